@@ -77,6 +77,51 @@ def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill
         assert system() == before
 
 
+def test_a_second_start_changes_nothing_beside_a_running_daemon(emulate: Starter) -> None:
+    needs("ping", "ip")
+    with daemons(emulate, hops=1) as mesh:
+        mesh.start(0, 1)
+        mesh.wait(lambda: address(1) in mesh.kernel(0), 10, "a route")
+        before = mesh.net.run("n0", "ip", "route", "show", "table", "all").stdout
+        copy = mesh.folder / "copy.toml"
+        text = mesh.config(0).read_text(encoding="utf-8")
+        copy.write_text(text.replace(".sock", ".copy.sock").replace(".json", ".copy.json"), encoding="utf-8")
+        second = mesh.net.run("n0", str(PROGRAM), "run", "--config", str(copy))
+        assert second.returncode == 2
+        assert "fourhop-aodvd already runs in this network namespace (process " in second.stderr
+        assert mesh.net.run("n0", "ip", "route", "show", "table", "all").stdout == before
+        assert mesh.net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
+
+
+def test_routes_and_rules_that_another_program_flushes_come_back(emulate: Starter) -> None:
+    needs("ping", "ip")
+    with daemons(emulate, hops=1) as mesh:
+        mesh.start(0, 1)
+        net = mesh.net
+        mesh.wait(lambda: address(1) in mesh.kernel(0), 10, "a route")
+
+        def system() -> tuple[str, str]:
+            rules, routes = (net.run("n0", "ip", *words).stdout for words in (("rule",), ("route", "show", "table", "142")))
+            return rules, "".join(sorted(routes.splitlines(keepends=True)))
+
+        before = system()
+        assert "lookup 142" in before[0]
+        losses = (
+            ("ip", "route", "flush", "table", "142"),
+            ("ip", "rule", "del", "lookup", "142"),
+            ("ip", "link", "set", "aodv0", "down"),
+        )
+        for number, words in enumerate(losses):
+            restored = mesh.show(0)["daemon"]["restored"]
+            assert restored >= number
+            assert net.run("n0", *words).returncode == 0
+            mesh.wait(lambda restored=restored: mesh.show(0)["daemon"]["restored"] > restored, 30, " ".join(words))
+            assert system() == before, words
+        assert net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
+        assert mesh.show(0)["refused"].get("own-address", 0) == 0, "own broadcasts are not refused: they are own"
+        assert "restored (" in mesh.end(0)
+
+
 def test_a_first_start_keeps_quiet_for_delete_period(emulate: Starter) -> None:
     with daemons(emulate, hops=1) as mesh:
         mesh.start(1)

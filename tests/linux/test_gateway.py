@@ -150,6 +150,13 @@ class Border:
         state: dict[str, Any] = json.loads(done.stdout)
         return state
 
+    def retransmitted(self, where: str) -> int:
+        """Segments that TCP has sent again there."""
+        names, values = [
+            line.split() for line in self.run(where, "cat", "/proc/net/snmp").stdout.splitlines() if line.startswith("Tcp:")
+        ]
+        return int(values[names.index("RetransSegs")])
+
     def rules(self) -> str:
         """What of ours is in the filters."""
         said = [self.run("gate", tables, "-t", "mangle", "-S").stdout for tables in ("iptables", "ip6tables")]
@@ -378,6 +385,61 @@ def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Borde
     shown = program("status", "--socket", border.socket).stdout
     assert "no packet has come to the queue" in shown
     assert "healthy" not in shown
+
+
+def offspring(process: subprocess.Popen[str]) -> list[int]:
+    """Processes that any of its threads has started."""
+    threads = Path(f"/proc/{process.pid}/task").iterdir()
+    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+
+
+def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
+    process = border.gateway()
+    with ThreadPoolExecutor(1) as threads:
+        # 6 s of pacing, of which it is stopped most of the time: what it held leaves, too.
+        transfer = threads.submit(border.transfer, 2_000_000)
+        time.sleep(1)
+        process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        transfer.result()
+        took = time.monotonic() - begun
+    # At most two seconds until packets pass; the rest is for a busy machine.
+    assert took < shortest(2_000_000) - 0.5
+    assert border.transfer(1_000_000) < shortest(1_000_000)
+    process.send_signal(signal.SIGCONT)
+    state = border.status()
+    assert state["totals"]["given_up"] == 1
+    assert border.transfer(1_000_000) > shortest(1_000_000), "it has its queues again"
+    assert border.status()["state"] == "healthy"
+    end(process)
+    assert border.rules() == ""
+
+
+def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
+    process = border.gateway()
+    (guard,) = offspring(process)
+    queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
+    with ThreadPoolExecutor(1) as threads:
+        transfer = threads.submit(border.transfer, 1_500_000)
+        waiting, deadline = 0, time.monotonic() + 10
+        while waiting < 5:
+            assert time.monotonic() < deadline
+            waiting = max(int(line.split()[2]) for line in queues.read_text().splitlines())
+        again = border.retransmitted("host")
+        process.kill()
+        transfer.result()
+    # The kernel would drop all that it holds for a process that ends; one that is sent again is a timeout of a busy machine.
+    assert border.retransmitted("host") - again < waiting / 2
+    process = border.gateway()
+    assert border.transfer(300_000) > shortest(300_000)
+    # Without its guard it goes on, and starts another one.
+    (guard,) = offspring(process)
+    os.kill(guard, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while offspring(process) in ([], [guard]):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert border.transfer(300_000) > shortest(300_000)
 
 
 def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:

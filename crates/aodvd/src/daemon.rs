@@ -12,6 +12,7 @@ use crate::signal::emulator::written;
 use crate::traffic::{Mac, Traffic};
 use crate::{Error, figures};
 use fourhop_live::clock::Clock;
+use fourhop_live::instance::Instance;
 use fourhop_live::netlink::watch::{Event, Watch};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
@@ -40,6 +41,13 @@ const SOON: Dur = Dur::from_millis(100);
 const TURN: usize = 64;
 /// No datagram of AODV is longer, nor a packet of IPv4.
 const BUFFER: usize = 1 << 16;
+/// Between two looks whether the kernel still has the routes: without a word of it, as when a device goes down, and after one that some
+/// have gone. Many go together.
+const LOOK: Dur = Dur::from_secs(10);
+const LOOK_SOON: Dur = Dur::from_millis(200);
+
+/// Name of the service: one process in a network namespace has it.
+pub const SERVICE: &str = "fourhop-aodvd";
 
 /// What the daemon has counted.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +62,8 @@ pub struct Figures {
     pub send_failed: u64,
     /// Changes of routes that the kernel has refused.
     pub kernel_refused: u64,
+    /// Routes and rules that another program took away, and that were put back.
+    pub restored: u64,
     /// Packets that passed the interfaces, as far as they were seen.
     pub frames_seen: u64,
     /// Links given up because ARP had no answer.
@@ -80,6 +90,8 @@ struct Daemon {
     figures: Figures,
     /// Have routes changed since the state was published?
     changed: bool,
+    /// When it looks for routes that have gone.
+    look: Time,
     /// Reused.
     tasks: Vec<Task>,
     buffer: Vec<u8>,
@@ -116,6 +128,8 @@ pub fn run(config: Config) -> Result<(), Error> {
         let path = system.control.display();
         return Err(Error::Refused(format!("system.control: found {path}, where another daemon listens")));
     }
+    // Before anything is taken back: what is there may be of a daemon that runs.
+    let _only = Instance::take(SERVICE)?;
     prepare(&system.control, &system.user)?;
     prepare(&system.state, &system.user)?;
     let mut kept = Kept::read(&system.state)?;
@@ -152,6 +166,7 @@ pub fn run(config: Config) -> Result<(), Error> {
         kept,
         figures,
         changed: false,
+        look: Time::ZERO + LOOK,
         tasks,
         buffer,
         bytes,
@@ -196,6 +211,13 @@ impl Daemon {
         publish(self, self.clock.now());
         let (address, interfaces) = (self.engine.config().address, self.engine.config().interfaces.join(" "));
         println!("routing for {address} over {interfaces}");
+        if self.engine.is_quiet(self.clock.now()) {
+            let wait = self.engine.aodv().config().delete_period().as_secs_f64();
+            println!(
+                "sends and answers nothing for {wait} s: without numbers from before, others could take old routes for new \
+                 (RFC 3561 section 6.13; routing.reboot_wait = false does without)"
+            );
+        }
         manager.ready(&format!("routing for {address} over {interfaces}"));
         let (mut ready, mut ticked) = (Vec::new(), self.clock.now());
         loop {
@@ -210,6 +232,9 @@ impl Daemon {
             if self.signals.next_timeout().is_some_and(|at| at <= now) {
                 self.read_signals(now)?;
             }
+            if self.look <= now {
+                self.restore_routes(now);
+            }
             if std::mem::take(&mut self.changed) {
                 ticked = ticked.min(now + SOON);
             }
@@ -219,7 +244,8 @@ impl Daemon {
                 manager.alive();
             }
             self.keep()?;
-            let timeouts = [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout()];
+            let timeouts =
+                [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout(), Some(self.look)];
             let at = timeouts.into_iter().flatten().fold(ticked, Time::min);
             ready.clear();
             self.poller.wait(&self.clock, at, &mut ready)?;
@@ -356,8 +382,36 @@ impl Daemon {
                         self.fail(now, neighbour, DropReason::LinkBroken);
                     }
                 }
-                // What was missed shows itself: HELLOs do not come.
-                Event::Device { .. } | Event::Missed => {}
+                // Its own removals are among them: the look finds then that nothing is missing.
+                Event::Gone { protocol } if protocol != self.engine.config().system.owner().protocol => {}
+                Event::Gone { .. } | Event::Missed => self.look = self.look.min(now + LOOK_SOON),
+                // A neighbour that was missed shows itself: HELLOs do not come.
+                Event::Device { .. } => {}
+            }
+        }
+    }
+
+    /// Puts back what another program has taken away.
+    fn restore_routes(&mut self, now: Time) {
+        self.look = now + LOOK;
+        let ports = &self.ports;
+        let routes = self.engine.routes().iter();
+        let routes = routes.map(|(&to, &(next_hop, interface))| (to, next_hop, ports[interface].device));
+        match self.kernel.restore_routes(routes) {
+            Ok(0) => {}
+            Ok(count) => {
+                self.figures.restored += count as u64;
+                let so_far = self.figures.restored;
+                eprintln!("warning: another program removed {count} routes and rules: restored ({so_far} so far)");
+            }
+            Err(error) => {
+                self.kernel.refused += 1;
+                if self.kernel.refused.is_power_of_two() {
+                    let so_far = self.kernel.refused;
+                    eprintln!(
+                        "warning: routes that another program removed cannot be restored: {error} ({so_far} so far)"
+                    );
+                }
             }
         }
     }
@@ -382,7 +436,7 @@ impl Daemon {
                 }
                 Task::Send(datagram) => {
                     let from = self.engine.config().address;
-                    for (number, port) in self.ports.iter().enumerate() {
+                    for (number, port) in self.ports.iter_mut().enumerate() {
                         let here = datagram.interface.is_none_or(|wanted| wanted == number);
                         if here && port.send(from, datagram.to, datagram.ttl, &datagram.payload).is_err() {
                             self.figures.send_failed += 1;

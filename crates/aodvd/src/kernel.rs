@@ -31,6 +31,11 @@ pub struct Kernel {
     pub caught: Device,
     owner: Owner,
     address: Ipv4Addr,
+    /// Routes and the rule that are there as long as it runs, the routes with their tables.
+    fixed: Vec<(u32, Own)>,
+    rule: u32,
+    device: u32,
+    mtu: Option<u32>,
     /// Changes of routes that have not been sent.
     batch: Batch,
     waiting: bool,
@@ -65,24 +70,60 @@ impl Kernel {
         let owner = config.system.owner();
         let mut batch = Batch::default();
         // What comes back from the device goes on by one of the interfaces, whole.
-        batch.up(device, ports.iter().filter_map(|port| mtu(port.device).ok()).min());
+        let mtu = ports.iter().filter_map(|port| mtu(port.device).ok()).min();
+        batch.up(device, mtu);
+        let mut fixed = Vec::new();
         for (table, networks) in [(owner.table, &config.mesh), (MAIN, &config.outside)] {
             for network in networks {
                 let to = (network.addr(), network.bits());
                 let route = Own { to, device, via: None, from: address, priority: LAST };
                 batch.own_route(Owner { table, ..owner }, route);
+                fixed.push((table, route));
             }
         }
-        batch.own_rule(owner, config.system.rule);
+        let rule = config.system.rule;
+        batch.own_rule(owner, rule);
         batch.send()?;
-        Ok(Kernel { caught, owner, address, batch: Batch::default(), waiting: false, refused: 0 })
+        let batch = Batch::default();
+        Ok(Kernel { caught, owner, address, fixed, rule, device, mtu, batch, waiting: false, refused: 0 })
+    }
+
+    /// Compares what the kernel has with what it should have: these destinations, each with its neighbour and device, besides what is
+    /// always there. Puts back what is missing; how much that was.
+    ///
+    /// # Errors
+    /// If the kernel does not say what it has, or refuses what is put back.
+    pub fn restore_routes(&mut self, routes: impl Iterator<Item = (Ipv4Addr, Ipv4Addr, u32)>) -> Result<usize, Error> {
+        self.flush();
+        let present = Batch::all_of(self.owner.protocol)?;
+        let found = routes.map(|(to, next_hop, device)| (self.owner.table, self.own(to, next_hop, device)));
+        let found: Vec<_> = found.collect();
+        let is_missing = |(table, route): &&(u32, Own)| !present.routes.contains(&route.written(*table));
+        let missing: Vec<_> = self.fixed.iter().chain(&found).filter(is_missing).collect();
+        let lacks_rule = !present.rules.contains(&(self.owner.table, self.rule));
+        if missing.is_empty() && !lacks_rule {
+            return Ok(0);
+        }
+        let mut batch = Batch::default();
+        // A device that is down takes no routes, and has lost those it had.
+        batch.up(self.device, self.mtu);
+        missing.iter().for_each(|(table, route)| batch.own_route(Owner { table: *table, ..self.owner }, *route));
+        if lacks_rule {
+            batch.own_rule(self.owner, self.rule);
+        }
+        batch.send_but(&[Errno::EEXIST])?;
+        Ok(missing.len() + usize::from(lacks_rule))
+    }
+
+    fn own(&self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) -> Own {
+        let via = Some(next_hop).filter(|&next_hop| next_hop != destination);
+        Own { to: (destination, 32), device, via, from: self.address, priority: 0 }
     }
 
     /// A route, with the next [`Kernel::flush`].
     pub fn up(&mut self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) {
-        let via = Some(next_hop).filter(|&next_hop| next_hop != destination);
         self.waiting = true;
-        let route = Own { to: (destination, 32), device, via, from: self.address, priority: 0 };
+        let route = self.own(destination, next_hop, device);
         self.batch.own_route(self.owner, route);
     }
 

@@ -11,7 +11,9 @@ use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, bind,
     recvmsg, sendmsg, sendto, setsockopt, socket, sockopt,
 };
+use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -43,6 +45,17 @@ pub struct Port {
     socket: OwnedFd,
     /// Whole packets.
     raw: OwnedFd,
+    /// Own broadcasts that the kernel has not handed back yet: source and a hash of the content. It hands every one back (ip(7)).
+    echoes: VecDeque<(Ipv4Addr, u64)>,
+}
+
+/// Own broadcasts that are known; more than are under way at the same time.
+const ECHOES: usize = 64;
+
+fn hash(payload: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(payload);
+    hasher.finish()
 }
 
 impl Port {
@@ -74,11 +87,11 @@ impl Port {
             Ok::<_, Errno>(socket)
         })()
         .tried(|| format!("cannot send packets over {name}"))?;
-        Ok(Port { name: name.to_owned(), device, socket: datagrams, raw: packets })
+        Ok(Port { name: name.to_owned(), device, socket: datagrams, raw: packets, echoes: VecDeque::new() })
     }
 
-    /// The next datagram, if there is one.
-    pub fn receive(&self, buffer: &mut [u8]) -> Option<Got> {
+    /// The next datagram of another node, if there is one.
+    pub fn receive(&mut self, buffer: &mut [u8]) -> Option<Got> {
         loop {
             let mut parts = [IoSliceMut::new(buffer)];
             let mut space = cmsg_space!(in_pktinfo, i32);
@@ -101,17 +114,29 @@ impl Port {
                 }
             }
             let len = got.bytes;
-            if let (Some(from), Some(to), Some(ttl)) = (from, to, ttl) {
+            if let (Some(from), Some(to), Some(ttl)) = (from, to, ttl)
+                && !self.is_echo(from, &buffer[..len])
+            {
                 return Some(Got { len, from, to, ttl });
             }
         }
+    }
+
+    /// Is it an own broadcast? Somebody else's from the same address is not.
+    fn is_echo(&mut self, from: Ipv4Addr, payload: &[u8]) -> bool {
+        if !self.echoes.iter().any(|(own, _)| *own == from) {
+            return false;
+        }
+        let wanted = (from, hash(payload));
+        let found = self.echoes.iter().position(|sent| *sent == wanted);
+        found.is_some_and(|place| self.echoes.remove(place).is_some())
     }
 
     /// Sends a datagram from this address.
     ///
     /// # Errors
     /// If the system does not take it: the device may be down.
-    pub fn send(&self, from: Ipv4Addr, to: Ipv4Addr, ttl: u8, payload: &[u8]) -> Result<(), Failure> {
+    pub fn send(&mut self, from: Ipv4Addr, to: Ipv4Addr, ttl: u8, payload: &[u8]) -> Result<(), Failure> {
         let info = in_pktinfo {
             ipi_ifindex: self.device as i32,
             ipi_spec_dst: in_addr { s_addr: from.to_bits().to_be() },
@@ -119,6 +144,10 @@ impl Port {
         };
         let ttl = i32::from(ttl);
         let control = [ControlMessage::Ipv4PacketInfo(&info), ControlMessage::Ipv4Ttl(&ttl)];
+        if to.is_broadcast() {
+            self.echoes.truncate(ECHOES - 1);
+            self.echoes.push_front((from, hash(payload)));
+        }
         let [a, b, c, d] = to.octets();
         let to = SockaddrIn::new(a, b, c, d, AodvMessage::PORT);
         let parts = [IoSlice::new(payload)];

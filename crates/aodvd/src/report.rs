@@ -179,6 +179,7 @@ impl Report {
                 ("release_failed", figures.release_failed),
                 ("send_failed", figures.send_failed),
                 ("kernel_refused", figures.kernel_refused),
+                ("restored", figures.restored),
                 ("frames_seen", figures.frames_seen),
                 ("link_failures_arp", figures.failures_arp),
                 ("link_failures_frames", figures.failures_frames),

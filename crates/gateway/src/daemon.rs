@@ -3,11 +3,13 @@
 use crate::config::{Backend, Config, Entry, Source};
 use crate::hops::{self, Routes};
 use crate::keeper::Keeper;
+use crate::pulse::Pulse;
 use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
 use crate::{Error, SERVICE, figures, rules, selftest};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
+use fourhop_live::nfqueue::guard::Guarded;
 use fourhop_live::nfqueue::{Keep, Queues};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
@@ -29,6 +31,9 @@ const UNSEEN: usize = 4 << 20;
 /// A worker goes round every 100 ms; one that has not for so long is stuck.
 const STUCK: Dur = Dur::from_secs(5);
 
+/// What the kernel says of a queue that another socket has: EPERM and EBUSY.
+const BUSY: [i32; 2] = [nix::errno::Errno::EPERM as i32, nix::errno::Errno::EBUSY as i32];
+
 /// How it was started.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -47,6 +52,8 @@ struct Daemon {
     backend: Backend,
     /// Keeps the rules, if they are of this program.
     keeper: Option<Keeper>,
+    /// Lets packets pass when the workers stand still.
+    pulse: Pulse,
     manager: Manager,
     clock: Clock,
     workers: Vec<(Arc<Shared>, Thread)>,
@@ -95,7 +102,7 @@ fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
     let mut opened = Vec::new();
     for worker in 0..config.rules.workers {
         let numbers = rules::queues(config.rules.queue, config.rules.workers, worker);
-        let queues = Queues::open(&numbers, keep).map_err(|error| match error.source.kind() {
+        let queues = taken(&numbers, keep).map_err(|error| match error.source.kind() {
             std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
                 "{error}: found no right to it or another program that has it; allowed: root or CAP_NET_ADMIN"
             )),
@@ -104,6 +111,20 @@ fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
         opened.push((queues, numbers[0]));
     }
     Ok(opened)
+}
+
+/// A process that was killed may have its queues for a moment yet.
+fn taken(numbers: &[u16], keep: Keep) -> Result<Queues, fourhop_live::Error> {
+    let mut tries = 20;
+    loop {
+        match Queues::open(numbers, keep) {
+            Err(error) if tries > 0 && error.source.raw_os_error().is_some_and(|code| BUSY.contains(&code)) => {
+                tries -= 1;
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            done => return done,
+        }
+    }
 }
 
 fn begin(
@@ -128,6 +149,7 @@ fn begin(
     let figures = config.service.metrics.map(metrics::Server::start).transpose();
     let figures = figures.tried(|| format!("service.metrics: {:?} cannot be listened on", config.service.metrics))?;
     let key = key()?;
+    let guarded = opened.iter().map(|(queues, _)| Guarded::of(queues)).collect::<Result<Vec<_>, _>>()?;
     let mut workers = Vec::new();
     for (number, (queues, down)) in opened.into_iter().enumerate() {
         let shared = Arc::<Shared>::default();
@@ -139,6 +161,7 @@ fn begin(
         workers.push((shared, thread));
     }
     let found = Arc::new(Mutex::new(Found { version: 1, source: Some(config.source.clone()), ..Found::default() }));
+    let pulse = Pulse::start(guarded, workers.iter().map(|(shared, _)| shared.clone()).collect())?;
     asking(found.clone())?;
     keeper.as_ref().map_or(Ok(()), Keeper::watch)?;
     let clock = Clock::start();
@@ -148,6 +171,7 @@ fn begin(
         config,
         backend,
         keeper,
+        pulse,
         manager,
         clock,
         workers,
@@ -380,6 +404,7 @@ impl Daemon {
             status.totals.rules_restored = restored;
             status.problems.extend(problem);
         }
+        status.problems.extend(self.pulse.problem());
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
@@ -418,6 +443,7 @@ impl Daemon {
             ended = ended.and(done);
             totals.add(&shared.report.lock().unwrap_or_else(PoisonError::into_inner).totals);
         }
+        drop(self.pulse);
         log!(6, "ended: {} packets, of which {} waited and {} left early", totals.packets, totals.waited, totals.early);
         Ok(ended?)
     }

@@ -9,14 +9,15 @@
 //! | [`setup`], [`selftest`] | what writes a first configuration, and tries the kernel's queue |
 //! | [`daemon`] | the main thread: starts, reloads, reports, ends |
 //! | [`worker`] | a thread with queues and a state machine |
+//! | [`pulse`] | sees to it that packets pass when the workers stand still |
 //! | [`packet`] | a packet that the kernel holds |
 //! | [`hops`] | how far nodes are |
 //! | [`nodes`] | what is known and counted of them |
 //! | [`status`], [`figures`], [`top`] | what is said of it all: JSON, Prometheus, a table |
 //!
 //! # If it fails
-//! Without a listener packets pass the queue (bypass); what it is too slow for passes (fail open). What the kernel still holds
-//! when the process is killed is lost, and sent again by TCP. When it ends by itself, the rules go first, then what it holds leaves.
+//! Without a listener packets pass the queue (bypass); what it is too slow for passes (fail open). When the process is killed, stopped
+//! or hangs, a second process lets pass what the kernel holds. When it ends by itself, the rules go first, then what it holds leaves.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
@@ -39,6 +40,7 @@ pub mod hops;
 pub mod keeper;
 pub mod nodes;
 pub mod packet;
+pub mod pulse;
 pub mod rules;
 pub mod selftest;
 pub mod setup;

@@ -115,6 +115,7 @@ totals! {
     no_tcp "no_tcp_total" "Fragments and malformed packets, which pass.",
     throttles "throttles_total" "Times that goodput control has throttled.",
     rules_restored "rules_restored_total" "Times that rules were put back which another program had changed.",
+    given_up "queues_given_up_total" "Times that packets passed unpaced for a while because a worker stood still.",
     flows "flows" "Flows that are known.",
     waiting "waiting" "Packets that wait.",
     held_bytes "held_bytes" "Payload that waits.",

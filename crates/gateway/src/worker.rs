@@ -37,6 +37,8 @@ const SHOWN: usize = 20;
 pub struct Shared {
     /// It is to let go what it holds, and end.
     pub stop: AtomicBool,
+    /// Its queues were given up, because it stood still: it is to take them again.
+    pub given_up: AtomicBool,
     /// Changes with the orders.
     pub changes: AtomicU64,
     /// Options and routes from now on.
@@ -124,6 +126,9 @@ impl Worker {
             if now >= tick {
                 tick = now + TICK;
                 self.shared.rounds.fetch_add(1, Ordering::Relaxed);
+                if self.shared.given_up.swap(false, Ordering::Acquire) {
+                    self.take_again(now, &mut room)?;
+                }
                 let newest = self.shared.changes.load(Ordering::Acquire);
                 if newest != changes {
                     changes = newest;
@@ -234,6 +239,18 @@ impl Worker {
                 None => self.gateway.handle_path_lost(now, address, &mut self.out),
             }
         }
+    }
+
+    /// What it held has left without it. It forgets that, and takes its queues again.
+    fn take_again(&mut self, now: Time, room: &mut Room) -> Result<(), Error> {
+        let gap = Gap { observe: true, ..Gap::paper() };
+        self.gateway.handle_config(now, gap, &mut self.out);
+        self.out.clear();
+        self.last = [None; 2];
+        self.queues.take_again(room)?;
+        self.totals.given_up += 1;
+        self.obey(now);
+        Ok(())
     }
 
     /// Ten seconds are over.

@@ -1,5 +1,6 @@
 //! What a running service says of itself: its newest state as one text, to everybody on this machine who may open a socket.
 
+use crate::clients::Clients;
 use crate::{Error, Tried};
 use std::fs;
 use std::io::{self, Read, Write};
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Whatever a client does, the next one has its turn after this.
+/// A client that has not read for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Hands the newest text to everybody who connects, on a thread of its own. The socket goes with it.
+/// Hands the newest text to everybody who connects, on threads of its own. The socket goes with it.
 #[derive(Debug)]
 pub struct Server {
     text: Arc<Mutex<Arc<str>>>,
@@ -36,10 +37,14 @@ impl Server {
         let server = Server { text: Arc::new(Mutex::new("".into())), path: path.to_owned() };
         let text = server.text.clone();
         let serve = move || {
-            for mut stream in listener.incoming().flatten() {
+            let clients = Clients::default();
+            for stream in listener.incoming().flatten() {
                 let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                // A client that has gone needs no answer.
-                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(text.as_bytes()));
+                // A client that has gone, or does not read, needs no answer.
+                let answer = move |mut stream: &UnixStream| {
+                    drop(stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(text.as_bytes())));
+                };
+                clients.serve(stream, answer);
             }
         };
         std::thread::Builder::new().name("control".to_owned()).spawn(serve).tried(failed)?;
@@ -75,6 +80,17 @@ pub fn ask(path: &Path) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clients_that_do_not_read_do_not_hold_up_the_others() {
+        let path = std::env::temp_dir().join(format!("fourhop-control-slow-{}", std::process::id()));
+        let server = Server::start(&path).unwrap();
+        let long = "x".repeat(4 << 20);
+        server.publish(long.clone());
+        let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&path).unwrap()).collect();
+        assert_eq!(ask(&path).unwrap().len(), long.len());
+        drop(silent);
+    }
 
     #[test]
     fn the_newest_state_is_handed_out_and_the_socket_goes() {

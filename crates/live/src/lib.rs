@@ -27,6 +27,7 @@
 
 #[cfg(target_os = "linux")]
 pub mod capture;
+mod clients;
 #[cfg(target_os = "linux")]
 pub mod clock;
 #[cfg(target_os = "linux")]

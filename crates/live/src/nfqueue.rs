@@ -3,7 +3,9 @@
 //!
 //! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. Many packets come by one system
 //! call, and many verdicts go by one. What the program has not taken in time, because it is slow or its queue is full, passes:
-//! the queue fails open. When the program ends, the kernel drops what is still held.
+//! the queue fails open. When the program ends, the kernel drops what is still held, unless a [`guard`] lets it pass.
+
+pub mod guard;
 
 use crate::netlink::{attribute, attributes, length_at};
 use crate::{Error, Tried};
@@ -40,6 +42,9 @@ const ACCEPT: u32 = 1;
 /// Length of `struct nlmsghdr` and, with `struct nfgenmsg`, of what every message here begins with.
 const HEADER: usize = 16;
 const PREFIX: usize = 20;
+/// Where a message has its sequence number, and that of the messages that are answered: refused verdicts have zero.
+const SEQUENCE: std::ops::Range<usize> = 8..12;
+const ASKED: u32 = 1;
 /// Packets that one system call brings.
 const TOGETHER: usize = 64;
 /// Bytes of a message besides the packet: its prefix and attributes, of which the longest names a security context.
@@ -64,6 +69,8 @@ pub struct Held<'a> {
 #[derive(Debug)]
 pub struct Queues {
     socket: OwnedFd,
+    numbers: Vec<u16>,
+    keep: Keep,
     verdicts: Vec<u8>,
 }
 
@@ -119,24 +126,37 @@ impl Queues {
             )
         };
         Errno::result(set).tried(failed)?;
-        let queues = Queues { socket, verdicts: Vec::new() };
-        numbers.iter().try_for_each(|&number| queues.bind(number, keep))?;
+        let queues = Queues { socket, numbers: numbers.to_vec(), keep, verdicts: Vec::new() };
+        queues.bind()?;
         Ok(queues)
     }
 
-    fn bind(&self, number: u16, keep: Keep) -> Result<(), Error> {
+    /// Takes the queues again after a [guard](guard) gave them up. What was held before has left: its numbers mean nothing any more.
+    ///
+    /// # Errors
+    /// If another program has one of them meanwhile.
+    pub fn take_again(&mut self, room: &mut Room) -> Result<(), Error> {
+        self.verdicts.clear();
+        // What was said about packets that have left would be taken for the new ones.
+        while self.receive(room, |_| ()).tried(|| "the queue of packets has failed".to_owned())? > 0 {}
+        self.bind()
+    }
+
+    fn bind(&self) -> Result<(), Error> {
+        let keep = self.keep;
         let copy = [&keep.copied.to_be_bytes()[..], &[COPY_PACKET]].concat();
         let flags = FAIL_OPEN.to_be_bytes();
         let attributes: [&[(u16, &[u8])]; 2] = [
             &[(COMMAND, &[BIND, 0, 0, 0])],
             &[(COPY, &copy), (MOST, &keep.packets.to_be_bytes()), (MASK, &flags), (FLAGS, &flags)],
         ];
-        for content in attributes {
+        for (&number, content) in self.numbers.iter().flat_map(|number| attributes.map(|content| (number, content))) {
             let failed = || format!("queue {number} of the packet filter");
             let mut message = Vec::new();
             begin(&mut message, CONFIG, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, number);
             content.iter().for_each(|(kind, content)| attribute(&mut message, *kind, content));
             end(&mut message, 0);
+            message[SEQUENCE].copy_from_slice(&ASKED.to_ne_bytes());
             send(self.socket.as_raw_fd(), &message, MsgFlags::empty()).tried(failed)?;
             self.acknowledged().tried(failed)?;
         }
@@ -149,7 +169,9 @@ impl Queues {
         let mut answer = vec![0; 64 * 1024];
         loop {
             let got = recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-            let Some(code) = refusal(&answer[..got]) else { continue };
+            let Some(code) = refusal(&answer[..got]).filter(|_| answer[SEQUENCE] == ASKED.to_ne_bytes()) else {
+                continue;
+            };
             return if code == 0 { Ok(()) } else { Err(Errno::from_raw(-code).into()) };
         }
     }
@@ -300,7 +322,8 @@ mod tests {
     #[test]
     fn verdicts_are_messages_one_behind_another() {
         let socket = io::pipe().unwrap().0.into();
-        let mut queues = Queues { socket, verdicts: vec![] };
+        let keep = Keep { copied: 0, packets: 0, unseen: 0 };
+        let mut queues = Queues { socket, numbers: vec![], keep, verdicts: vec![] };
         queues.accept(7, 0x0102_0304, None);
         queues.accept(8, 5, Some(b"abc"));
         let first = length_at(&queues.verdicts, 0).unwrap();

@@ -9,6 +9,7 @@ mod program {
     use fourhop_gateway::status::{State, Status};
     use fourhop_gateway::{Error, SERVICE, rules, top};
     use fourhop_live::instance::Instance;
+    use fourhop_live::nfqueue::guard;
     use fourhop_live::{Tried, control, manual, screen};
     use fourhop_settings::quantity::{Unit, time};
     use fourhop_units::{Dur, Rate};
@@ -38,6 +39,9 @@ mod program {
         Status(StatusLine),
         /// Take away rules that a process has left that was killed; refused while one runs.
         Clean,
+        /// Let packets pass when the process that started this one stands still.
+        #[command(hide = true)]
+        Guard,
         /// Write the manual page.
         #[command(hide = true)]
         Manual,
@@ -187,6 +191,7 @@ what is held, and end.
             Action::Top(line) => watch(&line),
             Action::Status(line) => status(&line),
             Action::Clean => clean(),
+            Action::Guard => guard::run().map(|()| ExitCode::SUCCESS).map_err(Error::from),
             Action::Manual => page(),
         };
         fourhop_live::exit::code(done)

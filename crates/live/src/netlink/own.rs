@@ -6,6 +6,7 @@ use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use std::collections::BTreeSet;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
@@ -43,6 +44,49 @@ pub struct Own {
     pub from: Ipv4Addr,
     /// Of several routes to a network the one with the least number is taken.
     pub priority: u32,
+}
+
+/// A route as the kernel has it: table, network with its bits, neighbour, device, priority.
+pub type Written = (u32, (Ipv4Addr, u8), Option<Ipv4Addr>, u32, u32);
+
+/// What the kernel has of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Present {
+    /// Table and priority of its rules.
+    pub rules: BTreeSet<(u32, u32)>,
+    /// Its routes.
+    pub routes: BTreeSet<Written>,
+}
+
+impl Own {
+    /// How the kernel has it in this table.
+    pub fn written(&self, table: u32) -> Written {
+        (table, self.to, self.via, self.device, self.priority)
+    }
+}
+
+fn word(content: Option<&[u8]>) -> Option<u32> {
+    Some(u32::from_ne_bytes(content?.try_into().ok()?))
+}
+
+/// A route out of struct rtmsg and its attributes.
+fn written(head: &[u8], rest: &[u8]) -> Written {
+    let of = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+    let address = |wanted| Some(Ipv4Addr::from(<[u8; 4]>::try_from(of(wanted)?).ok()?));
+    let number = |wanted| word(of(wanted)).unwrap_or(0);
+    let table = word(of(libc::RTA_TABLE)).unwrap_or(u32::from(head[4]));
+    let to = (address(libc::RTA_DST).unwrap_or(Ipv4Addr::UNSPECIFIED), head[1]);
+    (table, to, address(libc::RTA_GATEWAY), number(libc::RTA_OIF), number(libc::RTA_PRIORITY))
+}
+
+/// What a message of the kernel says has gone: whose it was.
+pub(super) fn gone(kind: u16, content: &[u8]) -> Option<u8> {
+    let (head, rest) = content.split_at_checked(HEAD)?;
+    match kind {
+        libc::RTM_DELROUTE => Some(head[5]),
+        REMOVE_RULE => attributes(rest).find(|(kind, _)| *kind == RULE_PROTOCOL)?.1.first().copied(),
+        _ => None,
+    }
 }
 
 impl Batch {
@@ -111,6 +155,30 @@ impl Batch {
         // One that has gone with its device meanwhile is no error.
         batch.send_but(&[Errno::ESRCH, Errno::ENODEV, Errno::ENOENT])?;
         Ok(batch.requests.len())
+    }
+
+    /// What is written under this number of a protocol in the namespace of this thread.
+    ///
+    /// # Errors
+    /// If the kernel does not say what there is.
+    pub fn all_of(protocol: u8) -> Result<Present, Error> {
+        let mut present = Present::default();
+        for rule in dump(GET_RULE)? {
+            let Some((_, rest)) = rule.split_at_checked(HEAD) else { continue };
+            let of = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+            if of(RULE_PROTOCOL) == Some(&[protocol][..])
+                && let (Some(table), Some(priority)) = (word(of(RULE_TABLE)), word(of(RULE_PRIORITY)))
+            {
+                present.rules.insert((table, priority));
+            }
+        }
+        for route in dump(libc::RTM_GETROUTE)? {
+            let Some((head, rest)) = route.split_at_checked(HEAD) else { continue };
+            if head[5] == protocol && i32::from(head[0]) == libc::AF_INET {
+                present.routes.insert(written(head, rest));
+            }
+        }
+        Ok(present)
     }
 
     /// Asks for something with the content that the kernel gave.

@@ -1,6 +1,7 @@
-//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back.
+//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back, routes and rules that go.
 
 use super::ask::attributes;
+use super::own::gone;
 use super::{HEADER, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -13,6 +14,8 @@ const NEIGHBOUR: usize = 12;
 const LINK: usize = 16;
 /// `NDA_DST` of linux/neighbour.h.
 const ADDRESS: u16 = 1;
+/// `RTMGRP_IPV4_RULE` of linux/rtnetlink.h.
+const RULES: libc::c_int = 0x80;
 
 /// What the kernel has said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +33,11 @@ pub enum Event {
         device: u32,
         /// Can it send?
         up: bool,
+    },
+    /// A route or a rule of IPv4 has gone, whoever took it away.
+    Gone {
+        /// Whose it was: the number of a protocol.
+        protocol: u8,
     },
     /// The socket was too small for all that was said: some of it is lost.
     Missed,
@@ -50,7 +58,8 @@ impl Watch {
         let failed = || "cannot listen to the kernel's neighbours and devices".to_owned();
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute).tried(failed)?;
-        let groups = (libc::RTMGRP_LINK | libc::RTMGRP_NEIGH) as u32;
+        let groups = libc::RTMGRP_LINK | libc::RTMGRP_NEIGH | libc::RTMGRP_IPV4_ROUTE | RULES;
+        let groups = groups as u32;
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups)).tried(failed)?;
         Ok(Watch { socket })
     }
@@ -99,7 +108,7 @@ fn event(kind: u16, content: &[u8]) -> Option<Event> {
             Some(Event::Device { device: word(4)?, up: flags & wanted == wanted })
         }
         libc::RTM_DELLINK => Some(Event::Device { device: word(4)?, up: false }),
-        _ => None,
+        kind => gone(kind, content).map(|protocol| Event::Gone { protocol }),
     }
 }
 

@@ -1,0 +1,115 @@
+//! Tells the [guard](fourhop_live::nfqueue::guard) that the workers go round. When they do not, because this process is stopped or a
+//! worker hangs, the guard lets packets pass within a second; when they do again, they take their queues back.
+
+use crate::worker::Shared;
+use fourhop_live::nfqueue::guard::{BEAT, Guard, Guarded};
+use fourhop_live::{Error, Tried};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A guard that has ended is started again after this.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Workers that have not gone round for so long are said to stand still.
+const STILL: Duration = Duration::from_secs(1);
+
+/// The thread that beats. Dropping it ends the guard, which must not be before the workers end.
+#[derive(Debug)]
+pub struct Pulse {
+    told: Arc<Told>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    ended: AtomicBool,
+    problem: Mutex<Option<String>>,
+}
+
+impl Told {
+    fn say(&self, problem: Option<String>) {
+        let mut said = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(words) = problem.as_ref().filter(|_| *said != problem) {
+            log!(4, "{words}");
+        }
+        *said = problem;
+    }
+}
+
+impl Pulse {
+    /// For these queues, whose workers these are.
+    ///
+    /// # Errors
+    /// If the system has no thread left.
+    pub fn start(guarded: Vec<Guarded>, workers: Vec<Arc<Shared>>) -> Result<Pulse, Error> {
+        let told = Arc::<Told>::default();
+        let beating = Beating { guarded, workers, told: told.clone(), guard: None, rounds: Vec::new() };
+        let thread = std::thread::Builder::new().name("pulse".to_owned()).spawn(move || beating.run());
+        Ok(Pulse { told, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
+    }
+
+    /// What is wrong with the workers or the guard.
+    pub fn problem(&self) -> Option<String> {
+        self.told.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.told.ended.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Beating {
+    guarded: Vec<Guarded>,
+    workers: Vec<Arc<Shared>>,
+    told: Arc<Told>,
+    guard: Option<Guard>,
+    /// Of the workers at the last beat.
+    rounds: Vec<u64>,
+}
+
+impl Beating {
+    fn run(mut self) {
+        let (mut moved, mut tried) = (Instant::now(), None::<Instant>);
+        while !self.told.ended.load(Ordering::Acquire) {
+            if self.guard.is_none() && tried.is_none_or(|at| at.elapsed() > AGAIN) {
+                tried = Some(Instant::now());
+                self.guard = self.noted(Guard::start(&self.guarded));
+            }
+            std::thread::sleep(BEAT);
+            let rounds: Vec<u64> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
+            let goes =
+                self.rounds.len() != rounds.len() || rounds.iter().zip(&self.rounds).all(|(now, then)| now != then);
+            if goes {
+                (self.rounds, moved) = (rounds, Instant::now());
+            } else if moved.elapsed() > STILL {
+                self.told.say(Some("a worker stands still: packets pass unpaced".to_owned()));
+                continue;
+            }
+            if let Some(guard) = self.guard.take() {
+                let beaten = self.beat(&guard, goes);
+                if self.noted(beaten).is_some() {
+                    self.told.say(None);
+                    self.guard = Some(guard);
+                }
+            }
+        }
+    }
+
+    fn beat(&self, guard: &Guard, goes: bool) -> Result<(), Error> {
+        if guard.gave_up()? {
+            log!(4, "packets have passed unpaced because this program stood still: it goes on");
+            self.workers.iter().for_each(|one| one.given_up.store(true, Ordering::Release));
+        }
+        if goes { guard.beat() } else { Ok(()) }
+    }
+
+    fn noted<T>(&self, done: Result<T, Error>) -> Option<T> {
+        done.map_err(|error| self.told.say(Some(error.to_string()))).ok()
+    }
+}

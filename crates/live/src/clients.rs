@@ -1,0 +1,70 @@
+//! Clients that are served at the same time, each on a thread of its own: one that is slow, or says nothing, keeps nobody out.
+
+use std::collections::VecDeque;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many at the same time. One more ends the oldest.
+const MOST: usize = 16;
+/// Memory for the stack of a client's thread.
+const STACK: usize = 128 * 1024;
+
+/// A connection that another thread can end.
+pub(crate) trait Stream: Send + Sync + 'static {
+    /// Whoever reads from it or writes to it gets an end or an error.
+    fn end(&self);
+}
+
+impl Stream for TcpStream {
+    fn end(&self) {
+        // It may have ended already.
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(unix)]
+impl Stream for std::os::unix::net::UnixStream {
+    fn end(&self) {
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
+/// Those that are being served, the oldest first.
+#[derive(Debug)]
+pub(crate) struct Clients<S>(Arc<Mutex<VecDeque<Arc<S>>>>);
+
+impl<S> Default for Clients<S> {
+    fn default() -> Self {
+        Clients(Arc::default())
+    }
+}
+
+impl<S: Stream> Clients<S> {
+    fn locked(all: &Mutex<VecDeque<Arc<S>>>) -> MutexGuard<'_, VecDeque<Arc<S>>> {
+        all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does this for a client, on a thread.
+    pub fn serve(&self, stream: S, work: impl FnOnce(&S) + Send + 'static) {
+        let stream = Arc::new(stream);
+        {
+            let mut all = Self::locked(&self.0);
+            if all.len() >= MOST
+                && let Some(oldest) = all.pop_front()
+            {
+                oldest.end();
+            }
+            all.push_back(stream.clone());
+        }
+        let (served, all) = (stream.clone(), self.0.clone());
+        let forget =
+            |all: &Mutex<VecDeque<Arc<S>>>, gone: &Arc<S>| Self::locked(all).retain(|one| !Arc::ptr_eq(one, gone));
+        let serve = move || {
+            work(&served);
+            forget(&all, &served);
+        };
+        if std::thread::Builder::new().name("client".to_owned()).stack_size(STACK).spawn(serve).is_err() {
+            forget(&self.0, &stream);
+        }
+    }
+}

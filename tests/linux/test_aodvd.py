@@ -101,7 +101,9 @@ def test_routes_and_rules_that_another_program_flushes_come_back(emulate: Starte
         mesh.wait(lambda: address(1) in mesh.kernel(0), 10, "a route")
 
         def system() -> tuple[str, str]:
-            rules, routes = (net.run("n0", "ip", *words).stdout for words in (("rule",), ("route", "show", "table", "142")))
+            rules, routes = (
+                net.run("n0", "ip", *words).stdout for words in (("rule",), ("route", "show", "table", "142"))
+            )
             return rules, "".join(sorted(routes.splitlines(keepends=True)))
 
         before = system()

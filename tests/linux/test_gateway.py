@@ -153,7 +153,9 @@ class Border:
     def retransmitted(self, where: str) -> int:
         """Segments that TCP has sent again there."""
         names, values = [
-            line.split() for line in self.run(where, "cat", "/proc/net/snmp").stdout.splitlines() if line.startswith("Tcp:")
+            line.split()
+            for line in self.run(where, "cat", "/proc/net/snmp").stdout.splitlines()
+            if line.startswith("Tcp:")
         ]
         return int(values[names.index("RetransSegs")])
 
@@ -428,7 +430,7 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
         again = border.retransmitted("host")
         process.kill()
         transfer.result()
-    # The kernel would drop all that it holds for a process that ends; one that is sent again is a timeout of a busy machine.
+    # The kernel would drop all that it holds for a process that ends. What is sent again is due to a busy machine.
     assert border.retransmitted("host") - again < waiting / 2
     process = border.gateway()
     assert border.transfer(300_000) > shortest(300_000)

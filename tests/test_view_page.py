@@ -266,6 +266,14 @@ def test_a_telephone_shows_map_and_plots(browser: Chromium, page: Path, dark: bo
     assert not browser.complaints
 
 
+def test_a_telephone_shows_the_panels_that_an_address_asks_for(browser: Chromium, page: Path) -> None:
+    show(browser, page, "from=0&to=50000000&t=12000000&show=lanes,sequence", width=400, height=800)
+    for panel, wide in (("map", False), ("lanes", True), ("sequence", True), ("plots", False)):
+        assert (browser.js(f"document.getElementById('{panel}').getBoundingClientRect().width") > 340) is wide
+    assert browser.js("document.documentElement.scrollWidth") <= 400
+    assert exported(browser, "lanes")[1]["frames"] == 3
+
+
 def test_what_is_saved_is_a_picture(browser: Chromium, page: Path) -> None:
     show(browser, page, "from=0&to=50000000&t=12000000")
     for what in ("map", "lanes", "sequence", "plots"):

@@ -59,6 +59,8 @@ async function start(): Promise<void> {
   const draw = (): void => {
     const before = performance.now();
     for (const panel of PANELS) by(`#${panel}`).hidden = model.panels !== null && !model.panels.includes(panel);
+    // A narrow screen has room for what an address asks for.
+    by("main").classList.toggle("asked", model.panels !== null);
     by("main").classList.toggle("single", ["#map", "#details"].some((panel) => by(panel).hidden !== false));
     run.draw(fitted(runCanvas, RUN_HEIGHT));
     if (mapCanvas.clientWidth > 0 && seen.has("map")) map.draw(fitted(mapCanvas, inside ? 230 : 300));

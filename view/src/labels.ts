@@ -5,6 +5,8 @@ import type { Pen } from "./pen";
 /** About how wide a letter of ten points is; pens cannot measure. */
 const LETTER = 5.6;
 const HIGH = 11;
+/** Nodes whose names are tried, the first ones: more have no room anyway. */
+const MOST = 300;
 
 export interface Labelled { name: string; x: number; y: number; radius: number; first: boolean }
 
@@ -16,7 +18,7 @@ const overlap = (one: Box, other: Box): boolean =>
 /** Where each name stands, as the middle of its box; those without room are left out. `first` come first. */
 export function placed(nodes: Labelled[], pen: Pick<Pen, "width" | "height">): { at: number; x: number; y: number }[] {
   const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }));
-  const order = nodes.map((_, at) => at).sort((one, other) => Number(nodes[other]!.first) - Number(nodes[one]!.first) || one - other);
+  const order = nodes.slice(0, MOST).map((_, at) => at).sort((one, other) => Number(nodes[other]!.first) - Number(nodes[one]!.first) || one - other);
   const found: { at: number; x: number; y: number }[] = [];
   for (const at of order) {
     const { name, x, y, radius, first } = nodes[at]!;

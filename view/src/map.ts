@@ -35,6 +35,7 @@ export class MapView {
   shown: OnMap = { frames: [], losses: 0, places: [], links: 0, route: [], names: [] };
   private hits: { x: number; y: number; frame: number }[] = [];
   private scale: Scale | null = null;
+  private labels: { key: string; placed: ReturnType<typeof placed> } = { key: "", placed: [] };
   /** Beside the whole area: magnified by `zoom` about a point in metres. */
   zoom = 1;
   centre: [number, number] | null = null;
@@ -80,7 +81,10 @@ export class MapView {
     const rank = (node: number) => (node === model.node ? 0 : route.has(node) || trace.head.nodes[node]!.gateway ? 1 : 2);
     drawn.sort((one, other) => rank(one.node) - rank(other.node) || one.node - other.node);
     const labelled = drawn.map(({ node, x, y }) => ({ name: trace.head.nodes[node]!.name, x, y, radius, first: node === model.node }));
-    for (const { at, x, y } of placed(labelled, pen)) {
+    // Finding room takes longer than drawing: only again when a node or the picture has moved.
+    const key = [pen.width, pen.height, ...labelled.flatMap(({ name, x, y }) => [name, Math.round(x), Math.round(y)])].join();
+    if (key !== this.labels.key) this.labels = { key, placed: placed(labelled, pen) };
+    for (const { at, x, y } of this.labels.placed) {
       const { name, first } = labelled[at]!;
       pen.text(name, x, y, colours.text, 10, "center", first);
       shown.names.push(name);

@@ -15,6 +15,7 @@ import pytest
 
 import fourhop
 from fourhop import Scenario
+from fourhop.cli.whatif import told
 from fourhop.errors import FourhopError
 from fourhop.study.estimate import Sample
 from fourhop.whatif import Answer, ask, page, to_dict, words
@@ -137,6 +138,29 @@ def test_effects_are_those_of_runs_with_the_same_seeds(answer: Answer) -> None:
     assert effect.ours.mean == pytest.approx(mean)
     assert effect.today.mean == pytest.approx(sum(1e-6 * rows[0, s, "far"]["goodput_bps"] for s in answer.seeds) / 3)
     assert effect.difference.method.endswith("paired")
+
+
+def test_together_is_a_sum_and_starving_has_one_bound(answer: Answer) -> None:
+    rows = {(row["point"], row["seed"], row["flow"]): 1e-6 * row["goodput_bps"]
+            for row in answer.result.flows.iter_rows(named=True)}  # fmt: skip
+    names = list(answer.result.sweep.variants or {})
+    by_name = {each.measure.name: each for each in answer.effects["plain"]}
+    flows, point = ("near", "middle", "far"), names.index("plain")
+    together = sum(rows[point, seed, flow] for seed in answer.seeds for flow in flows) / len(answer.seeds)
+    assert by_name["speed-all"].ours.mean == pytest.approx(together)
+    share = sum(rows[0, seed, flow] for seed in answer.seeds for flow in flows) / (3 * len(answer.seeds))
+    for effect_ in (by_name["starving"],):
+        for sample, at in ((effect_.ours, point), (effect_.today, 0)):
+            few = [sum(rows[at, seed, flow] < 0.1 * share for flow in flows) for seed in answer.seeds]
+            assert sample.mean == pytest.approx(sum(few) / len(few))
+
+
+def test_the_answer_begins_with_what_it_cannot_know(answer: Answer) -> None:
+    lines = told(answer, ["missing: places of 3 nodes; they are drawn: a, b, c", "assumed: nothing"])
+    text = " ".join(" ".join(lines).split())
+    assert lines[0] == "What this cannot know:"
+    assert "The file did not say: places of 3 nodes; they are drawn." in text
+    assert text.index("no forecast") < text.index(" ".join(words.headline(answer).split()))
 
 
 def effect(name: str, ours: tuple[float, ...], today: tuple[float, ...], group: Group | None = None) -> Effect:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,10 +49,10 @@ def command(
     if json:
         echo(json_.dumps({"page": str(written), **to_dict(answer)}))
         return
-    echo("\n".join([*told(answer), "", f"page: {written}"]))
+    echo("\n".join([*told(answer, _notes(file)), "", f"page: {written}"]))
 
 
-def told(answer: Answer) -> list[str]:
+def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
     """The answer as lines for a terminal."""
     from fourhop.whatif import words
 
@@ -60,6 +61,10 @@ def told(answer: Answer) -> list[str]:
     def say(text: str, indent: str = "") -> None:
         lines.extend(textwrap.wrap(text, 88, initial_indent=indent, subsequent_indent=indent))
 
+    say("What this cannot know:")
+    for sentence in words.unknown(answer, notes):
+        say(sentence, "  ")
+    lines.append("")
     say(words.headline(answer))
     lines.append("")
     say(f"{answer.tried.today.label}: {answer.tried.today.what}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fourhop.community.network import Link, Network, Node, Note, components, hops_from
+from fourhop.community.network import FARTHEST_M, Link, Network, Node, Note, components, hops_from
 from fourhop.errors import FourhopError
 
 
@@ -26,7 +27,7 @@ def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Networ
     """The network that is simulated, with notes of what was left out. Raises `FourhopError` if nothing is left."""
     # Tunnels, too, say that links are known, and that a node without a radio link has none.
     known = bool(network.links)
-    network = _on_the_air(_with_uplinks(network), known)
+    network = _without_far_places(_on_the_air(_with_uplinks(network), known))
     network = _cables_merged(network)
     for name in gateways:
         id_ = _find(network, name, "--gateway")
@@ -62,6 +63,31 @@ def _with_uplinks(network: Network) -> Network:
     links = tuple(link for link in network.links if link.medium != "tunnel")
     said = (Note("assumed", f"{len(new)} nodes with a tunnel have a way to the Internet of their own"),) if new else ()
     return replace(network, nodes=nodes, links=links, notes=(*network.notes, *said))
+
+
+def _without_far_places(network: Network) -> Network:
+    """Without the places of nodes that are farther from their neighbours than radio reaches.
+
+    The link was measured, the place was typed. Of two ends the wrong one is that with the larger share of such links.
+    """
+    links = [link for link in network.links if link.medium != "tunnel"]
+    many = Counter(id_ for link in links for id_ in link.ends)
+    dropped: dict[str, float] = {}
+    while True:
+        far = [(m, link) for link in links if (m := network.distance_m(link.source, link.target) or 0.0) > FARTHEST_M]
+        if not far:
+            break
+        wrong = Counter(id_ for _, link in far for id_ in link.ends)
+        worst = max(wrong, key=lambda id_: (wrong[id_] / many[id_], wrong[id_], id_))
+        dropped[worst] = max(m for m, link in far if worst in link.ends)
+        network = replace(network, nodes={**network.nodes, worst: replace(network.nodes[worst], place=None)})
+    if not dropped:
+        return network
+    text = (
+        f"positions of {len(dropped)} nodes that are up to {max(dropped.values()) / 1e3:.0f} km from what they have a "
+        f"link to, and radio reaches {FARTHEST_M / 1e3:.0f} km"
+    )
+    return replace(network, notes=(*network.notes, Note("left out", text, network.named(dropped))))
 
 
 def _on_the_air(network: Network, links_known: bool) -> Network:

@@ -7,12 +7,19 @@ and `target` are positions in that list and whose `tq` is one over the share of 
 
 from __future__ import annotations
 
-from fourhop.community.meshviewer import coordinates
-from fourhop.community.network import Link, Medium, Network, Node, Note
-from fourhop.community.place import Place
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from fourhop.community.meshviewer import BAD_POSITIONS, coordinates, model_of, of_other
+from fourhop.community.network import Link, Medium, Network, Node
+from fourhop.community.place import Faults, Place
+
+T = TypeVar("T")
 
 _TUNNELS = ("vpn", "tunnel", "l2tp", "fastd")
-_CABLES = ("other", "cable", "ethernet", "lan")
+_CABLES = ("cable", "ethernet", "lan")
 
 
 def nodes_recognised(root: Place) -> bool:
@@ -35,35 +42,51 @@ def read_nodes(root: Place) -> Network:
     places = (
         list(listed.items(allowed)) if isinstance(listed.value, list) else [at for _, at in listed.entries(allowed)]
     )
+    faults = Faults()
     nodes: dict[str, Node] = {}
     for each in places:
-        node = _node(each)
-        if node.id in nodes:
-            each.refuse("each node once", f"{node.id!r} for the second time")
-        nodes[node.id] = node
-    return Network(nodes)
+        node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
+        if node is not None and node.id in nodes:
+            faults.note("entries of nodes that are there already", node.name)
+        elif node is not None:
+            nodes[node.id] = node
+    return Network(nodes, notes=tuple(faults.notes()))
 
 
-def _node(each: Place) -> Node:
+def _node(each: Place, faults: Faults) -> Node:
     info = each.need("nodeinfo", "what the node says of itself")
     id_ = info.need("node_id", "the id of the node").text()
-    name, location = info.get("hostname"), info.get("location")
-    flags, statistics = each.get("flags"), each.get("statistics")
+    name = id_
 
-    def flag(key: str, absent: bool) -> bool:
-        found = None if flags is None else flags.get(key)
-        return absent if found is None else found.flag()
+    def of(at: Place | None, key: str, what: str, read: Callable[[Place], T]) -> T | None:
+        def found() -> T | None:
+            value = None if at is None else at.get(key)
+            return None if value is None else read(value)
 
-    clients = None if statistics is None else statistics.get("clients")
-    if clients is not None and isinstance(clients.value, dict):
-        clients = clients.get("total")
+        return faults.tried(what, name, found)
+
+    def clients(found: Place) -> int | None:
+        total = found.get("total") if isinstance(found.value, dict) else found
+        return None if total is None else total.whole(0, 100_000)
+
+    name = of(info, "hostname", "names of nodes that are no text", Place.text) or id_
+    states = "states of nodes that are neither true nor false"
+    flags = of(each, "flags", states, lambda found: found)
+    online = of(flags, "online", states, Place.flag)
+    hardware = of(info, "hardware", "models of routers that are no text", lambda found: found)
     return Node(
         id_,
-        id_ if name is None else name.text(),
-        None if location is None else coordinates(location),
-        flag("online", True),
-        flag("gateway", False) or flag("uplink", False),
-        None if clients is None else clients.whole(0, 100_000),
+        name,
+        of(info, "location", BAD_POSITIONS, coordinates),
+        online is None or online,
+        bool(of(flags, "gateway", states, Place.flag)) or bool(of(flags, "uplink", states, Place.flag)),
+        of(
+            of(each, "statistics", "statistics", lambda found: found),
+            "clients",
+            "numbers of clients that are none",
+            clients,
+        ),
+        model=of(hardware, "model", "models of routers that are no text", model_of),
     )
 
 
@@ -74,15 +97,20 @@ def read_graph(root: Place) -> Network:
     for each in graph.need("nodes", "a list of nodes").items("a list of nodes"):
         id_ = each.get("node_id")
         ids.append(None if id_ is None else id_.text())
+    faults = Faults()
+    others: set[frozenset[str]] = set()
     found: dict[frozenset[str], Link] = {}
-    strangers = 0
     for each in graph.need("links", "a list of links").items("a list of links"):
-        numbers = [each.need(key, "a position in batadv.nodes").whole(0, len(ids) - 1) for key in ("source", "target")]
+        numbers = faults.tried("links without two ends", each.path, partial(_ends, each, len(ids)))
+        if numbers is None:
+            continue
         source, target = (ids[number] for number in numbers)
         if source is None or target is None:
-            strangers += 1
+            faults.note("links of devices that are no nodes", each.path)
         elif source != target:
-            link = _link(each, source, target)
+            link = _link(each, source, target, faults)
+            if _word(each) == "other" and link.medium == "radio":
+                others.add(link.ends)
             # Where each direction has an entry of its own, the second is the way back.
             first = found.get(link.ends)
             if first is not None and first.source == link.target and first.back is None:
@@ -94,17 +122,28 @@ def read_graph(root: Place) -> Network:
         links = [
             Link(x.source, x.target, x.medium, "tq", x.there, x.there if x.back is None else x.back) for x in links
         ]
-    notes = [Note("left out", f"{strangers} links of devices that are no nodes")] if strangers else []
+    # The router does not know `other` as Wi-Fi: it is a cable if it is as good as one, of which either direction tells.
+    links = [replace(x, medium=of_other(x.there, x.back)) if x.ends in others else x for x in links]
     nodes = {id_: Node(id_, id_) for id_ in ids if id_ is not None}
-    return Network(nodes, tuple(links), notes=tuple(notes))
+    return Network(nodes, tuple(links), notes=tuple(faults.notes()))
 
 
-def _link(each: Place, source: str, target: str) -> Link:
-    kind, vpn, quality = each.get("type"), each.get("vpn"), each.get("tq")
-    word = "" if kind is None else kind.text().lower()
-    tunnel = word in _TUNNELS or (vpn is not None and vpn.flag())
-    medium: Medium = "tunnel" if tunnel else "cable" if word in _CABLES else "radio"
-    if quality is None:
-        return Link(source, target, medium)
-    tq = quality.number(0, 1000)
-    return Link(source, target, medium, "tq", (1.0 / tq if tq >= 1.0 else tq) or None)
+def _ends(each: Place, nodes: int) -> tuple[int, int]:
+    source, target = (each.need(key, "a position in batadv.nodes").whole(0, nodes - 1) for key in ("source", "target"))
+    return source, target
+
+
+def _word(each: Place) -> str:
+    kind = each.get("type")
+    return "" if kind is None else str(kind.value).strip().lower()
+
+
+def _link(each: Place, source: str, target: str, faults: Faults) -> Link:
+    vpn, quality = each.get("vpn"), each.get("tq")
+    name, word = f"{source}-{target}", _word(each)
+    behind = vpn is not None and faults.tried("marks of tunnels that are neither true nor false", name, vpn.flag)
+    medium: Medium = "tunnel" if word in _TUNNELS or behind else "cable" if word in _CABLES else "radio"
+    tq = None
+    if quality is not None:
+        tq = faults.tried("qualities of links that are no number", name, partial(quality.number, 0, 1000))
+    return Link(source, target, medium, "tq", 1.0 / tq if tq is not None and tq >= 1.0 else tq or None)

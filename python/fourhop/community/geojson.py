@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fourhop.community.meshviewer import BAD_POSITIONS
 from fourhop.community.network import Network, Node, Note
-from fourhop.community.place import Place
+from fourhop.community.place import Faults, Place
 
 _NAMES = ("name", "hostname", "title", "id", "node_id")
 
@@ -18,28 +19,34 @@ def read(root: Place) -> Network:
     collection = root.value["type"] == "FeatureCollection"
     features = root.need("features", "a list of features").items("a list of features") if collection else iter([root])
     nodes: dict[str, Node] = {}
+    faults = Faults()
     others = 0
     for each in features:
         geometry = each.get("geometry")
         if geometry is None or geometry.need("type", "the kind of geometry").text() != "Point":
             others += 1
             continue
-        node = _node(each, geometry, len(nodes))
+        node = _node(each, geometry, len(nodes), faults)
         if node.id in nodes:
-            each.refuse("each name once", f"{node.id!r} for the second time")
-        nodes[node.id] = node
+            faults.note("points whose name is there already", node.name)
+        else:
+            nodes[node.id] = node
     notes = [Note("left out", f"{others} features that are no points")] if others else []
-    return Network(nodes, notes=tuple(notes))
+    return Network(nodes, notes=(*notes, *faults.notes()))
 
 
-def _node(each: Place, geometry: Place, number: int) -> Node:
+def _position(geometry: Place) -> tuple[float, float]:
     at = list(geometry.need("coordinates", "longitude and latitude").items("longitude and latitude"))
     if len(at) not in (2, 3):
         geometry.need("coordinates", "").refuse("longitude, latitude and perhaps a height")
-    place = (at[1].number(-90, 90, "degrees"), at[0].number(-180, 180, "degrees"))
+    return at[1].number(-90, 90, "degrees"), at[0].number(-180, 180, "degrees")
+
+
+def _node(each: Place, geometry: Place, number: int, faults: Faults) -> Node:
     said = each.get("properties")
     if said is None:
-        return Node(f"point-{number + 1}", f"point-{number + 1}", place)
+        bare = f"point-{number + 1}"
+        return Node(bare, bare, faults.tried(BAD_POSITIONS, bare, lambda: _position(geometry)))
 
     def of(*keys: str) -> Place | None:
         return next((found for key in keys if (found := said.get(key)) is not None), None)
@@ -50,7 +57,7 @@ def _node(each: Place, geometry: Place, number: int) -> Node:
     return Node(
         id_,
         id_,
-        place,
+        faults.tried(BAD_POSITIONS, id_, lambda: _position(geometry)),
         (online := of("online", "is_online")) is None or online.flag(),
         uplink is not None and uplink.flag(),
         None if clients is None else clients.whole(0, 100_000),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import replace
 
-from fourhop.community.network import Network, Note, hops_from
+from fourhop.community.network import FARTHEST_M, Network, Note, hops_from
 
 _RING_M = 100.0
 """Distance between two rings."""
@@ -23,9 +24,30 @@ def placed(network: Network, roots: list[str]) -> Network:
     if len(lacking) == len(network.nodes):
         note = Note("missing", "places of all nodes; they are drawn in rings, by the hops to the nearest gateway")
         return replace(_rings(network, roots), in_metres=True, notes=(*network.notes, note))
+    whole = _amid(network, lacking)
+    if stray := _stray(network, whole):
+        # Of its neighbours none has a place that tells, but theirs have.
+        text = f"the position of a node farther than {FARTHEST_M / 1e3:.0f} km from the neighbours of its neighbours"
+        note = Note("left out", text, network.named([stray]))
+        nodes = {**network.nodes, stray: replace(network.nodes[stray], place=None)}
+        return placed(replace(network, nodes=nodes, notes=(*network.notes, note)), roots)
     named = network.named(lacking)
     note = Note("missing", f"places of {len(lacking)} nodes; they are drawn amid their neighbours", named)
-    return replace(_amid(network, lacking), notes=(*network.notes, note))
+    return replace(whole, notes=(*network.notes, note))
+
+
+def _stray(network: Network, whole: Network) -> str | None:
+    """The node whose place makes a link longer than radio reaches: the one farthest from the middle."""
+    known = {id_: node.place for id_, node in network.nodes.items() if node.place is not None}
+    if len(known) < 3:
+        return None
+    neighbours = network.neighbours()
+    hands: set[str] = set()
+    for link in network.links:
+        if (whole.distance_m(link.source, link.target) or 0.0) > FARTHEST_M:
+            hands |= {id_ for end in link.ends for id_ in (end, *neighbours[end])}
+    middle = tuple(statistics.median(place[axis] for place in known.values()) for axis in (0, 1))
+    return max(hands & known.keys(), key=lambda id_: (math.dist(known[id_], middle), id_), default=None)
 
 
 def _amid(network: Network, lacking: list[str]) -> Network:

@@ -1,16 +1,28 @@
 """`meshviewer.json`, the file behind the maps of Freifunk and others: one list of nodes, one of links.
 
 Source: the format that yanic writes and meshviewer reads. A node has `node_id`, `hostname`, `is_online`, `is_gateway`,
-`clients` and `location`; a link has `type` (`wifi`, `vpn`, `other`), `source` and `target` (ids of nodes) and
+`clients`, `model` and `location`; a link has `type` (`wifi`, `vpn`, `other`), `source` and `target` (ids of nodes) and
 `source_tq` and `target_tq`, the share of routing messages of either end that reach the other, 0 to 1.
+
+What is wrong with a single node or link is noted, and the rest is read: published files hold empty positions, typing
+errors and links of devices that are gone.
 """
 
 from __future__ import annotations
 
-from fourhop.community.network import Link, Medium, Network, Node, Note
-from fourhop.community.place import Place
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
-_MEDIA: dict[str, Medium] = {"wifi": "radio", "vpn": "tunnel", "other": "cable"}
+from fourhop.community.network import Link, Medium, Network, Node
+from fourhop.community.place import Faults, Place
+
+T = TypeVar("T")
+
+_MEDIA: dict[str, Medium] = {"wifi": "radio", "vpn": "tunnel"}
+
+CABLE_QUALITY = 0.98
+"""`other` is what the router does not know as Wi-Fi: with this share of messages both ways a cable, else a radio."""
 
 
 def recognised(root: Place) -> bool:
@@ -20,43 +32,59 @@ def recognised(root: Place) -> bool:
 
 def read(root: Place) -> Network:
     """The network in it."""
-    nodes = {}
+    faults = Faults()
+    nodes: dict[str, Node] = {}
     for each in root.need("nodes", "a list of nodes").items("a list of nodes"):
-        node = _node(each)
-        if node.id in nodes:
-            each.need("node_id", "").refuse("each node once", f"{node.id!r} for the second time")
-        nodes[node.id] = node
+        node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
+        if node is not None and node.id in nodes:
+            faults.note("entries of nodes that are there already", node.name)
+        elif node is not None:
+            nodes[node.id] = node
     links = []
-    unknown = []
     for each in root.need("links", "a list of links").items("a list of links"):
-        link = _link(each)
+        link = faults.tried("links without two ends", each.path, partial(_link, each, faults))
+        if link is None:
+            continue
         if link.ends <= nodes.keys():
             links.append(link)
         else:
-            unknown.append(f"{link.source}-{link.target}")
-    notes = []
-    if unknown:
-        text = f"{len(unknown)} links whose ends are not among the nodes"
-        notes.append(Note("left out", text, tuple(unknown)))
-    return Network(nodes, tuple(links), notes=tuple(notes))
+            faults.note("links whose ends are not among the nodes", f"{link.source}-{link.target}")
+    return Network(nodes, tuple(links), notes=tuple(faults.notes()))
 
 
-def _node(each: Place) -> Node:
+def _node(each: Place, faults: Faults) -> Node:
     id_ = each.need("node_id", "the id of the node").text()
-    name, online, gateway, clients = (each.get(key) for key in ("hostname", "is_online", "is_gateway", "clients"))
-    location = each.get("location")
+
+    def of(key: str, what: str, read: Callable[[Place], T]) -> T | None:
+        found = each.get(key)
+        return None if found is None else faults.tried(what, name, lambda: read(found))
+
+    name = id_
+    name = of("hostname", "names of nodes that are no text", Place.text) or id_
+    online = of("is_online", "states of nodes that are neither true nor false", Place.flag)
     return Node(
         id_,
-        id_ if name is None else name.text(),
-        None if location is None else coordinates(location),
-        online is None or online.flag(),
-        gateway is not None and gateway.flag(),
-        None if clients is None else clients.whole(0, 100_000),
+        name,
+        of("location", BAD_POSITIONS, coordinates),
+        online is None or online,
+        bool(of("is_gateway", "states of gateways that are neither true nor false", Place.flag)),
+        of("clients", "numbers of clients that are none", lambda found: found.whole(0, 100_000)),
+        model=of("model", "models of routers that are no text", model_of),
     )
 
 
+def model_of(found: Place) -> str | None:
+    """What the router calls itself; some say nothing, in quotes."""
+    return None if found.value == "" else found.text()
+
+
+BAD_POSITIONS = "positions that are no degrees (WGS 84)"
+
+
 def coordinates(location: Place) -> tuple[float, float] | None:
-    """Latitude and longitude; a place at 0, 0 is how some maps say that there is none."""
+    """Latitude and longitude; an empty table and a place at 0, 0 are how some maps say that there is none."""
+    if location.value == {}:
+        return None
     allowed = "degrees (WGS 84)"
     at = (
         location.need("latitude", allowed).number(-90, 90, "degrees"),
@@ -65,16 +93,29 @@ def coordinates(location: Place) -> tuple[float, float] | None:
     return None if at == (0.0, 0.0) else at
 
 
-def _link(each: Place) -> Link:
-    kind = each.get("type")
-    word = "wifi" if kind is None else kind.text()
-    if kind is not None and word not in _MEDIA:
-        kind.refuse(" or ".join(_MEDIA))
+def _link(each: Place, faults: Faults) -> Link:
     source, target = (each.need(key, "the id of a node").text() for key in ("source", "target"))
     if source == target:
         each.need("target", "").refuse("another node than `source`")
-    there, back = (
-        None if (found := each.get(key)) is None else found.number(0, 1) for key in ("source_tq", "target_tq")
-    )
-    # Zero is what is written where nothing was measured.
-    return Link(source, target, _MEDIA[word], "tq", there or None, back or None)
+    name = f"{source}-{target}"
+    kind = each.get("type")
+    word = "wifi" if kind is None else str(kind.value)
+    if word not in _MEDIA and word != "other":
+        faults.note(
+            f"types of links other than {', '.join([*_MEDIA, 'other'])}; they count as `other`", f"{name} ({word})"
+        )
+        word = "other"
+
+    def share(key: str) -> float | None:
+        found = each.get(key)
+        what = "qualities of links that are no number from 0 to 1"
+        # Zero is what is written where nothing was measured.
+        return None if found is None else faults.tried(what, name, lambda: found.number(0, 1)) or None
+
+    there, back = share("source_tq"), share("target_tq")
+    return Link(source, target, _MEDIA.get(word) or of_other(there, back), "tq", there, back)
+
+
+def of_other(there: float | None, back: float | None) -> Medium:
+    """What a link is that the router does not know as Wi-Fi: as good as a cable both ways, or not."""
+    return "cable" if min(there or 0.0, back or 0.0) >= CABLE_QUALITY else "radio"

@@ -16,6 +16,10 @@ Medium = Literal["radio", "cable", "tunnel"]
 EARTH_M = 6_371_008.8
 """Mean radius of the earth (IUGG), for distances alone: the simulator projects by the ellipsoid, see docs/radio.md."""
 
+FARTHEST_M = 8_000.0
+"""A longer link is taken for a wrong position. The shortest frame of 802.11a, an ACK of 28 us, is 8.4 km long, which is
+also the most that the simulator takes."""
+
 _NAMED = 5
 """Most names that a note shows."""
 
@@ -35,6 +39,8 @@ class Node:
     channels: tuple[int, ...] = ()
     """Of its radios, one each; empty: unknown."""
     antenna_dbi: float | None = None
+    model: str | None = None
+    """What the router calls itself."""
 
 
 @dataclass(frozen=True)

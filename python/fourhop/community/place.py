@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
 
+from fourhop.community.network import Note
 from fourhop.errors import FourhopError
+
+T = TypeVar("T")
 
 _SHOWN = 40
 """Most characters of a value in a message."""
@@ -94,6 +97,29 @@ class Place:
         if word not in _FLAGS:
             self.refuse("true or false")
         return _FLAGS[word]
+
+
+@dataclass
+class Faults:
+    """Values that cannot be used and that the file is read without: what they are, and the names they are about."""
+
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def tried(self, what: str, name: str, read: Callable[[], T]) -> T | None:
+        """What `read` gives; `None` if the value cannot be used, which is noted."""
+        try:
+            return read()
+        except FourhopError:
+            self.note(what, name)
+            return None
+
+    def note(self, what: str, name: str) -> None:
+        """One more."""
+        self.found.setdefault(what, []).append(name)
+
+    def notes(self) -> list[Note]:
+        """A note for each kind, with the number and the names."""
+        return [Note("left out", f"{len(names)} {what}", tuple(names)) for what, names in self.found.items()]
 
 
 _FLAGS = {"true": True, "yes": True, "1": True, "x": True, "false": False, "no": False, "0": False, "": False}

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fourhop.community import ffmap, geojson, meshviewer, tables
+from fourhop.community import ffmap, geojson, hopglass, meshviewer, tables
 from fourhop.community.network import Link, Network, Node, Quality
 from fourhop.community.place import Place
 from fourhop.errors import FourhopError
 
 FORMATS = (
-    "meshviewer.json, nodes.json, graph.json, GeoJSON, a CSV with `name` and `x`, `y` or `lat`, `lon`, or a CSV matrix"
+    "meshviewer.json, nodes.json, graph.json, hopglass.json, GeoJSON, a CSV with `name` and `x`, `y` or `lat`, `lon`, "
+    "or a CSV matrix"
 )
 
 
@@ -51,6 +52,8 @@ def _of_json(name: str, text: str) -> Network:
         return geojson.read(root)
     if ffmap.graph_recognised(root):
         return ffmap.read_graph(root)
+    if hopglass.recognised(root):
+        return hopglass.read(root)
     if meshviewer.recognised(root):
         return meshviewer.read(root)
     if ffmap.nodes_recognised(root):
@@ -90,4 +93,5 @@ def _merged(known: Node | None, node: Node, id_: str) -> Node:
         node.clients if known.clients is None else known.clients,
         known.channels or node.channels,
         node.antenna_dbi if known.antenna_dbi is None else known.antenna_dbi,
+        known.model or node.model,
     )

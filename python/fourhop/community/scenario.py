@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from fourhop import quantity
 from fourhop.community import layout, links
 from fourhop.community.choose import Part, choose
 from fourhop.community.network import Link, Network, Note, components, hops_from
@@ -133,14 +134,8 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         raise FourhopError(f"--flows: found {options.flows}, allowed: a whole number from 1 to 1000")
     network = choose(_on_channels(network), options.part, options.gateways)
     measured = bool(network.links)
-    if not measured and any(node.place is None for node in network.nodes.values()):
-        lacking = [node.name for node in network.nodes.values() if node.place is None]
-        where = sources or "what was chosen"
-        raise FourhopError(
-            f"{where}: found no links, and no place of {lacking[0]}, allowed: one of the two for each node"
-        )
     if not measured:
-        network = _linked_by_distance(network, options)
+        network = _linked_by_distance(_with_places(network, sources), options)
     neighbours = network.neighbours()
     network, gateways = _gateways(network, neighbours)
     placeless = all(node.place is None for node in network.nodes.values())
@@ -149,14 +144,29 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways)
     unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"
-    notes = [*network.notes, *_about_air(options, measured, unmeasured)]
-    hops = hops_from(neighbours, gateways)
-    flows, about = _flows(network, hops, options)
-    document = _document(network, gateways, entries, flows, options, unmeasured, farthest_m)
+    document = _document(network, gateways, entries, options, unmeasured, farthest_m)
     for override in options.overrides:
         _put(document, override)
-    text = _toml(document, [*notes, about], sources)
-    return Imported(text, Scenario(text, f"{options.name}.toml"), network, tuple(gateways), (*notes, about))
+    flows, about = _flows(network, gateways, neighbours, options)
+    document["flows"] = flows
+    # What is said of the air is what the file has after `--set`.
+    resolved = Scenario(_toml(document, (), sources), f"{options.name}.toml").resolved
+    notes = (*network.notes, *_about_air(resolved, measured), *about)
+    text = _toml(document, notes, sources)
+    return Imported(text, Scenario(text, f"{options.name}.toml"), network, tuple(gateways), notes)
+
+
+def _with_places(network: Network, sources: str) -> Network:
+    """Without nodes that have no place, where nothing but places says who hears whom."""
+    lacking = [id_ for id_, node in network.nodes.items() if node.place is None]
+    if len(network.nodes) - len(lacking) < 2:
+        where = sources or "what was chosen"
+        name = network.nodes[lacking[0]].name
+        raise FourhopError(f"{where}: found no links, and no place of {name}, allowed: one of the two for each node")
+    if not lacking:
+        return network
+    note = Note("left out", f"{len(lacking)} nodes without a place: no links were measured", network.named(lacking))
+    return network.only(network.nodes.keys() - lacking, note)
 
 
 def _radio(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -226,12 +236,19 @@ def _gateways(network: Network, neighbours: dict[str, list[str]]) -> tuple[Netwo
     return replace(network, notes=(*network.notes, note)), [centre]
 
 
-def _flows(network: Network, hops: dict[str, int], options: Options) -> tuple[list[dict[str, Any]], Note]:
-    """Traffic of some nodes, which are spread evenly over all distances from the gateways."""
+def _flows(
+    network: Network, gateways: Sequence[str], neighbours: dict[str, list[str]], options: Options
+) -> tuple[list[dict[str, Any]], list[Note]]:
+    """Traffic of some nodes that measured links join to a gateway, spread evenly over all distances."""
+    hops = hops_from(neighbours, gateways)
     reached = [id_ for id_ in network.nodes if hops.get(id_, 0) > 0]
     used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached
     if not used:
-        raise FourhopError("what was chosen: found only gateways, allowed: other nodes that reach one by radio links")
+        raise FourhopError(
+            "what was chosen: found no node besides gateways whose radio links carry as far as one, allowed: at least "
+            "one; another --component or --gateway may have some"
+        )
+    cut = [id_ for id_ in network.nodes if id_ not in hops]
     ordered = sorted(used, key=lambda id_: hops[id_])
     count = min(options.flows, len(ordered))
     chosen = [ordered[(2 * i + 1) * len(ordered) // (2 * count)] for i in range(count)]
@@ -247,21 +264,48 @@ def _flows(network: Network, hops: dict[str, int], options: Options) -> tuple[li
             flow |= {"app": "files", "mean_size": "500kB", "mean_pause": pause, "connection": "fresh"}
         made.append(flow)
     text = f"traffic: {TRAFFIC[options.traffic]}; {count} of {len(reached)} nodes, spread over all distances"
-    return made, Note("assumed", text)
+    notes = [Note("assumed", text)]
+    if cut:
+        notes.append(Note("left out", f"traffic of {len(cut)} nodes without a path to a gateway", network.named(cut)))
+    return made, notes
 
 
-def _about_air(options: Options, measured: bool, unmeasured: str) -> list[Note]:
-    kind = RADIOS[options.radio]
-    radio = (
-        f"all radios are {kind.text} with 20 dBm, {kind.how} and try a frame {TRIES} times, unless --set says otherwise"
+def _about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
+    radio, mac, link = (resolved[key] for key in ("radio", "mac", "link"))
+    band = "2.4" if quantity.parse(radio["frequency"]).value < 3e9 else "5"
+    name = _STANDARDS.get(radio["phy"], radio["phy"])
+    if "mcs" in radio:
+        streams = {1: "one stream", 2: "two streams"}.get(radio["streams"], f"{radio['streams']} streams")
+        aggregates = ", aggregates" if resolved["mac"].get("aggregation", True) else ""
+        kind = f"{name} at {band} GHz in {radio['width'].removesuffix('MHz')} MHz, {streams}{aggregates}"
+    else:
+        kind = f"{name} at {band} GHz"
+    control = {"minstrel": "by Minstrel-HT", "aarf": "by AARF"}.get(mac["rate_control"], f"by {mac['rate_control']!r}")
+    queue = ", hold a queue with FQ-CoDel for each neighbour" if link["queue"] == "fq-codel" else ""
+    text = (
+        f"all radios are {kind} with {radio['tx_power']}, choose rates {control}{queue} and try a frame "
+        f"{mac['short_retry_limit']} times"
     )
     how = {
         "path-loss": "distance decides about pairs without a measured link",
         "no-link": "pairs without a measured link disturb each other by their distance, but carry nothing",
         "silent": "pairs without a measured link have nothing of each other",
     }
-    routes = "routes are those of the least expected time and stand still; neighbours know each other's addresses"
-    return [Note("assumed", radio), Note("assumed", routes), *([Note("assumed", how[unmeasured])] if measured else [])]
+    if resolved["routing"]["protocol"] == "static":
+        metric = {"ett": "of the least expected time", "hops": "with the fewest hops"}.get(
+            resolved["routing"]["metric"], f"of the least {resolved['routing']['metric']}"
+        )
+        routes = f"routes are those {metric} and stand still"
+    else:
+        routes = f"routes are those of {resolved['routing']['protocol']}"
+    said = [Note("assumed", text), Note("assumed", routes)]
+    return [*said, *([Note("assumed", how[radio["unmeasured"]])] if measured else [])]
+
+
+_STANDARDS = {
+    "erp-ofdm": "802.11g", "ofdm": "802.11a", "ht-2.4ghz": "802.11n", "ht": "802.11n", "vht": "802.11ac",
+    "he": "802.11ax", "he-2.4ghz": "802.11ax",
+}  # fmt: skip
 
 
 def _on_channels(network: Network) -> Network:
@@ -317,7 +361,6 @@ def _document(
     network: Network,
     gateways: list[str],
     entries: list[dict[str, Any]],
-    flows: list[dict[str, Any]],
     options: Options,
     unmeasured: str,
     farthest_m: float,
@@ -353,7 +396,6 @@ def _document(
         "nodes": nodes,
         "radios": _radios(network),
         "losses": entries,
-        "flows": flows,
     }
 
 

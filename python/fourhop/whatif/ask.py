@@ -57,7 +57,8 @@ def ask(
     result = sweep(described, out=out, jobs=jobs, progress=progress)
     today = cells(result, TODAY)
     groups = _groups(today)
-    measures = (*(_speed(group) for group in groups), *_whole(len(groups[0].flows)))
+    speeds = (_together(groups[0]), *(_speed(group) for group in groups[1:]))
+    measures = (*speeds, *_whole(len(groups[0].flows), _equal_share(today)))
     effects = {
         each.name: tuple(_effect(measure, cells(result, each.name), today) for measure in measures)
         for each in tried.changes
@@ -74,7 +75,8 @@ def _groups(today: Cells) -> tuple[Group, ...]:
     rows = [row for row in today.runs[0].flows.values() if row["transport"] not in ("udp", "ping")]
     hops = {row["flow"]: row["hops"] for row in rows}
     everyone = Group("all", "all nodes", tuple(hops), _span(hops, hops))
-    known = sorted((name for name in hops if hops[name] is not None), key=lambda name: hops[name])
+    # Nodes without a path are farther than all others; they count, too.
+    known = sorted(hops, key=lambda name: math.inf if hops[name] is None else hops[name])
     if len(known) < 3 or hops[known[0]] == hops[known[-1]]:
         return (everyone,)
     cuts = [round(i * len(known) / 3) for i in range(4)]
@@ -104,15 +106,34 @@ def _speed(group: Group) -> Measure:
     return Measure(f"speed-{group.name}", f"speed, {group.label}", "Mbit/s", "more", of, group)
 
 
+def _together(everyone: Group) -> Measure:
+    """Speed of all flows, added up, in Mbit/s."""
+
+    def of(run: Run) -> float:
+        return 1e-6 * math.fsum(_carried(run.flows[name]) for name in everyone.flows)
+
+    return Measure("speed-all", "speed, all nodes together", "Mbit/s", "more", of, everyone)
+
+
+def _equal_share(today: Cells) -> float:
+    """What each flow would carry today if all had as much, over all runs."""
+    each = [_carried(row) for run in today.runs for row in run.flows.values() if _is_tcp(row)]
+    return math.fsum(each) / len(each)
+
+
+def _is_tcp(row: Mapping[str, Any]) -> bool:
+    return row["transport"] not in ("udp", "ping")
+
+
 def _carried(row: Mapping[str, Any]) -> float:
     """Of a flow with pauses what it carries between them."""
     key = "averaged_goodput_bps" if row["app"] == "files" else "goodput_bps"
     return float(row[key] or 0.0)
 
 
-def _whole(flows: int) -> list[Measure]:
+def _whole(flows: int, equal_share: float) -> list[Measure]:
     def speeds(run: Run) -> list[float]:
-        return [_carried(row) for row in run.flows.values() if row["transport"] not in ("udp", "ping")]
+        return [_carried(row) for row in run.flows.values() if _is_tcp(row)]
 
     def delay(run: Run) -> float:
         known = [row["rtt_mean_s"] for row in run.flows.values() if row["rtt_mean_s"] is not None]
@@ -122,13 +143,13 @@ def _whole(flows: int) -> list[Measure]:
         return stats.jain(speeds(run)) or math.nan
 
     def starving(run: Run) -> float:
-        each = speeds(run)
-        return float(sum(one < STARVING * math.fsum(each) / len(each) for one in each))
+        # Of today, whatever the change: nobody starves because others get more than before.
+        return float(sum(one < STARVING * equal_share for one in speeds(run)))
 
     made = [Measure("delay", "round trip", "ms", "less", delay)]
     if flows > 1:
         made += [
             Measure("fairness", "fairness (Jain's index)", "", "more", fairness),
-            Measure("starving", "nodes with less than a tenth of an equal share", "", "less", starving),
+            Measure("starving", "nodes with less than a tenth of today's equal share", "", "less", starving),
         ]
     return made

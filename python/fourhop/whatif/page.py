@@ -62,6 +62,7 @@ def html(answer: Answer, notes: Iterable[str] = ()) -> str:
         css=asset("report.css"),
         name=answer.scenario.name,
         headline=words.headline(answer),
+        unknown=words.unknown(answer, list(notes)),
         today=words.today(answer),
         picture=picture(network, names, _speeds(answer), tried),
         best=[f"{n} {names[n]}" if n in names else str(n) for n, place in tried.items() if place.best],

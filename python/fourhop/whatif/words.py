@@ -24,6 +24,9 @@ VERDICTS: dict[Verdict, str] = {
 _VAGUE = 10.0
 """An interval that reaches so many times as high as its ratio says nothing."""
 
+_GAPS = 3
+"""Most gaps of the file that are named."""
+
 _TIMES = 1.5
 """From this factor on people are told how many times as fast, below it how many per cent."""
 
@@ -80,9 +83,11 @@ def today(answer: Answer) -> list[str]:
     """What the network gives without a change."""
     what = _transfers(answer)
     by_name = {each.name: answer.today(each).mean for each in answer.measures}
-    groups = answer.groups[1:] or answer.groups
+    groups = answer.groups[1:]
+    whole, count = by_name["speed-all"], len(answer.groups[0].flows)
     parts = [f"{_rate(by_name[f'speed-{group.name}'])} at {group.label}{_hops(group)}" for group in groups]
-    said = [f"{what} run at {_and(parts)}, each on average."]
+    parts = parts or [f"{_rate(whole / count)} at all nodes{_hops(answer.groups[0])}"]
+    said = [f"{what} run at {_and(parts)}, each on average; together {_rate(whole)}."]
     delay = by_name.get("delay", math.nan)
     if math.isfinite(delay):
         said.append(f"A round trip takes {_mean(delay)} ms.")
@@ -90,6 +95,25 @@ def today(answer: Answer) -> list[str]:
         said.append(
             f"{_mean(by_name['starving'])} of {len(answer.groups[0].flows)} nodes get less than a tenth of an equal "
             "share."
+        )
+    return said
+
+
+def unknown(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
+    """What the answer cannot know, which comes before it; `notes` are what the file's comments say."""
+    said = [
+        "It compares changes on a model of the network; the speeds themselves are no forecast.",
+        "It does not know what interferes from outside, what people transfer and when, or how radio changes.",
+    ]
+    gaps = [note.removeprefix("missing: ") for note in notes if note.startswith("missing: ")]
+    if gaps:
+        more = f"; and {len(gaps) - _GAPS} more" if len(gaps) > _GAPS else ""
+        said.append(f"The file did not say: {'; '.join(gap.split(':')[0] for gap in gaps[:_GAPS])}{more}.")
+    resolved = answer.scenario.resolved
+    losses = resolved.get("losses", [])
+    if losses and (vague := sum("snr" in each for each in losses)) * 2 > len(losses):
+        said.append(
+            f"{vague} of {len(losses)} qualities of links only say that there is a link; distance says how good."
         )
     return said
 

@@ -110,7 +110,7 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)
 
-lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, mypy, stubs
+lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, spelling, mypy, stubs
 	cargo fmt --all --check
 	$(if $(BPF),,echo "lint: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
@@ -119,6 +119,8 @@ lint: build ## formatting, clippy, links of the documentation, walls, arithmetic
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(call TOOL,typos)
+	$(BIN)/typos
 	$(BIN)/mypy
 	$(BIN)/stubtest fourhop._core
 
@@ -176,7 +178,7 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	    --no-annotate --custom-compile-command "make lock" --quiet "$$@"
 	}
 	newest pyproject.toml --all-extras -o requirements.lock
-	newest --group dist --group packages --group deny --group fuzz --constraint requirements.lock -o requirements-tools.lock
+	newest --group dist --group packages --group deny --group fuzz --group spelling --constraint requirements.lock -o requirements-tools.lock
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
 # The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.

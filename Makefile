@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf packages openwrt demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock dist dist-again clean
+.PHONY: help build linux bpf packages openwrt demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -243,6 +243,14 @@ dist: .venv/.installed ## wheel for Linux, profile-guided, sources, checksums an
 	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
 	cd target/empty
 	bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
+
+# `scripts/release.py --set VERSION` begins a release; this says what is missing for it.
+release: ## check a release: version, changelog, generated pages, then the wheel and its sources in dist/
+	$(PYTHON) scripts/release.py
+	$(MAKE) --no-print-directory docs
+	git diff --exit-code --stat || { echo "release: pages or lists were not current: commit what \`make docs\` has written" >&2; exit 1; }
+	$(MAKE) --no-print-directory dist
+	test -e dist/fourhop-$(RELEASE)-*.whl || { echo "release: the wheel has another version than $(RELEASE)" >&2; exit 1; }
 
 dist-again: ## build the wheel again from the packed sources, in another folder: it must be that of `make dist`, bit for bit
 	rm -rf target/again

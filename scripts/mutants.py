@@ -43,7 +43,10 @@ RESULTS = WORK / "results.json"
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cc": (("cc/src/",), ()),
     "gateway": (("proto/src/gateway/",), ("gateway::",)),
-    "adhoc": (("proto/src/tcp/adhoc/", "proto/src/tcp/sender/freezing.rs"), ("tcp::adhoc::", "tcp::tests::adhoc_sender")),
+    "adhoc": (
+        ("proto/src/tcp/adhoc/", "proto/src/tcp/sender/freezing.rs"),
+        ("tcp::adhoc::", "tcp::tests::adhoc_sender"),
+    ),
     "ccm": (("proto/src/ccm/",), ("ccm::",)),
     "aodv": (("proto/src/route/aodv/",), ("route::aodv::",)),
     "wire": (("proto/src/wire/",), ("wire::",)),

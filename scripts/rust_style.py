@@ -3,9 +3,9 @@
 
     scripts/rust_style.py [--fix] [FILE ...]
 
-A line has at most 120 columns, comments and texts included; a table of a comment is one line a row and may be longer. A
-documentation comment says more than "It." or "Why.". With `--fix` long comments are filled anew. Without files it looks at all
-that git knows. Prints one line for each place and ends with 1 if there is one.
+A line has at most 120 columns, comments and texts included; rows of a table in a comment may be longer. A documentation
+comment says more than "It." or "Why.". With `--fix` long comments are filled anew and long texts broken. Without files
+it looks at all that git knows. Prints one line for each place and ends with 1 if there is one.
 """
 
 from __future__ import annotations

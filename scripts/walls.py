@@ -4,11 +4,11 @@
     scripts/walls.py [ROOT]
 
 Dependencies go one way, `units -> cc -> proto -> settings -> sim -> {py, emu}`, `live -> emu` and `{settings, live} ->
-{bpf, aodvd, gateway}`; unsafe code is in `live` alone, and the protocol crates (units, cc, proto) read no clock, open no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and
-exits with 1 if there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole
-modules and dependencies. Neither these crates nor the simulator call floating-point functions of the C library, of
-which the last digits differ between libraries and processors: results must not. Needs nothing but Python's standard
-library.
+{bpf, aodvd, gateway}`; unsafe code is in `live` alone, and the protocol crates (units, cc, proto) read no clock, open
+no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
+there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
+dependencies. Neither these crates nor the simulator call floating-point functions of the C library, of which the last
+digits differ between libraries and processors: results must not. Needs nothing but Python's standard library.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ PYTHON ?= python3
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build linux bpf packages openwrt demo reproduce test test-linux compiled results soak fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
+.PHONY: help build linux bpf packages openwrt demo reproduce test test-linux compiled results soak soak-linux fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -83,6 +83,10 @@ results: ## writes the list of results that the tests compare with: after a chan
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
+
+soak-linux: build linux ## a day of a gateway in twenty minutes, or SOAK_SECONDS: restarts, kills, stops, flushed rules, floods; needs root
+	SOAK_SECONDS=$${SOAK_SECONDS:-1200} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
+	  $(BIN)/pytest -m linux -s tests/linux/test_soak.py
 
 # Installs one program of requirements-tools.lock unless it is installed.
 TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/^[a-z-]*$(1)==/,/[^\\]$$/p' requirements-tools.lock)

@@ -27,6 +27,14 @@ pub struct Config {
     pub destinations: Vec<(Network, Destination)>,
 }
 
+impl Config {
+    /// The fastest rate of a link, if it is above those for which adaptive pacing was made.
+    pub fn too_fast(&self) -> Option<Rate> {
+        let rates = self.destinations.iter().flat_map(|(_, to)| to.path.rate.iter().chain(&to.path.links));
+        rates.copied().max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))
+    }
+}
+
 section! {
     /// The whole file.
     Top = "" {

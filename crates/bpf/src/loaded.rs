@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::{Error, Tried, layout};
 use fourhop_settings::Network;
 use libbpf_rs::{Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, PrintLevel, set_print};
+use nix::mount::{MsFlags, mount};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -147,6 +148,11 @@ impl Loaded {
     }
 }
 
+/// Is this folder in a file system of BPF?
+fn is_of_bpf(folder: &Path) -> bool {
+    nix::sys::statfs::statfs(folder).is_ok_and(|kind| kind.filesystem_type().0 == BPF_FILES)
+}
+
 /// Can things be pinned in this folder, which [`Loaded::pin`] makes?
 ///
 /// # Errors
@@ -156,6 +162,12 @@ pub fn pinnable(folder: &Path) -> Result<(), Error> {
         return Err(Error::Refused(format!("{} is there already: pin elsewhere", folder.display())));
     }
     let above = folder.parent().unwrap_or(folder);
+    // Where systemd does not run, nobody has mounted it; its usual place has no other use.
+    if Path::new(PINS).parent() == Some(above) && above.is_dir() && !is_of_bpf(above) {
+        let none = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        // If it cannot be mounted, what follows says what to do.
+        let _ = mount(Some("bpf"), above, Some("bpf"), none, Some("mode=700"));
+    }
     let kind =
         nix::sys::statfs::statfs(above).map_err(|error| Error::Refused(format!("{}: {error}", above.display())))?;
     if kind.filesystem_type().0 == BPF_FILES {

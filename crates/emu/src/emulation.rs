@@ -28,12 +28,12 @@ use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::NetworkFlow;
 use fourhop_sim::scenario::Scenario;
 use fourhop_sim::scenario::sections::RoutingProtocol;
-use fourhop_sim::setup::{Flow, Routing, Setup};
+use fourhop_sim::setup::{Flow, FlowEnds, Routing, Setup};
 use fourhop_sim::trace::{CaptureForm, Folder, Kind as TraceKind, PcapFolder, Recorder, Request, Taps};
 use fourhop_sim::translate;
 use fourhop_sim::wired::Plan as WiredPlan;
 use fourhop_sim::world::World;
-use fourhop_units::{Bytes, Dur, NodeId, Purpose, Stream};
+use fourhop_units::{Bytes, Dur, NodeId, Purpose, Stream, Time};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -115,6 +115,10 @@ pub struct Emulation {
     /// Time that one packet of full size takes on the air.
     pub(crate) exchange: Dur,
     pub(crate) warnings: Vec<String>,
+    /// Flows of the scenario: name, start and ends.
+    pub(crate) simulated: Vec<(String, Time, FlowEnds)>,
+    /// Bytes of a full segment of theirs.
+    pub(crate) mss: u64,
 }
 
 impl Emulation {
@@ -183,7 +187,8 @@ impl Emulation {
             ));
         }
         let taps = taps(scenario, &setup, &flows, seed, &options)?;
-        let (world, _) = setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
+        let (world, ends_of_flows) =
+            setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
         let id = options.id.clone().unwrap_or_else(made_up);
         check_id(&id, &members)?;
         if options.radio.is_some() && mode != Mode::Link {
@@ -226,6 +231,12 @@ impl Emulation {
             speed,
             exchange: exchange(&setup.node.mac, mtu),
             warnings,
+            simulated: flows
+                .iter()
+                .zip(ends_of_flows)
+                .map(|(named, ends)| (named.name.clone(), named.traffic.start, ends))
+                .collect(),
+            mss: scenario.tcp.mss.get(),
         })
     }
 

@@ -37,7 +37,7 @@ impl Running {
         flows.sort_by_key(|(_, flow)| std::cmp::Reverse(flow.arrived.1));
         page.begin("fourhop_flow_bytes_total", "counter", "Bytes of a flow that arrived, headers included.");
         for (key, flow) in flows.into_iter().take(FLOWS) {
-            let FlowReport { src, dst, protocol, .. } = FlowReport::new(key, flow, |address| self.name(address));
+            let FlowReport { src, dst, protocol, .. } = FlowReport::new(key, flow, |address| self.name_of(address));
             let ports = [key.src.1.to_string(), key.dst.1.to_string()];
             let labels = [
                 ("src", &src[..]),

@@ -1,10 +1,10 @@
 //! The flows that pass the devices: pairs of addresses and ports, what was sent, what arrived, and round trips of TCP.
 
-use fourhop_proto::wire::bytes::{self, Ipv4Head};
+use fourhop_proto::wire::bytes::{self, IpHead};
 use fourhop_units::{Dur, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Flows that are told apart; those that come later are counted together.
 const MOST: usize = 4096;
@@ -13,15 +13,18 @@ const MOST: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
     /// Sender and its port; 0 where there are none.
-    pub src: (Ipv4Addr, u16),
+    pub src: (IpAddr, u16),
     /// Receiver and its port.
-    pub dst: (Ipv4Addr, u16),
+    pub dst: (IpAddr, u16),
     /// Protocol above IP.
     pub protocol: u8,
 }
 
 impl Key {
-    const REST: Key = Key { src: (Ipv4Addr::UNSPECIFIED, 0), dst: (Ipv4Addr::UNSPECIFIED, 0), protocol: 0 };
+    const REST: Key = {
+        let nobody = (IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        Key { src: nobody, dst: nobody, protocol: 0 }
+    };
 
     fn reversed(self) -> Key {
         Key { src: self.dst, dst: self.src, ..self }
@@ -32,6 +35,7 @@ impl Key {
         match self.protocol {
             1 => "icmp".to_owned(),
             6 => "tcp".to_owned(),
+            58 => "icmp6".to_owned(),
             17 => "udp".to_owned(),
             other => other.to_string(),
         }
@@ -113,7 +117,7 @@ pub struct Flows {
 
 impl Flows {
     /// Its own sender has put this packet into the network.
-    pub fn sent(&mut self, now: Time, packet: &[u8], head: &Ipv4Head) {
+    pub fn sent(&mut self, now: Time, packet: &[u8], head: &IpHead) {
         let key = self.key(packet, head);
         let segment = bytes::segment(packet);
         let flow = self.by_key.entry(key).or_insert_with(|| Flow { first: now, ..Flow::default() });
@@ -125,7 +129,7 @@ impl Flows {
     }
 
     /// This packet has come to its receiver.
-    pub fn arrived(&mut self, now: Time, packet: &[u8], head: &Ipv4Head) {
+    pub fn arrived(&mut self, now: Time, packet: &[u8], head: &IpHead) {
         let key = self.key(packet, head);
         if let Some(flow) = self.by_key.get_mut(&key) {
             flow.arrived = (flow.arrived.0 + 1, flow.arrived.1 + head.total_len as u64);
@@ -143,7 +147,7 @@ impl Flows {
         self.by_key.iter()
     }
 
-    fn key(&self, packet: &[u8], head: &Ipv4Head) -> Key {
+    fn key(&self, packet: &[u8], head: &IpHead) -> Key {
         let ports = head.ports(packet).unwrap_or((0, 0));
         let key = Key { src: (head.src, ports.0), dst: (head.dst, ports.1), protocol: head.protocol };
         if self.by_key.len() < MOST || self.by_key.contains_key(&key) { key } else { Key::REST }
@@ -175,11 +179,13 @@ pub struct FlowReport {
     pub rate_bps: f64,
     /// Mean round trip, of TCP data.
     pub rtt_mean_s: Option<f64>,
+    /// Name of a flow of the scenario, which the simulator sends; `None`: of programs.
+    pub simulated: Option<String>,
 }
 
 impl FlowReport {
     /// Of this flow; `name` knows the nodes.
-    pub fn new(key: &Key, flow: &Flow, name: impl Fn(Ipv4Addr) -> String) -> FlowReport {
+    pub fn new(key: &Key, flow: &Flow, name: impl Fn(IpAddr) -> String) -> FlowReport {
         FlowReport {
             src: name(key.src.0),
             src_port: key.src.1,
@@ -192,6 +198,7 @@ impl FlowReport {
             active_s: flow.last.saturating_since(flow.first).as_secs_f64(),
             rate_bps: flow.rate_bps(),
             rtt_mean_s: flow.rtt_mean().map(Dur::as_secs_f64),
+            simulated: None,
         }
     }
 }
@@ -211,7 +218,7 @@ mod tests {
     }
 
     fn both(flows: &mut Flows, at: [u64; 2], bytes: &[u8]) {
-        let head = Ipv4Head::read(bytes).unwrap();
+        let head = IpHead::read(bytes).unwrap();
         flows.sent(Time::from_millis(at[0]), bytes, &head);
         flows.arrived(Time::from_millis(at[1]), bytes, &head);
     }
@@ -243,7 +250,7 @@ mod tests {
                 .udp(1, 2)
                 .write(&mut bytes, &[])
                 .unwrap();
-            let head = Ipv4Head::read(&bytes).unwrap();
+            let head = IpHead::read(&bytes).unwrap();
             flows.sent(Time::ZERO, &bytes, &head);
         }
         assert_eq!(flows.iter().count(), MOST + 1);

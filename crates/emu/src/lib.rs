@@ -8,6 +8,7 @@
 //! | [`nodes`] | their namespaces and devices, made and removed |
 //! | [`state`] | what is written about a running emulation: who finds it, who cleans up after it |
 //! | [`carry`] | from bytes at a device to packets of the world and back, in both modes |
+//! | [`underway`] | packets that have neither left the network nor been lost |
 //! | [`wires`] | wires between nodes whose kernels route |
 //! | [`hosted`] | nodes whose host is the simulator's AODV or Babel, beside routing daemons |
 //! | [`radio`] | what radios hear, for routing daemons |
@@ -40,6 +41,7 @@ pub mod radio;
 pub mod report;
 mod running;
 pub mod state;
+pub mod underway;
 pub mod wires;
 
 pub use emulation::{Emulation, Options, Stop};

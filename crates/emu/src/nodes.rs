@@ -5,10 +5,13 @@ use crate::state::State;
 use crate::wires::WireEnd;
 use fourhop_live::device::{Device, Kind};
 use fourhop_live::netlink::{Batch, LOOPBACK, Route};
-use fourhop_live::{Error, Tried, namespace, user};
+use fourhop_live::{Error, Tried, namespace, open_files, user};
 use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
+
+/// Open files besides those of nodes: sockets, namespaces, traces, figures.
+const OTHER_FILES: u64 = 128;
 
 /// The device that stands for the radio of a node, or for the wires of one without.
 pub const DEVICE: &str = "mesh0";
@@ -61,6 +64,8 @@ impl Nodes {
     /// If the system refuses; then nothing is left of them.
     pub fn create(state: State, plan: &Plan) -> Result<Nodes, Error> {
         namespace::prepare()?;
+        // A device and a capture for each node and end of a wire, and what the process and its builders have besides.
+        open_files::allow(2 * (state.members.len() + plan.wires.len()) as u64 + OTHER_FILES)?;
         state.write()?;
         // From here on whatever fails is cleaned up when this is dropped.
         let place = |end: &WireEnd| state.members.iter().position(|member| member.node == end.node).unwrap_or_default();
@@ -221,10 +226,19 @@ fn create(device: &str, kind: Kind, namespace: &str) -> Result<(Device, u32), Er
 
 fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> {
     let folder = namespace::etc().join(name);
-    let failed = || format!("cannot write {}/hosts", folder.display());
+    let failed = || format!("cannot write the files of {}", folder.display());
     fs::create_dir_all(&folder).tried(failed)?;
-    fs::write(folder.join("hosts"), hosts_file(&state.members, member)).tried(failed)
+    fs::write(folder.join("hosts"), hosts_file(&state.members, member)).tried(failed)?;
+    // A file of its own takes the place of one that is there. Without one, a resolver asks the node itself, too.
+    if Path::new("/etc/resolv.conf").exists() {
+        fs::write(folder.join("resolv.conf"), RESOLVER).tried(failed)?;
+    }
+    Ok(())
 }
+
+/// The servers of the host's file are not in the network: what is not in `hosts` is refused at once by the node itself, where a server
+/// of names can be started.
+const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 
 /// How the kernel of the present namespace behaves.
 fn set_variables(kind: Kind) -> Result<(), Error> {

@@ -12,8 +12,16 @@ use std::fmt;
 pub struct Packets {
     /// Sent by programs in the nodes and taken into the network.
     pub taken: u64,
-    /// Delivered by the network to the nodes.
+    /// Delivered by the network to the nodes, copies included.
     pub delivered: u64,
+    /// Of those, copies of packets that had been delivered before: of broadcasts, which several nodes get, and of packets that
+    /// were sent again because an acknowledgement of the MAC was lost.
+    pub copies: u64,
+    /// In the network when it ended: in a queue, on the air, on a wire. `taken` + `from_routers` = `delivered` - `copies` +
+    /// `undelivered` + `lost` + `in_flight`.
+    pub in_flight: u64,
+    /// Messages of relays about lost packets (ICMP) that entered the network.
+    pub from_routers: u64,
     /// Delivered, but not taken by the kernel of the node: its device is down or gone.
     pub undelivered: u64,
     /// Sent by programs, but no matter for the network, by reason.
@@ -21,7 +29,7 @@ pub struct Packets {
     /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not among them: packets are
     /// sent again or come back to routing, which counts what it cannot save.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    /// Messages of routers about lost packets (ICMP).
+    /// Messages of routers about lost packets (ICMP), those to their own kernels included.
     pub told: u64,
 }
 
@@ -31,7 +39,7 @@ pub struct Truth {
     /// 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by more than a tenth
     /// of a second.
     pub holds: bool,
-    /// Why not, in a sentence.
+    /// Why not, in a sentence. If no packet passed, nothing shows whether it was true.
     pub because: Option<String>,
     /// How long one packet of full size occupies the air, with everything that belongs to it.
     pub exchange_us: f64,
@@ -89,7 +97,7 @@ pub struct Report {
     pub events: u64,
     /// Frames on the air.
     pub frames: u64,
-    /// The flows of programs in the nodes.
+    /// The flows of programs in the nodes, then the simulated ones.
     pub flows: Vec<FlowReport>,
     /// What else was noticed.
     pub warnings: Vec<String>,
@@ -101,7 +109,11 @@ impl fmt::Display for Report {
         writeln!(f, "{}: {} nodes, {:.1} s, ended by {}", self.scenario, self.nodes, self.ran_s, self.ended_by)?;
         let lost: u64 = packets.lost.values().flat_map(BTreeMap::values).sum();
         let refused: u64 = packets.refused.values().sum();
-        write!(f, "packets: {} taken, {} delivered, {lost} lost", packets.taken, packets.delivered)?;
+        write!(f, "packets: {} taken, {} delivered", packets.taken, packets.delivered)?;
+        if packets.copies > 0 {
+            write!(f, " ({} of them copies)", packets.copies)?;
+        }
+        write!(f, ", {} in flight at the end, {lost} lost", packets.in_flight)?;
         for (reason, count) in packets.lost.values().flatten() {
             write!(f, ", {reason} {count}")?;
         }
@@ -112,6 +124,7 @@ impl fmt::Display for Report {
             late.p50, late.p99, late.max, truth.exchange_us
         )?;
         match &truth.because {
+            _ if late.count == 0 => writeln!(f, "time: not known, since no packet passed")?,
             None => writeln!(f, "time: true")?,
             Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
         }
@@ -119,6 +132,9 @@ impl fmt::Display for Report {
         for flow in &self.flows {
             write!(f, "  {:<4} {}:{} -> ", flow.protocol, flow.src, flow.src_port)?;
             write!(f, "{}:{}  {}/{} packets", flow.dst, flow.dst_port, flow.arrived, flow.sent)?;
+            if let Some(name) = &flow.simulated {
+                write!(f, "  (simulated: {name})")?;
+            }
             write!(f, "  {:.1} kbit/s", flow.rate_bps / 1e3)?;
             writeln!(f, "{}", flow.rtt_mean_s.map_or(String::new(), |rtt| format!("  RTT {:.1} ms", rtt * 1e3)))?;
         }

@@ -4,7 +4,7 @@ mod child;
 mod summary;
 
 use crate::EmulationError;
-use crate::carry::{Mode, Refused, routed};
+use crate::carry::{Carry, Mode, Refused, routed};
 use crate::emulation::{Emulation, Stop};
 use crate::flows::Flows;
 use crate::fragments::fragments;
@@ -13,6 +13,7 @@ use crate::icmp::{self, Allowance};
 use crate::program::MEANT;
 use crate::radio::Radio;
 use crate::report::{Packets, Report};
+use crate::underway::Underway;
 use fourhop_live::clock::Clock;
 use fourhop_live::host::Reading;
 use fourhop_live::lateness::Lateness;
@@ -20,13 +21,13 @@ use fourhop_live::metrics::Server;
 use fourhop_live::poll::Ready;
 use fourhop_live::{Tried, priority};
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::bytes::IpHead;
 use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
 use fourhop_units::{Dbm, Dur, NodeId, Time, Watt};
 use nix::sys::signal::Signal;
-use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command};
 
 /// How often the watcher is called and figures are published.
@@ -74,6 +75,11 @@ pub struct Running {
     /// How late an event of the world was handled, or the loop woke, at most.
     behind_max: Dur,
     packets: Packets,
+    underway: Underway,
+    /// Packets of hosts that the network has lost.
+    lost_packets: BTreeMap<DropReason, u64>,
+    /// Whose an address of IPv6 is: the node that first sent from it, since nobody can forward what has not been sent.
+    senders: HashMap<Ipv6Addr, NodeId>,
     refused: BTreeMap<Refused, u64>,
     flows: Flows,
     allowances: Vec<Allowance>,
@@ -101,6 +107,9 @@ impl Running {
             late_at: vec![Dur::ZERO; count],
             behind_max: Dur::ZERO,
             packets: Packets::default(),
+            underway: Underway::default(),
+            lost_packets: BTreeMap::new(),
+            senders: HashMap::new(),
             refused: BTreeMap::new(),
             flows: Flows::default(),
             allowances: vec![Allowance::default(); count],
@@ -140,20 +149,86 @@ impl Running {
     /// Packets at the devices, with what the network has lost.
     pub fn packets(&self) -> Packets {
         let refused = self.refused.iter().map(|(reason, &count)| (reason.name(), count)).collect();
-        let drops = self.emulation.world.drops();
         let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        // Copies at radios and in the MAC are no packets; what the MAC gives up comes back to routing, which counts what it cannot
-        // save.
-        let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
-        for &reason in reasons.filter(|&&reason| drops.of(reason) > 0) {
-            lost.entry(reason.layer().name()).or_default().insert(reason.name(), drops.of(reason));
+        let mut count = |reason: DropReason, count: u64| {
+            *lost.entry(reason.layer().name()).or_default().entry(reason.name()).or_default() += count;
+        };
+        self.lost_packets.iter().for_each(|(&reason, &packets)| count(reason, packets));
+        let (mut in_flight, unheard) = self.underway.count(self.now());
+        let drops = self.emulation.world.drops();
+        if self.emulation.simulated.is_empty() {
+            // Nobody hands these back.
+            for reason in [DropReason::LinkCodel, DropReason::WiredQueueFull] {
+                let untold = drops.of(reason).saturating_sub(self.lost_packets.get(&reason).copied().unwrap_or(0));
+                if untold > 0 {
+                    count(reason, untold);
+                    in_flight = in_flight.saturating_sub(untold);
+                }
+            }
         }
-        if self.emulation.wires.lost > 0 {
-            let reason = DropReason::WiredQueueFull;
-            *lost.entry(reason.layer().name()).or_default().entry(reason.name()).or_default() +=
-                self.emulation.wires.lost;
+        if let Carry::Measured(_) = self.emulation.carry {
+            // Segments that C3TCP measures are the simulator's, which counts them. Copies at radios and in the MAC are no packets;
+            // what the MAC gives up comes back to routing, which counts what it cannot save.
+            let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
+            for &reason in reasons {
+                let counted = self.lost_packets.get(&reason).copied().unwrap_or(0);
+                if drops.of(reason) > counted {
+                    count(reason, drops.of(reason) - counted);
+                }
+            }
         }
-        Packets { refused, lost, ..self.packets.clone() }
+        if unheard > 0 {
+            lost.entry(Layer::Radio.name()).or_default().insert("unheard", unheard);
+        }
+        Packets { refused, lost, in_flight, ..self.packets.clone() }
+    }
+
+    /// A packet has reached a node, which its kernel has taken or not. True if it is the first copy.
+    fn count_delivered(&mut self, packet: &Ipv4Packet, taken: bool) -> bool {
+        let first = self.underway.leave(packet);
+        if taken {
+            self.packets.delivered += 1;
+            self.packets.copies += u64::from(!first);
+        } else {
+            self.packets.undelivered += u64::from(first);
+        }
+        first
+    }
+
+    /// The network has lost a packet. Of one that has arrived as well, nothing is lost but the word of it.
+    fn count_lost(&mut self, packet: &Ipv4Packet, reason: DropReason) {
+        if self.underway.leave(packet) {
+            *self.lost_packets.entry(reason).or_default() += 1;
+        }
+    }
+
+    /// Does this node send from this address itself?
+    fn sends_from(&mut self, node: NodeId, address: IpAddr) -> bool {
+        match address {
+            IpAddr::V4(address) => address == node.ipv4(),
+            // The unspecified one is everybody's.
+            IpAddr::V6(address) if address.is_unspecified() => false,
+            IpAddr::V6(address) => *self.senders.entry(address).or_insert(node) == node,
+        }
+    }
+
+    /// Does what is sent to this address end at this node? What is for several ends where it arrives first.
+    fn ends_at(&self, node: NodeId, address: IpAddr, first: bool) -> bool {
+        match address {
+            IpAddr::V4(address) if address.is_broadcast() || address.is_multicast() => first,
+            IpAddr::V6(address) if address.is_multicast() => first,
+            IpAddr::V4(address) => address == node.ipv4(),
+            IpAddr::V6(address) => self.senders.get(&address) == Some(&node),
+        }
+    }
+
+    /// Name of the node that has this address, or the address.
+    pub fn name_of(&self, address: IpAddr) -> String {
+        let number = match address {
+            IpAddr::V4(address) => return self.name(address),
+            IpAddr::V6(address) => self.senders.get(&address).and_then(|&node| self.number(node)),
+        };
+        number.map_or_else(|| address.to_string(), |number| self.emulation.state().members[number].name.clone())
     }
 
     /// Name of the node that has this address, or the address.
@@ -309,6 +384,7 @@ impl Running {
             self.deliver(node, &packet, late);
         }
         for (node, packet, reason) in lost.drain(..) {
+            self.count_lost(&packet, reason);
             self.answer(node, &packet, reason);
         }
         (self.delivered, self.powers, self.lost) = (delivered, powers, lost);
@@ -326,7 +402,7 @@ impl Running {
         {
             host.handle_frame(now, &frame, strength, &mut frames);
         }
-        self.packets.delivered += 1;
+        self.count_delivered(packet, true);
         self.send_of_host(node, frames);
     }
 
@@ -360,10 +436,8 @@ impl Running {
             self.late_at[number] = self.late_at[number].max(late);
             self.bytes.clear();
             encode::packet(&packet, &mut self.bytes);
-            match self.emulation.nodes.wire_device(end).deliver(&self.bytes) {
-                Ok(()) => self.packets.delivered += 1,
-                Err(_) => self.packets.undelivered += 1,
-            }
+            let taken = self.emulation.nodes.wire_device(end).deliver(&self.bytes).is_ok();
+            self.count_delivered(&packet, taken);
             if let Some((bytes, head)) = with_head(&self.bytes)
                 && head.dst == self.emulation.state().members[number].address
             {
@@ -378,18 +452,16 @@ impl Running {
         self.bytes.clear();
         let now = self.emulation.world.now();
         if !self.emulation.carry.leave(now, node, packet, &mut self.bytes) {
+            // What it was is not known any more.
+            self.count_delivered(packet, false);
             return;
         }
         self.lateness.record(late);
         self.late_at[number] = self.late_at[number].max(late);
-        if self.emulation.nodes.devices()[number].deliver(&self.bytes).is_ok() {
-            self.packets.delivered += 1;
-        } else {
-            self.packets.undelivered += 1;
-        }
-        let address = node.ipv4();
-        if let Some((bytes, head)) = self.emulation.carry.ipv4(&self.bytes).and_then(with_head)
-            && head.dst == address
+        let taken = self.emulation.nodes.devices()[number].deliver(&self.bytes).is_ok();
+        let first = self.count_delivered(packet, taken);
+        if let Some((bytes, head)) = self.emulation.carry.ip(&self.bytes).and_then(with_head)
+            && self.ends_at(node, head.dst, first)
         {
             self.flows.arrived(now, bytes, &head);
         }
@@ -401,12 +473,14 @@ impl Running {
         // Between kernels that route, the network below loses frames, and says nothing of it.
         let routed = self.emulation.mode == Mode::Routed;
         let now = self.now();
-        if let Some(host) = self.emulation.hosted.iter_mut().find(|host| host.node() == node) {
+        // A full queue is no broken link.
+        let broken = reason.layer() != Layer::Link || reason == DropReason::ArpUnresolved;
+        if let Some(host) = self.emulation.hosted.iter_mut().find(|host| broken && host.node() == node) {
             let mut frames = Vec::new();
             host.handle_failure(now, packet.dst, &mut frames);
             self.send_of_host(node, frames);
         }
-        if let (Some(radio), Some(to)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.dst)) {
+        if let (Some(radio), Some(to)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.dst).filter(|_| broken)) {
             radio.failed(node, to);
         }
         let now = self.now();
@@ -419,7 +493,9 @@ impl Running {
         if packet.src == address {
             // The sender is here: its own kernel is told.
             self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&bytes).is_err());
-        } else if let Ok(message) = Ipv4Packet::from_bytes(&bytes) {
+        } else if let Ok(mut message) = Ipv4Packet::from_bytes(&bytes) {
+            self.packets.from_routers += 1;
+            self.underway.enter(now, &mut message);
             self.emulation.world.inject(node, message);
         }
     }
@@ -457,13 +533,14 @@ impl Running {
         let now = self.now();
         match self.emulation.carry.enter(now, node, bytes) {
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
-            Ok(packet) => {
-                if let Some((bytes, head)) = self.emulation.carry.ipv4(bytes).and_then(with_head)
-                    && head.src == node.ipv4()
+            Ok(mut packet) => {
+                if let Some((bytes, head)) = self.emulation.carry.ip(bytes).and_then(with_head)
+                    && self.sends_from(node, head.src)
                 {
                     self.flows.sent(now, bytes, &head);
                 }
                 self.packets.taken += 1;
+                self.underway.enter(now, &mut packet);
                 self.emulation.world.inject(node, packet);
                 self.hand_over();
             }
@@ -477,13 +554,16 @@ impl Running {
         let packet = if long { Err(Refused::TooLong) } else { routed::enter(bytes) };
         match packet {
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
-            Ok(packet) => {
+            Ok(mut packet) => {
                 let now = self.now();
                 if let Some((bytes, head)) = with_head(bytes).filter(|(_, head)| head.src == address) {
                     self.flows.sent(now, bytes, &head);
                 }
                 self.packets.taken += 1;
-                self.emulation.wires.enter(now, end, packet);
+                self.underway.enter(now, &mut packet);
+                if let Some(packet) = self.emulation.wires.enter(now, end, packet) {
+                    self.count_lost(&packet, DropReason::WiredQueueFull);
+                }
             }
         }
     }
@@ -531,6 +611,6 @@ impl Running {
     }
 }
 
-fn with_head(bytes: &[u8]) -> Option<(&[u8], Ipv4Head)> {
-    Some((bytes, Ipv4Head::read(bytes).ok()?))
+fn with_head(bytes: &[u8]) -> Option<(&[u8], IpHead)> {
+    Some((bytes, IpHead::read(bytes)?))
 }

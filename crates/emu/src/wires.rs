@@ -69,15 +69,18 @@ impl Wires {
         Wires { ways: ways.collect(), ..Wires::default() }
     }
 
-    /// A packet is sent at an end.
-    pub fn enter(&mut self, now: Time, end: usize, packet: Ipv4Packet) {
+    /// A packet is sent at an end. Returns what found no room.
+    pub fn enter(&mut self, now: Time, end: usize, packet: Ipv4Packet) -> Option<Ipv4Packet> {
         self.ways[end].handle_packet(now, packet, &mut self.actions);
+        let mut dropped = None;
         for action in self.actions.drain(..) {
-            if let port::Action::Drop { reason, .. } = action {
+            if let port::Action::Drop { reason, packet } = action {
                 debug_assert_eq!(reason, DropReason::WiredQueueFull);
                 self.lost += 1;
+                dropped = Some(packet);
             }
         }
+        dropped
     }
 
     /// When the next packet arrives.
@@ -150,7 +153,7 @@ mod tests {
         let builder = etherparse::PacketBuilder::ipv4([10, 0, 0, 1], [10, 128, 0, 2], 9).udp(1, 2);
         builder.write(&mut bytes, &[0; 972]).unwrap();
         let packet = Ipv4Packet::from_bytes(&bytes).unwrap();
-        (0..3).for_each(|_| wires.enter(Time::ZERO, 4, packet.clone()));
+        (0..3).for_each(|_| drop(wires.enter(Time::ZERO, 4, packet.clone())));
         wires.enter(Time::ZERO, 5, packet);
         assert_eq!(wires.lost, 1, "one is sent, one waits");
         let mut arrivals = Vec::new();

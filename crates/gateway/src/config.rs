@@ -252,6 +252,8 @@ impl Config {
         let gap = Gap {
             even: (pace.share == Share::Even).then_some(EVENING),
             whole_segments: true,
+            delayed_acks: true,
+            least_round_trip: true,
             mtu: pace.mtu,
             flow_packets: limits.flow_packets,
             ..keys.gap(profile, adaptive, limits.nodes)
@@ -332,6 +334,8 @@ mod tests {
             option: false,
             sojourn: None,
             whole_segments: true,
+            delayed_acks: true,
+            least_round_trip: true,
             goodput_control: Some(GoodputControl { among: Among::All, ..GoodputControl::paper() }),
             pace: tcp_ap::Params { link_rate: None, ..tcp_ap::Params::authors_code() },
             mtu: 1_400,

@@ -16,7 +16,7 @@ use fourhop_live::privileges::{self, Capability};
 use fourhop_live::service::Manager;
 use fourhop_live::{Tried, control, metrics};
 use fourhop_proto::gateway::{Config as Gap, HashKey};
-use fourhop_units::{Dur, Time};
+use fourhop_units::{Dur, Rate, Time};
 use nix::sys::signal::Signal;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,8 @@ struct Daemon {
     warned: (Time, Totals),
     /// Packets that had come, and when that last changed.
     came: (u64, Time),
+    /// The most that [`Totals::overload`] has been.
+    overload: u64,
 }
 
 #[derive(Debug, Default)]
@@ -84,6 +86,9 @@ struct Found {
 pub fn run(start: Start) -> Result<(), Error> {
     let config = Config::read(&start.file)?;
     let manager = Manager::find();
+    if let Some(device) = missing(&config).next() {
+        return Err(Error::Refused(format!("{}: {}", start.file.display(), absent(device))));
+    }
     // Before anything is taken away: what is there may be of a process that runs.
     let _only = Instance::take(SERVICE)?;
     let backend = rules::probe(&config)?;
@@ -94,6 +99,15 @@ pub fn run(start: Start) -> Result<(), Error> {
     let opened = open(&config)?;
     let keeper = config.rules.manage.then(|| Keeper::set(&config, backend)).transpose()?;
     begin(start, config, backend, keeper, manager, opened)
+}
+
+/// The devices of the file that are not there.
+fn missing(config: &Config) -> impl Iterator<Item = &String> {
+    config.devices.iter().filter(|device| nix::net::if_::if_nametoindex(device.as_str()).is_err())
+}
+
+fn absent(device: &str) -> String {
+    format!("mesh.devices: found {device:?}, allowed: a device of this machine (ip link shows them)")
 }
 
 /// One socket for each worker, with its queue in either direction.
@@ -180,6 +194,7 @@ fn begin(
         said: None,
         warned,
         came: (0, Time::ZERO),
+        overload: 0,
     };
     daemon.tell();
     let status = daemon.status();
@@ -330,6 +345,9 @@ impl Daemon {
     fn reload(&mut self) {
         self.manager.reloading();
         match Config::read(&self.start.file) {
+            Ok(config) if missing(&config).next().is_some() => {
+                missing(&config).for_each(|device| log!(3, "not reloaded: {}", absent(device)));
+            }
             Ok(config) => self.change(config),
             Err(error) => log!(3, "not reloaded: {error}"),
         }
@@ -400,11 +418,16 @@ impl Daemon {
         }
         status.silent_s = now.saturating_since(self.came.1).as_secs_f64();
         if let Some(keeper) = &self.keeper {
-            let (restored, problem) = keeper.state();
-            status.totals.rules_restored = restored;
-            status.problems.extend(problem);
+            let state = keeper.state();
+            status.totals.rules_restored = state.restored;
+            status.problems.extend(state.problem);
+            // What the rules sent to the queue by the look before the last one has been handed over by now, or never will be.
+            let passed = state.queued.saturating_sub(status.totals.packets);
+            self.overload = self.overload.max(passed).max(status.totals.overload);
+            status.totals.overload = self.overload;
         }
         status.problems.extend(self.pulse.problem());
+        status.problems.extend(missing(&self.config).map(|device| format!("device {device} is not there any more")));
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
@@ -477,6 +500,16 @@ fn join(node: &mut Node, other: &Node) {
     }
 }
 
+/// What to say of links that are faster than those for which adaptive pacing was made.
+fn too_fast(config: &Config) -> Option<String> {
+    let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
+    let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
+    Some(format!(
+        "rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps (fourhop measure)",
+        fastest.bps() / 1_000_000
+    ))
+}
+
 /// Looks at everything that `run` needs and says what it finds; the number of things that are wrong.
 ///
 /// # Errors
@@ -509,6 +542,9 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         let on = value.trim() == "1";
         let needed = family.starts_with("ipv4");
         say(on || !needed, format!("net.{} is {}", family.replace('/', "."), if on { "on" } else { "off" }));
+    }
+    if let Some(rate) = too_fast(&config) {
+        println!("warning: {rate}");
     }
     if rules::offload() {
         say(

@@ -17,6 +17,17 @@ pub struct Keeper {
     kept: Arc<Mutex<Kept>>,
 }
 
+/// What has become of the rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    /// How often they were put back.
+    pub restored: u64,
+    /// Why they are not in place.
+    pub problem: Option<String>,
+    /// Packets that they had sent to the queues by the look before the last one.
+    pub queued: u64,
+}
+
 #[derive(Debug)]
 struct Kept {
     config: Config,
@@ -26,6 +37,10 @@ struct Kept {
     /// Why the rules are not in place.
     problem: Option<String>,
     ended: bool,
+    /// Packets that the rules sent to the queues, by the look before the last one and by the last.
+    queued: [u64; 2],
+    /// Of those, what rules counted that are gone.
+    before: u64,
 }
 
 impl Keeper {
@@ -36,7 +51,15 @@ impl Keeper {
     pub fn set(config: &Config, backend: Backend) -> Result<Keeper, Error> {
         rules::set(config, backend)?;
         let expected = rules::written(backend);
-        let kept = Kept { config: config.clone(), expected, restored: 0, problem: None, ended: false };
+        let kept = Kept {
+            config: config.clone(),
+            expected,
+            restored: 0,
+            problem: None,
+            ended: false,
+            queued: [0; 2],
+            before: 0,
+        };
         Ok(Keeper { backend, kept: Arc::new(Mutex::new(kept)) })
     }
 
@@ -70,15 +93,16 @@ impl Keeper {
     pub fn change(&self, config: &Config) -> Result<(), Error> {
         let mut kept = locked(&self.kept);
         kept.config = config.clone();
+        kept.before = kept.queued[1];
         rules::set(config, self.backend)?;
         kept.expected = rules::written(self.backend);
         Ok(())
     }
 
-    /// How often they were put back, and why they are not in place if they are not.
-    pub fn state(&self) -> (u64, Option<String>) {
+    /// What has become of them.
+    pub fn state(&self) -> State {
         let kept = locked(&self.kept);
-        (kept.restored, kept.problem.clone())
+        State { restored: kept.restored, problem: kept.problem.clone(), queued: kept.queued[0] }
     }
 }
 
@@ -97,7 +121,9 @@ fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 
 impl Kept {
     fn look(&mut self, backend: Backend) {
-        if rules::written(backend) == self.expected {
+        let (written, counted) = rules::written_and_counted(backend);
+        if written == self.expected {
+            self.queued = [self.queued[1], self.before + counted];
             self.problem = None;
             return;
         }
@@ -106,6 +132,7 @@ impl Kept {
                 // Another version of the program may write the same rules in another way.
                 self.expected = rules::written(backend);
                 self.restored += 1;
+                self.before = self.queued[1];
                 self.problem = None;
                 log!(4, "the rules were changed by another program: restored ({} so far)", self.restored);
             }

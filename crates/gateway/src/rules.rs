@@ -168,19 +168,53 @@ pub fn clear(backend: Backend) {
 /// What the kernel has of ours, without counters; empty where there is nothing. The same text as after [`set`] means that the rules
 /// are still in place.
 pub fn written(backend: Backend) -> String {
-    match backend {
-        Backend::Nft => run(&["nft", "-s", "list", "table", "inet", TABLE], "").unwrap_or_default(),
+    written_and_counted(backend).0
+}
+
+/// The same, and how many packets these rules have sent to the queues.
+pub fn written_and_counted(backend: Backend) -> (String, u64) {
+    let text = match backend {
+        Backend::Nft => run(&["nft", "list", "table", "inet", TABLE], "").unwrap_or_default(),
         Backend::Iptables => {
             let ours = |tables: &str| {
-                let all = run(&[tables, "-w", "-t", "mangle", "-S"], "").unwrap_or_default();
-                all.lines()
-                    .filter(|line| line.contains(CHAIN))
-                    .map(|line| format!("{tables} {line}\n"))
-                    .collect::<String>()
+                let all = run(&[tables, "-w", "-t", "mangle", "-v", "-S"], "").unwrap_or_default();
+                let own = all.lines().filter(|line| line.contains(CHAIN));
+                own.map(|line| format!("{tables} {line}\n")).collect::<String>()
             };
             TABLES.map(ours).concat()
         }
+    };
+    without_counters(&text)
+}
+
+/// Rules as nft or iptables list them, without counters, and the sum of the packets that went to a queue: `counter packets 7 bytes 900`
+/// or `-c 7 900`.
+fn without_counters(text: &str) -> (String, u64) {
+    let (mut rest, mut queued) = (String::new(), 0);
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut kept = Vec::new();
+        let mut at = 0;
+        while let Some(&word) = words.get(at) {
+            let number = |place: usize| words.get(place).and_then(|word| word.parse::<u64>().ok());
+            let (packets, length) = match word {
+                "counter" => (number(at + 2), 5),
+                "-c" => (number(at + 1), 3),
+                _ => (None, 1),
+            };
+            match packets {
+                Some(packets) => {
+                    let to_queue = words.iter().any(|&word| word == "queue" || word == "NFQUEUE");
+                    queued += if to_queue { packets } else { 0 };
+                }
+                None => kept.push(word),
+            }
+            at += if packets.is_some() { length } else { 1 };
+        }
+        rest += &kept.join(" ");
+        rest.push('\n');
     }
+    (rest.trim().to_owned(), queued)
 }
 
 /// Hands all TCP of a network namespace that has nothing else in it to this queue.
@@ -224,6 +258,25 @@ mod tests {
         let config = Config::read(&file).unwrap();
         std::fs::remove_file(file).unwrap();
         config
+    }
+
+    #[test]
+    fn counters_are_read_and_left_out_of_what_is_compared() {
+        let nft = |count| {
+            format!(
+                "table inet t {{\n\tchain forward {{\n\t\tmeta l4proto tcp counter packets {count} bytes 900 queue flags bypass to 7\n\t}}\n}}\n"
+            )
+        };
+        let (rules, queued) = without_counters(&nft(12));
+        assert_eq!((without_counters(&nft(99)).0 == rules, queued), (true, 12));
+        let iptables = "iptables -N FOURHOP-GATEWAY\niptables -A FORWARD -c 30 400 -j FOURHOP-GATEWAY\n\
+                        iptables -A FOURHOP-GATEWAY -o mesh0 -p tcp -c 7 900 -j NFQUEUE --queue-num 5 --queue-bypass\n";
+        let (rules, queued) = without_counters(iptables);
+        assert_eq!(queued, 7, "what comes to the chain is no packet of a queue");
+        assert!(
+            rules.ends_with("-A FOURHOP-GATEWAY -o mesh0 -p tcp -j NFQUEUE --queue-num 5 --queue-bypass"),
+            "{rules}"
+        );
     }
 
     #[test]

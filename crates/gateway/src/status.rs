@@ -109,7 +109,7 @@ totals! {
     buffer_full "buffer_full_total" "Data that passed because the buffer of all flows was full.",
     table_full "table_full_total" "Segments that passed because the table of flows was full.",
     displaced "displaced_total" "Half-open flows that made room for others.",
-    overload "overload_total" "Packets that the kernel let pass because this program was too slow.",
+    overload "overload_total" "Packets that rules sent to a queue and that did not come: it was full or not there.",
     nodes_full "nodes_full_total" "Packets of nodes for which there was no room.",
     unknown "unknown_total" "Data that passed because nothing says how far its node is.",
     no_tcp "no_tcp_total" "Fragments and malformed packets, which pass.",

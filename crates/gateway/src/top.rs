@@ -1,10 +1,15 @@
 //! The state as a table for people.
 
-use crate::status::{Node, State, Status};
+use crate::status::{Node, State, Status, Waits};
 use fourhop_live::screen::table;
 
 fn millis(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{:.1}", seconds * 1e3))
+}
+
+/// Of waiting, if a packet has waited.
+fn quantile(waits: &Waits, millis: f64) -> String {
+    if waits.count > 0 { format!("{millis:.1}") } else { "-".to_owned() }
 }
 
 /// In a few words whether it does its work.
@@ -29,7 +34,7 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
     };
     let mut text = format!(
         "fourhop-gateway {}  {}  {}  up {:.0} s  {}{}\n\
-         flows {}  waiting {} packets ({} kB)  waited p50 {:.1} ms, p99 {:.1} ms\n\
+         flows {}  waiting {} packets ({} kB)  waited p50 {} ms, p99 {} ms\n\
          packets {}  early {}  windows {}  options {}  unknown {}  overload {}\n",
         status.version,
         status.devices.join(","),
@@ -40,8 +45,8 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
         totals.flows,
         totals.waiting,
         totals.held_bytes / 1_000,
-        status.sojourn.p50,
-        status.sojourn.p99,
+        quantile(&status.sojourn, status.sojourn.p50),
+        quantile(&status.sojourn, status.sojourn.p99),
         totals.packets,
         totals.early,
         totals.held_back,
@@ -79,8 +84,8 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
             rate(node.out_bytes, then.1),
             (node.into.flows + node.out.flows).to_string(),
             node.into.waiting.to_string(),
-            format!("{:.1}", node.sojourn.p50),
-            format!("{:.1}", node.sojourn.p99),
+            quantile(&node.sojourn, node.sojourn.p50),
+            quantile(&node.sojourn, node.sojourn.p99),
             millis(node.into.wireless_rtt_s),
             millis(node.out.wired_rtt_s.or(node.into.wired_rtt_s)),
             millis(node.into.interval_s),
@@ -124,7 +129,7 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{Class, Totals, Waits};
+    use crate::status::{Class, Totals};
 
     #[test]
     fn rates_are_those_between_two_looks() {

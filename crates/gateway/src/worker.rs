@@ -296,7 +296,9 @@ impl Worker {
         }
         flows.sort_by_key(|&(acked, ..)| std::cmp::Reverse(acked));
         let flows = flows.iter().take(SHOWN).map(|(_, key, state)| flow(key, state)).collect();
-        let report = Report { totals, sojourn: self.sojourn, nodes, flows };
+        // Of the first ten seconds, and after silence, what there is.
+        let sojourn = if self.sojourn.count > 0 { self.sojourn } else { Waits::from(&self.waits) };
+        let report = Report { totals, sojourn, nodes, flows };
         *self.shared.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
     }
 }

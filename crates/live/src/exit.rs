@@ -3,6 +3,15 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+/// Lets a reader that has seen enough (`| head -1`) end this program, as it ends others: the runtime of Rust makes an error of it. Not for
+/// what serves clients, of which one that goes away must end nothing.
+#[cfg(target_os = "linux")]
+pub fn with_its_reader() {
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    // SAFETY: the signal gets its usual effect; no handler runs.
+    let _ = unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) };
+}
+
 /// Ends a program: with its own code, or with 2 after each line of the error on standard error.
 pub fn code(done: Result<ExitCode, impl Display>) -> ExitCode {
     done.unwrap_or_else(|error| {

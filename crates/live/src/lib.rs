@@ -21,6 +21,7 @@
 //! | [`user`] | namespaces for those who are not root |
 //! | [`exit`] | how a program ends |
 //! | [`instance`] | one process of a service in a network namespace |
+//! | [`open_files`] | how many a process may have |
 //! | [`host`] | what the machine did meanwhile: stolen time, processor time |
 //!
 //! Elsewhere than on Linux the crate is empty but for [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
@@ -50,6 +51,8 @@ pub mod namespace;
 pub mod netlink;
 #[cfg(target_os = "linux")]
 pub mod nfqueue;
+#[cfg(target_os = "linux")]
+pub mod open_files;
 #[cfg(target_os = "linux")]
 pub mod poll;
 #[cfg(target_os = "linux")]

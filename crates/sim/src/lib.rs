@@ -41,6 +41,7 @@ pub mod result;
 mod run;
 pub mod scenario;
 pub mod setup;
+mod so_far;
 pub mod spread;
 pub mod stations;
 mod survey;
@@ -52,4 +53,5 @@ pub mod world;
 
 pub use paced_udp::PacedUdp;
 pub use run::{RunError, RunOptions, counters, run};
+pub use so_far::FlowSoFar;
 pub use survey::{Survey, SurveyedFlow, SurveyedLink, survey};

@@ -189,7 +189,7 @@ impl World {
         &self.outside.powers
     }
 
-    /// Takes the packets of attached hosts that were lost at IP, each with the node, which has a host attached, and the reason:
+    /// Takes the packets of attached hosts that were lost, each with the node, which has a host attached, and the reason:
     /// that host can answer with ICMP.
     pub fn drain_lost(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet, DropReason)> {
         self.outside.lost.drain(..)

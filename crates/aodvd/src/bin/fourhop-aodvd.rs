@@ -137,7 +137,11 @@ restored by the next start if the daemon was killed.
 
     /// The program.
     pub fn main() -> ExitCode {
-        let done = match Line::parse().action {
+        let action = Line::parse().action;
+        if !matches!(action, Action::Run(_)) {
+            fourhop_live::exit::with_its_reader();
+        }
+        let done = match action {
             Action::Run(line) => Config::read(&line.config).and_then(daemon::run).map(|()| ExitCode::SUCCESS),
             Action::Check(line) => check(&line.config),
             Action::Routes(line) => show(&line, Report::routes_table).map(|()| ExitCode::SUCCESS),

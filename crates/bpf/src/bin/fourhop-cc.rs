@@ -107,6 +107,17 @@ mod program {
 
     fn load(line: &LoadLine) -> Result<(), Error> {
         let config = line.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)?;
+        if line.config.is_none() {
+            eprintln!(
+                "warning: no --config: every link counts as one of 2 Mbit/s, and faster ones carry less than they could"
+            );
+        }
+        if let Some(rate) = config.too_fast() {
+            eprintln!(
+                "warning: rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps",
+                rate.bps() / 1_000_000
+            );
+        }
         let kernel = Kernel::look()?;
         if let Some(warning) = kernel.warning() {
             eprintln!("warning: {warning}");

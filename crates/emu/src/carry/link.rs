@@ -15,6 +15,7 @@ use std::rc::Rc;
 /// Bytes of an Ethernet header: destination, source, type.
 pub(super) const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
+const IPV6: [u8; 2] = [0x86, 0xdd];
 
 /// Frames that wait for their datagrams, per node. More than an interface queue holds and the MAC has in hand; those in excess
 /// were lost at a full queue.
@@ -129,9 +130,9 @@ fn mac(bytes: &[u8]) -> MacAddr {
 }
 
 /// The IPv4 packet in a frame, if it is one.
-pub fn ipv4(frame: &[u8]) -> Option<&[u8]> {
+pub fn ip(frame: &[u8]) -> Option<&[u8]> {
     let (header, content) = frame.split_at_checked(HEADER)?;
-    (header[12..] == IPV4).then_some(content)
+    (header[12..] == IPV4 || header[12..] == IPV6).then_some(content)
 }
 
 #[cfg(test)]

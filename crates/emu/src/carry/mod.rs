@@ -101,11 +101,11 @@ impl Carry {
         if let Carry::Link(_) = self { link::HEADER } else { 0 }
     }
 
-    /// The IPv4 packet in what a device carries, if it is one.
-    pub fn ipv4<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    /// The IP packet in what a device carries, if it is one.
+    pub fn ip<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         match self {
             Carry::Routed | Carry::Measured(_) | Carry::Receivers(_) => Some(bytes),
-            Carry::Link(_) => link::ipv4(bytes),
+            Carry::Link(_) => link::ip(bytes),
         }
     }
 }
@@ -146,7 +146,7 @@ mod tests {
                     let mut out = Vec::new();
                     assert!(carry.leave(Time::ZERO, NodeId(1), &packet, &mut out));
                     assert!(out.len() <= bytes.len());
-                    let _ = carry.ipv4(&out);
+                    let _ = carry.ip(&out);
                 }
             }
         }

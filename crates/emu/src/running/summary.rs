@@ -20,7 +20,8 @@ impl Running {
         if let Carry::Receivers(receivers) = &self.emulation.carry {
             counters.insert("adhoc_receivers".into(), receivers.counters());
         }
-        let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name(address)));
+        let flows = self.flows.iter().map(|(key, flow)| FlowReport::new(key, flow, |address| self.name_of(address)));
+        let flows = flows.chain(self.simulated_flows());
         Report {
             id: state.id.clone(),
             scenario: state.scenario.clone(),
@@ -48,6 +49,29 @@ impl Running {
         }
     }
 
+    /// The flows of the scenario, which ran beside the programs. Their packets pass no device.
+    fn simulated_flows(&self) -> impl Iterator<Item = FlowReport> {
+        let Emulation { world, simulated, .. } = &self.emulation;
+        simulated.iter().map(|(name, start, ends)| {
+            let flow = fourhop_sim::FlowSoFar::of(world, ends, self.emulation.mss);
+            let active_s = self.now().saturating_since(*start).as_secs_f64();
+            FlowReport {
+                src: self.name(flow.ends.0),
+                src_port: flow.ports.0,
+                dst: self.name(flow.ends.1),
+                dst_port: flow.ports.1,
+                protocol: flow.protocol.to_owned(),
+                sent: flow.sent,
+                arrived: flow.arrived,
+                arrived_bytes: flow.bytes,
+                active_s,
+                rate_bps: if active_s > 0.0 { flow.bytes as f64 * 8.0 / active_s } else { 0.0 },
+                rtt_mean_s: flow.rtt_mean.map(Dur::as_secs_f64),
+                simulated: Some(name.clone()),
+            }
+        })
+    }
+
     /// Was the time of the network that of the clock?
     fn truth(&self) -> Truth {
         let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
@@ -65,6 +89,8 @@ impl Running {
                 "one packet of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what one \
                           takes on the air"
             ))
+        } else if self.lateness.summary().count == 0 {
+            Some("no packet passed that would show it".to_owned())
         } else {
             None
         };

@@ -14,7 +14,7 @@ use fourhop_emu::fragments::fragments;
 use fourhop_emu::icmp;
 use fourhop_proto::net::sizes::Sizes;
 use fourhop_proto::wire::Ipv4Packet;
-use fourhop_proto::wire::bytes::Ipv4Head;
+use fourhop_proto::wire::bytes::{IpHead, Ipv4Head};
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::setup::Routing;
@@ -94,8 +94,8 @@ pub fn exercise(data: &[u8]) -> Passed {
 fn enter(world: &mut World, carry: &mut Carry, flows: &mut Flows, node: NodeId, frame: &[u8], passed: &mut Passed) {
     let now = world.now();
     let Ok(packet) = carry.enter(now, node, frame) else { return };
-    if let Some(bytes) = carry.ipv4(frame)
-        && let Ok(head) = Ipv4Head::read(bytes)
+    if let Some(bytes) = carry.ip(frame)
+        && let Some(head) = IpHead::read(bytes)
     {
         flows.sent(now, bytes, &head);
     }
@@ -122,13 +122,13 @@ fn go_on(
         }
         passed.delivered += 1;
         assert!(!out.is_empty() && out.len() <= carry.header() + MTU, "{} bytes", out.len());
-        let Some(bytes) = carry.ipv4(&out) else { continue };
+        let Some(bytes) = carry.ip(&out) else { continue };
         if mode == Mode::Routed {
             // What the kernel gets is a packet, with a header whose sum is as right as it was.
             let head = Ipv4Head::read(bytes).expect("an IPv4 packet");
             assert_eq!(head.total_len, bytes.len());
         }
-        if let Ok(head) = Ipv4Head::read(bytes) {
+        if let Some(head) = IpHead::read(bytes) {
             flows.arrived(now, bytes, &head);
         }
     }

@@ -180,7 +180,11 @@ what is held, and end.
 
     /// The program.
     pub fn main() -> ExitCode {
-        let done = match Line::parse().action {
+        let action = Line::parse().action;
+        if !matches!(&action, Action::Run(RunLine { print_rules: None, .. }) | Action::Guard) {
+            fourhop_live::exit::with_its_reader();
+        }
+        let done = match action {
             Action::Run(line) => run(line),
             Action::Setup(SetupLine { file, device, rate, print }) => {
                 setup::run(&Wanted { file: file.config, devices: device, rate, print }).map(|()| ExitCode::SUCCESS)

@@ -20,6 +20,11 @@ pub struct Config {
     /// Are windows held to whole segments? Linux fills a window to its last byte, so that every other segment may be short, and
     /// each takes an interval.
     pub whole_segments: bool,
+    /// Are receivers expected that delay acknowledgements (`delayed.rs`)? The paper's acknowledge every segment.
+    pub delayed_acks: bool,
+    /// Does a round trip count for at least what its bits take on the links? One of a link with a burst of its own (a token bucket, a
+    /// switch that passes what it polices later) is shorter, and varies by many times its mean, which adaptive pacing multiplies by.
+    pub least_round_trip: bool,
     /// Is everything measured and computed, and nothing done: no packet waits, none is changed?
     pub observe: bool,
     /// Arithmetic of the interval; the parameters of TCP-AP.
@@ -95,6 +100,8 @@ impl Config {
             even: None,
             sojourn: None,
             whole_segments: false,
+            delayed_acks: false,
+            least_round_trip: false,
             observe: false,
             pace: tcp_ap::Params::paper(),
             mtu: 1_500,

@@ -1,6 +1,7 @@
 //! One flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
+use super::delayed::Receiver;
 use super::goodput::{Memory, Throttle};
 use super::rtt::RttMeter;
 use super::window::{Held, WindowHold};
@@ -42,6 +43,8 @@ pub struct Down<P> {
     /// Payload bytes of the gateway's buffer that are this flow's.
     pub reserved: u32,
     pub meter: RttMeter,
+    /// Does it delay acknowledgements?
+    pub receiver: Receiver,
     pub pace: Pace,
     /// What adaptive pacing asks for.
     pub interval: Option<Dur>,
@@ -234,6 +237,7 @@ impl<P> Down<P> {
             held: 0,
             reserved: 0,
             meter: RttMeter::default(),
+            receiver: Receiver::default(),
             pace: Pace::new(pace),
             interval: pace.first_interval,
             even: None,
@@ -283,6 +287,16 @@ impl<P> Down<P> {
         self.held -= waiting.payload;
         self.note_departure(now, &waiting);
         Some(waiting.packet)
+    }
+
+    /// The packet at its head leaves with the one before it, if both have full payload. What follows keeps the distance of two.
+    pub fn pop_second(&mut self, now: Time) -> Option<P> {
+        let (_, before) = self.last.filter(|&(at, payload)| at == now && payload == self.mss)?;
+        self.queue.front().filter(|second| second.payload == self.mss)?;
+        let distance = self.spacing(before).unwrap_or(Dur::ZERO);
+        let packet = self.pop(now);
+        self.last = self.last.map(|(_, payload)| (now + distance, payload));
+        packet
     }
 
     /// A packet leaves.

@@ -26,8 +26,8 @@ use crate::aqm::hash::HashKey;
 use crate::wire::TcpSegment;
 use core::net::IpAddr;
 use fourhop_cc::Hint;
-use fourhop_cc::tcp_ap::Pace;
-use fourhop_units::{Dur, Rate, Time};
+use fourhop_cc::tcp_ap::{self, Pace};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
@@ -40,6 +40,12 @@ const FOUND: &str = "INVARIANT: a slot that was found has a flow until it is for
 struct Path {
     hops: u8,
     rate: Rate,
+}
+
+/// What a segment of so much payload and its acknowledgement take on the links of a path, if nothing waits.
+fn on_the_air(path: &Path, mss: u32, pace: &tcp_ap::Params) -> Dur {
+    let bytes = u64::from(mss) + u64::from(pace.data_overhead) + u64::from(pace.ack_bytes);
+    path.rate.time_for(Bytes(bytes * u64::from(path.hops)))
 }
 
 /// The gateway. For the order of calls see [`super::Crossing`].
@@ -246,6 +252,9 @@ impl<P: Packet> Gateway<P> {
     ) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
         let Some(rtt) = down.meter.handle_ack(now, segment.ack, &segment.options.sack) else { return };
+        if self.config.delayed_acks && !down.receiver.handle_ack(down.meter.covered()) {
+            return;
+        }
         if !self.config.pacing {
             return;
         }
@@ -253,6 +262,10 @@ impl<P: Packet> Gateway<P> {
             down.pace.take_hint(Hint::HopCount(u32::from(path.hops)));
             down.pace.take_hint(Hint::LinkRate(path.rate));
         }
+        let rtt = match self.paths.get(&node).filter(|_| self.config.least_round_trip) {
+            Some(path) => rtt.max(on_the_air(path, down.mss, &self.config.pace)),
+            None => rtt,
+        };
         down.interval = down.pace.sample(&self.config.pace, down.mss, rtt).or(down.interval);
         self.release(now, slot, out);
     }
@@ -340,6 +353,13 @@ impl<P: Packet> Gateway<P> {
                 && let Some(packet) = down.pop(now)
             {
                 out.push(Action::Forward { packet, to: Side::Wireless });
+                if self.config.delayed_acks
+                    && down.receiver.wants_pair()
+                    && let Some(packet) = down.pop_second(now)
+                {
+                    down.receiver.handle_pair();
+                    out.push(Action::Forward { packet, to: Side::Wireless });
+                }
             }
         }
         self.settle(slot);

@@ -26,6 +26,7 @@
 
 mod bytes;
 mod config;
+mod delayed;
 mod even;
 mod fair_share;
 mod flow;

@@ -35,6 +35,8 @@ pub struct RttMeter {
     span: Option<(Seq, Seq)>,
     timed: VecDeque<Timed>,
     acked: u64,
+    /// Timed segments that the last acknowledgement covered.
+    covered: usize,
 }
 
 impl RttMeter {
@@ -99,6 +101,11 @@ impl RttMeter {
         self.timed.push_back(Timed { end, at: now });
     }
 
+    /// How many timed segments the last acknowledgement covered that gave a round trip.
+    pub fn covered(&self) -> usize {
+        self.covered
+    }
+
     /// An acknowledgement comes back. Returns its round trip, if it gives one.
     pub fn handle_ack(&mut self, now: Time, ack: Seq, sack: &[(Seq, Seq)]) -> Option<Dur> {
         let (una, max) = self.span?;
@@ -106,12 +113,14 @@ impl RttMeter {
             return None;
         }
         let mut newest = None;
+        self.covered = 0;
         if ack.after(una) {
             self.acked += u64::from(ack.offset_from(una));
             self.span = Some((ack, max));
             while let Some(first) = self.timed.front().copied().filter(|first| !first.end.after(ack)) {
                 // Beyond that: what is newest among the acknowledged is not timed.
                 newest = (first.end == ack).then_some(first.at);
+                self.covered += 1;
                 self.timed.pop_front();
             }
         }

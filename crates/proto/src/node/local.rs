@@ -30,9 +30,15 @@ impl Local {
         self.transports.originated() + self.taken
     }
 
-    /// A packet was lost here at IP: the host that is attached is told, if a host sent it.
+    /// A packet was lost here: the host that is attached is told, if a host sent it. What a driver carries by number, as frames
+    /// that are no IPv4, has no ports.
     pub fn tell_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
-        if self.attached && matches!(packet.body, Body::Opaque(_)) {
+        let of_host = match &packet.body {
+            Body::Opaque(_) => true,
+            Body::Udp(datagram) => datagram.src_port == 0 && datagram.dst_port == 0,
+            _ => false,
+        };
+        if self.attached && of_host {
             out.push(Output::Lost { packet, reason });
         }
     }

@@ -184,6 +184,7 @@ impl Node {
                 Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                    self.local.tell_lost(packet, reason, &mut out.outputs);
                 }
             }
         }

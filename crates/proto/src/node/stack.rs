@@ -325,8 +325,9 @@ impl Node {
         if self.early.is_some() {
             while let Some(reason) = self.early_drop(now, &mut msdu) {
                 self.drops.count(reason);
-                if let Payload::Ipv4(packet) = &mut msdu.payload {
-                    self.journal.note(packet, Step::Dropped(reason), &mut out.outputs);
+                if let Payload::Ipv4(mut packet) = msdu.payload {
+                    self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                    self.local.tell_lost(packet, reason, &mut out.outputs);
                 }
                 msdu = self.dequeue(now, FIRST, out)?;
             }
@@ -369,6 +370,7 @@ impl Node {
                     let Payload::Ipv4(mut packet) = msdu.payload else { continue };
                     let Some(next_hop) = next_hop else {
                         self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                        self.local.tell_lost(packet, reason, &mut out.outputs);
                         continue;
                     };
                     self.link_failed(now, packet, next_hop, reason, out);
@@ -412,6 +414,7 @@ impl Node {
                     self.drops.count(reason);
                     if let Payload::Ipv4(mut packet) = payload {
                         self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
+                        self.local.tell_lost(packet, reason, &mut out.outputs);
                     }
                 }
                 net::Action::Unreachable { packet, next_hop } => {

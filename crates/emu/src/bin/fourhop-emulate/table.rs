@@ -67,7 +67,7 @@ impl Table {
         rows.sort_by_key(|&(new, ..)| std::cmp::Reverse(new));
         let rest = rows.len().saturating_sub(ROWS);
         for (new, key, flow) in rows.into_iter().take(ROWS) {
-            let FlowReport { src, dst, protocol, .. } = FlowReport::new(key, flow, |address| running.name(address));
+            let FlowReport { src, dst, protocol, .. } = FlowReport::new(key, flow, |address| running.name_of(address));
             let rtt =
                 flow.rtt_newest().map_or(String::new(), |rtt: Dur| format!("   RTT {:.1} ms", rtt.as_secs_f64() * 1e3));
             let rate = new as f64 * 8.0 / over / 1e3;

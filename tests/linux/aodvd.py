@@ -84,6 +84,10 @@ class Daemons:
         """The kernel's routes of this daemon."""
         return self.net.run(f"n{node}", "ip", "route", "show", "table", "142").stdout
 
+    def clean(self, node: int) -> subprocess.CompletedProcess[str]:
+        """What the command says that takes back what a killed daemon has left."""
+        return self.net.run(f"n{node}", str(PROGRAM), "clean", "--config", str(self.folder / f"n{node}.toml"))
+
     def end(self, node: int, how: str = "TERM") -> str:
         """End a daemon; what it has said."""
         process = self.processes.pop(node)

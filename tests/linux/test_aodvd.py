@@ -75,6 +75,13 @@ def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill
         said = mesh.end(0)
         assert "a daemon was killed: removed" in said
         assert system() == before
+        mesh.start(0, keep=True)
+        assert "stop it first" in mesh.clean(0).stderr, "not under a daemon that runs"
+        mesh.end(0, "KILL")
+        assert mesh.clean(0).returncode == 0
+        assert system() == before
+        again = mesh.clean(0).stdout
+        assert again == "removed 0 routes and rules, restored 0 variables\n"
 
 
 def test_a_second_start_changes_nothing_beside_a_running_daemon(emulate: Starter) -> None:

@@ -118,6 +118,25 @@ fn prepare(file: &Path, user: &str) -> Result<(), Error> {
     }
 }
 
+/// Takes back what a daemon has left that was killed; how many routes and rules, and how many variables, that were.
+///
+/// # Errors
+/// If a daemon runs, or the kernel refuses something.
+pub fn clean(config: &Config) -> Result<(usize, usize), Error> {
+    let system = &config.system;
+    // Of one that runs in this network namespace nothing is taken.
+    let _only = Instance::take(SERVICE)?;
+    let left = kernel::clean(system.owner())?;
+    if !system.state.exists() {
+        return Ok((left, 0));
+    }
+    let mut kept = Kept::read(&system.state)?;
+    let variables = kept.take_variables();
+    kernel::restore(&variables);
+    kept.save()?;
+    Ok((left, variables.len()))
+}
+
 /// Runs until a signal ends it, and takes everything back.
 ///
 /// # Errors

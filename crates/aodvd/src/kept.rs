@@ -104,6 +104,14 @@ impl Kept {
         let Numbers { seqno, rreq_id, stamp } = numbers;
         let variables = std::mem::take(&mut self.content.variables);
         self.content = Content { address: Some(address), seqno, rreq_id, stamp, variables };
+        self.save()
+    }
+
+    /// Writes what is known now.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self) -> Result<(), Error> {
         let failed = || self.path.display().to_string();
         let text = serde_json::to_vec(&self.content).map_err(io::Error::from).tried(failed)?;
         // One that is half written does not take the place of the one before.

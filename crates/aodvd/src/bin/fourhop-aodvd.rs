@@ -34,6 +34,8 @@ mod program {
         Neighbours(ShowLine),
         /// Show all of it, again and again.
         Top(ShowLine),
+        /// Take back what a daemon has left that was killed: routes, rules, variables; refused while one runs.
+        Clean(FileLine),
         /// Write the manual page.
         #[command(hide = true)]
         Manual,
@@ -129,6 +131,12 @@ restored by the next start if the daemon was killed.
         Ok(ExitCode::SUCCESS)
     }
 
+    fn clean(file: &Path) -> Result<(), Error> {
+        let (left, variables) = daemon::clean(&Config::read(file)?)?;
+        println!("removed {left} routes and rules, restored {variables} variables");
+        Ok(())
+    }
+
     fn page() -> Result<(), Error> {
         let page = manual::page(Line::command(), &[("FILES", FILES)]);
         let page = page.tried(|| "manual page".to_owned())?;
@@ -147,6 +155,7 @@ restored by the next start if the daemon was killed.
             Action::Routes(line) => show(&line, Report::routes_table).map(|()| ExitCode::SUCCESS),
             Action::Neighbours(line) => show(&line, Report::neighbours_table).map(|()| ExitCode::SUCCESS),
             Action::Top(line) => top(&line).map(|()| ExitCode::SUCCESS),
+            Action::Clean(line) => clean(&line.config).map(|()| ExitCode::SUCCESS),
             Action::Manual => page().map(|()| ExitCode::SUCCESS),
         };
         fourhop_live::exit::code(done)

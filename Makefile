@@ -287,5 +287,21 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	  esac
 	done
 
+# Static programs, optimised for size. Of a family of processors every feed has the same. KEY=FILE.pem signs the indexes.
+FEEDS := x86_64 aarch64_generic aarch64_cortex-a53 aarch64_cortex-a72
+openwrt: .venv/.installed ## packages for OpenWrt, ipk and apk, in feeds: dist/openwrt
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
+	export PATH="$(CURDIR)/$(BIN):$$PATH"
+	rustup target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+	for family in x86_64 aarch64; do
+	  target=$$family-unknown-linux-musl
+	  cargo zigbuild --quiet --locked --profile small --target $$target -p fourhop-gateway -p fourhop-aodvd
+	  for feed in $(FEEDS); do
+	    if [[ $$feed = $$family* ]]; then
+	      $(BIN)/python scripts/openwrt.py --arch $$feed --programs target/$$target/small $(if $(KEY),--key $(KEY))
+	    fi
+	  done
+	done
+
 clean: ## remove what was built
 	rm -rf target .venv demo dist site view/node_modules $(CORE)

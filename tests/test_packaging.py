@@ -58,23 +58,3 @@ def test_every_program_has_a_manual_page() -> None:
     pages = {path.name for path in (ROOT / "packaging").glob("*.[18]")}
     programs = {path.stem for path in (ROOT / "crates").glob("*/src/bin/*.rs")}
     assert pages == {"fourhop.1", *(f"{program}.8" for program in programs)}
-
-
-def test_the_script_for_openwrt_starts_what_it_says(tmp_path: Path) -> None:
-    script = ROOT / "packaging" / "fourhop-gateway.init"
-    # procd's functions say what they are told; the program is one that writes its words down.
-    program = tmp_path / "fourhop-gateway"
-    program.write_text(f'#!/bin/sh\necho "program $*" >> {tmp_path}/said\n', encoding="utf-8")
-    program.chmod(0o755)
-    procd = "\n".join(
-        f'{name}() {{ echo "{name} $*" >> {tmp_path}/said; }}'
-        for name in ("procd_open_instance", "procd_set_param", "procd_close_instance", "procd_send_signal")
-    )
-    text = f". {script}; PROG={program}; start_service; reload_service; stop_service"
-    done = subprocess.run(["sh", "-eu", "-c", f"{procd}\n{text}"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    said = (tmp_path / "said").read_text(encoding="utf-8").splitlines()
-    assert said[0] == "program check --config /etc/fourhop/gateway.toml"
-    assert said[1] == "procd_open_instance "
-    assert f"procd_set_param command {program} run --config /etc/fourhop/gateway.toml" in said
-    assert said[-3:] == ["procd_close_instance ", "procd_send_signal fourhop-gateway * HUP", "program clean"]

@@ -64,6 +64,9 @@ mod program {
         /// Rate of the links, where it cannot be learned: no node of the mesh is up.
         #[arg(long, value_name = "RATE", value_parser = rate)]
         rate: Option<Rate>,
+        /// Keep what the file says of the mesh already.
+        #[arg(long)]
+        fill: bool,
         /// Print the file and write nothing.
         #[arg(long)]
         print: bool,
@@ -186,8 +189,9 @@ what is held, and end.
         }
         let done = match action {
             Action::Run(line) => run(line),
-            Action::Setup(SetupLine { file, device, rate, print }) => {
-                setup::run(&Wanted { file: file.config, devices: device, rate, print }).map(|()| ExitCode::SUCCESS)
+            Action::Setup(SetupLine { file, device, rate, fill, print }) => {
+                setup::run(&Wanted { file: file.config, devices: device, rate, fill, print })
+                    .map(|()| ExitCode::SUCCESS)
             }
             Action::Check(line) => {
                 daemon::check(&line.config).map(|wrong| if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })

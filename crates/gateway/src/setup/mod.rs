@@ -21,6 +21,8 @@ pub struct Wanted {
     pub devices: Vec<String>,
     /// The rate, where it cannot be learned.
     pub rate: Option<Rate>,
+    /// Keep what the file says of the mesh already.
+    pub fill: bool,
     /// Only say what would be written.
     pub print: bool,
 }
@@ -42,7 +44,7 @@ pub fn run(wanted: &Wanted) -> Result<(), Error> {
         read => read.tried(|| name.to_string())?,
     };
     let devices: Vec<_> = found.devices.iter().map(|(device, why)| (device.name.clone(), why.clone())).collect();
-    let (text, lines) = write::file(&before, &devices, found.routing, &learned)
+    let (text, lines) = write::file(&before, &devices, found.routing, &learned, wanted.fill)
         .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
     if wanted.print {
         print!("{text}");

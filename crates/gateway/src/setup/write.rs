@@ -11,7 +11,7 @@ const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' |
 /// Hops that are written where nothing tells them.
 const ASSUMED: i64 = 2;
 
-/// What becomes of a file of this text, and a line for people about each key.
+/// What becomes of a file of this text, and a line for people about each key. With `fill` what it says already stays.
 ///
 /// # Errors
 /// If the text is no TOML.
@@ -20,12 +20,16 @@ pub fn file(
     devices: &[(String, String)],
     routing: Routing,
     learned: &Learned,
+    fill: bool,
 ) -> Result<(String, Vec<String>), String> {
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let mesh = document.entry("mesh").or_insert_with(|| Item::Table(Table::new()));
     let mesh = mesh.as_table_mut().ok_or("mesh: found no table, allowed: [mesh]")?;
     let mut lines = Vec::new();
-    let mut set = |key: &str, new: Value, why: &str| {
+    let mut set = |mesh: &mut Table, key: &str, new: Value, why: &str| {
+        if fill && mesh.contains_key(key) {
+            return;
+        }
         let shown = new.to_string();
         lines.push(format!("{key} = {}: {why}", shown.trim()));
         // What stands around the old value stays: a comment, blanks.
@@ -41,8 +45,8 @@ pub fn file(
         }
     };
     let why: Vec<&str> = devices.iter().map(|(_, why)| &why[..]).collect();
-    set("devices", devices.iter().map(|(name, _)| &name[..]).collect::<Array>().into(), &why.join("; "));
-    set("rate", format!("{}kbps", learned.rate.bps() / 1000).into(), &learned.how);
+    set(mesh, "devices", devices.iter().map(|(name, _)| &name[..]).collect::<Array>().into(), &why.join("; "));
+    set(mesh, "rate", format!("{}kbps", learned.rate.bps() / 1000).into(), &learned.how);
     let (hops, why) = match routing {
         Routing::Aodv => ("aodv", "fourhop-aodvd routes, and tells hops by its socket".to_owned()),
         Routing::Ip(name) => ("ttl", format!("{name} routes by IP, so the time to live tells hops")),
@@ -52,18 +56,20 @@ pub fn file(
         Routing::Mesh80211s => ("command", "802.11s routes below IP, and `iw` tells hops (since 5.9)".to_owned()),
         Routing::BatmanAdv => ("table", "batman-adv routes below IP and tells no hops".to_owned()),
     };
-    set("hops", hops.into(), &why);
-    if routing == Routing::Mesh80211s {
+    set(mesh, "hops", hops.into(), &why);
+    // Of the keys that only one kind of routing has, those of another go.
+    let hops = mesh.get("hops").and_then(Item::as_str).unwrap_or_default().to_owned();
+    if routing == Routing::Mesh80211s && hops == "command" {
         let command = PATHS.replace("DEVICE", devices.first().map_or("", |(name, _)| name));
         let words: Array = ["sh", "-c", &command].into_iter().collect();
-        set("command", words.into(), "prints addresses and hops");
-    } else {
+        set(mesh, "command", words.into(), "prints addresses and hops");
+    } else if hops != "command" {
         mesh.remove("command");
     }
-    if routing != Routing::Aodv {
+    if hops != "aodv" {
         mesh.remove("socket");
     }
-    if routing == Routing::BatmanAdv && !document.contains_key("node") {
+    if hops == "table" && !document.contains_key("node") {
         let mut node = Table::new();
         node.insert("to", value("0.0.0.0/0"));
         node.insert("hops", value(ASSUMED));
@@ -105,7 +111,7 @@ mod tests {
             (Routing::BatmanAdv, "Table"),
         ] {
             for before in ["", include_str!("../../../../packaging/gateway.toml")] {
-                let (text, lines) = file(before, &mesh("mesh7"), routing, &learned()).unwrap();
+                let (text, lines) = file(before, &mesh("mesh7"), routing, &learned(), false).unwrap();
                 let config = read(&text);
                 assert_eq!((&config.devices[..], config.rate), (&["mesh7".to_owned()][..], Rate::kbps(5_500)));
                 assert!(format!("{:?}", config.source).starts_with(source), "{text}");
@@ -117,12 +123,14 @@ mod tests {
     #[test]
     fn what_else_the_file_says_stays() {
         let before = "# ours\n[mesh]\ndevices = ['a'] # old\nrate = '2Mbps'\nhops = 'command'\ncommand = ['x']\n\n[pace]\nshare = 'own' # we like it\n";
-        let (text, _) = file(before, &mesh("b"), Routing::Ip("babeld"), &learned()).unwrap();
+        let (text, _) = file(before, &mesh("b"), Routing::Ip("babeld"), &learned(), false).unwrap();
         assert!(text.starts_with("# ours\n[mesh]\ndevices = [\"b\"] # old\n"), "{text}");
         assert!(text.ends_with("[pace]\nshare = 'own' # we like it\n") && !text.contains("command"), "{text}");
         assert_eq!(read(&text).source, Source::Ttl);
-        let (again, _) = file(&text, &mesh("b"), Routing::Ip("babeld"), &learned()).unwrap();
+        let (again, _) = file(&text, &mesh("b"), Routing::Ip("babeld"), &learned(), false).unwrap();
         assert_eq!(again, text, "a second time changes nothing");
-        assert!(file("[mesh", &mesh("b"), Routing::Nothing, &learned()).is_err());
+        let filled = file("[mesh]\nhops = 'aodv'\n", &mesh("b"), Routing::Ip("babeld"), &learned(), true).unwrap().0;
+        assert!(matches!(read(&filled).source, Source::Aodv(..)), "what is there stays: {filled}");
+        assert!(file("[mesh", &mesh("b"), Routing::Nothing, &learned(), false).is_err());
     }
 }

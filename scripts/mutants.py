@@ -282,8 +282,8 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
 
 
 def environment() -> dict[str, str]:
-    """What cargo and the tests see."""
-    return {"CARGO_TARGET_DIR": str(WORK / "build"), **os.environ, **ENVIRONMENT}
+    """What cargo and the tests see. In a shared folder, cargo would take compiled mutants for the sources."""
+    return {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), **ENVIRONMENT}
 
 
 def steps(mutant: Mutant, programs: list[Program]) -> list[Step]:

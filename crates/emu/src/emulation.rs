@@ -391,7 +391,9 @@ fn hosted(
         return Err(unsuited("found it without --tap, allowed: with it".to_owned()));
     }
     let host = |name: &String| {
-        let found = members.iter().find(|member| member.name == *name && member.node.wired_number().is_none());
+        let found = members
+            .iter()
+            .find(|member| [&member.name, &member.label].contains(&name) && member.node.wired_number().is_none());
         let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
         let node = found.ok_or_else(missing)?.node;
         let allowed = || {

@@ -5,14 +5,18 @@ use fourhop_sim::scenario::{Scenario, gateway_name};
 use fourhop_sim::setup::Setup;
 use fourhop_units::NodeId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 /// A node of an emulation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name: that of `[[nodes]]` or `[wired]`, or `n` and its number.
+    /// Its name for the system, which makes a host name and a file of it: ASCII letters, digits and hyphens.
     pub name: String,
+    /// Its name in the scenario: that of `[[nodes]]` or `[wired]`, or `n` and its number.
+    #[serde(default)]
+    pub label: String,
     /// Other names for it, such as `gateway-1`.
     pub also: Vec<String>,
     /// Its address.
@@ -33,24 +37,66 @@ pub fn members(scenario: &Scenario, setup: &Setup) -> Result<Vec<Member>, Emulat
         let gateways = plan.iter().flat_map(|plan| plan.gateways.iter().enumerate());
         gateways.filter(|&(_, &gateway)| gateway == node).map(|(index, _)| gateway_name(index)).collect()
     };
-    let radios =
-        radios.map(|node| Member { name: scenario.station_name(node), also: also(node), address: node.ipv4(), node });
+    let radios = radios.map(|node| (scenario.station_name(node), also(node), node));
     let hosts = scenario.wired.iter().flat_map(|side| side.nodes.iter().enumerate());
-    let hosts = hosts.map(|(number, name)| {
-        let node = NodeId::wired(number as u32);
-        Member { name: name.clone(), also: Vec::new(), address: node.ipv4(), node }
-    });
-    let members: Vec<Member> = radios.chain(hosts).collect();
-    let mut names: Vec<&String> = members.iter().flat_map(|member| member.also.iter().chain([&member.name])).collect();
+    let hosts = hosts.map(|(number, name)| (name.clone(), Vec::new(), NodeId::wired(number as u32)));
+    let listed: Vec<(String, Vec<String>, NodeId)> = radios.chain(hosts).collect();
+    let mut names: Vec<&String> = listed.iter().flat_map(|(label, also, _)| also.iter().chain([label])).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        None => Ok(members),
+        None => Ok(with_system_names(&listed)),
         Some(pair) => {
             let two = format!("{}: two nodes are called {:?}; each needs a name of its own", scenario.file, pair[0]);
             Err(EmulationError::Unsuited(two))
         }
     }
 }
+
+/// Names that the system takes as they are stay; the others give way to them.
+fn with_system_names(listed: &[(String, Vec<String>, NodeId)]) -> Vec<Member> {
+    let mut taken: BTreeSet<String> = listed
+        .iter()
+        .flat_map(|(label, also, _)| also.iter().chain([label]))
+        .filter(|name| system_name(name) == **name)
+        .cloned()
+        .chain(["localhost", "self"].map(str::to_owned))
+        .collect();
+    let mut name = |label: &String, number: usize| {
+        let plain = system_name(label);
+        if plain == *label {
+            return plain;
+        }
+        let numbered = format!("node-{number}");
+        let free = [plain.clone(), numbered.clone()].into_iter().find(|name| !name.is_empty() && !taken.contains(name));
+        let found = free.unwrap_or_else(|| format!("{plain}-{numbered}"));
+        taken.insert(found.clone());
+        found
+    };
+    let member = |(number, (label, also, node)): (usize, &(String, Vec<String>, NodeId))| Member {
+        name: name(label, number),
+        label: label.clone(),
+        also: also.clone(),
+        address: node.ipv4(),
+        node: *node,
+    };
+    listed.iter().enumerate().map(member).collect()
+}
+
+/// ASCII letters and digits, at most 32, with hyphens between them; of others a hyphen is left.
+fn system_name(label: &str) -> String {
+    let plain: String = label.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
+    let mut parts: Vec<&str> = plain.split('-').collect();
+    if label.is_ascii() && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') && label.len() <= LONGEST {
+        return label.to_owned();
+    }
+    parts.retain(|part| !part.is_empty());
+    let mut name = parts.join("-");
+    name.truncate(LONGEST);
+    name.trim_end_matches('-').to_owned()
+}
+
+/// Characters of a name for the system.
+const LONGEST: usize = 32;
 
 /// The file /etc/hosts of a node.
 pub fn hosts_file(members: &[Member], own: &Member) -> String {
@@ -92,6 +138,22 @@ mod tests {
         let hosts = hosts_file(&members, &members[0]);
         assert!(hosts.contains("\n10.0.0.3\tn2 gateway-1\n") && hosts.contains("\n10.128.0.2\tserver\n"), "{hosts}");
         assert!(hosts.contains("10.0.0.1\tself\n"));
+    }
+
+    #[test]
+    fn a_name_that_is_no_host_name_gets_one_and_is_found_by_both() {
+        let nodes = "[[nodes]]\nnode = 0\nname = 'Bücherei-Köln'\n[[nodes]]\nnode = 1\nname = 'Кухня'\n\
+            [[nodes]]\nnode = 2\nname = 'B cherei Köln'\n";
+        let members = named(&format!("{GATEWAY}{nodes}")).unwrap();
+        let names: Vec<_> = members.iter().map(|member| (member.label.as_str(), member.name.as_str())).collect();
+        let expected = [("Bücherei-Köln", "B-cherei-K-ln"), ("Кухня", "node-1"), ("B cherei Köln", "node-2")];
+        assert_eq!(names[..3], expected);
+        assert!(hosts_file(&members, &members[0]).is_ascii());
+        let state = crate::state::State::new("t", "x.toml", &members);
+        for (label, name) in expected {
+            assert_eq!(state.find(label), state.find(name));
+            assert_eq!(state.find(name).map(|member| state.namespace(member)), Some(format!("t-{name}")));
+        }
     }
 
     #[test]

@@ -57,7 +57,10 @@ impl State {
 
     /// The node of that name.
     pub fn find(&self, name: &str) -> Option<&Member> {
-        self.members.iter().find(|member| member.name == name || member.also.iter().any(|other| other == name))
+        let called = |member: &&Member| {
+            member.name == name || member.label == name || member.also.iter().any(|other| other == name)
+        };
+        self.members.iter().find(called)
     }
 
     /// Does the process that runs it still live?
@@ -166,7 +169,8 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_not_taken_for_its_successor() {
         let node = NodeId(0);
-        let roof = Member { name: "roof".to_owned(), also: vec!["gateway-1".to_owned()], address: node.ipv4(), node };
+        let (name, label) = ("roof".to_owned(), "roof".to_owned());
+        let roof = Member { name, label, also: vec!["gateway-1".to_owned()], address: node.ipv4(), node };
         let state = State::new("t", "x.toml", &[roof]);
         assert!(state.is_alive());
         assert!(!State { started: state.started + 1, ..state.clone() }.is_alive());

@@ -84,11 +84,8 @@ pub fn schema() -> String {
         "type": "object",
         "properties": properties,
         "required": required(general.keys),
-        "allOf": [
-            { "anyOf": [{ "required": ["flows"] }, { "required": ["traffic"] }] },
-            // A movement file says where nodes start.
-            { "anyOf": [{ "required": ["topology"] }, { "required": ["mobility"] }] },
-        ],
+        // A movement file says where nodes start.
+        "anyOf": [{ "required": ["topology"] }, { "required": ["mobility"] }],
         "additionalProperties": false,
     });
     serde_json::to_string_pretty(&schema).expect("INVARIANT: a schema is JSON")

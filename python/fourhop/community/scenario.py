@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -343,12 +344,14 @@ def _radios(network: Network) -> list[dict[str, Any]]:
 
 
 def _names(network: Network) -> dict[str, str]:
-    """Names as a scenario takes them: letters, digits and hyphens, at most 32, each once, and not `n3`."""
+    """Names as a scenario takes them: a line of at most 64 characters without a comma, each once, and not `n3`."""
     taken: set[str] = set()
     names = {}
     for number, (id_, node) in enumerate(network.nodes.items()):
-        plain = re.sub(r"[^A-Za-z0-9]+", "-", node.name).strip("-")[:28].strip("-") or f"node-{number}"
-        plain = f"node-{plain}" if re.fullmatch(r"n\d+|localhost", plain) or plain == HOST else plain
+        # Room is left for what is put before and after it.
+        visible = (" " if unicodedata.category(it) in ("Cc", "Zl", "Zp") or it == "," else it for it in node.name)
+        plain = " ".join("".join(visible).split())[:52].strip() or f"node-{number}"
+        plain = f"node-{plain}" if re.fullmatch(r"n\d+|localhost|gateway-\d+", plain) or plain == HOST else plain
         name, again = plain, 2
         while name in taken:
             name, again = f"{plain}-{again}", again + 1

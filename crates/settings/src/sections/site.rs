@@ -21,7 +21,8 @@ section! {
     NodeKeys = "nodes" {
         /// Number of the node, or a list of several.
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
-        /// What the node is called where it is emulated; letters, digits and hyphens.
+        /// What the node is called: up to 64 characters without a comma. Where it is emulated, namespace and host name have what is not an
+        /// ASCII letter or digit replaced by hyphens.
         name: Option<String>, Kind::Text, Computed("n and its number");
         /// Physical layer, where that of all others is of 802.11n or later: the `ofdm` or `erp-ofdm` of the same band, of an older station.
         /// With `sinr` only.

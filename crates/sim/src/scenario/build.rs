@@ -140,10 +140,6 @@ impl Builder {
         let wired = self.wired(topology.as_ref().map(|(_, t)| t));
         let gateway = self.gateway();
         let flows = self.flows(topology.as_ref().map(|(_, t)| t), wired.as_ref(), &traffic, duration, window);
-        if self.root.entry("traffic").is_none() && self.root.entry("flows").is_none() {
-            let missing = self.root.at.problem("flows", Problem::MISSING, "at least one [[flows]], or [traffic]");
-            self.problems.push(missing);
-        }
         let (_, general) = general?;
         let (topology_resolved, topology) = topology?;
         let (c3tcp_resolved, c3tcp) = c3tcp?;

@@ -84,13 +84,6 @@ impl Builder {
             return None;
         };
         let (items, entry_at) = (items.clone(), entry.at.clone());
-        if items.is_empty() && self.root.entry("traffic").is_none() {
-            self.problems.push(entry.value.at.problem(
-                "flows",
-                "an empty list",
-                "at least one [[flows]], or [traffic]",
-            ));
-        }
         let earlier = traffic.as_ref().and_then(|t| t.as_ref()).map_or(0, |t| t.pairs);
         let mut names: BTreeMap<String, String> =
             (1..=earlier).map(|n| (format!("flow-{n}"), "[traffic]".to_owned())).collect();

@@ -99,7 +99,7 @@ impl Builder {
             if let Some(name) = &keys.name
                 && let Some(wrong) = wrong_name(name, keys, !names.insert(name))
             {
-                let allowed = "a name of its own for one node: letters, digits and hyphens, but not n and a number";
+                let allowed = "a name of its own for one node: up to 64 characters, no comma, but not n and a number";
                 self.problems.push(resolved.problem("name", wrong, allowed));
             }
             if let Some(phy) = keys.phy
@@ -253,10 +253,14 @@ impl Builder {
 }
 
 /// What is wrong with the name of a node, if anything.
+/// Of a node, in characters.
+const LONGEST_NAME: usize = 64;
+
 fn wrong_name(name: &str, keys: &NodeKeys, taken: bool) -> Option<String> {
     let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let alphabet = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let sound = alphabet && (1..=32).contains(&name.len()) && !name.starts_with('-');
+    // Commas separate the names in a list of them.
+    let alphabet = name.chars().all(|it| !it.is_control() && it != ',');
+    let sound = alphabet && (1..=LONGEST_NAME).contains(&name.chars().count()) && name.trim() == name;
     let usual = name.strip_prefix('n').is_some_and(number) || name == "localhost";
     let several = keys.numbers().len() != 1;
     (!sound || usual || several || taken).then(|| {

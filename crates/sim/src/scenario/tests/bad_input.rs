@@ -1,5 +1,6 @@
 //! Every kind of mistake, with the exact message.
 
+use super::resolved::assert_round_trip;
 use super::*;
 
 /// The message for [`CHAIN`] with `line` replaced by `with`.
@@ -62,12 +63,17 @@ fn missing_key() {
         "chain.toml:8:1: flows[0].to: missing, allowed: a node number, \"first\", \"last\", \"random\" or a \
          name from [wired]"
     );
-    assert_eq!(
-        load("profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }")
-            .unwrap_err()
-            .to_string(),
-        "chain.toml:1:1: flows: missing, allowed: at least one [[flows]], or [traffic]"
-    );
+}
+
+/// Programs in emulated nodes are traffic enough.
+#[test]
+fn a_scenario_without_flows_is_a_network() {
+    let network = "profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }\n";
+    for text in [network.to_owned(), format!("flows = []\n{network}")] {
+        let scenario = load(&text).unwrap();
+        assert!(scenario.flows.is_empty() && scenario.traffic.is_none());
+        assert_round_trip(&scenario);
+    }
 }
 
 #[test]

@@ -162,20 +162,23 @@ fn what_cannot_have_been_measured_is_refused() {
 
 #[test]
 fn names_of_nodes_change_nothing_but_what_they_are_called() {
-    let named =
-        chain("[[nodes]]\nnode = 1\nname = 'roof'\n[[nodes]]\nnode = 3\nname = 'cellar'\nantenna_gain = '1dB'\n")
-            .unwrap();
+    let named = chain(
+        "[[nodes]]\nnode = 1\nname = 'roof'\n[[nodes]]\nnode = 3\nname = 'Bücherei Köln #2'\nantenna_gain = '1dB'\n",
+    )
+    .unwrap();
     assert_round_trip(&named);
-    assert_eq!([0, 1, 3].map(|n| named.station_name(NodeId(n))), ["n0", "roof", "cellar"]);
+    assert_eq!([0, 1, 3].map(|n| named.station_name(NodeId(n))), ["n0", "roof", "Bücherei Köln #2"]);
     let site = named.site().unwrap();
     assert_eq!(site.stations.keys().collect::<Vec<_>>(), [&NodeId(3)]);
     let alone = chain("[[nodes]]\nnode = 1\nname = 'roof'\n").unwrap();
     assert_eq!(alone.site(), None, "the network is that without");
     let refused = |rest: &str| problem(&format!("[[nodes]]\n{rest}\n"));
-    let allowed = "allowed: a name of its own for one node: letters, digits and hyphens, but not n and a number";
+    let allowed = "allowed: a name of its own for one node: up to 64 characters, no comma, but not n and a number";
     for (rest, found) in [
         ("node = 1\nname = 'n3'", "found \"n3\""),
-        ("node = 1\nname = 'a b'", "found \"a b\""),
+        ("node = 1\nname = 'a,b'", "found \"a,b\""),
+        ("node = 1\nname = ' a'", "found \" a\""),
+        ("node = 1\nname = \"a\\nb\"", "found \"a\\nb\""),
         ("node = [1, 2]\nname = 'roof'", "found \"roof\" for several nodes"),
         ("node = 2\nname = 'a'\n[[nodes]]\nnode = 1\nname = 'a'", "found \"a\", another node's name"),
     ] {

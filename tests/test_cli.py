@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from fourhop.cli import app
-from tests.conftest import ROOT, Command, environment, used_by, used_by_children
+from tests.conftest import CHAIN, ROOT, Command, environment, used_by, used_by_children
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
@@ -257,6 +257,37 @@ def test_missing_key(fourhop: Command, chain: Path) -> None:
     assert "duration: missing, allowed: a time" in refused(fourhop("check", chain))
 
 
+NETWORK = CHAIN.partition("[traffic]")[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run", "sweep", "compare --vary tcp.window=1,2", "view --html x.html", "explain", "whatif", "best-rate"],
+)
+def test_what_measures_flows_needs_one(fourhop: Command, tmp_path: Path, command: str) -> None:
+    (tmp_path / "network.toml").write_text(NETWORK, encoding="utf-8")
+    (tmp_path / "swept.toml").write_text('scenario = "network.toml"\n[over]\ntcp.window = [1, 2]', encoding="utf-8")
+    name, *options = command.split()
+    said = refused(fourhop(name, "swept.toml" if name == "sweep" else "network.toml", *options))
+    assert said.startswith("error: ")
+    assert "network.toml: flows: missing, allowed: at least one [[flows]], or [traffic]; only `fourhop emulate`" in said
+    assert said.count("\n") == 1
+
+
+def test_a_network_without_flows_can_be_checked_drawn_and_emulated(
+    fourhop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "network.toml").write_text(NETWORK, encoding="utf-8")
+    checked = fourhop("check", "network.toml")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "network, chain, no flows, 10s" in checked.stdout
+    assert fourhop("draw", "network.toml", "--out", "network.svg").returncode == 0
+    became: list[tuple[str, ...]] = []
+    monkeypatch.setattr("fourhop.cli.emulate.become", lambda *words: became.append(words))
+    assert fourhop("emulate", "network.toml").returncode == 0
+    assert [words[:2] for words in became] == [("run", "network.toml")]
+
+
 def test_every_problem_is_listed(fourhop: Command, chain: Path) -> None:
     message = refused(fourhop("check", chain, "--set", "topology.hops=-1", "--set", "duration=10m"))
     assert "topology.hops: found -1" in message
@@ -319,7 +350,6 @@ def test_a_file_that_is_not_text(fourhop: Command, tmp_path: Path) -> None:
         (["--runs", "2", "--precision", "5%"], "one of the two"),
         (["--precision", "150%"], "precision: found '150%'"),
         (["--precision", "5%", "--max-runs", "2"], "max_runs: found 2"),
-        (["--transport", "newreno"], "with a .txt file only"),
         (["--runs", "many"], "valid integer"),
         (["--rnus", "3"], "--runs"),
     ],

@@ -88,7 +88,7 @@ def said(made: Imported, kind: str) -> str:
 def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
     made = imported(put(tmp_path, "meshviewer.json", MAP))
     document = tomllib.loads(made.toml)
-    assert [each["name"] for each in document["nodes"]] == ["host-a", "host-b", "host-c", "host-d"]
+    assert [each["name"] for each in document["nodes"]] == ["host a", "host b", "host c", "host d"]
     assert document["topology"]["coordinates"][:2] == [[50.0, 7.0], [50.001, 7.0]]
     assert document["wired"]["gateways"] == [0]
     assert document["radio"]["unmeasured"] == "no-link"
@@ -172,6 +172,51 @@ def test_the_pair_of_older_files_says_the_same(tmp_path: Path) -> None:
     assert [note.text for note in two.notes] == ["1 links of devices that are no nodes"]
     made = to_scenario(two)
     assert [made.network.nodes[id_].name for id_ in made.gateways] == ["X", "W"]
+
+
+@pytest.mark.parametrize(
+    ("found", "made"),
+    [
+        ("Bücherei-Köln", "Bücherei-Köln"),
+        ("Кухня", "Кухня"),
+        ("屋上 #3 (仮)", "屋上 #3 (仮)"),
+        ("a,b\tc\n", "a b c"),
+        ("\x00", "node-0"),
+        ("n7", "node-n7"),
+        ("gateway-1", "node-gateway-1"),
+        ("x" * 99, "x" * 52),
+    ],
+)
+def test_names_are_kept_but_for_what_no_name_can_have(tmp_path: Path, found: str, made: str) -> None:
+    nodes = [node("a", hostname=found), node("b", 50.001, hostname=found, is_gateway=True)]
+    scenario = imported(put(tmp_path, "meshviewer.json", {"nodes": nodes, "links": [link("a", "b")]})).scenario
+    assert [each["name"] for each in scenario.resolved["nodes"]] == [
+        made,
+        f"{made}-2" if made != "node-0" else "node-1",
+    ]
+    assert scenario.resolved["flows"][0]["name"] == made
+
+
+@pytest.mark.parametrize("radio", ["11g", "11n"])
+def test_an_imported_mesh_can_be_viewed(tmp_path: Path, fourhop: Command, radio: str) -> None:
+    put(tmp_path, "mesh.json", MAP)
+    assert fourhop("import", "mesh.json", "--radio", radio, "--flows", "2").returncode == 0
+    shown = fourhop("view", "mesh.toml", "--html", "page.html")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert (tmp_path / "page.html").is_file()
+
+
+@pytest.mark.parametrize("name", ["nodes.json", "points.geojson", "places.csv", "mesh"])
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff"])
+def test_an_empty_file_is_called_empty(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(FourhopError, match=rf"{name}: found an empty file, allowed: meshviewer.json"):
+        read([put(tmp_path, name, text)], None)
+
+
+@pytest.mark.parametrize("text", ["null", '"a,b"', "roof;0;0"])
+def test_what_a_json_file_holds_is_read_as_json(tmp_path: Path, text: str) -> None:
+    with pytest.raises(FourhopError, match=r"nodes.json: found (no )?JSON"):
+        read([put(tmp_path, "nodes.json", text)], None)
 
 
 def test_points_of_geojson_are_linked_by_distance(tmp_path: Path) -> None:
@@ -300,7 +345,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("t.csv", "name,x,y\na,0,0\na,1,1\n", "t.csv: line 3, name: found 'a' for the second time, allowed: each"),
     ("s.csv", "x,a,b\na,,200\nb,3,\n", "s.csv: line 2, column b: found '200', allowed: a number from -30 to 100 dB"),
     ("s.csv", "x,a,a\na,,2\na,3,\n", "s.csv: line 1: found 'a' twice, allowed: each name once"),
-    ("e.csv", "", "e.csv: line 1: found nothing, allowed: columns"),
+    ("e.csv", "", "e.csv: found an empty file, allowed: meshviewer.json"),
 ]  # fmt: skip
 
 

@@ -125,6 +125,27 @@ def test_several_flows_come_together_as_makes_sense(swept: SweepResult) -> None:
     )
 
 
+def test_several_values_of_a_key_are_shown(
+    swept: SweepResult, monkeypatch: pytest.MonkeyPatch, fourhop: Command
+) -> None:
+    cells = Cells.of(swept).among("transport", ["tcp-ap", "newreno"]).among("hops", [1])
+    assert (cells.values("transport"), cells.values("hops")) == (["newreno", "tcp-ap"], [1])
+    drawn = []
+    monkeypatch.setattr("fourhop.look.axes", lambda chart, _: drawn.append(chart))
+    monkeypatch.setattr("fourhop.plots.write", lambda _, path: path)
+    folder = swept.store.folder
+    several = ("--where", "transport=tcp-ap, newreno", "--where", "hops=1,2", "--where", "spacing=100m")
+    assert fourhop("plot", folder, *several).returncode == 0
+    assert [line.label for line in drawn[0].lines] == ["NewReno", "TCP-AP"]
+    assert {x for line in drawn[0].lines for x in line.x} == {1.0, 2.0}
+    for where, said in (
+        ("transport=newreno,cubic", "found no point with transport='cubic', allowed: transport: newreno, tcp-ap"),
+        ("transport", "--where: found 'transport', allowed: KEY=VALUES, as transport=cubic,bbr"),
+    ):
+        refused = fourhop("plot", folder, "--where", where)
+        assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+
+
 def test_what_cannot_be_drawn_says_what_can(swept: SweepResult) -> None:
     cells = Cells.of(swept)
     with pytest.raises(FourhopError, match=r"found topology.spacing varied beside topology.hops and transport"):

@@ -97,6 +97,23 @@ def test_what_cannot_be_varied_is_named(over: dict[str, object], message: str) -
     assert message in str(raised.value)
 
 
+def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
+    hops = {"topology.hops": range(1, 9)}
+    for over in ({"transport": ["newreno", "tahoe"], **hops}, {**hops, "transport": ["newreno", "tahoe"]}):
+        with pytest.raises(fourhop.FourhopError) as raised:
+            Sweep(SHORT, over)
+        (said,) = str(raised.value).splitlines()
+        assert said.startswith('sweep: over.transport: found "tahoe", allowed: "newreno" or ')
+    # A key that is not varied, wrong beside some of the values of another.
+    slow = SHORT.with_(**{"duration": "9s", "warmup": "5s"})
+    with pytest.raises(fourhop.FourhopError) as raised:
+        Sweep(slow, {"duration": ["3s", "4s"], **hops})
+    assert [line.partition("(at ")[2] for line in str(raised.value).splitlines()] == [
+        "duration=3s, topology.hops=1 and 7 more points)",
+        "duration=4s, topology.hops=1 and 7 more points)",
+    ]
+
+
 def test_other_contradictions_are_named() -> None:
     with pytest.raises(fourhop.FourhopError, match="base, variants: found neither"):
         Sweep()

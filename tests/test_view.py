@@ -170,9 +170,29 @@ def test_a_page_has_all_of_a_trace_inside_and_nothing_from_elsewhere(
     assert not re.search(r'(?:src|href)="?(?:https?:)?//', one)
     assert "</script><b>" not in one
     monkeypatch.setattr(page, "MOST_BYTES", 1000)
-    with pytest.raises(FourhopError, match="--html: found a trace of more than 0 MB as a page, allowed: less"):
+    with pytest.raises(
+        FourhopError, match=r"--html: found a trace of \w+ (more than )?[\d.]+ MB as a page, allowed: at most 0.001 MB"
+    ):
         write(it, tmp_path / "c.html")
     assert not (tmp_path / "c.html").exists()
+
+
+def test_a_trace_that_is_much_too_large_is_refused_after_a_few_of_its_pieces(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = blobs(made)
+    monkeypatch.setattr(Blobs, "count", 5_000)
+    asked = []
+
+    def get(_: Blobs, name: str) -> bytes:
+        asked.append(name)
+        return np.random.default_rng(1).bytes(30_000)
+
+    monkeypatch.setattr(Blobs, "get", get)
+    with pytest.raises(FourhopError, match=r"--html: found a trace of about 8\d\d MB as a page, allowed: "):
+        page.filled(it)
+    assert len(asked) < 100
+    assert {name.rpartition("-")[0] for name in asked} == {"frames", "receptions", "mac", "packets"}
 
 
 def test_the_page_carries_the_licences_of_what_is_in_it() -> None:
@@ -310,6 +330,28 @@ def test_a_live_view_forgets_what_is_old(made: Path) -> None:
     assert head["span"] == (1900 * MS, 2400 * MS)
     assert [rows > 0 for rows in head["chunks"]["rows"]] == [False, False, False, True, True]
     assert list(table(it.get("tcp"))["time"]) == [2000 * MS]
+
+
+@pytest.mark.parametrize(
+    ("keys", "end_s"),
+    [
+        ('duration = "40s"\nwarmup = "10s"', 10),
+        ('duration = "40s"\nwarmup = "30s"\n[traffic]\ntransport = "newreno"\nstart = "12s"', 13),
+        ('duration = "4s"', 4),
+    ],
+)
+def test_a_scenario_is_shown_whatever_its_warm_up_and_its_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fourhop: Command, keys: str, end_s: float
+) -> None:
+    traffic = "" if "[traffic]" in keys else '[traffic]\ntransport = "newreno"\n'
+    topology = '[topology]\nkind = "chain"\nhops = 2\n'
+    file = tmp_path / "own.toml"
+    file.write_text(f'profile = "ns2"\n{keys}\n{traffic}{topology}', encoding="utf-8")
+    spans = []
+    monkeypatch.setattr("fourhop.view.write", lambda blobs, _: spans.append(blobs.head()["span"]))
+    shown = fourhop("view", file, "--html", tmp_path / "page.html")
+    assert shown.returncode == 0, shown.stderr
+    assert spans == [(0, end_s * 1e9)]
 
 
 def test_the_command_writes_a_page_and_refuses_what_cannot_be(made: Path, tmp_path: Path, fourhop: Command) -> None:

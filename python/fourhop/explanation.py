@@ -55,6 +55,17 @@ class Explanation:
             if self.series[column].null_count() < self.series.height
         }
 
+    def to_dict(self) -> dict[str, object]:
+        """What `fourhop explain --json` prints: the flow, its goodput in bit/s, and medians over time in base units."""
+        scales = {column: scale for column, _, scale, _ in _PANELS}
+        return {
+            "flow": self.flow,
+            "transport": self.transport,
+            "seed": self.seed,
+            "goodput_bps": self.goodput_bps,
+            "medians": {column: median / scales[column] for column, median in self.medians.items()},
+        }
+
     @property
     def stretched(self) -> float | None:
         """The median of the interval over that of the n-hop delay; `None` without a delay."""
@@ -125,6 +136,9 @@ def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: i
         flow: Name of the flow; the first one that paces if not given.
         seed: Of the run; the scenario's own if not given.
 
+    Returns:
+        The goodput of the flow in bit/s, its time series, and a figure of them.
+
     Raises:
         FourhopError: there is no such flow, or none over TCP.
 
@@ -140,6 +154,7 @@ def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: i
     from fourhop.scenario import Scenario
 
     scenario = Scenario.of(scenario)
+    scenario.require_flows()
     resolved = scenario.resolved
     if resolved.get("sample_every", "none") == "none":
         scenario = scenario.with_(sample_every=f"{max(1, round(1e3 * scenario.duration_s / STEPS))}ms")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fourhop import _core, style
 from fourhop.quantity import metres
+from fourhop.text import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,9 +100,9 @@ class Network:
         """How many nodes, links and flows there are, and of which run."""
         one_way = sum(not both for _, both in self.pairs.values())
         parts = [
-            _count(len(self.places), "node"),
-            _count(len(self.pairs), "link") + (f", {one_way} of them one-way" if one_way else ""),
-            _count(len(self.flows), "flow"),
+            count(len(self.places), "node"),
+            count(len(self.pairs), "link") + (f", {one_way} of them one-way" if one_way else ""),
+            count(len(self.flows), "flow"),
         ]
         return f"{', '.join(parts)}; seed {self.seed}"
 
@@ -320,7 +321,7 @@ def _hops_label(hops: int | None) -> str:
     if hops is None:
         return "flows without a path"
     longest = len(_HOPS)
-    return f"flows of {longest} or more hops" if hops >= longest else f"flows of {_count(max(hops, 1), 'hop')}"
+    return f"flows of {longest} or more hops" if hops >= longest else f"flows of {count(max(hops, 1), 'hop')}"
 
 
 def _columns(arrows: list[_Arrow]) -> int:
@@ -334,7 +335,3 @@ _Box = tuple[float, float, float, float]
 
 def _overlap(one: _Box, other: _Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -62,7 +62,7 @@ def sweep(
             mark. `ecdf` shows the distribution of the values of all runs and flows. Lines if not given, bars where x
             has words.
         flow: of this flow alone.
-        where: varied keys with the one value each that is shown.
+        where: varied keys, each with the value that is shown, or a list of values.
         look: size, letters, axes and names, see `Look`.
 
     Raises `FourhopError` for a key or column that is not there, or if more is varied than a figure shows.
@@ -75,9 +75,10 @@ def sweep(
     """
     cells = Cells.of(result, result.sweep.name)
     for key, value in (where or {}).items():
-        # Named as it is written, too: a shell knows texts only.
-        meant = next((each for each in cells.values(key) if str(each) == str(value)), value)
-        cells = cells.where(**{key: meant})
+        # Named as they are written, too: a shell knows texts only.
+        written = {str(each): each for each in cells.values(key)}
+        wanted = value if isinstance(value, list | tuple | range) and str(value) not in written else [value]
+        cells = cells.among(key, [written.get(str(each), each) for each in wanted])
     return looks.axes(sweepchart.chart(cells, y, x=x, by=by, kind=kind, flow=flow), look)
 
 

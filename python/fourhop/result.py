@@ -60,7 +60,7 @@ class Result:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """One row per flow: means over the runs, and the half-width of the 95 % interval of goodput and throughput.
+        """One row per flow: means over the runs, and half-widths of 95 % intervals. Rates in bit/s, times in s.
 
         It prints as a table with every column, means together with their intervals.
         """
@@ -71,12 +71,12 @@ class Result:
 
     @cached_property
     def drops(self) -> pl.DataFrame:
-        """Packets dropped: one row per (seed, layer, reason)."""
+        """Packets dropped: one row per (seed, layer, reason), with their number as `count`."""
         return self._counts("drops").rename({"name": "reason"})
 
     @cached_property
     def counters(self) -> pl.DataFrame:
-        """Counters of every layer: one row per (seed, layer, name)."""
+        """Events counted by every layer: one row per (seed, layer, name), with their number as `count`."""
         return self._counts("counters")
 
     @cached_property
@@ -89,7 +89,7 @@ class Result:
 
     @cached_property
     def wires(self) -> pl.DataFrame:
-        """What each direction of a wired link did: one row per (seed, link, name)."""
+        """Packets at each direction of a wired link: one row per (seed, link, name), with their number as `count`."""
         return self._counts("wires").rename({"layer": "link"})
 
     def _counts(self, table: Counted) -> pl.DataFrame:
@@ -107,7 +107,7 @@ class Result:
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """Interface queue lengths, one row per (seed, time, node); empty unless the scenario asks for series."""
+        """Interface queues in packets, one row per (seed, time in s, node); empty unless series are asked for."""
         return self.scan("queues").collect()
 
     def scan(self, table: Table) -> pl.LazyFrame:
@@ -131,11 +131,11 @@ class Result:
 
     @cached_property
     def jain(self) -> Interval | None:
-        """Jain's fairness index over the runs; `None` with one flow only, or if no flow of any run got anything."""
+        """Jain's fairness index over the runs, 0 to 1; `None` with one flow only, or if nothing arrived in any run."""
         return stats.over_known([run["jain"] for run in self.runs])
 
     def goodput(self, flow: str) -> Interval:
-        """Goodput of one flow, bit/s. Raises `KeyError` for a flow that the scenario does not have."""
+        """Goodput of one flow in bit/s, with its interval. Raises `KeyError` for one that there is not."""
         return gathered.goodput(gathered.by_flow(self.runs)[flow])
 
     def to_dict(self) -> dict[str, object]:

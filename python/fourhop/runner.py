@@ -111,6 +111,9 @@ def run(
             starving flow can keep `flows` from ever being met.
         max_runs: where `precision` gives up; `Result.note` then says so.
 
+    Returns:
+        The runs in the order of their seeds, with tables and intervals: rates in bit/s, times in s, sizes in bytes.
+
     Raises:
         ScenarioError: the scenario cannot run with any of the seeds (say, no connected random network was found).
         IncompleteError: it cannot with some, or files could not be written; it carries the result of the finished runs.

@@ -283,6 +283,10 @@ class Scenario:
         changes = [f"{path}={_toml(value)}" for path, value in _leaves(plain(keys))]
         return self._again(self._text, self._format, [*self._overrides, *changes], WITH)
 
+    def overridden(self, overrides: Sequence[str]) -> Scenario:
+        """This scenario with keys changed by texts, as `--set` has them: `["radio.rate=11Mbps"]`."""
+        return self._again(self._text, self._format, [*self._overrides, *overrides], "--set") if overrides else self
+
     def _again(
         self, text: str, format: Literal["toml", "json"], overrides: Sequence[str], given_by: str | None = None
     ) -> Scenario:
@@ -351,6 +355,15 @@ class Scenario:
         return seconds(str(self.resolved["duration"]))
 
     @property
+    def last_start_s(self) -> float:
+        """When the last flow begins, in seconds of simulated time."""
+        resolved = self.resolved
+        starts = [seconds(str(flow["start"])) for flow in resolved.get("flows", [])]
+        if traffic := resolved.get("traffic"):
+            starts.append(seconds(traffic["start"]) + seconds(traffic["stagger"]) * (int(traffic["pairs"]) - 1))
+        return max(starts, default=0.0)
+
+    @property
     def packets(self) -> int | None:
         """Packets delivered with which a run ends; `None` if it ends after `duration`."""
         packets = self.resolved.get("packets", "none")
@@ -367,14 +380,23 @@ class Scenario:
         resolved = self.resolved
         return int(resolved.get("traffic", {}).get("pairs", 0)) + len(resolved.get("flows", []))
 
+    def require_flows(self) -> None:
+        """Raise `FourhopError` unless there is a flow: without one there is nothing to measure."""
+        if self.flow_count == 0:
+            raise FourhopError(
+                f"{self._file}: flows: missing, allowed: at least one [[flows]], or [traffic]; only `fourhop emulate`, "
+                "`draw` and `check` do without"
+            )
+
     def describe(self) -> str:
         """One line: name, shape, traffic, duration and profile."""
         resolved = self.resolved
         traffic = [*filter(None, [resolved.get("traffic")]), *resolved.get("flows", [])]
         transports = ", ".join(dict.fromkeys(str(each["transport"]) for each in traffic))
-        flows = "1 flow" if self.flow_count == 1 else f"{self.flow_count} flows"
+        flows = "1 flow" if self.flow_count == 1 else f"{self.flow_count or 'no'} flows"
+        flows += f" ({transports})" if transports else ""
         shape = resolved["topology"]["kind"]
-        return f"{self.name}, {shape}, {flows} ({transports}), {resolved['duration']}, profile {resolved['profile']}"
+        return f"{self.name}, {shape}, {flows}, {resolved['duration']}, profile {resolved['profile']}"
 
     def to_toml(self) -> str:
         """The scenario with every default written out, as TOML that `from_toml` reads back.

@@ -42,7 +42,7 @@ class BestRate:
     """Every trial, in the order made."""
 
     def to_dict(self) -> dict[str, object]:
-        """As one JSON object."""
+        """As one JSON object: rates in bit/s, losses as shares."""
         return {"best": vars(self.best) if self.best else None, "trials": [vars(trial) for trial in self.trials]}
 
 
@@ -69,6 +69,10 @@ def best_rate(
         trials: Rates to try; each narrows the interval to 0.618 of what it was.
         runs: Seeds each rate is measured with, from the scenario's own on.
 
+    Returns:
+        The rates that were tried, in the order of the search, and the best of those that lose no more than
+        `loss_bound`, `None` if none does. Rates and goodputs in bit/s, losses as shares from 0 to 1.
+
     Raises:
         FourhopError: if an argument cannot be used.
         KeyboardInterrupt: after Ctrl-C; a search that has not ended has no result to keep.
@@ -80,6 +84,7 @@ def best_rate(
     True
     """
     scenario = Scenario.of(scenario)
+    scenario.require_flows()
     resolved = scenario.resolved
     hosts = set(resolved.get("wired", {}).get("nodes", []))
     ends = {each["name"]: {each["from"], each["to"]} for each in resolved.get("flows", [])}

@@ -65,12 +65,12 @@ class Interval:
 
     @property
     def low(self) -> float | None:
-        """Lower end of the interval."""
+        """Lower end of the interval, in the unit of the mean; `None` without an interval."""
         return None if self.half_width is None else self.mean - self.half_width
 
     @property
     def high(self) -> float | None:
-        """Upper end of the interval."""
+        """Upper end of the interval, in the unit of the mean; `None` without an interval."""
         return None if self.half_width is None else self.mean + self.half_width
 
     def _repr_html_(self) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json as json_
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Option
 
+if TYPE_CHECKING:
+    from fourhop.scenario import Scenario
+
 
 def command(
     file: common.File,
-    flow: Annotated[int, Option(metavar="N", help="Flow to turn into UDP, from 0.")] = 0,
+    flow: Annotated[str, Option(metavar="NAME", help="Flow to turn into UDP, by name or by number from 0.")] = "0",
     from_kbps: Annotated[float, Option("--from", metavar="KBPS", help="Least rate of payload in kbit/s.")] = 10,
     to_kbps: Annotated[
         float | None,
@@ -35,7 +38,7 @@ def command(
         try:
             found = best_rate(
                 scenario,
-                flow=flow,
+                flow=_number(scenario, flow),
                 from_bps=round(from_kbps * 1e3),
                 to_bps=None if to_kbps is None else round(to_kbps * 1e3),
                 loss_bound=loss,
@@ -62,3 +65,15 @@ def command(
     tables.console().print(tables.table((">offered kbit/s", ">goodput kbit/s", ">lost %", ""), rows))
     if found.best is None:
         echo(f"every rate lost more than {loss:.3g} of what was offered")
+
+
+def _number(scenario: Scenario, flow: str) -> int:
+    """The number of a flow, those of `[traffic]` first."""
+    from fourhop.errors import FourhopError
+
+    resolved = scenario.resolved
+    pairs = int(resolved.get("traffic", {}).get("pairs", 0))
+    names = [f"flow-{n}" for n in range(1, pairs + 1)] + [each["name"] for each in resolved.get("flows", [])]
+    if flow not in names and not flow.isdecimal():
+        raise FourhopError(f"--flow: found {flow!r}, allowed: {', '.join(names)}, or a number from 0 on")
+    return names.index(flow) if flow in names else int(flow)

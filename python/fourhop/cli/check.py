@@ -15,13 +15,27 @@ def command(
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
+    json: common.Json = False,
     resolved: Annotated[
         bool, Option("--resolved", help="Print the scenario as TOML with every default written out.")
     ] = False,
 ) -> None:
     """Check a scenario without running it. Exit code 2 and one line for every problem if it cannot be used."""
     with common.errors():
-        scenario = common.load(file, set_, transport, duration)
+        from fourhop.errors import ScenarioError
+
+        common.one_of(json=json, resolved=resolved)
+        try:
+            scenario = common.load(file, set_, transport, duration, flows=False)
+        except ScenarioError as error:
+            if not json:
+                raise
+            common.print_json({"file": str(file), "ok": False, "problems": error.problems})
+            raise common.Exit(common.BAD_INPUT) from None
+        if json:
+            warnings = scenario.flows_without_path()
+            common.print_json({"file": str(file), "ok": True, "scenario": scenario.resolved, "warnings": warnings})
+            return
         echo(scenario.to_toml().rstrip() if resolved else f"{file}: ok: {scenario.describe()}")
         for line in scenario.flows_without_path():
             common.say(f"warning: {line}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,8 +36,13 @@ def keys(incomplete: str) -> list[str]:
 
 
 File = Annotated[
-    Path, Argument(metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons.")
+    Path,
+    Argument(
+        metavar="FILE", help="Scenario in TOML, or a .txt node-and-flow list of the ns-2 comparisons; - reads stdin."
+    ),
 ]
+STDIN = Path("-")
+"""Names standard input as a file."""
 Json = Annotated[bool, Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Csv = Annotated[
     bool, Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
@@ -45,10 +51,32 @@ Set = Annotated[
     list[str] | None,
     Option("--set", metavar="KEY=VALUE", complete=keys, help="Override a key, as radio.rate=11Mbps. May be repeated."),
 ]
-Transport = Annotated[
-    str | None, Option("--transport", metavar="NAME", help="Transport of the TCP flows of a .txt file.")
+Transport = Annotated[str | None, Option("--transport", metavar="NAME", help="Transport of all TCP flows.")]
+Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time, as 300s.")]
+Seed = Annotated[
+    int | None, Option("--seed", metavar="N", help="Seed of the first run, the next runs use the next seeds.")
 ]
-Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time of a .txt file, as 300s.")]
+Jobs = Annotated[int | None, Option("--jobs", metavar="N", help="Runs at a time; all cores if not given.")]
+
+
+def out(metavar: str, help: str) -> Option:
+    """Where the files of a command go."""
+    return Option("--out", "-o", metavar=metavar, help=help)
+
+
+def print_json(document: object) -> None:
+    """One JSON object on stdout; what is not a number is null."""
+    import json
+
+    print(json.dumps(_finite(document), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say(message: str) -> None:
@@ -105,17 +133,36 @@ def _warned() -> Iterator[None]:
         yield
 
 
-def load(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:
-    """The scenario of a command line. Raises what `errors` turns into a message."""
-    from fourhop.errors import FourhopError
+def load(
+    file: Path, overrides: list[str] | None, transport: str | None, duration: str | None, *, flows: bool = True
+) -> Scenario:
+    """The scenario of a command line, which has flows unless they are not needed.
+
+    Raises what `errors` turns into a message.
+    """
+    scenario = _loaded(file, overrides, transport, duration)
+    if flows:
+        scenario.require_flows()
+    return scenario
+
+
+def _loaded(file: Path, overrides: list[str] | None, transport: str | None, duration: str | None) -> Scenario:
     from fourhop.scenario import Scenario
 
     if file.suffix == ".txt":
         return Scenario.from_ns2(file, transport=transport, duration=duration, overrides=overrides or ())
-    for option, value in (("--transport", transport), ("--duration", duration)):
-        if value is not None:
-            raise FourhopError(
-                f"{option}: found with {file}, allowed: with a .txt file only; in TOML these are keys of the scenario "
-                "(see --set)"
-            )
-    return Scenario.from_toml(file, overrides=overrides or ())
+    overrides = list(overrides or ())
+    overrides += [f"{key}={value}" for key, value in (("transport", transport), ("duration", duration)) if value]
+    if file == STDIN:
+        return Scenario(stdin(), "<stdin>", overrides=overrides)
+    return Scenario.from_toml(file, overrides=overrides)
+
+
+def stdin() -> str:
+    """The text on standard input. Raises `FourhopError` for what is no text."""
+    from fourhop.errors import FourhopError
+
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise FourhopError(f"<stdin>: cannot be read: not UTF-8 text at byte {error.start}") from None

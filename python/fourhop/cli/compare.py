@@ -30,6 +30,7 @@ def command(
         ),
     ] = None,
     set_: common.Set = None,
+    duration: common.Duration = None,
     by: Annotated[
         str | None, Option(metavar="KEY", help="Varied key that is compared, if it is not the first.")
     ] = None,
@@ -42,7 +43,7 @@ def command(
     ] = None,
     json: common.Json = False,
     csv: common.Csv = False,
-    out: Annotated[Path | None, Option(metavar="DIR", help="Keep the runs here, as `fourhop sweep` does.")] = None,
+    out: Annotated[Path | None, common.out("DIR", "Keep the runs here, as `fourhop sweep` does.")] = None,
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
     """Compare scenarios or transports over the same seeds: differences and ratios with 95 % intervals."""
@@ -53,10 +54,10 @@ def command(
 
         common.one_of(json=json, csv=csv)
         if len(files) == 1 and files[0].is_dir():
-            _refuse(files[0], vary=vary, set=set_, runs=runs, seed=seed, out=out, jobs=jobs)
+            _refuse(files[0], vary=vary, set=set_, duration=duration, runs=runs, seed=seed, out=out, jobs=jobs)
             found = comparison.of(SweepResult.load(files[0]), by, against)
         else:
-            scenarios = {name: common.load(file, set_, None, None) for name, file in _named(files).items()}
+            scenarios = {name: common.load(file, set_, None, duration) for name, file in _named(files).items()}
             what: Scenario | dict[str, Scenario] = scenarios if len(files) > 1 else next(iter(scenarios.values()))
             with SweepDisplay() as display:
                 found = comparison.compare(

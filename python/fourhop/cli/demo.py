@@ -11,6 +11,7 @@ from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Option
+from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.study.estimate import Sample
@@ -22,7 +23,7 @@ TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 def command(
     out: Annotated[
-        Path, Option(metavar="DIR", help="Where the figure goes, and every run: `fourhop plot DIR` has more.")
+        Path, common.out("DIR", "Where the figure goes, and every run: `fourhop plot DIR` has more.")
     ] = Path("demo"),
     runs: Annotated[int, Option(metavar="N", help="Runs for each chain and transport.")] = 10,
     duration: Annotated[str, Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
@@ -48,7 +49,9 @@ def command(
             (problem,) = error.problems
             raise FourhopError(f"--duration: found {problem['found']}, allowed: {problem['allowed']}") from None
         described = Sweep(chain, {"transport": TRANSPORTS, "topology.hops": HOPS}, runs=runs, name="demo", source="")
-        common.say(f"{runs} runs of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops")
+        common.say(
+            f"{count(runs, 'run')} of {duration} for each of {', '.join(TRANSPORTS)} over {HOPS[0]} to {HOPS[-1]} hops"
+        )
         with SweepDisplay() as display:
             result = sweep(described, out=out, jobs=jobs, progress=display.update)
         _show(result, out)

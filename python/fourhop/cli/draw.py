@@ -13,9 +13,7 @@ from fourhop.cli.options import Option
 
 def command(
     file: common.File,
-    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help="The picture: .png, .svg or .pdf.")] = Path(
-        "network.png"
-    ),
+    out: Annotated[Path, common.out("FILE", "The picture: .png, .svg or .pdf.")] = Path("network.png"),
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
     set_: common.Set = None,
     transport: common.Transport = None,
@@ -26,6 +24,6 @@ def command(
         from fourhop import plots
         from fourhop.picture import Network
 
-        network = Network.of(common.load(file, set_, transport, duration).resolved_json, seed)
+        network = Network.of(common.load(file, set_, transport, duration, flows=False).resolved_json, seed)
         written = plots.write(network.figure(), out)
     echo(f"{network.describe()}\nfigure: {written}")

@@ -47,7 +47,7 @@ def command(
         str | None,
         Option(metavar="TIME", help="Keep only the last so much of the trace, as 60s, which `view --live` shows."),
     ] = None,
-    out: Annotated[Path | None, Option(metavar="DIR", help="Write the report and the scenario here.")] = None,
+    out: Annotated[Path | None, common.out("DIR", "Write the report and the scenario here.")] = None,
     metrics: Annotated[
         str | None, Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
     ] = None,
@@ -65,7 +65,9 @@ def command(
             become("clean" if clean else "list")
         if file is None:
             raise FourhopError("FILE: found nothing, allowed: a scenario to emulate")
-        common.load(file, set_, None, None)
+        if file == common.STDIN:
+            raise FourhopError("FILE: found -, allowed: the name of a file; standard input is that of the command")
+        common.load(file, set_, None, None, flows=False)
         options = [option for each in set_ or () for option in ("--set", each)]
         for option, value in (
             ("--for", after),

@@ -17,8 +17,9 @@ def command(
         str | None, Option(metavar="NAME", help="Flow to look at; the first one that paces if not given.")
     ] = None,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
-    out: Annotated[Path, Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("explain.png"),
+    out: Annotated[Path, common.out("FILE", "The figure: .png, .svg or .pdf.")] = Path("explain.png"),
     set_: common.Set = None,
+    json: common.Json = False,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
@@ -34,4 +35,7 @@ def command(
             common.say("interrupted: a run that has not ended has nothing to show")
             raise common.Exit(common.INTERRUPTED) from None
         written = seen.save(out)
+    if json:
+        common.print_json({"figure": str(written), **seen.to_dict()})
+        return
     echo(f"{seen.text}\nfigure: {written}")

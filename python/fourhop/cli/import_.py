@@ -10,6 +10,7 @@ from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Argument, Option
+from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.community.choose import Part
@@ -24,9 +25,7 @@ def command(
             "Several files are put together.",
         ),
     ],
-    out: Annotated[
-        Path | None, Option("--out", "-o", metavar="FILE", help="The scenario; the first FILE's name with .toml.")
-    ] = None,
+    out: Annotated[Path | None, common.out("FILE", "The scenario; the first FILE's name with .toml.")] = None,
     values: Annotated[
         str | None, Option(metavar="KIND", help="What a matrix holds: snr (dB), etx, loss (dB) or tq (0 to 1).")
     ] = None,
@@ -82,7 +81,8 @@ def command(
     for note in made.notes:
         echo(str(note))
     gateways = ", ".join(made.network.named(made.gateways))
-    echo(f"{len(made.network.nodes)} nodes, {len(made.network.links)} links, gateways: {gateways}")
+    size = f"{count(len(made.network.nodes), 'node')}, {count(len(made.network.links), 'link')}"
+    echo(f"{size}, gateways: {gateways}")
     echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
 
 

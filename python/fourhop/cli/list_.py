@@ -8,11 +8,16 @@ import textwrap
 
 from click import echo
 
+from fourhop.cli import common
 
-def command() -> None:
+
+def command(json: common.Json = False) -> None:
     """List topologies, transports, routings and radios, a line each."""
     from fourhop.scenario import catalog
 
+    if json:
+        common.print_json(catalog())
+        return
     # Where stdout is no terminal, a name stays on one line for whatever reads it.
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     kinds = catalog()

@@ -22,7 +22,7 @@ def command(
     streams: Annotated[int, Option(metavar="N", help="Connections to a host in each direction.")] = 4,
     direction: Annotated[Literal["both", "to", "from"], Option(help="Where data goes.")] = "both",
     port: Annotated[int, Option(metavar="N", help="Port of iperf3.")] = 5201,
-    out: Annotated[Path | None, Option(metavar="FILE", help="Keep the result, for --against.")] = None,
+    out: Annotated[Path | None, common.out("FILE", "Keep the result, for --against.")] = None,
     against: Annotated[
         Path | None, Option(metavar="FILE", help="Compare with a result that --out kept before a change.")
     ] = None,

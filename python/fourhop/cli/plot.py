@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Argument, Option
+
+if TYPE_CHECKING:
+    from fourhop.sweeps.result import SweepResult
 
 
 def command(
@@ -35,7 +38,7 @@ def command(
     flow: Annotated[str | None, Option(metavar="NAME", help="This flow alone; all of them if not given.")] = None,
     where: Annotated[
         list[str] | None,
-        Option(metavar="KEY=VALUE", help="Show only what has this value of a varied key. May be repeated."),
+        Option(metavar="KEY=VALUES", help="Show only these values of a key, as transport=cubic,bbr. May be repeated."),
     ] = None,
     size: Annotated[
         str | None,
@@ -47,22 +50,33 @@ def command(
     log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Axes that are logarithmic.")] = None,
     xlabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of x is called.")] = None,
     ylabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of y is called.")] = None,
-    out: Annotated[Path, Option(metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path("plot.png"),
+    out: Annotated[Path, common.out("FILE", "The figure: .png, .svg or .pdf.")] = Path("plot.png"),
 ) -> None:
     """Draw what a sweep measured, as lines, bars or an ECDF."""
     with common.errors():
         from fourhop import look, plots
         from fourhop.sweeps.result import SweepResult
 
-        pairs = [text.partition("=") for text in where or []]
+        result = SweepResult.load(folder)
         made = plots.sweep(
-            SweepResult.load(folder),
+            result,
             y,
             x=x,
             by=by,
             kind=kind,
             flow=flow,
-            where={key: value for key, _, value in pairs},
+            where=dict(_chosen(text, result) for text in where or []),
             **look.of(size=size, log=log, xlabel=xlabel, ylabel=ylabel),
         )
         echo(f"figure: {plots.write(made, out)}")
+
+
+def _chosen(text: str, result: SweepResult) -> tuple[str, list[str]]:
+    """A key and values; where a value has commas itself, as a list has, it is the only one."""
+    from fourhop.errors import FourhopError
+
+    key, equals, values = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise FourhopError(f"--where: found {text!r}, allowed: KEY=VALUES, as transport=cubic,bbr")
+    whole = any(str(value) == values for point in result.sweep.points for value in point.parameters.values())
+    return key, [values] if whole else [value.strip() for value in values.split(",")]

@@ -9,6 +9,7 @@ from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Argument, Option
+from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.study.find import Found
@@ -22,11 +23,11 @@ def command(
         str | None, Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option(metavar="DIR", help="Where report, data and runs go; `report`, or `report-quick` with --quick."),
+        Path | None, common.out("DIR", "Where report, data and runs go; `report`, or `report-quick` with --quick.")
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Short runs: shows that everything works, judges nothing.")] = False,
     list_: Annotated[bool, Option("--list", help="List the figures there are, and run nothing.")] = False,
+    json: common.Json = False,
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     strict: Annotated[
         bool, Option("--strict", help="Exit with 1 if a check is not reproduced in the profile ns2.")
@@ -50,7 +51,7 @@ def command(
         names = find.chosen(folder, wanted)
         found = find.load_all(folder, names)
         if list_:
-            _list(found)
+            _list(found, json=json)
             return
         out = out or Path("report-quick" if quick else "report")
         store.writable(out)
@@ -63,8 +64,11 @@ def command(
             from fourhop import report
 
             page = report.build(out)
-            _show(records)
-            echo(f"\nreport: {page}")
+            if json:
+                common.print_json({"report": str(page), "figures": [_told(each) for each in records], "failed": failed})
+            else:
+                _show(records)
+                echo(f"\nreport: {page}")
         if failed:
             common.say(f"failed: {', '.join(failed)}")
             raise common.Exit(common.BAD_INPUT)
@@ -87,8 +91,7 @@ def _reproduce(
     known = {} if quick else measured.costs(found)
     cost = measured.Cost(known, [job for work in planned for job in work])
     total = sum(job.runs for each in planned for job in each)
-    figures = "1 figure" if len(found) == 1 else f"{len(found)} figures"
-    common.say(f"{figures}, {total} runs{', quick' if quick else ''}")
+    common.say(f"{count(len(found), 'figure')}, {count(total, 'run')}{', quick' if quick else ''}")
     records = []
     failed = []
     with StudyDisplay(total, cost.total_s) as display:
@@ -108,7 +111,35 @@ def _reproduce(
     return records, failed
 
 
-def _list(found: list[Found]) -> None:
+def _told(record: dict[str, Any]) -> dict[str, Any]:
+    """A figure with its checks, by profile."""
+    keys = ("measured", "verdict")
+    checks = [
+        {
+            "statement": check["statement"],
+            "paper": check["paper"],
+            "profiles": {
+                profile: {key: each[number][key] for key in keys} for profile, each in _outcomes(record).items()
+            },
+        }
+        for number, check in enumerate(_checks(record))
+    ]
+    return {"figure": _name(record), "checks": checks}
+
+
+def _list(found: list[Found], *, json: bool) -> None:
+    if json:
+        figures = [
+            {
+                "figure": each.name,
+                "title": each.study.title,
+                "profiles": list(each.study.profiles),
+                "checks": len(each.study.checks),
+            }
+            for each in found
+        ]
+        common.print_json({"figures": figures})
+        return
     from fourhop.cli import tables
 
     rows = [

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from click import echo
 
 from fourhop.cli import common
 from fourhop.cli.options import Argument, Option
 
+if TYPE_CHECKING:
+    from fourhop.sweeps.runstore import RunStore
+
 
 def command(
     folder: Annotated[Path, Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
+    json: common.Json = False,
     csv: Annotated[
         bool, Option("--csv", help="Print a table of the last sweep as CSV on stdout and nothing else.")
     ] = False,
@@ -28,6 +32,7 @@ def command(
         from fourhop.sweeps.result import SweepResult, Table
         from fourhop.sweeps.runstore import RunStore
 
+        common.one_of(json=json, csv=csv)
         if table is not None and not csv:
             raise FourhopError(f"--table: found {table} alone, allowed: with --csv")
         if csv:
@@ -36,6 +41,9 @@ def command(
         store = RunStore(folder)
         if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():
             raise FourhopError(f"{folder}: found no runs of a sweep, allowed: a folder that `fourhop sweep` wrote")
+        if json:
+            _print_json(folder, store)
+            return
         out = tables.console()
         if (folder / manifest.MANIFEST).exists():
             try:
@@ -47,3 +55,22 @@ def command(
         tables.show_runs(kept)
         for path, wrong in store.strange.items():
             common.say(f"note: left alone: {path}: {wrong}")
+
+
+def _print_json(folder: Path, store: RunStore) -> None:
+    from dataclasses import asdict
+
+    from fourhop.errors import FourhopError
+    from fourhop.sweeps import inventory, manifest
+    from fourhop.sweeps.result import SweepResult
+
+    swept: dict[str, object] | None = None
+    note = None
+    if (folder / manifest.MANIFEST).exists():
+        try:
+            swept = SweepResult.load(folder).to_dict()
+        except FourhopError as error:
+            note = str(error)
+    kept = [asdict(each) for each in inventory.take(store)]
+    strange = {str(path): str(wrong) for path, wrong in store.strange.items()}
+    common.print_json({"out": str(folder), "sweep": swept, "note": note, "runs": kept, "left_alone": strange})

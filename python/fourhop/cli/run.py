@@ -33,7 +33,7 @@ def command(
     json: common.Json = False,
     csv: common.Csv = False,
     out: Annotated[
-        Path | None, Option(metavar="DIR", help="Write Parquet tables, the scenario, seeds and version here.")
+        Path | None, common.out("DIR", "Write Parquet tables, the scenario, seeds and version here.")
     ] = None,
     pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures here, one file a node.")] = None,
     pcap_merged: Annotated[

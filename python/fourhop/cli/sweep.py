@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def command(
     file: Annotated[
-        Path, Argument(metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md.")
+        Path,
+        Argument(
+            metavar="FILE", help="Sweep in TOML: a scenario and the keys to vary; see docs/sweeps.md. - reads stdin."
+        ),
     ],
     out: Annotated[
-        Path | None,
-        Option(metavar="DIR", help="Keep runs and tables here; out/ and the name of FILE if not given."),
+        Path | None, common.out("DIR", "Keep runs and tables here; out/ and the name of FILE if not given.")
     ] = None,
     jobs: Annotated[
         int | None, Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
@@ -29,6 +31,12 @@ def command(
         str | None,
         Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
     ] = None,
+    set_: common.Set = None,
+    seed: common.Seed = None,
+    runs: Annotated[
+        int | None, Option(metavar="N", help="Runs of each point, instead of the runs or the precision of FILE.")
+    ] = None,
+    json: common.Json = False,
     csv: common.Csv = False,
     fresh: Annotated[bool, Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
 ) -> None:
@@ -38,15 +46,21 @@ def command(
         from fourhop.sweeps import document
         from fourhop.sweeps.execute import sweep
 
-        described = document.load(file)
-        folder = Path("out") / file.stem if out is None else out
+        common.one_of(json=json, csv=csv)
+        text = common.stdin() if file == common.STDIN else None
+        described = document.load(file, text, overrides=set_ or (), seed=seed, runs=runs)
+        folder = Path("out") / (described.name if text is not None else file.stem) if out is None else out
         with SweepDisplay() as display:
             result = sweep(described, out=folder, jobs=jobs, client=dask, fresh=fresh, progress=display.update)
-        _show(result, folder, csv=csv)
+        _show(result, folder, json=json, csv=csv)
 
 
-def _show(result: SweepResult, folder: Path, *, csv: bool) -> None:
-    if csv:
+def _show(result: SweepResult, folder: Path, *, json: bool, csv: bool) -> None:
+    if json:
+        common.print_json(
+            {"out": str(folder), "computed": result.computed, "reused": result.reused, **result.to_dict()}
+        )
+    elif csv:
         echo(result.to_csv(), nl=False)
     else:
         from fourhop.cli import tables

@@ -15,6 +15,7 @@ from rich.text import Text
 from fourhop import gathered
 from fourhop.result import Result, span
 from fourhop.stats import Interval
+from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.sweeps.inventory import Kept
@@ -208,7 +209,7 @@ def show_runs(kept: Sequence[Kept]) -> None:
     old = sum(len(each.seeds) for each in kept if not each.current)
     size = sum(each.bytes for each in kept) / 1e6
     others = f", {old} of them of other engines" if old else ""
-    out.print(f"{runs} runs kept{others}, {size:.1f} MB")
+    out.print(f"{count(runs, 'run')} kept{others}, {size:.1f} MB")
 
 
 def _jain(interval: Interval) -> str:

@@ -14,6 +14,9 @@ from fourhop.cli.options import Argument, Option
 if TYPE_CHECKING:
     from fourhop.view import Server
 
+SHOWN_S = 10.0
+"""Seconds of a scenario that are run unless flows begin later."""
+
 
 def command(
     path: Annotated[
@@ -38,8 +41,8 @@ def command(
 ) -> None:
     """Show what happened: a map, time lines of all nodes, a sequence diagram and plots, on one page.
 
-    Of a scenario the first 10 s are run for that; `--set duration=60s` runs longer. The page is served on 127.0.0.1
-    until Ctrl-C; with --html it is a file that needs nothing else and can be given to others.
+    Of a scenario the first 10 s are run, or more until all flows have begun; `--duration 60s` runs longer. The page is
+    served on 127.0.0.1 until Ctrl-C; with --html it is a file that needs nothing else and can be given to others.
     """
     with common.errors():
         from fourhop.errors import FourhopError
@@ -55,7 +58,7 @@ def command(
         if path is None:
             raise FourhopError("DIR|FILE: found nothing, allowed: a trace or a scenario; without it --live")
         with tempfile.TemporaryDirectory(prefix="fourhop-view-") as scratch:
-            if path.is_file():
+            if path.is_file() or path == common.STDIN:
                 folder = _run(path, Path(scratch), seed, set_, transport, duration)
             elif seed is not None or set_ or transport or duration:
                 raise FourhopError(
@@ -94,7 +97,9 @@ def _run(
 
     scenario = common.load(file, set_, transport, duration)
     if not any(each.replace(" ", "").startswith("duration=") for each in set_ or ()) and duration is None:
-        scenario = scenario.with_(duration="10s")
+        # The warm-up decides what is measured, not what is shown, and may be longer than that.
+        shown_s = min(max(SHOWN_S, scenario.last_start_s + 1.0), scenario.duration_s)
+        scenario = scenario.with_(duration=f"{shown_s:.9f}s", warmup="0s")
     with Display() as display:
         run(scenario, 1, seed, progress=display.update, trace=scratch)
     return scratch

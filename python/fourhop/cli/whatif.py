@@ -22,10 +22,10 @@ def command(
     runs: Annotated[int, Option(metavar="N", help="Runs of each change.")] = 10,
     places: Annotated[int, Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; the scenario's if not given.")] = None,
-    out: Annotated[
-        Path | None, Option(metavar="DIR", help="Where page and runs go; `whatif-` and the scenario's name.")
-    ] = None,
+    out: Annotated[Path | None, common.out("DIR", "Where page and runs go; `whatif-` and the scenario's name.")] = None,
     set_: common.Set = None,
+    transport: common.Transport = None,
+    duration: common.Duration = None,
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     json: common.Json = False,
 ) -> None:
@@ -38,8 +38,8 @@ def command(
         from fourhop.study import execute
         from fourhop.whatif import ask, page, to_dict
 
-        scenario = common.load(file, set_, None, None)
-        folder = out or Path(f"whatif-{file.stem}")
+        scenario = common.load(file, set_, transport, duration)
+        folder = out or Path(f"whatif-{scenario.name if file == common.STDIN else file.stem}")
         with SweepDisplay() as display:
             answer = ask(
                 scenario, runs=runs, places=places, seed=seed, out=folder / execute.STORE, jobs=jobs,
@@ -82,6 +82,8 @@ def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
 
 def _notes(file: Path) -> list[str]:
     """The comment that a scenario file begins with: what `fourhop import` had to assume."""
+    if file == common.STDIN:
+        return []
     notes = []
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):

@@ -37,7 +37,9 @@ def _read(file: Path, values: Quality | None) -> Network:
         raise FourhopError(f"{name}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise FourhopError(f"{name}: found bytes that are no UTF-8 at {error.start}, allowed: {FORMATS}") from error
-    if text.lstrip()[:1] in ("{", "["):
+    if not text.strip():
+        raise FourhopError(f"{name}: found an empty file, allowed: {FORMATS}")
+    if file.suffix.lower() in (".json", ".geojson") or text.lstrip()[:1] in ("{", "["):
         return _of_json(name, text)
     table = tables.rows(text)
     return tables.read_matrix(name, table, values) if tables.is_matrix(table) else tables.read_places(name, table)

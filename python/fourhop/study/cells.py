@@ -131,6 +131,11 @@ class Cells:
             raise FourhopError(f"sweep {self._name}: found no point with {found}, allowed: {allowed}")
         return Cells(chosen, self._result, self._name)
 
+    def among(self, key: str, values: Sequence[object]) -> Cells:
+        """The cells with one of these values of a key; raises `FourhopError` for a value that the key does not have."""
+        chosen = [cell for value in values for cell in self.where(**{key: value})._cells]
+        return Cells([cell for cell in self._cells if cell in chosen], self._result, self._name)
+
     def by(self, key: str) -> dict[Any, Cells]:
         """The cells for each value of a key."""
         return {value: self.where(**{key: value}) for value in self.values(key)}

@@ -97,6 +97,8 @@ class Sweep:
             self._refuse("base, variants", found, "one of the two")
         if self.variants is not None and not self.variants:
             self._refuse("variants", "none", "at least one scenario")
+        for _, scenario in self._scenarios:
+            scenario.require_flows()
         self._set("over", {key: self._values("over", key, values) for key, values in self.over.items()})
         self._set("zipped", {key: self._values("zipped", key, values) for key, values in self.zipped.items()})
         for key in self.zipped:
@@ -191,15 +193,21 @@ class Sweep:
             ]
             rows = [{**row, **column} for row in rows for column in columns]
         made: list[Point] = []
-        wrong: list[str] = []
+        wrong: dict[str, list[str]] = {}
         for variant, scenario in self._scenarios:
             for row in rows:
                 parameters = row if variant is None else {VARIANT: variant, **row}
                 try:
                     made.append(Point(len(made), parameters, self._vary(scenario, row)))
                 except ScenarioError as error:
-                    wrong += [self._problem(each, row) for each in error.problems]
-        problems.refuse(wrong)
+                    for each in error.problems:
+                        told, at = self._problem(each, scenario, row)
+                        wrong.setdefault(told, []).extend([at] if at else [])
+        # A slip is wrong at many points, and said once.
+        problems.refuse(
+            told + (f" (at {at[0]}" + (f" and {len(at) - 1} more points)" if at[1:] else ")") if at else "")
+            for told, at in wrong.items()
+        )
         return tuple(made)
 
     @property
@@ -242,18 +250,17 @@ class Sweep:
             self._refuse(f"{part}.{key}", "a value twice", "each once")
         return read
 
-    def _problem(self, problem: Any, row: Mapping[str, object]) -> str:
-        """A problem of a point: one with a varied value is named after it, any other by where it stands."""
+    def _problem(self, problem: Any, scenario: Scenario, row: Mapping[str, object]) -> tuple[str, str]:
+        """A problem of a point: one with a varied value is named after it, any other comes with the point."""
         if problem["file"] != WITH:
-            return problems.problem(problem)
-        part = next((part for part in ("over", "zipped") if problem["key"] in getattr(self, part)), None)
-        key = problem["key"]
-        hint = problem["hint"]
-        if part is None:
+            return problems.problem(problem), ""
+        found, allowed, hint = problem["found"], problem["allowed"], problem["hint"]
+        key = next((key for key in row if problem["key"] in self._paths(scenario, key)), None)
+        if key is None:
             at = ", ".join(f"{name}={value}" for name, value in row.items())
-            hint = f"{hint}; at {at}" if hint else f"at {at}"
-        key = key if part is None else f"{part}.{key}"
-        return problems.line(self.source, key, problem["found"], problem["allowed"], hint)
+            return problems.line(self.source, problem["key"], found, allowed, hint), at
+        part = "over" if key in self.over else "zipped"
+        return problems.line(self.source, f"{part}.{key}", found, allowed, hint), ""
 
     def _refuse(self, key: str, found: object, allowed: str, hint: str | None = None) -> None:
         raise FourhopError(problems.line(self.source, key, found, allowed, hint))

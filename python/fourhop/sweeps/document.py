@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -42,17 +42,27 @@ _KINDS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "seed": ("a whole number", int),
     "name": ("a text", str),
 }
+_HOW_OFTEN = {"precision", "precision_of", "max_runs"}
 _RANGE = {"from", "to", "step"}
 
 
-def load(path: str | Path) -> Sweep:
-    """Read a sweep file.
+def load(
+    path: str | Path,
+    text: str | None = None,
+    *,
+    overrides: Sequence[str] = (),
+    seed: int | None = None,
+    runs: int | None = None,
+) -> Sweep:
+    """Read a sweep file, or its `text`, which then names scenarios beside the current folder.
+
+    `overrides` are `key=value` for its scenarios; `seed` and `runs` take the place of those in the file.
 
     Raises `FourhopError` with everything found wrong in it, and `ScenarioError` for a scenario it names.
     """
-    path = Path(path)
-    file = str(path)
-    document = _parse(read(path), file)
+    path = Path(path) if text is None else Path("sweep.toml")
+    file = str(path) if text is None else "<stdin>"
+    document = _parse(read(path) if text is None else text, file)
     if "topology" in document:
         raise FourhopError(f"{file}: found a scenario, allowed: a sweep (`fourhop run` runs it)")
     wrong = [
@@ -73,16 +83,21 @@ def load(path: str | Path) -> Sweep:
         alone = [key for key in ("precision_of", "max_runs") if key in document]
         wrong += [problems.line(file, key, "a key without precision", "together with precision") for key in alone]
     problems.refuse(wrong)
+    if runs is not None:
+        document = {key: value for key, value in document.items() if key not in _HOW_OFTEN} | {"runs": runs}
+    if seed is not None:
+        document["seed"] = seed
 
     varied = {part: _varied(file, part, document.get(part, {})) for part in ("over", "zipped")}
     changes = _flat(document.get("set", {}))
     base = None
     variants = None
     if "scenario" in document:
-        base = _scenario(path, "scenario", document["scenario"], changes)
+        base = _scenario(path, file, "scenario", document["scenario"], changes).overridden(overrides)
     else:
         variants = {
-            name: _scenario(path, f"variants.{name}", given, changes) for name, given in document["variants"].items()
+            name: _scenario(path, file, f"variants.{name}", given, changes).overridden(overrides)
+            for name, given in document["variants"].items()
         }
     options = {
         key: document[key] for key in ("runs", "precision", "precision_of", "max_runs", "seed") if key in document
@@ -101,9 +116,8 @@ def _parse(text: str, file: str) -> dict[str, Any]:
         raise FourhopError(problems.line(place, "", "a text that is not TOML", "a sweep in TOML", hint)) from None
 
 
-def _scenario(path: Path, key: str, given: object, changes: Mapping[str, object]) -> Scenario:
+def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[str, object]) -> Scenario:
     """A scenario by the name of its file or as a table, with keys set."""
-    file = str(path)
     if isinstance(given, str):
         beside = path.parent / given
         if not beside.is_file():

@@ -87,6 +87,9 @@ def sweep(
         progress: called a few times a second with a `SweepProgress`, from the calling thread.
         options: `variants`, `runs`, `seed`, `precision`, ... of `Sweep`.
 
+    Returns:
+        Tables over all points and runs, a row for each as their names say: rates in bit/s, times in s, sizes in bytes.
+
     Raises:
         ScenarioError: no scenario can run with any of the seeds (say, no connected random network was found).
         IncompleteError: some runs could not be done; all others were and are kept in `out`.

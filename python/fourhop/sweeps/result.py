@@ -18,6 +18,7 @@ from fourhop.sweeps import labelled, manifest, runfile, runstore, seriesfile, ta
 from fourhop.sweeps.describe import Sweep
 from fourhop.sweeps.manifest import Content, PointRuns
 from fourhop.sweeps.runstore import RunStore, Temporary
+from fourhop.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,7 @@ class SweepResult:
 
     @cached_property
     def runs(self) -> pl.DataFrame:
-        """One row per (point, seed): goodput of all flows together, Jain's index, drops, counts."""
+        """One row per (point, seed): goodput of all flows together in bit/s, Jain's index, drops, counts."""
         # What the radio drops are copies of frames that were overheard in vain, not packets.
         counted = pl.element().filter(pl.element().struct.field("layer") != "radio").struct.field("count")
         dropped = pl.col("drops").list.eval(counted).list.sum().alias("dropped_packets")
@@ -93,7 +94,7 @@ class SweepResult:
 
     @cached_property
     def batches(self) -> pl.DataFrame:
-        """Batch means: one row per (point, seed, flow, batch)."""
+        """Batch means of the goodput in bit/s: one row per (point, seed, flow, batch)."""
         goodputs = pl.col("batch_goodput_bps").alias("goodput_bps")
         batch = pl.int_ranges(pl.col("batch_goodput_bps").list.len()).alias("batch")
         rows = self._flow_runs.filter(pl.col("batch_goodput_bps").list.len() > 0)
@@ -159,7 +160,7 @@ class SweepResult:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """One row per point: means over its runs with 95 % intervals of the aggregate goodput and of Jain's index.
+        """One row per point: means over its runs with 95 % intervals of the goodput in bit/s and of Jain's index.
 
         It prints as a table with every column, means together with their intervals.
         """
@@ -229,6 +230,19 @@ class SweepResult:
         """
         return labelled.arranged(getattr(self, table, pl.DataFrame()), list(self.sweep.keys), table, self.sweep.name)
 
+    def to_dict(self) -> dict[str, object]:
+        """The sweep as plain values, which `fourhop sweep --json` prints: its varied keys and the rows of two tables.
+
+        `points` are the rows of `summary`, `flows` those of `flow_summary`: rates in bit/s, times in s.
+        """
+        return {
+            "name": self.sweep.name,
+            "keys": list(self.sweep.keys),
+            "note": self.note,
+            "points": self.summary.to_dicts(),
+            "flows": self.flow_summary.to_dicts(),
+        }
+
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
         """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
 
@@ -277,7 +291,7 @@ class SweepResult:
         """One line: what ran, and how much of it was new."""
         runs = sum(len(each.runs) for each in self.per_point)
         return (
-            f"SweepResult({self.sweep.name!r}, {len(self.per_point)} points, {runs} runs, "
+            f"SweepResult({self.sweep.name!r}, {count(len(self.per_point), 'point')}, {count(runs, 'run')}, "
             f"{self.reused} reused, {self.computed} computed)"
         )
 

@@ -16,6 +16,9 @@ from fourhop.view.blobs import Blobs
 MOST_BYTES = 40_000_000
 """What a page may hold: a browser reads it as one text before it shows anything."""
 
+_SAMPLED = 40
+"""Pieces by which the size of a page is guessed."""
+
 
 def empty(*, live: bool = False) -> str:
     """The page without a trace, which it asks the server for."""
@@ -28,18 +31,36 @@ def filled(blobs: Blobs) -> str:
 
     Raises `FourhopError` if that is too much.
     """
-    parts, size = [], 0
-    for name in ["head", *blobs.names()]:
-        # Without a time, so that the same trace makes the same page.
-        packed = base64.b64encode(gzip.compress(blobs.get(name), 9, mtime=0)).decode("ascii")
-        size += len(packed)
+    names = ["head", *blobs.names()]
+    packed: dict[str, str] = {}
+    # That a trace is much too large is known after a few spans of it.
+    spans = [name for name in names if name[-1].isdecimal()]
+    for name in (sampled := spans[:: max(1, len(spans) // _SAMPLED) | 1]):
+        packed[name] = _packed(blobs, name)
+    size = sum(map(len, packed.values()))
+    guess = size * len(spans) // max(1, len(sampled))
+    if guess > 1.5 * MOST_BYTES:
+        raise _too_large(f"a trace of about {guess / 1e6:.0f} MB as a page")
+    for name in names:
+        if name not in packed:
+            packed[name] = _packed(blobs, name)
+            size += len(packed[name])
         if size > MOST_BYTES:
-            raise FourhopError(
-                f"--html: found a trace of more than {MOST_BYTES // 1_000_000} MB as a page, allowed: less; record "
-                "a shorter time, fewer nodes or fewer flows, or open the folder without --html"
-            )
-        parts.append(f'<script type="text/plain" id="blob-{html.escape(name)}">{packed}</script>')
+            raise _too_large(f"a trace of more than {MOST_BYTES / 1e6:.0f} MB as a page")
+    parts = [f'<script type="text/plain" id="blob-{html.escape(name)}">{packed[name]}</script>' for name in names]
     return empty().replace("<!--DATA-->", "\n".join(parts), 1)
+
+
+def _packed(blobs: Blobs, name: str) -> str:
+    # Without a time, so that the same trace makes the same page.
+    return base64.b64encode(gzip.compress(blobs.get(name), 9, mtime=0)).decode("ascii")
+
+
+def _too_large(found: str) -> FourhopError:
+    return FourhopError(
+        f"--html: found {found}, allowed: at most {MOST_BYTES / 1e6:g} MB; record a shorter time, fewer nodes or fewer "
+        "flows, or open the folder without --html"
+    )
 
 
 def write(blobs: Blobs, path: Path) -> Path:

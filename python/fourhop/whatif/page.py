@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fourhop import text
 from fourhop.study.estimate import number
 from fourhop.whatif import words
 from fourhop.whatif.answer import Answer, Effect
@@ -154,4 +155,4 @@ def _rows(answer: Answer) -> list[list[str]]:
 
 def _mean(interval: Any) -> str:
     half = interval.half_width
-    return number(interval.mean) if half is None else f"{number(interval.mean)} ± {number(half)}"
+    return number(interval.mean) if half is None else text.interval(interval.mean, half)

@@ -134,7 +134,7 @@ fn datagram(from: usize, to: usize, ttl: u8, payload: &[u8]) -> Vec<u8> {
 
 fn aodv(n: usize) -> Router {
     let jitter = Stream::new(1, NodeId(n as u32), Purpose::RoutingJitter);
-    Router::Aodv(Box::new(Aodv::new(STATIONS[n].ip, AodvConfig::standard(), jitter)))
+    Router::from(Aodv::new(STATIONS[n].ip, AodvConfig::standard(), jitter))
 }
 
 /// The payload of what has arrived, and the time to live.
@@ -184,7 +184,7 @@ fn a_kernels_routes_can_stand_in_for_routing() {
         };
         (0..STATIONS.len()).filter_map(way)
     };
-    let mut line = Line::new(|n| Router::Static(StaticRoutes::new(STATIONS[n].ip, towards(n))));
+    let mut line = Line::new(|n| Router::from(StaticRoutes::new(STATIONS[n].ip, towards(n))));
     for serial in 0..20u8 {
         let at = Time::from_millis(10 * u64::from(serial));
         line.run(at);

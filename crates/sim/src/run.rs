@@ -16,7 +16,7 @@ use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{Crossing, FlowKey, FlowState, Gateway};
 use fourhop_proto::node::{Ages, EndpointKind};
-use fourhop_proto::route::Usage;
+use fourhop_proto::route::{Protocol, Usage};
 use fourhop_proto::wire::{Category, Ipv4Packet};
 use fourhop_proto::{mac, route};
 use fourhop_units::{Dur, NodeId, Time};
@@ -346,19 +346,15 @@ fn drops(world: &World) -> Named {
 /// What the layers of all nodes have counted so far, by layer and name; that of `ends`, the flows of the simulator, too.
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
-    let mut routing = route::Counters::default();
-    let mut babel: Option<route::babel::Counters> = None;
+    let mut named = Named::from([("route".into(), route::Counters::default().named().collect())]);
     for node in world.nodes() {
         (0..node.radios()).for_each(|radio| dcf.add(&node.mac_at(radio).counters()));
-        routing.add(&node.router().counters());
-        if let Some(counted) = node.router().babel_counters() {
-            babel.get_or_insert_default().add(counted);
-        }
+        node.router().count(&mut |protocol, counters| {
+            let sums = named.entry(protocol.into()).or_default();
+            counters.for_each(|(name, count)| *sums.entry(name).or_default() += count);
+        });
     }
-    let mut named = Named::from([("mac".into(), dcf.named().collect()), ("route".into(), routing.named().collect())]);
-    if let Some(babel) = babel {
-        named.insert("babel".into(), babel.named().collect());
-    }
+    named.insert("mac".into(), dcf.named().collect());
     if !world.stations().share_one_channel() {
         count_radios(world, &mut named);
     }

@@ -28,7 +28,7 @@ use fourhop_proto::mac::{OptionsRule, RateControl};
 use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
 use fourhop_proto::node::{self, EarlyDrops, Node, OnChannel};
 use fourhop_proto::phy::sinr;
-use fourhop_proto::route::Router;
+use fourhop_proto::route::{Protocol, Router};
 use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! ETX and ETT in whole networks: static routes by the definition, AODV by what its probes have measured.
 
 use fourhop_proto::mac::CTS_OR_ACK;
+use fourhop_proto::route::Protocol;
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::setup::Radio;

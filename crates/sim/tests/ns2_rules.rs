@@ -68,7 +68,7 @@ impl Pair {
             let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
             let aodv = Aodv::new(id.ipv4(), route::Config::ns2(), jitter).with_notes();
             let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
-            Node::new(addresses, Stream::new(seed, id, Purpose::Backoff), &config, Router::Aodv(Box::new(aodv)))
+            Node::new(addresses, Stream::new(seed, id, Purpose::Backoff), &config, Router::from(aodv))
         };
         let mut nodes = [node(0), node(1)];
         let rate = Rate::from_bps(1460 * 8 * 1_000_000_000 / interval.as_nanos()).unwrap();

@@ -1,6 +1,7 @@
 //! Networks whose nodes have several radios, queues that share out air time, and Minstrel: what a second channel carries, that no
 //! packet is lost sight of, who gets how much air time.
 
+use fourhop_proto::route::Protocol;
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::load_toml;

@@ -4,7 +4,7 @@ use crate::common::{line, newreno};
 use fourhop_proto::app::ping;
 use fourhop_proto::net::port;
 use fourhop_proto::node;
-use fourhop_proto::route;
+use fourhop_proto::route::{self, Protocol};
 use fourhop_sim::batch::Control;
 use fourhop_sim::setup::{Flow, Routing, Setup, Source, Traffic};
 use fourhop_sim::wired::{Cable, Plan};

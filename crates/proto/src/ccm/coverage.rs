@@ -3,8 +3,8 @@
 //! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and
 //! each measurement is returned once: a duplicate acknowledgement that covers nothing new carries none.
 
-use crate::mac::options::{Echo, Path};
 use crate::wire::TcpSegment;
+use crate::wire::options::{Echo, Path};
 use fourhop_units::{Dur, Seq};
 use std::collections::VecDeque;
 

@@ -32,8 +32,8 @@ pub mod window;
 pub use table::{FlowKey, Modules};
 pub use window::{Estimate, Options};
 
-use crate::mac::options::{self, Back, Carried, Path};
 use crate::wire::TcpSegment;
+use crate::wire::options::{self, Back, Carried, Path};
 use coverage::Coverage;
 use fourhop_units::Time;
 use window::SenderWindow;

@@ -5,7 +5,7 @@ mod table;
 
 use super::*;
 use crate::ccm::local_acks::Limits;
-use crate::mac::options::Echo;
+use crate::wire::options::Echo;
 use crate::wire::{TcpFlags, TcpOptions};
 use fourhop_units::{Dur, Seq};
 use proptest::prelude::*;

@@ -8,8 +8,8 @@
 //! (RFC 5681 section 2). If the handshake was not seen, the scale of the field is not known and the segment is left
 //! alone.
 
-use crate::mac::options::{Back, Echo};
 use crate::wire::TcpSegment;
+use crate::wire::options::{Back, Echo};
 use fourhop_units::{Dur, Seq, Time};
 
 /// What can be chosen about the sender's side.

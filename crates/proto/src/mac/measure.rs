@@ -18,7 +18,7 @@
 //! MAC.
 
 use super::Config;
-use super::options::{Carried, Options};
+use crate::wire::options::{Carried, Options};
 use crate::wire::{Msdu, Payload};
 use fourhop_units::{Bytes, Dur, Rate, Time};
 
@@ -107,8 +107,8 @@ pub(super) fn stripped(msdu: &Msdu) -> Msdu {
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::{Back, Path};
     use super::*;
+    use crate::wire::options::{Back, Path};
     use crate::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
     use fourhop_units::{NodeId, Seq};
 

@@ -15,7 +15,6 @@
 //! | [`edca`] | four access categories in one station, and transmission opportunities |
 //! | [`aggregate`] | aggregates and block acknowledgements (802.11n and later) |
 //! | `receive` | what the station does with received frames |
-//! | [`options`] | the options field of a header: parse, encode |
 //! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
@@ -33,7 +32,6 @@ mod exchange;
 pub mod measure;
 pub mod medium;
 pub mod minstrel;
-pub mod options;
 pub mod rate;
 mod receive;
 mod retry;

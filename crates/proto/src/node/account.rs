@@ -5,6 +5,7 @@ use super::stack::Node;
 use crate::counters::counters;
 use crate::drop::{DropReason, Layer};
 use crate::mac::Dcf;
+use crate::route::Protocol;
 
 /// Losses by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

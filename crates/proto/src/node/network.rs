@@ -8,7 +8,7 @@ use super::stack::Node;
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
-use crate::route::{self, NextHop};
+use crate::route::{self, NextHop, Protocol};
 use crate::wire::Ipv4Packet;
 use fourhop_units::{MacAddr, Time};
 

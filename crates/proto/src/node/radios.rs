@@ -21,7 +21,7 @@ use super::stack::Node;
 use super::supply::{LinkSupply, lost_to_codel};
 use crate::mac::{Dcf, Due};
 use crate::net::{self, Addresses, Airtime, Link};
-use crate::route::NextHop;
+use crate::route::{NextHop, Protocol};
 use crate::wire::{AodvMessage, Body, Category, Frame, FrameKind, Ipv4Packet, Msdu, RoutingMessage};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};

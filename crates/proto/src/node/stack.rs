@@ -19,7 +19,7 @@ use crate::ccm;
 use crate::drop::DropReason;
 use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Addresses, Link};
-use crate::route::{self, Router};
+use crate::route::{self, Protocol, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{MacAddr, Stream, Time, Watt};
@@ -203,7 +203,7 @@ impl Node {
             if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
                 self.charge_received(radio, frame);
             }
-            if self.router.wants_signals() || self.router.wants_rates() {
+            if self.router.watches_links() {
                 self.tell_link(now, radio, power, out);
             }
             self.perform_mac(now, radio, out);

@@ -3,6 +3,7 @@
 use super::buffers::Buffers;
 use super::radios::FIRST;
 use super::stack::Node;
+use crate::route::Protocol;
 use fourhop_units::Time;
 
 /// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.

@@ -15,54 +15,8 @@
 
 use super::error_rate::ofdm::{Code, Coded};
 use super::kind::PhyKind;
+pub use crate::wire::{Format, Guard, Mcs, STREAMS_MAX, Width};
 use fourhop_units::{Bytes, Dur, Rate};
-
-/// Generation of the frame format.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Format {
-    /// 802.11n, mixed format.
-    Ht,
-    /// 802.11ac.
-    Vht,
-    /// 802.11ax, to a single user.
-    He,
-}
-
-/// Width of the channel.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Width {
-    /// 20 MHz.
-    Mhz20,
-    /// 40 MHz.
-    Mhz40,
-    /// 80 MHz.
-    Mhz80,
-}
-
-/// Guard interval of the data symbols.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Guard {
-    /// 0.4 us: the short one of HT and VHT.
-    Ns400,
-    /// 0.8 us: the long one of HT and VHT, the short one of HE.
-    Ns800,
-    /// 1.6 us.
-    Ns1600,
-    /// 3.2 us.
-    Ns3200,
-}
-
-/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard has exist.
-///
-/// They order by generation, then streams, width, index and guard interval, not by their rates.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Mcs {
-    format: Format,
-    streams: u8,
-    width: Width,
-    index: u8,
-    guard: Guard,
-}
 
 /// How a frame is sent: at a rate of 802.11a, b or g, or by an MCS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +29,6 @@ pub enum TxRate {
 
 /// Longest time that a PPDU of these formats lasts: what the length of L-SIG can announce (aPPDUMaxTime, tables 19-25 and 21-28).
 pub const PPDU_MAX: Dur = Dur::from_nanos(5_484_000);
-/// Most streams.
-pub const STREAMS_MAX: u8 = 4;
 /// L-STF, L-LTF and L-SIG.
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
 /// HT-SIG, VHT-SIG-A or HE-SIG-A: two symbols.
@@ -89,31 +41,6 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Format {
-    /// Highest index of an MCS.
-    pub const fn highest_index(self) -> u8 {
-        match self {
-            Format::Ht => 7,
-            Format::Vht => 9,
-            Format::He => 11,
-        }
-    }
-
-    /// Guard intervals that there are, from the shortest.
-    pub const fn guards(self) -> &'static [Guard] {
-        match self {
-            Format::Ht | Format::Vht => &[Guard::Ns400, Guard::Ns800],
-            Format::He => &[Guard::Ns800, Guard::Ns1600, Guard::Ns3200],
-        }
-    }
-
-    /// Widths that there are, from the narrowest.
-    pub const fn widths(self) -> &'static [Width] {
-        match self {
-            Format::Ht => &[Width::Mhz20, Width::Mhz40],
-            Format::Vht | Format::He => &[Width::Mhz20, Width::Mhz40, Width::Mhz80],
-        }
-    }
-
     /// Longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2): 2^16 - 1 octets with HT,
     /// 2^20 - 1 with VHT; HE has longer ones than a window of 64 fills.
     pub const fn longest_aggregate(self) -> Bytes {
@@ -132,82 +59,11 @@ impl Format {
     }
 }
 
-impl Width {
-    /// In MHz.
-    pub const fn mhz(self) -> u64 {
-        match self {
-            Width::Mhz20 => 20,
-            Width::Mhz40 => 40,
-            Width::Mhz80 => 80,
-        }
-    }
-}
-
-impl Guard {
-    /// How long it is.
-    pub const fn duration(self) -> Dur {
-        Dur::from_nanos(match self {
-            Guard::Ns400 => 400,
-            Guard::Ns800 => 800,
-            Guard::Ns1600 => 1_600,
-            Guard::Ns3200 => 3_200,
-        })
-    }
-}
-
 impl Mcs {
-    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these ranges, and where the
-    /// bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with three streams, 6 in 80 MHz with three).
-    pub fn new(format: Format, index: u8, streams: u8, width: Width, guard: Guard) -> Option<Mcs> {
-        let in_range = index <= format.highest_index()
-            && (1..=STREAMS_MAX).contains(&streams)
-            && format.widths().contains(&width)
-            && format.guards().contains(&guard);
-        let divides = match (format, width, index) {
-            (Format::Vht, Width::Mhz20, 9) => streams == 3,
-            (Format::Vht, Width::Mhz80, 6) => streams != 3,
-            _ => true,
-        };
-        (in_range && divides).then_some(Mcs { format, streams, width, index, guard })
-    }
-
-    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and then by index.
-    pub fn all(format: Format, streams: u8, width: Width, guard: Guard) -> impl Iterator<Item = Mcs> {
-        let one = move |streams| {
-            (0..=format.highest_index()).filter_map(move |index| Mcs::new(format, index, streams, width, guard))
-        };
-        (1..=streams).flat_map(one)
-    }
-
-    /// Its generation.
-    pub const fn format(self) -> Format {
-        self.format
-    }
-
-    /// Its number within a stream.
-    pub const fn index(self) -> u8 {
-        self.index
-    }
-
-    /// How many streams it has.
-    pub const fn streams(self) -> u8 {
-        self.streams
-    }
-
-    /// The width of its channel.
-    pub const fn width(self) -> Width {
-        self.width
-    }
-
-    /// Its guard interval.
-    pub const fn guard(self) -> Guard {
-        self.guard
-    }
-
     /// Modulation and code of each stream (tables 19-27, 21-29 and 27-54).
     pub const fn coded(self) -> Coded {
         use Code::{FiveSixths, Half, ThreeQuarters, TwoThirds};
-        let (points, code) = match self.index {
+        let (points, code) = match self.index() {
             0 => (2, Half),
             1 => (4, Half),
             2 => (4, ThreeQuarters),
@@ -226,7 +82,7 @@ impl Mcs {
 
     /// Subcarriers with data, with data or pilots, and all in the width of the channel.
     const fn subcarriers(self) -> (u64, u64, u64) {
-        match (self.format, self.width) {
+        match (self.format(), self.width()) {
             (Format::He, Width::Mhz20) => (234, 242, 256),
             (Format::He, Width::Mhz40) => (468, 484, 512),
             (Format::He, Width::Mhz80) => (980, 996, 1024),
@@ -241,7 +97,7 @@ impl Mcs {
     /// ratio, 10 log10(streams) below that of one. This is ours; arrays of antennas do better or worse with their channel.
     pub fn ratio_to_ofdm(self) -> f64 {
         let (_, used, all) = self.subcarriers();
-        (all as f64 / used as f64) * (52.0 / 64.0) / f64::from(self.streams)
+        (all as f64 / used as f64) * (52.0 / 64.0) / f64::from(self.streams())
     }
 
     /// Data bits of a symbol, N_DBPS.
@@ -249,16 +105,16 @@ impl Mcs {
         let Coded { points, code } = self.coded();
         let (data, ..) = self.subcarriers();
         let (numerator, denominator) = code.fraction();
-        data * points.ilog2() as u64 * self.streams as u64 * numerator / denominator
+        data * points.ilog2() as u64 * self.streams() as u64 * numerator / denominator
     }
 
     /// A data symbol with its guard interval.
     pub const fn symbol(self) -> Dur {
-        let without = match self.format {
+        let without = match self.format() {
             Format::Ht | Format::Vht => 3_200,
             Format::He => 12_800,
         };
-        Dur::from_nanos(without + self.guard.duration().as_nanos())
+        Dur::from_nanos(without + self.guard().duration().as_nanos())
     }
 
     /// Its bit rate, to the nearest bit per second.
@@ -274,7 +130,7 @@ impl Mcs {
     /// Convolutional encoders, N_ES: a second one above 300 Mbit/s with HT (tables 19-27 to 19-40), one for each 2,160 bits of a symbol,
     /// 600 Mbit/s with a short guard interval, with VHT (tables 21-29 to 21-52). HE has LDPC, without tail bits.
     pub const fn encoders(self) -> u64 {
-        match self.format {
+        match self.format() {
             Format::Ht if self.bits_per_symbol() > 1_200 => 2,
             Format::Ht => 1,
             Format::Vht => self.bits_per_symbol().div_ceil(2_160),
@@ -285,15 +141,15 @@ impl Mcs {
     /// Everything before the data symbols (clauses 19.4.3, 21.4.3 and 27.4.3).
     pub const fn preamble(self) -> Dur {
         // One for each stream, but four for three (tables 19-13 and 21-13).
-        let trainings = if self.streams == 3 { 4 } else { self.streams as u64 };
+        let trainings = if self.streams() == 3 { 4 } else { self.streams() as u64 };
         let before = LEGACY_PREAMBLE_NS + SIG_NS + STF_NS;
-        Dur::from_nanos(match self.format {
+        Dur::from_nanos(match self.format() {
             Format::Ht => before + trainings * SYMBOL_NS,
             Format::Vht => before + trainings * SYMBOL_NS + SYMBOL_NS,
             Format::He => {
                 // 2x LTF with the two shorter guard intervals, 4x with the longest.
-                let training = if matches!(self.guard, Guard::Ns3200) { 12_800 } else { 6_400 };
-                before + SYMBOL_NS + trainings * (training + self.guard.duration().as_nanos())
+                let training = if matches!(self.guard(), Guard::Ns3200) { 12_800 } else { 6_400 };
+                before + SYMBOL_NS + trainings * (training + self.guard().duration().as_nanos())
             }
         })
     }
@@ -307,7 +163,7 @@ impl Mcs {
     /// 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT it ends with a whole number of 4 us.
     pub const fn airtime(self, kind: PhyKind, len: Bytes) -> Dur {
         let data = self.symbols(len) * self.symbol().as_nanos();
-        let whole = match self.format {
+        let whole = match self.format() {
             Format::Ht | Format::Vht => data.div_ceil(SYMBOL_NS) * SYMBOL_NS,
             Format::He => data,
         };
@@ -318,7 +174,7 @@ impl Mcs {
     pub const fn longest_within(self, kind: PhyKind, most: Dur) -> Bytes {
         let around = self.preamble().as_nanos() + kind.signal_extension().as_nanos();
         let Some(data) = most.as_nanos().checked_sub(around) else { return Bytes(0) };
-        let whole = match self.format {
+        let whole = match self.format() {
             Format::Ht | Format::Vht => data / SYMBOL_NS * SYMBOL_NS,
             Format::He => data,
         };
@@ -329,7 +185,7 @@ impl Mcs {
     /// The rate of 802.11a with the same modulation and code, by which the rates of answers are chosen (clause 10.6.6.5.2, table
     /// 10-9): 54 Mbit/s where there is none as high.
     pub const fn reference_rate(self) -> Rate {
-        Rate::kbps(match self.index {
+        Rate::kbps(match self.index() {
             0 => 6_000,
             1 => 12_000,
             2 => 18_000,

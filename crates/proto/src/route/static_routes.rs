@@ -2,7 +2,8 @@
 //!
 //! It models no protocol. A link that fails loses the packet that needed it and has no other effect.
 
-use super::{Action, NextHop, pass_on};
+use super::action::{Action, NextHop, pass_on};
+use super::protocol::Protocol;
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
@@ -25,39 +26,44 @@ impl StaticRoutes {
         StaticRoutes { addr, next_hops }
     }
 
-    /// The next hop towards `dst`.
-    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        self.route(dst).map(|(_, next_hop, _)| next_hop)
-    }
-
-    /// Hops to `dst`.
-    pub fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
-        self.route(dst).map(|(.., hops)| hops)
-    }
-
     fn route(&self, dst: Ipv4Addr) -> Option<(Ipv4Addr, Ipv4Addr, u8)> {
         let at = self.next_hops.binary_search_by_key(&dst, |&(d, ..)| d).ok()?;
         Some(self.next_hops[at])
     }
+}
 
-    /// A packet made at this node.
-    pub fn handle_outgoing(&mut self, _now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+impl Protocol for StaticRoutes {
+    fn handle_outgoing(&mut self, _now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         out.push(match self.next_hop(packet.dst) {
             Some(next_hop) => Action::Send { packet, next_hop: NextHop::Unicast(next_hop) },
             None => Action::Drop { packet, reason: DropReason::NoRoute },
         });
     }
 
-    /// A packet received for another node: it loses one TTL here (RFC 1812 section 5.3.1).
-    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
+    /// It loses one TTL here (RFC 1812 section 5.3.1).
+    fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, _from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
         if let Some(packet) = pass_on(self.addr, packet, out) {
             self.handle_outgoing(now, packet, out);
         }
     }
 
-    /// The link layer gave up on a packet.
-    pub fn handle_link_failure(&mut self, packet: Option<Ipv4Packet>, out: &mut Vec<Action>) {
+    fn handle_link_failure(
+        &mut self,
+        _now: Time,
+        packet: Option<Ipv4Packet>,
+        _next_hop: Ipv4Addr,
+        _reason: DropReason,
+        out: &mut Vec<Action>,
+    ) {
         out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+    }
+
+    fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
+        self.route(dst).map(|(_, next_hop, _)| next_hop)
+    }
+
+    fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
+        self.route(dst).map(|(.., hops)| hops)
     }
 }
 
@@ -267,10 +273,10 @@ mod tests {
         let [a, b] = [NodeId(1), NodeId(2)].map(NodeId::ipv4);
         let mut routes = StaticRoutes::new(a, [(NodeId(3).ipv4(), b, 2)]);
         let mut out = Vec::new();
-        routes.handle_transit(Time::ZERO, echo(0, 3, 2), &mut out);
-        routes.handle_transit(Time::ZERO, echo(0, 3, 1), &mut out);
-        routes.handle_transit(Time::ZERO, echo(0, 9, 8), &mut out);
-        routes.handle_transit(Time::ZERO, echo(1, 3, 8), &mut out);
+        routes.handle_transit(Time::ZERO, echo(0, 3, 2), None, &mut out);
+        routes.handle_transit(Time::ZERO, echo(0, 3, 1), None, &mut out);
+        routes.handle_transit(Time::ZERO, echo(0, 9, 8), None, &mut out);
+        routes.handle_transit(Time::ZERO, echo(1, 3, 8), None, &mut out);
         assert_eq!(
             out,
             [

@@ -1,6 +1,6 @@
 //! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table, or a recorder.
 
-use super::Action;
+use super::action::Action;
 use core::net::Ipv4Addr;
 use fourhop_units::Dur;
 

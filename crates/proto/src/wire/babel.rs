@@ -5,7 +5,7 @@
 //! again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV of its own (flag R of
 //! section 4.6.9).
 
-use crate::route::Prefix;
+use super::Prefix;
 use arrayvec::ArrayVec;
 use core::net::{IpAddr, Ipv4Addr};
 

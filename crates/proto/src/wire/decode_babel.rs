@@ -6,9 +6,9 @@
 //!
 //! [`babel`] is the inverse of [`BabelMessage::encode`].
 
+use super::Prefix;
 use super::babel::{PREFIX_FLAG, ROUTER_ID_FLAG};
 use super::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, RouterId};
-use crate::route::Prefix;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 

@@ -3,13 +3,13 @@
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
 //! (headers and checksums by `etherparse`), ATP, AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
 //! sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are unchanged.
-//! Options of C3TCP are between LLC/SNAP and the packet (`mac::options`).
+//! Options of C3TCP are between LLC/SNAP and the packet ([`options`](super::options)).
 
+use super::options::ETHERTYPE;
 use super::{
     ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Category, Ecn, Frame, FrameKind, Ipv4Packet, Mpdu, Msdu,
     PathCost, Payload, Probe, TcpOptions, TcpSegment,
 };
-use crate::mac::options::ETHERTYPE;
 use arrayvec::ArrayVec;
 use core::net::Ipv4Addr;
 use etherparse::{

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::drop::DropReason;
-use crate::mac::options::Carried;
-use crate::phy::mcs::{Format, Guard, Mcs, Width};
 use crate::wire::Aggregate;
+use crate::wire::options::Carried;
 use crate::wire::{
     AtpContent, AtpData, AtpFeedback, AtpPacket, EchoMessage, MeasuredSegment, PacketMeta, Rerr, RoutingMessage, Rrep,
     Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
 };
+use crate::wire::{Format, Guard, Mcs, Width};
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
 

@@ -1,7 +1,7 @@
 //! 802.11 frames and what they carry.
 
 use super::{Category, Ipv4Packet};
-use crate::phy::mcs::{Format, Mcs};
+use super::{Format, Mcs};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, MacAddr, Rate};
 

@@ -1,8 +1,8 @@
 //! IPv4 packets.
 
+use super::options::Carried;
 use super::{AtpPacket, Opaque, RoutingMessage, TcpSegment, bytes};
 use crate::drop::DropReason;
-use crate::mac::options::Carried;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 

@@ -3,7 +3,7 @@
 
 use fourhop_proto::ccm::table::Packets;
 use fourhop_proto::ccm::{Modules, Options};
-use fourhop_proto::mac::options::{self, Carried};
+use fourhop_proto::wire::options::{self, Carried};
 use fourhop_proto::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
 use fourhop_units::{Dur, Seq, Time};
 use std::net::Ipv4Addr;

@@ -73,12 +73,12 @@ impl Setup {
                     let wired = (0..hosts).filter_map(move |n| Some((NodeId::wired(n).0 as usize, out?)));
                     mesh.chain(wired).map(move |(to, (next_hop, hops))| (ip(to), next_hop, hops))
                 };
-                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), routes(from)))).collect()
+                (0..count).map(|from| StaticRoutes::new(ip(from), routes(from)).into()).collect()
             }
             Routing::Outside => {
                 let ip = |node: usize| NodeId(node as u32).ipv4();
                 let beside = || (0..count).map(|to| (ip(to), ip(to), 1));
-                (0..count).map(|from| Router::Static(StaticRoutes::new(ip(from), beside()))).collect()
+                (0..count).map(|from| StaticRoutes::new(ip(from), beside()).into()).collect()
             }
             Routing::Aodv(config) => (0..count)
                 .zip(std::iter::repeat(Arc::new(**config)))
@@ -86,11 +86,11 @@ impl Setup {
                     let id = NodeId(n as u32);
                     let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
                     let aodv = Aodv::new(id.ipv4(), config, jitter).with_notes();
-                    Router::Aodv(Box::new(match &self.wired {
+                    Router::from(match &self.wired {
                         Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
                         Some(plan) => aodv.with_plan(plan.addresses()),
                         None => aodv,
-                    }))
+                    })
                 })
                 .collect(),
             Routing::Babel(config) => (0..count)
@@ -100,7 +100,7 @@ impl Setup {
                     let babel = Babel::new(id.ipv4(), config, Stream::new(seed, id, Purpose::RoutingJitter));
                     let is_gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
                     let outside = is_gateway.then_some(Plan::OUTSIDE);
-                    Router::Babel(Box::new(babel.with_gateway(outside)))
+                    Router::from(babel.with_gateway(outside))
                 })
                 .collect(),
         }

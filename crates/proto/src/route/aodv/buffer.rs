@@ -1,7 +1,7 @@
 //! The send buffer: data packets that wait for a route (RFC 3561 section 6.3), first in, first out for each destination.
 
 use crate::drop::DropReason;
-use crate::route::Action;
+use crate::route::action::Action;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};

@@ -1,6 +1,6 @@
 //! Packets on their way out that wait for a random delay or for their turn in a spaced flush.
 
-use crate::route::{Action, NextHop};
+use crate::route::action::{Action, NextHop};
 use crate::wire::Ipv4Packet;
 use fourhop_units::Time;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 
 use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
 use crate::drop::DropReason;
-use crate::route::pass_on;
+use crate::route::action::pass_on;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};

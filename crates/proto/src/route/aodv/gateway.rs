@@ -12,8 +12,9 @@
 //! For packets from outside, the gateway acts as the source: it searches for their destinations itself.
 
 use super::{Action, Aodv};
-use crate::route::{AddressPlan, Prefix};
+use crate::route::address_plan::AddressPlan;
 use crate::wire::Ipv4Packet;
+use crate::wire::Prefix;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 

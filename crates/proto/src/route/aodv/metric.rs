@@ -24,7 +24,7 @@
 //! alone looks better than it is. Both papers say so.
 
 use super::{Action, Aodv, NextHop, Route};
-use crate::route::Metric;
+use crate::route::metric::Metric;
 use crate::wire::{AodvMessage, Ipv4Packet, PathCost, Probe, Rreq};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Rate, Stream, Time};

@@ -21,7 +21,7 @@
 //! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
 
 use super::{Aodv, Distance, Route, is_newer};
-use crate::route::Signal;
+use crate::route::action::Signal;
 use core::net::Ipv4Addr;
 use fourhop_units::{Db, Dbm};
 

@@ -3,7 +3,7 @@
 use super::config::{HELLOS_FOR_IHU, centiseconds};
 use super::outbox::{Item, Waiting};
 use super::{Action, Babel, NextHop};
-use crate::route::Prefix;
+use crate::wire::Prefix;
 use crate::wire::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, Body, Ipv4Packet, PacketMeta};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};

@@ -2,7 +2,7 @@
 
 use super::{Action, Babel, NextHop};
 use crate::drop::DropReason;
-use crate::route::pass_on;
+use crate::route::action::pass_on;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 

@@ -1,8 +1,8 @@
 //! What waits to be said (RFC 8966 section 3.1): it is collected for a short random time, so that one packet says much, and put
 //! into words when it leaves, so that it says what is true then.
 
-use crate::route::Prefix;
 use crate::wire::BabelTlv;
+use crate::wire::Prefix;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 

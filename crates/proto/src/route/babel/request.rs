@@ -4,7 +4,7 @@ use super::config::HOP_COUNT;
 use super::outbox::Item;
 use super::seqno::is_newer;
 use super::{Babel, MOST};
-use crate::route::Prefix;
+use crate::wire::Prefix;
 use crate::wire::{BABEL_INFINITY, BabelTlv, RouterId};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};

@@ -2,7 +2,7 @@
 //! follows a neighbour only if that has advertised a better route, with this router-id, than the node itself ever has.
 
 use super::seqno::is_newer;
-use crate::route::Prefix;
+use crate::wire::Prefix;
 use crate::wire::RouterId;
 use fourhop_units::{Dur, Time};
 

@@ -1,7 +1,7 @@
 //! The route table (RFC 8966 section 3.2.6) and what of it is in use.
 
 use super::config::hold;
-use crate::route::Prefix;
+use crate::wire::Prefix;
 use crate::wire::{BABEL_INFINITY, BabelUpdate, RouterId};
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;

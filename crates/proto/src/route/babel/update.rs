@@ -3,7 +3,7 @@
 use super::outbox::Item;
 use super::table::Route;
 use super::{Babel, MOST};
-use crate::route::Prefix;
+use crate::wire::Prefix;
 use crate::wire::{BABEL_INFINITY, BabelTlv, BabelUpdate};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;

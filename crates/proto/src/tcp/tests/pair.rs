@@ -3,9 +3,9 @@
 
 use crate::ccm::local_acks::{LocalAcks, Segments};
 use crate::ccm::{self, Ccm};
-use crate::mac::options::{Carried, Path};
 use crate::tcp::{Action, Config, ReceiverPolicy, SackRecovery, Socket, State};
 use crate::wire::TcpSegment;
+use crate::wire::options::{Carried, Path};
 use fourhop_cc::Transport;
 use fourhop_units::{Dur, Seq, Time};
 use proptest::prelude::*;

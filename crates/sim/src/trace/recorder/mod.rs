@@ -23,6 +23,7 @@ use crate::stations::Stations;
 use flows::Flows;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Ear, Endpoint, Node, Note, PacketKind};
+use fourhop_proto::route::Protocol;
 use fourhop_proto::wire::{Msdu, Payload};
 use fourhop_units::{Bytes, Dur, NodeId, Time};
 use meta::Meta;

@@ -5,6 +5,7 @@ use super::{About, OnAir, QUEUES, Recorder, keep_first, nanos, number_in, number
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::mac;
 use fourhop_proto::node::{Ear, Host, Node, Note, Step};
+use fourhop_proto::route::Protocol;
 use fourhop_proto::wire::{Frame, FrameKind};
 use fourhop_units::{NodeId, Time};
 use std::io;

@@ -1,0 +1,155 @@
+//! Names of modulation and coding schemes of 802.11n, ac and ax: which there are. What they mean on the air is in `phy::mcs`.
+//!
+//! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Numbers count within one
+//! stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+
+use fourhop_units::Dur;
+
+/// Generation of the frame format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Format {
+    /// 802.11n, mixed format.
+    Ht,
+    /// 802.11ac.
+    Vht,
+    /// 802.11ax, to a single user.
+    He,
+}
+
+/// Width of the channel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Width {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+}
+
+/// Guard interval of the data symbols.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Guard {
+    /// 0.4 us: the short one of HT and VHT.
+    Ns400,
+    /// 0.8 us: the long one of HT and VHT, the short one of HE.
+    Ns800,
+    /// 1.6 us.
+    Ns1600,
+    /// 3.2 us.
+    Ns3200,
+}
+
+/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard has exist.
+///
+/// They order by generation, then streams, width, index and guard interval, not by their rates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mcs {
+    format: Format,
+    streams: u8,
+    width: Width,
+    index: u8,
+    guard: Guard,
+}
+
+/// Most streams.
+pub const STREAMS_MAX: u8 = 4;
+impl Format {
+    /// Highest index of an MCS.
+    pub const fn highest_index(self) -> u8 {
+        match self {
+            Format::Ht => 7,
+            Format::Vht => 9,
+            Format::He => 11,
+        }
+    }
+
+    /// Guard intervals that there are, from the shortest.
+    pub const fn guards(self) -> &'static [Guard] {
+        match self {
+            Format::Ht | Format::Vht => &[Guard::Ns400, Guard::Ns800],
+            Format::He => &[Guard::Ns800, Guard::Ns1600, Guard::Ns3200],
+        }
+    }
+
+    /// Widths that there are, from the narrowest.
+    pub const fn widths(self) -> &'static [Width] {
+        match self {
+            Format::Ht => &[Width::Mhz20, Width::Mhz40],
+            Format::Vht | Format::He => &[Width::Mhz20, Width::Mhz40, Width::Mhz80],
+        }
+    }
+}
+
+impl Width {
+    /// In MHz.
+    pub const fn mhz(self) -> u64 {
+        match self {
+            Width::Mhz20 => 20,
+            Width::Mhz40 => 40,
+            Width::Mhz80 => 80,
+        }
+    }
+}
+
+impl Guard {
+    /// How long it is.
+    pub const fn duration(self) -> Dur {
+        Dur::from_nanos(match self {
+            Guard::Ns400 => 400,
+            Guard::Ns800 => 800,
+            Guard::Ns1600 => 1_600,
+            Guard::Ns3200 => 3_200,
+        })
+    }
+}
+
+impl Mcs {
+    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these ranges, and where the
+    /// bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with three streams, 6 in 80 MHz with three).
+    pub fn new(format: Format, index: u8, streams: u8, width: Width, guard: Guard) -> Option<Mcs> {
+        let in_range = index <= format.highest_index()
+            && (1..=STREAMS_MAX).contains(&streams)
+            && format.widths().contains(&width)
+            && format.guards().contains(&guard);
+        let divides = match (format, width, index) {
+            (Format::Vht, Width::Mhz20, 9) => streams == 3,
+            (Format::Vht, Width::Mhz80, 6) => streams != 3,
+            _ => true,
+        };
+        (in_range && divides).then_some(Mcs { format, streams, width, index, guard })
+    }
+
+    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and then by index.
+    pub fn all(format: Format, streams: u8, width: Width, guard: Guard) -> impl Iterator<Item = Mcs> {
+        let one = move |streams| {
+            (0..=format.highest_index()).filter_map(move |index| Mcs::new(format, index, streams, width, guard))
+        };
+        (1..=streams).flat_map(one)
+    }
+
+    /// Its generation.
+    pub const fn format(self) -> Format {
+        self.format
+    }
+
+    /// Its number within a stream.
+    pub const fn index(self) -> u8 {
+        self.index
+    }
+
+    /// How many streams it has.
+    pub const fn streams(self) -> u8 {
+        self.streams
+    }
+
+    /// The width of its channel.
+    pub const fn width(self) -> Width {
+        self.width
+    }
+
+    /// Its guard interval.
+    pub const fn guard(self) -> Guard {
+        self.guard
+    }
+}

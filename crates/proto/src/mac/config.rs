@@ -1,9 +1,9 @@
 //! Constants of the MAC, the air times that follow from them, and the named options.
 
-use super::aggregate::Aggregation;
-use super::aggregate::config::QOS_CONTROL;
-use super::edca;
+use super::aggregate::options::Aggregation;
+use super::edca::parameters::Config as Categories;
 use super::minstrel;
+use super::sizes::{CTS_OR_ACK, QOS_CONTROL, RTS};
 use crate::phy::PhyKind;
 use crate::phy::mcs::{Mcs, TxRate};
 use fourhop_units::{Bytes, Dur, Rate};
@@ -106,7 +106,7 @@ pub struct Config {
     /// Largest propagation delay allowed for in time-outs, each way. 2 us.
     pub propagation_margin: Dur,
     /// Four access categories instead of one function, which `cw_min` and `cw_max` do not concern.
-    pub edca: Option<edca::Config>,
+    pub edca: Option<Categories>,
     /// Range of the draw.
     pub backoff_draw: BackoffDraw,
     /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random wait.
@@ -130,11 +130,6 @@ pub struct Config {
     /// What becomes of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 knows any.
     pub options: OptionsRule,
 }
-
-/// Bytes of an RTS with FCS (clause 9.3.1.2).
-pub const RTS: Bytes = Bytes(20);
-/// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
-pub const CTS_OR_ACK: Bytes = Bytes(14);
 
 impl Config {
     /// ns-2.35 as the papers set it: 2 Mbit/s data, 1 Mbit/s basic, RTS before every unicast frame.

@@ -35,14 +35,16 @@ pub mod minstrel;
 pub mod rate;
 mod receive;
 mod retry;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod times;
 
 pub use action::{Action, Due};
-pub use aggregate::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection, Supply};
-pub use config::{AnswerRate, Arf, BackoffDraw, CTS_OR_ACK, Config, OptionsRule, RTS, RateControl};
+pub use aggregate::{Aggregation, Protection, Supply};
+pub use config::{AnswerRate, Arf, BackoffDraw, Config, OptionsRule, RateControl};
 pub use counters::Counters;
 pub use dcf::Dcf;
 pub use medium::Medium;
+pub use sizes::{BLOCK_ACK, BLOCK_ACK_REQUEST, CTS_OR_ACK, QOS_CONTROL, RTS};
 pub use times::ShortestFrame;

@@ -14,8 +14,9 @@
 
 use super::config::{Config, RateControl};
 use super::minstrel::{self, Minstrel};
+use super::sizes::MEAN_PACKET;
 use crate::phy::TxRate;
-use fourhop_units::{Bytes, Dur, MacAddr, Purpose, Rate, Stream, Time};
+use fourhop_units::{Dur, MacAddr, Purpose, Rate, Stream, Time};
 
 /// What is remembered of a neighbour.
 #[derive(Clone, Copy, Debug)]
@@ -50,9 +51,6 @@ struct Samples {
     airtimes: Vec<Dur>,
     neighbours: Vec<Sampled>,
 }
-
-/// Size of the packet whose air time Minstrel reckons with, as in mac80211.
-pub(super) const MEAN_PACKET: Bytes = Bytes(1200);
 
 /// Rates to all neighbours of a station.
 ///

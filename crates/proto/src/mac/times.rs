@@ -1,9 +1,9 @@
 //! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
 //! repeatedly, so they are computed when the rate changes.
 
-use super::aggregate::config::QOS_CONTROL;
-use super::config::{CTS_OR_ACK, Config, whole_micros};
+use super::config::{Config, whole_micros};
 use super::exchange::needs_rts;
+use super::sizes::{CTS_OR_ACK, QOS_CONTROL};
 use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};

@@ -1,7 +1,7 @@
 //! Exchanges of aggregates: the part of [`Dcf`] that sends, answers and receives them.
 
-use super::config::{BLOCK_ACK, BLOCK_ACK_REQUEST, Protection};
-use super::originator::Outcome;
+use super::options::Protection;
+use super::outcome::Outcome;
 use super::recipient::Fate;
 use super::supply::Supply;
 use crate::drop::DropReason;
@@ -10,6 +10,7 @@ use crate::mac::dcf::Dcf;
 use crate::mac::edca::sessions_of;
 use crate::mac::exchange::{Answer, Content, Outgoing, TxState};
 use crate::mac::medium::Medium;
+use crate::mac::sizes::{BLOCK_ACK, BLOCK_ACK_REQUEST};
 use crate::wire::{Aggregate, Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Time};
 use std::sync::Arc;

@@ -30,42 +30,31 @@
 //!   receiver to move on: at once if it has later MPDUs, otherwise before the next data.
 //! - A receiver that waits longer than `reorder_timeout` for a missing MPDU goes on without it, as Linux does.
 
-pub mod config;
 mod exchange;
+mod lengths;
+pub mod options;
 pub mod originator;
+mod outcome;
 pub mod rates;
 pub mod recipient;
 pub mod supply;
+mod window;
 
-pub use config::{Aggregation, BLOCK_ACK, BLOCK_ACK_REQUEST, Protection};
+pub use options::{Aggregation, Protection};
 pub use originator::Originator;
+pub use outcome::{Choice, Outcome};
 pub use recipient::Recipient;
 pub use supply::Supply;
+pub use window::WINDOW;
 
-use self::originator::Outcome;
-use self::rates::{Choice, McsControl};
+use self::rates::McsControl;
 use super::config::Config;
+use super::sizes::{BLOCK_ACK, CTS_OR_ACK};
 use super::times::ExchangeTimes;
 use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{MacAddr, Stream, Time};
 use std::sync::Arc;
-
-/// Sequence numbers in a window (clause 10.25.6: buffer size of an agreement).
-pub const WINDOW: u16 = 64;
-/// Sequence numbers have 12 bits (clause 9.2.4.4.2).
-const SEQ_MASK: u16 = 0x0fff;
-/// Numbers ahead by less than this are later, the others earlier (clause 10.25.6.3).
-const SEQ_HALF: u16 = 0x0800;
-
-/// How far `to` is ahead of `from`, modulo 4,096.
-const fn ahead(from: u16, to: u16) -> u16 {
-    to.wrapping_sub(from) & SEQ_MASK
-}
-
-const fn after(seq: u16, by: u16) -> u16 {
-    seq.wrapping_add(by) & SEQ_MASK
-}
 
 /// What a station keeps for aggregation.
 #[derive(Clone, Debug)]
@@ -100,7 +89,7 @@ impl Sessions {
             mcs,
             control: McsControl::new(config).map(Box::new),
             legacy: Arc::default(),
-            times: [times(super::CTS_OR_ACK), times(BLOCK_ACK)],
+            times: [times(CTS_OR_ACK), times(BLOCK_ACK)],
         }
     }
 

@@ -7,10 +7,10 @@
 //!
 //! Source: IEEE Std 802.11-2020 clauses 10.25.6.4, 10.25.6.5 and 10.25.6.8 (originator).
 
-use super::config::with_subframe;
-use super::rates::Choice;
-use super::{SEQ_HALF, WINDOW, after, ahead};
-use crate::mac::Config;
+use super::lengths::with_subframe;
+use super::outcome::{Choice, Outcome};
+use super::window::{SEQ_HALF, WINDOW, after, ahead};
+use crate::mac::config::Config;
 use crate::phy::Mcs;
 use crate::phy::mcs::Format;
 use crate::wire::{Mpdu, Msdu, with_one_more};
@@ -58,17 +58,6 @@ enum Request {
     BeforeData,
     /// By itself: the receiver has later MPDUs.
     Now,
-}
-
-/// What became of the MPDUs of an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Outcome {
-    /// How many there were.
-    pub sent: u32,
-    /// How many of them were acknowledged,
-    pub acked: u32,
-    /// with so many packets.
-    pub acked_packets: u64,
 }
 
 impl Originator {

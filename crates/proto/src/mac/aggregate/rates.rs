@@ -18,11 +18,10 @@
 //! answered goes down the chain exchange by exchange, where drivers there have limits in hardware; RTS without CTS say nothing of an
 //! MCS. Left out: rates without MCS, RTS by rate, fewer streams for the surest.
 
-use super::config::BLOCK_ACK;
-use super::originator::Outcome;
+use super::outcome::{Choice, Outcome};
 use crate::mac::config::{Config, RateControl};
 use crate::mac::minstrel::{self, Minstrel};
-use crate::mac::rate::MEAN_PACKET;
+use crate::mac::sizes::{BLOCK_ACK, MEAN_PACKET, QOS_CONTROL};
 use crate::phy::Mcs;
 use crate::wire::with_one_more;
 use fourhop_units::{Bytes, Dur, Purpose, Stream, Time};
@@ -47,15 +46,6 @@ enum Kind {
 }
 
 const SEQUENCE: [Kind; 6] = [Kind::Up, Kind::Any, Kind::Up, Kind::Any, Kind::Up, Kind::Slow];
-
-/// How an exchange goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Choice {
-    /// Its MCS.
-    pub mcs: Mcs,
-    /// Most MPDUs.
-    pub frames: u32,
-}
 
 /// What is known of a receiver.
 #[derive(Clone, Debug)]
@@ -198,7 +188,7 @@ impl Receiver {
 
     /// How long an MPDU takes by each MCS.
     fn reckon(&mut self, config: &Config, set: &[Mcs]) {
-        let mpdu = with_one_more(Bytes(0), MEAN_PACKET + config.data_overhead + super::config::QOS_CONTROL);
+        let mpdu = with_one_more(Bytes(0), MEAN_PACKET + config.data_overhead + QOS_CONTROL);
         let each = mpdu.get().next_multiple_of(crate::wire::DELIMITER);
         let access = config.difs() + config.slot * u64::from(config.cw_min) / 2;
         for (airtime, &mcs) in self.airtimes.iter_mut().zip(set) {

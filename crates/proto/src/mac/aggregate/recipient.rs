@@ -7,7 +7,7 @@
 //!
 //! Source: IEEE Std 802.11-2020 clauses 10.25.6.3 (scoreboard, full state) and 10.25.6.6 (reordering buffer).
 
-use super::{SEQ_HALF, WINDOW, after, ahead};
+use super::window::{SEQ_HALF, SEQ_MASK, WINDOW, after, ahead};
 use crate::wire::{Mpdu, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
@@ -163,7 +163,7 @@ impl Recipient {
 }
 
 /// Added to a number, it gives the one at which a window begins that this number ends.
-const SEQ_MASK_BUT_WINDOW: u16 = super::SEQ_MASK + 1 - (WINDOW - 1);
+const SEQ_MASK_BUT_WINDOW: u16 = SEQ_MASK + 1 - (WINDOW - 1);
 
 fn hand_up(held: Held, up: &mut impl FnMut(Msdu)) {
     up(held.first);

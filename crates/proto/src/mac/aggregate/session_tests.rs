@@ -1,7 +1,8 @@
 //! An originator and a recipient under any losses: nothing is lost, doubled or reordered to the layer above.
 
 use super::*;
-use crate::mac::aggregate::rates::{Choice, McsControl};
+use crate::mac::aggregate::Choice;
+use crate::mac::aggregate::rates::McsControl;
 use crate::mac::aggregate::{Recipient, WINDOW};
 use crate::mac::{RateControl, minstrel};
 use crate::phy::mcs::{Guard, Width};

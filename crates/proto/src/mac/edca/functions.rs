@@ -4,7 +4,7 @@
 //! one whose wait ends first, of several the most urgent; and if none has a packet, the one whose back-off ends last, so that the medium
 //! knows of a back-off as long as there is one. Hence only its wait is a timer.
 
-use super::{Access, Counters};
+use super::access::{Access, Counters};
 use crate::drop::DropReason;
 use crate::mac::action::Action;
 use crate::mac::aggregate::Sessions;

@@ -12,12 +12,14 @@
 //! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes nevertheless, since
 //! there are no fragments.
 
-use super::Access;
-use crate::mac::aggregate::Protection;
+use super::access::Access;
+use crate::mac::aggregate::options::Protection;
+use crate::mac::aggregate::supply::Supply;
 use crate::mac::config::{Config, whole_micros};
 use crate::mac::dcf::Dcf;
 use crate::mac::exchange::{Content, Outgoing, needs_rts};
-use crate::mac::{BLOCK_ACK, Medium, Supply};
+use crate::mac::medium::Medium;
+use crate::mac::sizes::BLOCK_ACK;
 use crate::phy::Mcs;
 use crate::wire::{Category, Frame, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};

@@ -3,7 +3,7 @@
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{Begun, Buffers, Config, Ear, Heard, Node, Output, Rules};
+use fourhop_proto::node::{Begun, Buffers, Config, Ear, FIRST, Heard, Node, Output, Rules};
 use fourhop_proto::phy::Radiated;
 use fourhop_proto::preset::Configured;
 use fourhop_proto::route::{Aodv, Config as AodvConfig, Router, StaticRoutes};
@@ -86,21 +86,21 @@ impl Line {
     fn run(&mut self, end: Time) {
         loop {
             let copies = self.air.iter().map(|copy| copy.end);
-            let timers = self.nodes.iter().zip(&self.ears).filter_map(|(node, ear)| node.next_timeout(ear));
+            let timers = self.nodes.iter().zip(&self.ears).filter_map(|(node, ear)| node.next_timeout(FIRST, ear));
             let Some(now) = copies.chain(timers).min().filter(|&now| now <= end) else { return };
             if let Some(place) = self.air.iter().position(|copy| copy.end == now) {
                 let Copy { to, from, frame, .. } = self.air.remove(place);
                 let (src, for_us) = (NodeId(from as u32), frame.dst == STATIONS[to].mac);
                 if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut self.buffers);
+                    self.nodes[to].handle_reception(now, FIRST, (&frame, POWER), &mut self.ears[to], &mut self.buffers);
                     self.take_outputs(now, to);
                 }
                 continue;
             }
-            let due = |n: &usize| self.nodes[*n].next_timeout(&self.ears[*n]).is_some_and(|at| at <= now);
+            let due = |n: &usize| self.nodes[*n].next_timeout(FIRST, &self.ears[*n]).is_some_and(|at| at <= now);
             let n = (0..self.nodes.len()).find(due).expect("somebody's timer is due");
             let mut frame = None;
-            self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut frame, &mut self.buffers);
+            self.nodes[n].handle_timeout(now, FIRST, &mut self.ears[n], &mut frame, &mut self.buffers);
             self.take_outputs(now, n);
             if let Some(frame) = frame {
                 self.radiate(now, n, &frame);
@@ -118,7 +118,7 @@ impl Line {
             if self.ears[to].handle_arrival::<Configured>(begin, POWER, for_us, &radiated, &self.rules)
                 == Begun::AccessLost
             {
-                self.nodes[to].handle_access_lost(begin, &mut self.ears[to]);
+                self.nodes[to].handle_access_lost(begin, FIRST, &mut self.ears[to]);
             }
             self.air.push(Copy { end, to, from, frame: frame.clone() });
         }

@@ -20,7 +20,7 @@ use crate::trace::{Copy, Tap, TxId};
 use crate::wired::Wired;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::mac::Due;
-use fourhop_proto::node::{Begun, Buffers, Ear, Heard, Known, Node, Rules};
+use fourhop_proto::node::{Begun, Buffers, Ear, FIRST, Heard, Known, Node, Rules};
 use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::preset::{Configured, Ns2, Preset, Standard};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
@@ -97,7 +97,7 @@ impl World {
         debug_assert_eq!(nodes.iter().map(Node::radios).sum::<usize>(), count, "each station is a radio of a node");
         let ears = vec![Ear::new(); count];
         for (index, (node, ear)) in nodes.iter().zip(&ears).enumerate() {
-            if let Some(at) = node.next_timeout(ear) {
+            if let Some(at) = node.next_timeout(FIRST, ear) {
                 queue.push(Slot(index as u32), timer_key(index as u32, at));
             }
         }
@@ -243,17 +243,21 @@ impl World {
             ear.settle_at(self.now, receiver, &self.rules.medium);
         } else if node.is_called_in_vain(self.now, ear) && self.outside.tap.is_none() {
             ear.settle(self.now, &self.rules.medium);
-            let at = node.next_timeout(ear);
+            let at = node.next_timeout(FIRST, ear);
             self.queue.set_again(slot, at.map(|at| timer_key(slot.0, at)));
             if cfg!(debug_assertions) {
-                let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
-                assert!(due == Due::Nothing && node.next_timeout(ear) == at && self.outside.buffers.outputs.is_empty());
+                let due = node.handle_timeout(self.now, FIRST, ear, frame, &mut self.outside.buffers);
+                assert!(
+                    due == Due::Nothing
+                        && node.next_timeout(FIRST, ear) == at
+                        && self.outside.buffers.outputs.is_empty()
+                );
             }
             return;
         }
-        let due = node.handle_timeout(self.now, ear, frame, &mut self.outside.buffers);
+        let due = node.handle_timeout(self.now, FIRST, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);
-        self.queue.set_again(slot, node.next_timeout(ear).map(|at| timer_key(slot.0, at)));
+        self.queue.set_again(slot, node.next_timeout(FIRST, ear).map(|at| timer_key(slot.0, at)));
         if self.stations.are_several() {
             hasten_layers(&self.stations, &self.nodes, NodeId(slot.0), &mut self.queue);
         }
@@ -298,7 +302,7 @@ impl World {
             ear.settle_at(self.now, receiver, &self.rules.medium);
         }
         call(node, self.now, ear, &mut self.outside.buffers);
-        self.queue.set(Slot(id.0), node.next_timeout(ear).map(|at| timer_key(id.0, at)));
+        self.queue.set(Slot(id.0), node.next_timeout(FIRST, ear).map(|at| timer_key(id.0, at)));
         if self.stations.are_several() {
             hasten_layers(&self.stations, &self.nodes, id, &mut self.queue);
         }
@@ -406,10 +410,10 @@ impl World {
             match begun {
                 Begun::Unnoticed => {}
                 Begun::AccessLost => match self.nodes.get_mut(neighbour.node.index()) {
-                    Some(node) => node.handle_access_lost(now, ear),
+                    Some(node) => node.handle_access_lost(now, FIRST, ear),
                     None => {
                         let (owner, radio) = self.stations.owner(neighbour.node);
-                        self.nodes[owner.index()].handle_radio_access_lost(now, radio, ear);
+                        self.nodes[owner.index()].handle_access_lost(now, radio, ear);
                     }
                 },
                 Begun::Sooner => {
@@ -485,9 +489,9 @@ impl World {
                 transmission.cursor = (cursor + step + 1) as u32;
                 return self.radio_reception(now, air, *neighbour);
             };
-            node.handle_reception(now, frame, neighbour.power, ear, &mut self.outside.buffers);
+            node.handle_reception(now, FIRST, (frame, neighbour.power), ear, &mut self.outside.buffers);
             // What this node waited for has come or has begun: its next timer is seldom the one it had.
-            let timer = node.next_timeout(ear).map(|at| timer_key(slot.0, at));
+            let timer = node.next_timeout(FIRST, ear).map(|at| timer_key(slot.0, at));
             if let (Some(timer), 1) = (timer, neighbours.len())
                 && self.outside.buffers.outputs.is_empty()
                 && !self.stations.are_several()

@@ -4,7 +4,7 @@ use crate::common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FlowAddress, Heard, Node, Rules};
+use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FIRST, FlowAddress, Heard, Node, Rules};
 use fourhop_proto::phy::Radiated;
 use fourhop_proto::preset::Configured;
 use fourhop_proto::route::{self, Aodv, Router};
@@ -89,7 +89,7 @@ impl Pair {
         }
         loop {
             let ends = self.air.iter().map(|&(_, end, ..)| end).min();
-            let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(&self.ears[n])).min();
+            let timers = (0..alive).filter_map(|n| self.nodes[n].next_timeout(FIRST, &self.ears[n])).min();
             let Some(now) = ends.into_iter().chain(timers).min().filter(|&now| now <= end) else { return };
             let (mut out, mut outputs) = (None, Buffers::default());
             let mut actor = None;
@@ -97,13 +97,13 @@ impl Pair {
                 let (_, _, to, frame) = self.air.remove(place);
                 let (src, for_us) = (NodeId(1 - to as u32), frame.dst == NodeId(to as u32).mac());
                 if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
-                    self.nodes[to].handle_reception(now, &frame, POWER, &mut self.ears[to], &mut outputs);
+                    self.nodes[to].handle_reception(now, FIRST, (&frame, POWER), &mut self.ears[to], &mut outputs);
                 }
                 actor = Some(to);
             } else if let Some(n) =
-                (0..alive).find(|&n| self.nodes[n].next_timeout(&self.ears[n]).is_some_and(|at| at <= now))
+                (0..alive).find(|&n| self.nodes[n].next_timeout(FIRST, &self.ears[n]).is_some_and(|at| at <= now))
             {
-                self.nodes[n].handle_timeout(now, &mut self.ears[n], &mut out, &mut outputs);
+                self.nodes[n].handle_timeout(now, FIRST, &mut self.ears[n], &mut out, &mut outputs);
                 actor = Some(n);
             }
             if let Some(frame) = out {

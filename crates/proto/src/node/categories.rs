@@ -3,7 +3,6 @@
 use super::buffers::Buffers;
 use super::ear::Ear;
 use super::journal::Step;
-use super::radios::FIRST;
 use super::stack::Node;
 use super::supply::lost_to_codel;
 use crate::net::Airtime;
@@ -38,8 +37,8 @@ impl Node {
         {
             self.link_of(radio).charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, category);
         }
-        let Node { link, further, drops, journal, .. } = self;
-        let link = if radio == FIRST { link } else { &mut further[radio - 1].link };
+        let Node { radios, drops, journal, .. } = self;
+        let link = &mut radios.at_mut(radio).link;
         let lost = |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs);
         let mut msdu = link.dequeue_of(now, category, lost)?;
         self.crossings.link_to_mac += 1;

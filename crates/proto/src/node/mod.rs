@@ -15,9 +15,11 @@
 
 mod account;
 mod ages;
+mod balance;
 mod buffers;
 mod categories;
 mod config;
+mod dropping;
 mod ear;
 mod early;
 mod endpoint;
@@ -28,11 +30,13 @@ mod link_drops;
 mod local;
 mod network;
 mod ports;
+mod radio;
 mod radios;
 mod stack;
 mod supply;
 mod timers;
 mod transports;
+mod upper;
 mod wired_side;
 
 pub use account::{Account, Drops, Layers};
@@ -45,7 +49,7 @@ pub use endpoint::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
 pub use host::Host;
 pub use journal::{Note, PacketKind, Step};
 pub use link_drops::LinkDrops;
-pub use radios::OnChannel;
+pub use radio::{FIRST, OnChannel};
 pub use stack::Node;
 pub use wired_side::WiredSide;
 

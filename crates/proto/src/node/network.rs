@@ -3,7 +3,7 @@
 use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
 use super::journal::{self, Step};
-use super::radios::FIRST;
+use super::radio::FIRST;
 use super::stack::Node;
 use super::wired_side::WiredSide;
 use crate::ccm;
@@ -15,7 +15,7 @@ use fourhop_units::{MacAddr, Time};
 impl Node {
     /// A packet has come in by a wire; only a gateway gets any.
     pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.settle(now, self.mac.medium_rules());
+        ear.settle(now, self.mac_at(FIRST).medium_rules());
         let Some(wired) = &mut self.wired else { return };
         wired.ports.received += 1;
         let stays_wired = wired.leads_to(packet.dst);
@@ -44,7 +44,7 @@ impl Node {
             (meta.forward, meta.forward_hops) = (now - meta.created, meta.hops);
         }
         if self.journal.is_kept() {
-            let from = self.neighbour_ip(from);
+            let from = self.radios.neighbour_ip(from);
             self.journal.note(&mut packet, Step::Received(from), &mut out.outputs);
         }
         if ends && !self.end_options(now, leaves, &mut packet) {
@@ -63,7 +63,7 @@ impl Node {
                 self.deliver(now, packet, out);
             }
         } else {
-            let from = self.neighbour_ip(from);
+            let from = self.radios.neighbour_ip(from);
             self.with_router(now, out, |router, actions| router.handle_transit(now, packet, from, actions));
         }
     }
@@ -154,14 +154,14 @@ impl Node {
             return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
         self.router_called();
-        self.router.handle_used(now, packet.dst, Some(packet.src), self.neighbour_ip(from));
+        self.router.handle_used(now, packet.dst, Some(packet.src), self.radios.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }
 
     /// A packet goes through the gateway.
     fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Buffers) {
         let hops = self.router.hops(if from == Side::Wired { packet.dst } else { packet.src });
-        let rate = self.mac.config().data_rate;
+        let rate = self.mac_at(FIRST).config().data_rate;
         self.with_wired(now, out, |wired, actions| wired.handle_packet(now, from, packet, hops, rate, actions));
     }
 

@@ -1,6 +1,5 @@
 //! A node with several radios: below one network layer, each radio has a MAC and a link layer of its own.
 //!
-//! The first radio is part of [`Node`] itself, so that a node with one pays nothing for the others, which are in a list here.
 //! Each radio has addresses of its own, at the MAC and at IP, and its own channel: two radios of one node never share one. An
 //! address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all that routing
 //! has to say. The address of the first radio is that of the node: flows and routes end there.
@@ -17,6 +16,7 @@ use super::Output;
 use super::buffers::Buffers;
 use super::config::SharedConfig;
 use super::ear::Ear;
+use super::radio::{FIRST, OnChannel, Radio};
 use super::stack::Node;
 use super::supply::{LinkSupply, lost_to_codel};
 use crate::mac::{Dcf, Due};
@@ -24,23 +24,8 @@ use crate::net::{self, Addresses, Airtime, Link};
 use crate::route::{NextHop, Protocol};
 use crate::wire::{AodvMessage, Body, Category, Frame, FrameKind, Ipv4Packet, Msdu, RoutingMessage};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
+use fourhop_units::{Dur, MacAddr, Stream, Time};
 use std::sync::Arc;
-
-/// The IP addresses of all radios on one channel, in order.
-pub type OnChannel = Arc<[Ipv4Addr]>;
-
-/// A radio besides the first.
-#[derive(Debug)]
-pub(super) struct Further {
-    pub mac: Dcf,
-    pub link: Link,
-    addresses: Addresses,
-    on_channel: OnChannel,
-}
-
-/// The first of a node's radios.
-pub(super) const FIRST: usize = 0;
 
 impl Node {
     /// Gives the node one more radio. Before anything happens. `on_channel` are the addresses of all radios that share its
@@ -54,7 +39,7 @@ impl Node {
     ) {
         let (mac, link) = config.into().layers(addresses, backoff);
         self.router.add_interface(addresses.ip);
-        self.further.push(Further { mac, link, addresses, on_channel });
+        self.radios.add(Radio { link, mac, addresses, on_channel: Some(on_channel) });
     }
 
     /// Rate control of a radio draws from `random`. Before anything happens.
@@ -71,26 +56,30 @@ impl Node {
 
     /// How many radios it has.
     pub fn radios(&self) -> usize {
-        1 + self.further.len()
+        self.radios.count()
     }
 
     /// The MAC of a radio, which must be one, for inspection.
+    #[inline(always)]
     pub fn mac_at(&self, radio: usize) -> &Dcf {
-        if radio == FIRST { &self.mac } else { &self.further[radio - 1].mac }
+        &self.radios.at(radio).mac
     }
 
     /// The link layer of a radio, likewise.
+    #[inline(always)]
     pub fn link_at(&self, radio: usize) -> &Link {
-        if radio == FIRST { &self.link } else { &self.further[radio - 1].link }
+        &self.radios.at(radio).link
     }
 
     /// The same, to be called.
+    #[inline(always)]
     pub(super) fn mac_of(&mut self, radio: usize) -> &mut Dcf {
-        if radio == FIRST { &mut self.mac } else { &mut self.further[radio - 1].mac }
+        &mut self.radios.at_mut(radio).mac
     }
 
+    #[inline(always)]
     pub(super) fn link_of(&mut self, radio: usize) -> &mut Link {
-        if radio == FIRST { &mut self.link } else { &mut self.further[radio - 1].link }
+        &mut self.radios.at_mut(radio).link
     }
 
     /// When the layers above the MAC of a radio have something to do: all of them at the first, else its link layer.
@@ -98,17 +87,18 @@ impl Node {
         if radio == FIRST { self.upper.first.unless_never() } else { self.link_at(radio).next_timeout() }
     }
 
-    /// When [`Node::handle_radio_timeout`] has to be called for a radio besides the first, whose ear this is. Every call of the
-    /// node may change it.
-    pub fn next_radio_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
-        let Further { mac, link, .. } = &self.further[radio - 1];
+    /// [`Node::next_timeout`] of a radio besides the first.
+    #[cold]
+    pub(super) fn next_further_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
+        let Radio { mac, link, .. } = self.radios.at(radio);
         let access = ear.access_timeout(mac.medium_rules());
         let layers = Time::earlier_of(link.next_timeout(), mac.next_reorder_timeout());
         Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), layers)
     }
 
-    /// As [`Node::handle_timeout`] for a radio besides the first.
-    pub fn handle_radio_timeout(
+    /// [`Node::handle_timeout`] of a radio besides the first.
+    #[cold]
+    pub(super) fn handle_further_timeout(
         &mut self,
         now: Time,
         radio: usize,
@@ -116,7 +106,7 @@ impl Node {
         air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        let Further { mac, link, .. } = &mut self.further[radio - 1];
+        let Radio { mac, link, .. } = self.radios.at_mut(radio);
         ear.settle(now, mac.medium_rules());
         let mut supply = LinkSupply {
             link,
@@ -148,23 +138,6 @@ impl Node {
         if mac_due == Due::Nothing && (link_due || reorder_due) { Due::Something } else { mac_due }
     }
 
-    /// As [`Node::handle_reception`] for a radio besides the first.
-    pub fn handle_radio_reception(
-        &mut self,
-        now: Time,
-        radio: usize,
-        (frame, power): (&Frame, Watt),
-        ear: &mut Ear,
-        out: &mut Buffers,
-    ) {
-        self.receive(now, radio, (frame, power), ear, out);
-    }
-
-    /// As [`Node::handle_access_lost`] for a radio besides the first.
-    pub fn handle_radio_access_lost(&mut self, now: Time, radio: usize, ear: &mut Ear) {
-        self.mac_of(radio).handle_access_lost(now, &mut ear.medium);
-    }
-
     /// A queue that shares out air time learns of a frame that has come.
     pub(super) fn charge_received(&mut self, radio: usize, frame: &Frame) {
         let airtime = Airtime { sent: Dur::ZERO, received: frame.airtime };
@@ -178,36 +151,18 @@ impl Node {
 
     /// The head of a queue that shares out air time, and drops packets as they leave it.
     pub(super) fn dequeue_fairly(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
-        let Node { mac, link, further, drops, journal, .. } = self;
-        let (mac, link) = match radio.checked_sub(1) {
-            None => (mac, link),
-            Some(place) => {
-                let Further { mac, link, .. } = &mut further[place];
-                (mac, link)
-            }
-        };
+        let Node { radios, drops, journal, .. } = self;
+        let Radio { mac, link, .. } = radios.at_mut(radio);
         if let Some((neighbour, airtime)) = mac.take_airtime() {
             link.charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, Category::Be);
         }
         link.dequeue(now, |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs))
     }
 
-    /// The IP address of the neighbour with this MAC address, if one of the radios knows it.
-    pub(super) fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
-        let further = || self.further.iter().find_map(|radio| radio.link.neighbour_ip(mac));
-        if self.further.is_empty() { self.link.neighbour_ip(mac) } else { self.link.neighbour_ip(mac).or_else(further) }
-    }
-
     /// Removes everything that waits for a neighbour.
     pub(super) fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<net::Action>) {
-        let radio = self.towards(next_hop);
+        let radio = self.radios.towards(next_hop);
         self.link_of(radio).purge(next_hop, out);
-    }
-
-    /// The radio on whose channel this neighbour is.
-    pub(super) fn towards(&self, next_hop: Ipv4Addr) -> usize {
-        let there = |further: &Further| further.on_channel.binary_search(&next_hop).is_ok();
-        self.further.iter().position(there).map_or(FIRST, |place| place + 1)
     }
 
     /// The radio that leads to the next hop of a packet. One for all neighbours goes out by the first, and copies of it by the
@@ -225,14 +180,14 @@ impl Node {
         let own = self.local.transports.addr();
         match next_hop {
             NextHop::Unicast(neighbour) => {
-                let radio = self.towards(neighbour);
+                let radio = self.radios.towards(neighbour);
                 if radio != FIRST {
-                    readdress(packet, own, self.further[radio - 1].addresses.ip);
+                    readdress(packet, own, self.radios.at(radio).addresses.ip);
                 }
                 radio
             }
             NextHop::Broadcast => {
-                for radio in &mut self.further {
+                for radio in self.radios.further_mut() {
                     let mut copy = packet.clone();
                     readdress(&mut copy, own, radio.addresses.ip);
                     copy.meta.number = 0;

@@ -9,10 +9,10 @@ use super::endpoint::Endpoint;
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
-use super::radios::{FIRST, Further};
+use super::radio::{FIRST, Radio, Radios};
 use super::supply::LinkSupply;
-use super::timers::{LINK, ROUTER, UpperTimers};
 use super::transports::Transports;
+use super::upper::{LINK, ROUTER, UpperTimers};
 use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
@@ -48,28 +48,22 @@ pub struct Node {
     pub(super) wired: Option<Box<WiredSide>>,
     /// What it tells of its packets.
     pub(super) journal: Journal,
-    pub(super) link: Link,
-    pub(super) mac: Dcf,
-    /// Its radios after the first.
-    pub(super) further: Vec<Further>,
+    pub(super) radios: Radios,
     pub(super) local: Local,
     link_drops: Vec<LinkDrops>,
     pub(super) drops: Drops,
-    mac_addr: MacAddr,
 }
 
 impl Node {
     /// A node with nothing to do. `backoff` gives its random back-offs.
     pub fn new(addresses: Addresses, backoff: Stream, config: impl Into<SharedConfig>, router: Router) -> Node {
-        let Addresses { ip, mac } = addresses;
+        let ip = addresses.ip;
         let config = config.into();
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
             upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
-            mac_addr: mac,
-            mac: dcf,
-            link,
+            radios: Radios::new(Radio { link, mac: dcf, addresses, on_channel: None }),
             early: None,
             router,
             local: Local::new(Transports::new(ip, ttl, data_rate)),
@@ -79,7 +73,6 @@ impl Node {
             drops: Drops::default(),
             crossings: Crossings::default(),
             link_drops: Vec::new(),
-            further: Vec::new(),
             journal: Journal::default(),
         }
     }
@@ -139,12 +132,12 @@ impl Node {
 
     /// The MAC of its first radio, for inspection.
     pub fn mac(&self) -> &Dcf {
-        &self.mac
+        self.mac_at(FIRST)
     }
 
     /// The link layer of its first radio, for inspection.
     pub fn link(&self) -> &Link {
-        &self.link
+        self.link_at(FIRST)
     }
 
     /// Routing, for inspection.
@@ -164,9 +157,13 @@ impl Node {
 
     /// When [`Node::handle_timeout`] has to be called.
     #[inline(always)]
-    pub fn next_timeout(&self, ear: &Ear) -> Option<Time> {
-        let access = ear.access_timeout(self.mac.medium_rules());
-        Time::earlier_of(self.mac.exchange_timeout().min(self.upper.first).unless_never(), access)
+    pub fn next_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
+        if radio != FIRST {
+            return self.next_further_timeout(radio, ear);
+        }
+        let mac = self.mac_at(FIRST);
+        let access = ear.access_timeout(mac.medium_rules());
+        Time::earlier_of(mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
     /// Has [`Node::handle_timeout`] nothing to do at `now`? True only where that is soon known: the ear's own receiver senses
@@ -174,23 +171,20 @@ impl Node {
     /// then been offered what there was after the event before.
     #[inline(always)]
     pub fn is_called_in_vain(&self, now: Time, ear: &Ear) -> bool {
-        ear.is_occupied(now) && self.mac.exchange_timeout() > now && self.upper.first > now && !self.mac.is_ready()
+        let mac = self.mac_at(FIRST);
+        ear.is_occupied(now) && mac.exchange_timeout() > now && self.upper.first > now && !mac.is_ready()
     }
 
     /// The medium has become busy before an access that needed no back-off.
-    pub fn handle_access_lost(&mut self, now: Time, ear: &mut Ear) {
-        self.mac.handle_access_lost(now, &mut ear.medium);
+    #[inline]
+    pub fn handle_access_lost(&mut self, now: Time, radio: usize, ear: &mut Ear) {
+        self.mac_of(radio).handle_access_lost(now, &mut ear.medium);
     }
 
-    /// The ear has heard `frame` with this power, and it is for this node.
+    /// The ear of a radio has heard `frame` with this power, and it is for this node.
     // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
     #[inline(always)]
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, power: Watt, ear: &mut Ear, out: &mut Buffers) {
-        self.receive(now, FIRST, (frame, power), ear, out);
-    }
-
-    #[inline(always)]
-    pub(super) fn receive(
+    pub fn handle_reception(
         &mut self,
         now: Time,
         radio: usize,
@@ -217,7 +211,7 @@ impl Node {
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
     pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.settle(now, self.mac.medium_rules());
+        ear.settle(now, self.mac_at(FIRST).medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
@@ -241,16 +235,27 @@ impl Node {
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
     /// at most. Without one, what was there stays.
     #[inline(always)]
-    pub fn handle_timeout(&mut self, now: Time, ear: &mut Ear, air: &mut Option<Frame>, out: &mut Buffers) -> Due {
-        ear.settle(now, self.mac.medium_rules());
+    pub fn handle_timeout(
+        &mut self,
+        now: Time,
+        radio: usize,
+        ear: &mut Ear,
+        air: &mut Option<Frame>,
+        out: &mut Buffers,
+    ) -> Due {
+        if radio != FIRST {
+            return self.handle_further_timeout(now, radio, ear, air, out);
+        }
+        let Radio { mac, link, .. } = self.radios.at_mut(FIRST);
+        ear.settle(now, mac.medium_rules());
         let mut supply = LinkSupply {
-            link: &mut self.link,
+            link,
             crossings: &mut self.crossings,
             drops: &mut self.drops,
             journal: &mut self.journal,
             outputs: &mut out.outputs,
         };
-        let mac_due = self.mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
+        let mac_due = mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -333,7 +338,7 @@ impl Node {
             }
         }
         if let Some(meter) = &mut self.meter {
-            meter.handle_departure(now, &mut msdu, |msdu| self.mac.config().unhindered(msdu));
+            meter.handle_departure(now, &mut msdu, |msdu| self.radios.at(FIRST).mac.config().unhindered(msdu));
         }
         Some(msdu)
     }
@@ -445,13 +450,13 @@ impl Node {
                 route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {
                         self.crossings.routing_sent += 1;
-                        if self.mac.has_categories() {
+                        if self.mac_at(FIRST).has_categories() {
                             packet.dscp = Ipv4Packet::CS6;
                         }
                     }
                     self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
                     self.crossings.network_to_link += 1;
-                    let radio = match self.further.is_empty() {
+                    let radio = match self.radios.is_one() {
                         true => FIRST,
                         false => self.choose_radio(now, &mut packet, next_hop, &mut link_actions, &mut out.outputs),
                     };
@@ -477,6 +482,6 @@ impl Node {
 
     /// The MAC address of its first radio.
     pub fn mac_addr(&self) -> MacAddr {
-        self.mac_addr
+        self.radios.at(FIRST).addresses.mac
     }
 }

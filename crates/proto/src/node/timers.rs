@@ -1,43 +1,17 @@
 //! The timers of a node's layers above the MAC: they are asked only after they have been called.
 
 use super::buffers::Buffers;
-use super::radios::FIRST;
+use super::radio::FIRST;
 use super::stack::Node;
+use super::upper::{LINK, ROUTER, TRANSPORTS};
 use crate::route::Protocol;
 use fourhop_units::Time;
-
-/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
-#[derive(Debug)]
-pub(super) struct UpperTimers {
-    /// The earliest.
-    pub first: Time,
-    link: Time,
-    router: Time,
-    transports: Time,
-    /// The wired side, the modules of C3TCP and reordering buffers, which few nodes have.
-    rest: Time,
-    /// Layers that have been called since they were asked: the first three, in this order.
-    pub stale: [bool; 3],
-    /// Is there any of the rest?
-    pub has_rest: bool,
-}
-
-pub(super) const LINK: usize = 0;
-pub(super) const ROUTER: usize = 1;
-pub(super) const TRANSPORTS: usize = 2;
-
-impl UpperTimers {
-    pub fn new(router: Option<Time>, has_rest: bool) -> UpperTimers {
-        let (never, router) = (Time::NEVER, Time::or_never(router));
-        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3], has_rest }
-    }
-}
 
 impl Node {
     pub(super) fn upper_layers(&mut self, now: Time, out: &mut Buffers) {
         if self.upper.link <= now {
             let mut actions = out.link.take();
-            self.link.handle_timeout(now, &mut actions);
+            self.link_of(FIRST).handle_timeout(now, &mut actions);
             self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
             out.link.give(actions);
@@ -69,7 +43,7 @@ impl Node {
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        if due(self.mac.next_reorder_timeout()) {
+        if due(self.mac_at(FIRST).next_reorder_timeout()) {
             self.reorder_timeout(now, FIRST, out);
         }
     }
@@ -82,7 +56,7 @@ impl Node {
             return;
         }
         if link {
-            upper.link = Time::or_never(self.link.next_timeout());
+            upper.link = Time::or_never(self.radios.at(FIRST).link.next_timeout());
         }
         if router {
             upper.router = Time::or_never(self.router.next_timeout());
@@ -94,7 +68,7 @@ impl Node {
             let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
             let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
             let early = self.early.as_ref().and_then(|early| early.next_timeout());
-            let reordering = self.mac.next_reorder_timeout();
+            let reordering = self.radios.at(FIRST).mac.next_reorder_timeout();
             let rest = Time::earlier_of(early, Time::earlier_of(wired, modules));
             upper.rest = Time::or_never(Time::earlier_of(reordering, rest));
         }

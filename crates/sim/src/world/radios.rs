@@ -20,9 +20,9 @@ impl World {
         if let Some(receiver) = self.receivers.get_mut(index) {
             ear.settle_at(self.now, receiver, &self.rules.medium);
         }
-        let due = node.handle_radio_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
+        let due = node.handle_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);
-        if let Some(at) = node.next_radio_timeout(radio, ear) {
+        if let Some(at) = node.next_timeout(radio, ear) {
             self.queue.push(slot, timer_key(slot.0, at));
         }
         hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
@@ -46,8 +46,8 @@ impl World {
         let frame = frame.as_ref()?;
         let next = self.air.neighbours(air, *src)[*cursor as usize..*beyond as usize].first();
         let next = next.map(|next| departure_key(*start + frame.airtime + next.delay(), next.node, *src));
-        node.handle_radio_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
-        let timer = node.next_radio_timeout(radio, ear).map(|at| timer_key(station.0, at));
+        node.handle_reception(now, radio, (frame, power), ear, &mut self.outside.buffers);
+        let timer = node.next_timeout(radio, ear).map(|at| timer_key(station.0, at));
         self.queue.set(Slot(station.0), timer);
         hasten_layers(&self.stations, &self.nodes, owner, &mut self.queue);
         if !self.outside.buffers.outputs.is_empty() {

@@ -9,7 +9,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`config`] | limits and sizes |
+//! | [`options`], `lengths` | limits; sizes |
+//! | `window`, `outcome` | sequence numbers; how an exchange is to go, and how it went |
 //! | [`originator`] | what is sent to one receiver: numbers, window, retries, requests that move the receiver on |
 //! | [`recipient`] | what comes from one transmitter: the scoreboard behind block acknowledgements, the reordering buffer |
 //! | [`rates`] | Minstrel-HT: by which MCS an exchange goes |

@@ -1,0 +1,60 @@
+//! The balance of each layer of a node: how many packets it was given, passed on, lost and has.
+
+use super::account::{Account, Layers};
+use super::radio::FIRST;
+use super::stack::Node;
+use crate::drop::Layer;
+use crate::route::Protocol;
+
+impl Node {
+    /// The balance of each layer but the radio, which is the ear's.
+    pub fn accounts(&self) -> Layers {
+        let c = &self.crossings;
+        let mut mac = Account::default();
+        let (mut arp_sent, mut link_held) = (0, 0);
+        for radio in FIRST..self.radios() {
+            let (dcf, link) = (self.mac_at(radio), self.link_at(radio));
+            mac.add(&Account::of_mac(dcf));
+            let (down, up) = link.held();
+            (arp_sent, link_held) = (arp_sent + link.arp_sent(), link_held + down + up);
+        }
+        let (from_wires, to_wires, crossing) =
+            self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.held()));
+        let held = |layer, taken, passed, held: usize| Account {
+            taken,
+            passed,
+            dropped: self.drops.in_layer(layer),
+            held: held as u64,
+        };
+        let (absorbed, emitted) = self.modules.as_ref().map(|modules| modules.balance()).unwrap_or_default();
+        Layers {
+            radio: Account::default(),
+            mac,
+            link: held(
+                Layer::Link,
+                c.network_to_link + arp_sent + c.mac_to_link,
+                c.link_to_mac + c.link_to_network + c.arp_received + c.link_given_back,
+                link_held,
+            ),
+            network: held(
+                Layer::Network,
+                self.local.originated()
+                    + c.routing_sent
+                    + c.copied
+                    + c.notifications_sent
+                    + c.link_to_network
+                    + c.given_back
+                    + from_wires
+                    + emitted,
+                c.network_to_link
+                    + self.local.delivered
+                    + c.routing_received
+                    + c.notifications_received
+                    + to_wires
+                    + absorbed,
+                self.router.held() + crossing,
+            ),
+            wire: Account::default(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! One radio of a node: its MAC, the queue of its link layer, its addresses.
+
+use crate::mac::Dcf;
+use crate::net::{Addresses, Link};
+use core::net::Ipv4Addr;
+use fourhop_units::MacAddr;
+use std::sync::Arc;
+
+/// The IP addresses of all radios on one channel, in order.
+pub type OnChannel = Arc<[Ipv4Addr]>;
+
+/// The first of a node's radios, whose address is that of the node.
+pub const FIRST: usize = 0;
+
+/// A radio.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Radio {
+    pub link: Link,
+    pub mac: Dcf,
+    pub addresses: Addresses,
+    /// The addresses on its channel; `None` at the first, which leads to all that no other leads to.
+    pub on_channel: Option<OnChannel>,
+}
+
+/// The radios of a node. The first is part of the node itself, so that a node with one pays nothing for the others.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Radios {
+    first: Radio,
+    further: Vec<Radio>,
+}
+
+impl Radios {
+    pub fn new(first: Radio) -> Radios {
+        Radios { first, further: Vec::new() }
+    }
+
+    pub fn add(&mut self, radio: Radio) {
+        self.further.push(radio);
+    }
+
+    pub fn count(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// Is there one alone?
+    pub fn is_one(&self) -> bool {
+        self.further.is_empty()
+    }
+
+    #[inline(always)]
+    pub fn at(&self, radio: usize) -> &Radio {
+        if radio == FIRST { &self.first } else { &self.further[radio - 1] }
+    }
+
+    #[inline(always)]
+    pub fn at_mut(&mut self, radio: usize) -> &mut Radio {
+        if radio == FIRST { &mut self.first } else { &mut self.further[radio - 1] }
+    }
+
+    /// All but the first.
+    pub fn further_mut(&mut self) -> &mut [Radio] {
+        &mut self.further
+    }
+
+    /// The radio on whose channel this neighbour is.
+    pub fn towards(&self, next_hop: Ipv4Addr) -> usize {
+        let there = |radio: &Radio| radio.on_channel.as_ref().is_some_and(|all| all.binary_search(&next_hop).is_ok());
+        self.further.iter().position(there).map_or(FIRST, |place| place + 1)
+    }
+
+    /// The IP address of the neighbour with this MAC address, if one of the radios knows it.
+    pub fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
+        let known = self.first.link.neighbour_ip(mac);
+        if self.further.is_empty() {
+            return known;
+        }
+        known.or_else(|| self.further.iter().find_map(|radio| radio.link.neighbour_ip(mac)))
+    }
+}

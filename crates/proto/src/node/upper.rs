@@ -1,0 +1,30 @@
+//! The timers of the layers above the MAC, as they were when last asked.
+
+use fourhop_units::Time;
+
+/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+#[derive(Debug)]
+pub(super) struct UpperTimers {
+    /// The earliest.
+    pub first: Time,
+    pub link: Time,
+    pub router: Time,
+    pub transports: Time,
+    /// The wired side, the modules of C3TCP and reordering buffers, which few nodes have.
+    pub rest: Time,
+    /// Layers that have been called since they were asked: the first three, in this order.
+    pub stale: [bool; 3],
+    /// Is there any of the rest?
+    pub has_rest: bool,
+}
+
+pub(super) const LINK: usize = 0;
+pub(super) const ROUTER: usize = 1;
+pub(super) const TRANSPORTS: usize = 2;
+
+impl UpperTimers {
+    pub fn new(router: Option<Time>, has_rest: bool) -> UpperTimers {
+        let (never, router) = (Time::NEVER, Time::or_never(router));
+        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3], has_rest }
+    }
+}

@@ -159,6 +159,7 @@ bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
+	$(BIN)/python scripts/result_columns.py
 	$(BIN)/python scripts/manual.py
 	$(BIN)/python scripts/dashboards.py
 	$(MAKE) --no-print-directory linux

@@ -209,6 +209,11 @@ def test_the_scenario_reference_is_current() -> None:
     assert written.rstrip() == _core.reference().rstrip(), "run `make docs`"
 
 
+def test_the_columns_of_results_are_current() -> None:
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "result_columns.py", "--check"], check=False)
+    assert done.returncode == 0, "run `make docs`"
+
+
 def test_links_lead_somewhere() -> None:
     for path in DOCUMENTS:
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):

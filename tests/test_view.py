@@ -113,7 +113,7 @@ def test_events_are_losses_where_a_frame_was_meant_drops_time_outs_and_changes_o
     assert list(events["time"]) == [16 * MS + 667, 1600 * MS, 1700 * MS, 2000 * MS]
     assert list(events["node"]) == [1, 1, 0, 0]
     assert names["fate"][events["reason"][0]] == "collision"
-    assert names["reason"][events["reason"][1]] == "retry-limit"
+    assert names["reason"][events["reason"][1]] == "data-retry-limit"
     assert list(events["ref"][:2]) == [1, 2]
 
 

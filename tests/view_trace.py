@@ -142,7 +142,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
         _event(36.5, 2, "received", 1),
         _event(36.5, 2, "delivered"),
         _event(1500, 1, "created", packet=2),
-        _event(1600, 1, "dropped", reason="retry-limit", packet=2),
+        _event(1600, 1, "dropped", reason="data-retry-limit", packet=2),
     ],
     "queues": [(0, 8 * MS, "interface", None, 1), (0, 9 * MS, "interface", None, 0), (0, 10 * MS, "routing", None, 5)],
     "tcp": [

@@ -7,46 +7,10 @@ from typing import Any, Literal
 
 import polars as pl
 
-from fourhop import gathered
+from fourhop import columns, gathered
 from fourhop.rundata import RunData
 
-FLOWS = pl.Schema(
-    {
-        "seed": pl.UInt64(),
-        "flow": pl.String(),
-        "src": pl.Int64(),
-        "dst": pl.Int64(),
-        "hops": pl.Int64(),
-        "transport": pl.String(),
-        "app": pl.String(),
-        "goodput_bps": pl.Float64(),
-        "throughput_bps": pl.Float64(),
-        "delivered_bytes": pl.UInt64(),
-        "active_s": pl.Float64(),
-        "averaged_goodput_bps": pl.Float64(),
-        "file_goodput_bps": pl.Float64(),
-        "files": pl.UInt64(),
-        "sent_packets": pl.UInt64(),
-        "retransmitted_packets": pl.UInt64(),
-        "timeouts": pl.UInt64(),
-        "fast_retransmits": pl.UInt64(),
-        "rtt_mean_s": pl.Float64(),
-        "rtt_min_s": pl.Float64(),
-        "rtt_median_s": pl.Float64(),
-        "rtt_max_s": pl.Float64(),
-        "rtt_std_s": pl.Float64(),
-        "age_mean_s": pl.Float64(),
-        "age_median_s": pl.Float64(),
-        "age_p95_s": pl.Float64(),
-        "age_p99_s": pl.Float64(),
-        "route_changes": pl.UInt64(),
-        "route_discoveries": pl.UInt64(),
-        "discovery_first_s": pl.Float64(),
-        "discovery_mean_s": pl.Float64(),
-        "discovery_max_s": pl.Float64(),
-        "batch_goodput_bps": pl.List(pl.Float64()),
-    }
-)
+FLOWS = pl.Schema({"seed": pl.UInt64(), **columns.schema("flows")})
 
 COUNTS = pl.Schema({"seed": pl.UInt64(), "layer": pl.String(), "name": pl.String(), "count": pl.UInt64()})
 

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fourhop import stats
+from fourhop.columns import table as declared
 from fourhop.rundata import Counts, FlowRun, RunData
 
 T = TypeVar("T")
 
-COLUMNS = {"name": "flow", "sent": "sent_packets", "retransmitted": "retransmitted_packets"}
+COLUMNS = {column.field: column.name for column in declared("flows") if column.field != column.name}
 """Fields of a run that a table names more fully."""
 
 MEANS = {

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from fourhop._core import series_columns
+from fourhop import columns
 from fourhop.errors import FourhopError
 from fourhop.store import Scratch, unwritable
 
@@ -35,20 +35,10 @@ _FILES: dict[Table, str] = {"series": "flows", "queues": "queues"}
 
 
 def schema(table: Table) -> pl.Schema:
-    """Columns and types of a table; those of the flows come from the simulator's list."""
+    """Columns and types of a table, as the simulator declares them."""
     import polars as pl
 
-    if table == "queues":
-        columns: dict[str, pl.DataType] = {
-            "node": pl.Int64(),
-            "to": pl.Int64(),
-            "time_s": pl.Float64(),
-            "queue_packets": pl.Int64(),
-        }
-    else:
-        columns = {"flow": pl.String(), "time_s": pl.Float64()}
-        columns |= {name: pl.Float64() for name, _ in series_columns()}
-    return pl.Schema({"seed": pl.UInt64(), **columns})
+    return pl.Schema({"seed": pl.UInt64(), **columns.schema(table)})
 
 
 def csv(folder: Path, seed: int, table: Table) -> Path:
@@ -114,10 +104,8 @@ class Recorded:
         if self._saved:
             path = self.folder / f"{table}.parquet"
             return pl.scan_parquet(path, glob=False) if path.exists() else pl.LazyFrame(schema=schema(table))
-        columns = dict(schema(table))
-        del columns["seed"]
         parts = [
-            pl.scan_csv(csv(self.folder, seed, table), schema=pl.Schema(columns)).select(
+            pl.scan_csv(csv(self.folder, seed, table), schema=pl.Schema(columns.schema(table))).select(
                 pl.lit(seed, pl.UInt64()).alias("seed"), pl.all()
             )
             for seed in seeds

@@ -10,7 +10,7 @@ Counts = dict[str, dict[str, int]]
 
 
 class FlowRun(TypedDict):
-    """One flow of one run."""
+    """One flow of one run. Of its fields, which the simulator declares, those that are read by name."""
 
     name: str
     src: int

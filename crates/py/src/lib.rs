@@ -40,6 +40,12 @@ mod _core {
         fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
 
+    /// Every table of results and traces with its columns: name, field, type, unit, meaning and, of names, those there are. JSON.
+    #[pyfunction]
+    fn tables() -> String {
+        serde_json::to_string(&fourhop_sim::columns::tables()).expect("INVARIANT: tables are JSON")
+    }
+
     /// Fingerprint of the sources the engine was built from, 16 hexadecimal digits (see build.rs): two engines of one
     /// version with other code differ in it.
     #[pyfunction]

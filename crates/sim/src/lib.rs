@@ -27,6 +27,7 @@ pub mod air;
 pub mod batch;
 pub mod channel;
 mod channel_choice;
+pub mod columns;
 pub mod event_queue;
 pub mod grid;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The result of a run: numbers with their units in their names, as they are written to JSON.
 
+use crate::columns::result;
 use fourhop_units::{Dur, Time};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -8,42 +9,43 @@ use std::collections::BTreeMap;
 /// Counts by name, for each layer.
 pub type Named = BTreeMap<Cow<'static, str>, BTreeMap<&'static str, u64>>;
 
-/// The results of one run.
-#[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct RunResult {
-    /// Seed of the run.
-    pub seed: u64,
-    /// Simulated time.
-    pub simulated_s: f64,
-    /// What ended the run: `duration`, or `packets` once that many were delivered.
-    pub ended_by: &'static str,
-    /// Time it took.
-    pub wall_s: f64,
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
-    pub events: u64,
-    /// Frames radiated.
-    pub frames: u64,
-    /// Copies of frames that ended at a receiver.
-    pub receptions: u64,
-    /// The flows, in the order of the scenario.
-    pub flows: Vec<FlowResult>,
-    /// Sum of the goodputs.
-    pub aggregate_goodput_bps: f64,
-    /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or if
-    /// nothing arrived at all.
-    pub jain: Option<f64>,
-    /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
-    pub drops: Named,
-    /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`: that of node 3
-    /// on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`, `airtime 3-all`).
-    pub counters: Named,
-    /// Balance of each layer at the end.
-    pub conservation: BTreeMap<&'static str, Balance>,
-    /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none are left
-    /// out.
-    pub link_drops: ByLink,
-    /// What each direction of a wired link did, named `from-to`; nodes without radios by their names.
-    pub wires: ByLink,
+result! {
+    /// The results of one run.
+    RunResult {
+        /// Seed of the run.
+        seed: u64;
+        /// Simulated time.
+        simulated_s: f64;
+        /// What ended the run: `duration`, or `packets` once that many were delivered.
+        ended_by: &'static str;
+        /// Time it took; the only column that differs between runs of one seed.
+        wall_s: f64;
+        /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
+        events: u64;
+        /// Frames radiated.
+        frames: u64;
+        /// Copies of frames that ended at a receiver.
+        receptions: u64;
+        /// The flows, in the order of the scenario.
+        flows: Vec<FlowResult>;
+        /// Sum of the goodputs.
+        aggregate_goodput_bps: f64;
+        /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or if
+        /// nothing arrived at all.
+        jain: Option<f64>;
+        /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
+        drops: Named;
+        /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`: that of node 3
+        /// on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`, `airtime 3-all`).
+        counters: Named;
+        /// Balance of each layer at the end.
+        conservation: BTreeMap<&'static str, Balance>;
+        /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none are left
+        /// out.
+        link_drops: ByLink;
+        /// What each direction of a wired link did, named `from-to`; nodes without radios by their names.
+        wires: ByLink;
+    }
 }
 
 /// Counts by name, for each of some links.
@@ -64,77 +66,78 @@ pub struct Balance {
     pub held: u64,
 }
 
-/// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the start
-/// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier. A run that is cut by
-/// packets is measured, for all flows alike, from the end of its first part to its end.
-#[derive(Clone, PartialEq, Serialize, Debug)]
-pub struct FlowResult {
-    /// Name.
-    pub name: String,
-    /// Sending node. Nodes without radios are numbered after those of the topology.
-    pub src: u32,
-    /// Receiving node.
-    pub dst: u32,
-    /// Radio hops of a shortest path.
-    pub hops: Option<u32>,
-    /// Transport.
-    pub transport: &'static str,
-    /// Application.
-    pub app: &'static str,
-    /// Payload delivered to the receiving application, each byte once; for ping, payload of answered requests.
-    pub goodput_bps: f64,
-    /// Payload that arrived at the receiving transport, repeated bytes included.
-    pub throughput_bps: f64,
-    /// Payload bytes behind `goodput_bps`.
-    pub delivered_bytes: u64,
-    /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
-    pub active_s: f64,
-    /// Payload delivered over `active_s`.
-    pub averaged_goodput_bps: f64,
-    /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
-    pub file_goodput_bps: Option<f64>,
-    /// Files completed over the whole run; none for what does not send files.
-    pub files: Option<u64>,
-    /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
-    /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
-    pub batch_goodput_bps: Vec<f64>,
-    /// Segments, datagrams or requests sent over the whole run, repeated ones included.
-    pub sent: u64,
-    /// Of those, segments sent again.
-    pub retransmitted: u64,
-    /// Retransmission time-outs.
-    pub timeouts: u64,
-    /// Losses found by duplicate acknowledgements.
-    pub fast_retransmits: u64,
-    /// Mean round trip of the samples taken, if any.
-    pub rtt_mean_s: Option<f64>,
-    /// Least round trip of ping, if a reply came.
-    pub rtt_min_s: Option<f64>,
-    /// Median round trip of ping: of an even number of replies the mean of the middle two.
-    pub rtt_median_s: Option<f64>,
-    /// Largest round trip of ping.
-    pub rtt_max_s: Option<f64>,
-    /// Standard deviation of ping's round trips (over n - 1), if two replies came.
-    pub rtt_std_s: Option<f64>,
-    /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since each became the
-    /// next to be sent.
-    pub age_mean_s: Option<f64>,
-    /// Half of the bytes were no older.
-    pub age_median_s: Option<f64>,
-    /// 95 % of the bytes were no older.
-    pub age_p95_s: Option<f64>,
-    /// 99 % of the bytes were no older.
-    pub age_p99_s: Option<f64>,
-    /// How often a packet of the flow left its source through another neighbour than the one before it.
-    pub route_changes: u64,
-    /// Searches of the source for the receiver that a route reply ended.
-    pub route_discoveries: u64,
-    /// The first of them, from the first request to the reply.
-    pub discovery_first_s: Option<f64>,
-    /// Their mean.
-    pub discovery_mean_s: Option<f64>,
-    /// The longest.
-    pub discovery_max_s: Option<f64>,
+result! {
+    /// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the start
+    /// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier. A run that is cut by
+    /// packets is measured, for all flows alike, from the end of its first part to its end.
+    FlowResult {
+        /// Name of the flow.
+        name: String as "flow";
+        /// Sending node. Nodes without radios are numbered after those of the topology.
+        src: u32;
+        /// Receiving node.
+        dst: u32;
+        /// Radio hops of a shortest path, to the nearest gateway if one end has no radio.
+        hops: Option<u32>;
+        /// Transport.
+        transport: &'static str;
+        /// Application.
+        app: &'static str;
+        /// Payload delivered to the receiving application, each byte once; for ping, payload of answered requests.
+        goodput_bps: f64;
+        /// Payload that arrived at the receiving transport, repeated bytes included.
+        throughput_bps: f64;
+        /// Payload bytes behind `goodput_bps`.
+        delivered_bytes: u64;
+        /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
+        active_s: f64;
+        /// Payload delivered over `active_s`.
+        averaged_goodput_bps: f64;
+        /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
+        file_goodput_bps: Option<f64>;
+        /// Files completed over the whole run; none for what does not send files.
+        files: Option<u64>;
+        /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
+        /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
+        batch_goodput_bps: Vec<f64>;
+        /// Segments, datagrams or requests sent over the whole run, repeated ones included.
+        sent: u64 as "sent_packets";
+        /// Of those, segments sent again.
+        retransmitted: u64 as "retransmitted_packets";
+        /// Retransmission time-outs.
+        timeouts: u64;
+        /// Losses found by duplicate acknowledgements.
+        fast_retransmits: u64;
+        /// Mean round trip of the samples taken, if any.
+        rtt_mean_s: Option<f64>;
+        /// Least round trip of ping, if a reply came.
+        rtt_min_s: Option<f64>;
+        /// Median round trip of ping: of an even number of replies the mean of the middle two.
+        rtt_median_s: Option<f64>;
+        /// Largest round trip of ping.
+        rtt_max_s: Option<f64>;
+        /// Standard deviation of ping's round trips (over n - 1), if two replies came.
+        rtt_std_s: Option<f64>;
+        /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since each became the
+        /// next to be sent.
+        age_mean_s: Option<f64>;
+        /// Age at delivery that half of those bytes did not exceed.
+        age_median_s: Option<f64>;
+        /// Age at delivery that 95 % of those bytes did not exceed.
+        age_p95_s: Option<f64>;
+        /// Age at delivery that 99 % of those bytes did not exceed.
+        age_p99_s: Option<f64>;
+        /// How often a packet of the flow left its source through another neighbour than the one before it.
+        route_changes: u64;
+        /// Searches of the source for the receiver that a route reply ended (AODV).
+        route_discoveries: u64;
+        /// The first of these searches, from the first request to the reply.
+        discovery_first_s: Option<f64>;
+        /// The mean of these searches.
+        discovery_mean_s: Option<f64>;
+        /// The longest of these searches.
+        discovery_max_s: Option<f64>;
+    }
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984): (sum x)^2 / (n sum x^2).

@@ -98,7 +98,7 @@ class Blobs:
             "queues": self._queues,
             "routes": self._routes,
             "positions": self._positions,
-            "events": lambda: _arrow(events(self._tables, self._nodes, self._reasons, self._since_ns)),
+            "events": lambda: _arrow(events(self._tables, self._nodes, self._since_ns)),
             "overview": lambda: overview(self._tables, self._nodes, self.span, self.bins).tobytes(),
         }
         if name in whole:
@@ -159,7 +159,7 @@ class Blobs:
                 "fate": columns.FATES,
                 "state": columns.STATES,
                 "event": columns.PACKET_EVENTS,
-                "reason": self._reasons,
+                "reason": columns.REASONS,
                 "tcp": columns.TCP_EVENTS,
             },
             "chunks": {
@@ -170,14 +170,6 @@ class Blobs:
             "bins": self.bins,
             "counts": {"frames": self._rows["frames"], "copies": self._rows["receptions"]},
         }
-
-    @functools.cached_property
-    def _reasons(self) -> list[str]:
-        packets = self._tables.find("packets")
-        if packets is None:
-            return []
-        found = packets.filter(pl.col("reason").is_not_null()).select(pl.col("reason").cast(pl.String).unique().sort())
-        return list(found.collect()["reason"])
 
     def _count(self, table: str) -> int:
         scan = self._tables.find(table)
@@ -199,7 +191,7 @@ class Blobs:
             names = [column.meta.output_name() for column in found]
             empty = pl.DataFrame({name: pl.Series([], dtype=pl.Int32) for name in names})
             return _arrow(empty if more is None else more)
-        rows = scan.filter(wanted).select(found).collect()
+        rows = columns.read(self._tables, table, scan.filter(wanted).select(found))
         return _arrow(
             rows if more is None else pl.concat([rows, more], how="vertical_relaxed").sort("time", maintain_order=True)
         )
@@ -235,7 +227,7 @@ class Blobs:
         node, contents = self._nodes.column, code("kind", columns.CONTENTS, "content")
         found = [
             *(since("time_ns", begin, "time"), number("packet"), node("node"), code("event", columns.PACKET_EVENTS)),
-            *(code("reason", self._reasons), number("flow", kind=pl.Int16), contents, node("peer"), node("src")),
+            *(code("reason", columns.REASONS), number("flow", kind=pl.Int16), contents, node("peer"), node("src")),
             *(node("dst"), number("seq", kind=pl.Float64), number("ack", kind=pl.Float64), number("payload")),
             number("bytes"),
         ]

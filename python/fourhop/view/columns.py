@@ -1,36 +1,27 @@
-"""Columns of a trace as numbers: what the page can use as it comes. Names become codes, -1 stands for null."""
+"""Columns of a trace as numbers: what the page can use as it comes. Names become codes; -1 stands for null alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-KINDS = ("rts", "cts", "data", "ack", "block-ack", "block-ack-request")
-CONTENTS = (
-    *("arp", "tcp-data", "tcp-ack", "tcp-syn", "tcp-fin", "tcp-rst", "udp", "atp-data", "atp-feedback"),
-    *("echo-request", "echo-reply", "rreq", "rrep", "rerr", "rrep-ack", "hello", "probe", "babel", "other"),
-)
-FATES = ("received", "overheard", "undecodable", "collision", "captured", "half-duplex", "frame-error")
-STATES = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs", "ifs", "counting", "frozen")
-PACKET_EVENTS = (
-    *(
-        "created",
-        "queued",
-        "head",
-        "sent",
-        "failed",
-        "received",
-        "wire-out",
-        "wire-in",
-        "delivered",
-        "absorbed",
-        "dropped",
-    ),
-)
-TCP_EVENTS = ("sent", "resent", "received", "timeout", "fast-retransmit", "window")
-"""What docs/trace.md names; the code of a name is its place."""
+from fourhop import _core
+from fourhop.columns import names
+from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    from fourhop.view.tables import Tables
+
+KINDS = names("frames", "kind")
+CONTENTS = names("frames", "content")
+FATES = names("receptions", "fate")
+STATES = names("mac", "state")
+PACKET_EVENTS = names("packets", "event")
+REASONS = names("packets", "reason")
+TCP_EVENTS = names("tcp", "event")
+"""What the simulator may write; the code of a name is its place."""
 
 
 class Nodes:
@@ -48,11 +39,26 @@ class Nodes:
         return value.cast(pl.Int32).fill_null(-1).alias(name or column)
 
 
-def code(column: str, names: Sequence[str], name: str = "") -> pl.Expr:
-    """A column of names as their places in a list."""
-    codes: Mapping[str, int] = {each: place for place, each in enumerate(names)}
-    value = pl.col(column).cast(pl.String).replace_strict(codes, default=-1, return_dtype=pl.Int8)
+def code(column: str, known: Sequence[str], name: str = "") -> pl.Expr:
+    """A column of names as their places in a list; a name that is not in it is an error when the column is read."""
+    codes: Mapping[str, int] = {each: place for place, each in enumerate(known)}
+    value = pl.col(column).cast(pl.String).replace_strict(codes, return_dtype=pl.Int8)
     return value.fill_null(-1).alias(name or column)
+
+
+def read(tables: Tables, table: str, rows: pl.LazyFrame) -> pl.DataFrame:
+    """The rows of a table.
+
+    Raises `FourhopError` if it holds a name that this version does not know.
+    """
+    try:
+        return rows.collect()
+    except pl.exceptions.InvalidOperationError as error:
+        what = str(error).splitlines()[0]
+        raise FourhopError(
+            f"{tables.folder}: {table}: found a name that fourhop {_core.version()} does not write ({what}), "
+            "allowed: traces of this version; write the trace again"
+        ) from error
 
 
 def number(column: str, name: str = "", kind: Any = pl.Int32) -> pl.Expr:
@@ -70,6 +76,6 @@ def time() -> pl.Expr:
     return pl.col("time_ns").cast(pl.Float64).alias("time")
 
 
-def among(column: str, *names: str) -> pl.Expr:
+def among(column: str, *wanted: str) -> pl.Expr:
     """Whether a column has one of the names."""
-    return pl.col(column).cast(pl.String).is_in(list(names))
+    return pl.col(column).cast(pl.String).is_in(list(wanted))

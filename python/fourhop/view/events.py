@@ -14,7 +14,7 @@ LOSS, DROP, TIMEOUT, ROUTE = range(4)
 COLUMNS = ("time", "what", "node", "flow", "ref", "reason")
 
 
-def events(tables: Tables, nodes: Nodes, reasons: list[str], from_ns: int) -> pl.DataFrame:
+def events(tables: Tables, nodes: Nodes, from_ns: int) -> pl.DataFrame:
     """All events since a time; `ref` is the frame that was lost or the packet that was dropped."""
     scans = {name: tables.find(name) for name in ("receptions", "frames", "packets", "tcp", "routes")}
     parts = []
@@ -22,14 +22,18 @@ def events(tables: Tables, nodes: Nodes, reasons: list[str], from_ns: int) -> pl
     def add(what: int, rows: pl.LazyFrame, ref: pl.Expr, reason: pl.Expr) -> None:
         flow = columns.number("flow", kind=pl.Int16)
         parts.append(
-            rows.select(
-                columns.time(),
-                pl.lit(what, pl.Int8).alias("what"),
-                nodes.column("node"),
-                flow,
-                ref.cast(pl.Float64).fill_null(-1).alias("ref"),
-                reason.cast(pl.Int8).alias("reason"),
-            ).collect()
+            columns.read(
+                tables,
+                ("receptions", "packets", "tcp", "routes")[what],
+                rows.select(
+                    columns.time(),
+                    pl.lit(what, pl.Int8).alias("what"),
+                    nodes.column("node"),
+                    flow,
+                    ref.cast(pl.Float64).fill_null(-1).alias("ref"),
+                    reason.cast(pl.Int8).alias("reason"),
+                ),
+            )
         )
 
     none = pl.lit(-1)
@@ -41,7 +45,7 @@ def events(tables: Tables, nodes: Nodes, reasons: list[str], from_ns: int) -> pl
         rows = lost.select("frame", "node", "fate", time_ns="end_ns").join(meant, on=["frame", "node"])
         add(LOSS, rows, pl.col("frame"), code("fate", columns.FATES))
     if (packets := scans["packets"]) is not None:
-        add(DROP, packets.filter(since & among("event", "dropped")), pl.col("packet"), code("reason", reasons))
+        add(DROP, packets.filter(since & among("event", "dropped")), pl.col("packet"), code("reason", columns.REASONS))
     if (tcp := scans["tcp"]) is not None:
         add(TIMEOUT, tcp.filter(since & among("event", "timeout")), none, none)
     if (routes := scans["routes"]) is not None:

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fourhop.view.columns import STATES, Nodes, among, code
+from fourhop.view.columns import FATES, STATES, Nodes, among, code, read
 from fourhop.view.tables import Tables
 
+_LOST = tuple(FATES[FATES.index(name)] for name in ("collision", "frame-error"))
+"""Losses that are shown: of copies that were strong enough to be received."""
 _CHANNELS = (("transmitting",), ("receiving",), ("busy", "eifs", "nav", "waiting"))
 
 
@@ -19,12 +21,13 @@ def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> 
     inside = pl.col("end_ns") >= span[0]
     mac, receptions = tables.find("mac"), tables.find("receptions")
     if mac is not None:
-        rows = mac.filter(inside).select(nodes.column("node"), "start_ns", "end_ns", code("state", STATES)).collect()
+        found = mac.filter(inside).select(nodes.column("node"), "start_ns", "end_ns", code("state", STATES))
+        rows = read(tables, "mac", found)
         for channel, states in enumerate(_CHANNELS):
             kind = pl.col("state").is_in([STATES.index(state) for state in states])
             sums[channel] = 255 * _covered(rows.filter(kind), count, span, bins)
     if receptions is not None:
-        missed = receptions.filter(inside & among("fate", "collision", "frame-error"))
+        missed = receptions.filter(inside & among("fate", *_LOST))
         lost = missed.select(nodes.column("node"), "end_ns").collect()
         at = np.clip((lost["end_ns"].to_numpy() - span[0]) * bins // (span[1] - span[0]), 0, bins - 1)
         sums[3] = np.bincount(lost["node"].to_numpy() * bins + at, minlength=count * bins).reshape(count, bins)

@@ -39,71 +39,61 @@ pub enum Step {
     Dropped(DropReason),
 }
 
-/// What a packet is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PacketKind {
-    /// TCP with payload.
-    TcpData,
-    /// TCP without payload or one of the flags below.
-    TcpAck,
-    /// SYN, with or without ACK.
-    TcpSyn,
-    /// FIN without payload.
-    TcpFin,
-    /// RST.
-    TcpRst,
-    /// UDP.
-    Udp,
-    /// Data of ATP.
-    AtpData,
-    /// Feedback of ATP.
-    AtpFeedback,
-    /// ICMP echo request.
-    EchoRequest,
-    /// ICMP echo reply.
-    EchoReply,
-    /// Route request.
-    Rreq,
-    /// Route reply.
-    Rrep,
-    /// Route error.
-    Rerr,
-    /// Acknowledgement of a route reply.
-    RrepAck,
-    /// HELLO: a route reply that nobody asked for.
-    Hello,
-    /// Probe of links.
-    Probe,
-    /// A packet of Babel.
-    Babel,
-    /// Another packet of a host outside.
-    Other,
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal;)+) => {
+        /// What a packet is.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum PacketKind { $($(#[doc = $doc])+ $kind,)+ }
+
+        impl PacketKind {
+            /// Every kind.
+            pub const ALL: &[PacketKind] = &[$(PacketKind::$kind,)+];
+
+            /// Name in traces.
+            pub const fn name(self) -> &'static str {
+                match self { $(PacketKind::$kind => $name,)+ }
+            }
+        }
+    };
 }
 
-impl PacketKind {
-    /// Name in traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PacketKind::TcpData => "tcp-data",
-            PacketKind::TcpAck => "tcp-ack",
-            PacketKind::TcpSyn => "tcp-syn",
-            PacketKind::TcpFin => "tcp-fin",
-            PacketKind::TcpRst => "tcp-rst",
-            PacketKind::Udp => "udp",
-            PacketKind::AtpData => "atp-data",
-            PacketKind::AtpFeedback => "atp-feedback",
-            PacketKind::EchoRequest => "echo-request",
-            PacketKind::EchoReply => "echo-reply",
-            PacketKind::Rreq => "rreq",
-            PacketKind::Rrep => "rrep",
-            PacketKind::Rerr => "rerr",
-            PacketKind::RrepAck => "rrep-ack",
-            PacketKind::Hello => "hello",
-            PacketKind::Probe => "probe",
-            PacketKind::Babel => "babel",
-            PacketKind::Other => "other",
-        }
-    }
+kinds! {
+    /// TCP with payload.
+    TcpData = "tcp-data";
+    /// TCP without payload or one of the flags below.
+    TcpAck = "tcp-ack";
+    /// SYN, with or without ACK.
+    TcpSyn = "tcp-syn";
+    /// FIN without payload.
+    TcpFin = "tcp-fin";
+    /// RST.
+    TcpRst = "tcp-rst";
+    /// UDP.
+    Udp = "udp";
+    /// Data of ATP.
+    AtpData = "atp-data";
+    /// Feedback of ATP.
+    AtpFeedback = "atp-feedback";
+    /// ICMP echo request.
+    EchoRequest = "echo-request";
+    /// ICMP echo reply.
+    EchoReply = "echo-reply";
+    /// Route request.
+    Rreq = "rreq";
+    /// Route reply.
+    Rrep = "rrep";
+    /// Route error.
+    Rerr = "rerr";
+    /// Acknowledgement of a route reply.
+    RrepAck = "rrep-ack";
+    /// HELLO: a route reply that nobody asked for.
+    Hello = "hello";
+    /// Probe of links.
+    Probe = "probe";
+    /// A packet of Babel.
+    Babel = "babel";
+    /// Another packet of a host outside.
+    Other = "other";
 }
 
 /// A step of a packet, with what the packet says.

@@ -14,7 +14,7 @@ pub use pcap::{CaptureForm, PcapFolder};
 pub use recorder::{Filter, FlowAbout, Kind, Recorder};
 pub use request::Request;
 pub use series::{Column, FLOW_COLUMNS, FlowSample, SeriesFiles, SeriesPaths, SeriesSink};
-pub use tables::{Folder, Form, Rows, Sink};
+pub use tables::{ColumnAbout, Folder, Form, Rows, Sink, TableAbout, Tables, unit};
 
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;

@@ -15,7 +15,7 @@ use std::io::{self, BufWriter};
 use std::sync::Arc;
 
 /// A column as `meta.json` describes it.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct ColumnAbout {
     /// Its name, which ends in its unit.
     pub name: &'static str,
@@ -28,6 +28,9 @@ pub struct ColumnAbout {
     pub unit: &'static str,
     /// What it holds.
     pub about: &'static str,
+    /// The names that it may hold, if it holds names of a list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<&'static str>,
 }
 
 /// Rows of one table that wait to be written.
@@ -57,7 +60,7 @@ pub trait Rows: Send {
 pub type TableWriter = parquet::file::writer::SerializedFileWriter<BufWriter<File>>;
 
 /// Name, description and columns of a table, and what its files look like.
-#[derive(Clone, Debug)]
+#[derive(Clone, Serialize, Debug)]
 pub struct TableAbout {
     /// Name of its file.
     pub name: &'static str,
@@ -66,6 +69,7 @@ pub struct TableAbout {
     /// Its columns.
     pub columns: Vec<ColumnAbout>,
     /// The same for Parquet.
+    #[serde(skip)]
     pub schema: Arc<Type>,
 }
 
@@ -91,12 +95,13 @@ pub trait Sink: Send {
 }
 
 /// The unit that the name of a column ends in.
-const fn unit(name: &str) -> &'static str {
-    const UNITS: [(&str, &str); 8] = [
+pub const fn unit(name: &str) -> &'static str {
+    const UNITS: [(&str, &str); 9] = [
         ("_ns", "ns"),
         ("_bps", "bit/s"),
         ("_dbm", "dBm"),
         ("_m", "m"),
+        ("_s", "s"),
         ("_bytes", "B"),
         ("_segments", "segments"),
         ("bytes", "B"),

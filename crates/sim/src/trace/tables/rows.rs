@@ -2,14 +2,16 @@
 
 use super::cell::{Cell, Column};
 use super::{ColumnAbout, Rows, TableAbout, TableWriter, unit};
+use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::node::PacketKind;
 use parquet::basic::Repetition;
 use parquet::errors::Result;
 use parquet::schema::types::Type;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Declares tables: a row as a struct, its columns, and all tables together.
 macro_rules! tables {
-    ($($(#[doc = $about:literal])+ $name:ident: $row:ident { $($(#[doc = $what:literal])+ $column:ident: $type:ty,)+ })+) => {
+    ($($(#[doc = $about:literal])+ $name:ident: $row:ident { $($(#[doc = $what:literal])+ $column:ident: $type:ty $(= $names:expr)?,)+ })+) => {
         $(
             $(#[doc = $about])+
             #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,7 +26,7 @@ macro_rules! tables {
         }
 
         mod columns {
-            use super::{Column, Rows, Result, TableWriter};
+            use super::{CONTENTS, Column, FATES, KINDS, PACKETS, REASONS, Result, Rows, STATES, STEPS, TCP_EVENTS, TableWriter};
             $(
                 #[doc = concat!("The columns of `", stringify!($name), "`.")]
                 #[allow(non_camel_case_types, reason = "a table is called what its file is")]
@@ -36,6 +38,7 @@ macro_rules! tables {
                     pub fn push(&mut self, row: super::$row) {
                         self.len += 1;
                         self.written += 1;
+                        $($(debug_assert!(super::Name::is_among(row.$column, &$names), "{:?}", row.$column);)?)+
                         $(self.$column.push(row.$column);)+
                     }
 
@@ -83,6 +86,7 @@ macro_rules! tables {
                         optional: <$type as Cell>::OPTIONAL,
                         unit: unit(stringify!($column)),
                         about: concat!($($what,)+).trim_ascii(),
+                        names: { let names: &[&[&'static str]] = &[$(&$names)?]; names.concat() },
                     },)+];
                     let fields = vec![$(Arc::new(
                         Type::primitive_type_builder(stringify!($column), <$type as Cell>::PHYSICAL)
@@ -117,6 +121,53 @@ macro_rules! tables {
     };
 }
 
+/// A column that holds names.
+trait Name {
+    /// Is it one of these, or nothing?
+    fn is_among(self, names: &[&str]) -> bool;
+}
+
+impl Name for &'static str {
+    fn is_among(self, names: &[&str]) -> bool {
+        names.contains(&self)
+    }
+}
+
+impl Name for Option<&'static str> {
+    fn is_among(self, names: &[&str]) -> bool {
+        self.is_none_or(|name| names.contains(&name))
+    }
+}
+
+const KINDS: [&str; 6] = ["rts", "cts", "data", "ack", "block-ack", "block-ack-request"];
+const STATES: [&str; 9] = ["transmitting", "receiving", "busy", "waiting", "nav", "eifs", "ifs", "counting", "frozen"];
+const STEPS: [&str; 11] = [
+    "created",
+    "queued",
+    "head",
+    "sent",
+    "failed",
+    "received",
+    "wire-out",
+    "wire-in",
+    "delivered",
+    "absorbed",
+    "dropped",
+];
+const TCP_EVENTS: [&str; 6] = ["sent", "resent", "received", "timeout", "fast-retransmit", "window"];
+
+/// What became of a copy: that of a receiver, or why the radio lost it.
+static FATES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let lost = DropReason::ALL.iter().filter(|reason| reason.layer() == Layer::Radio);
+    ["received", "overheard"].into_iter().chain(lost.map(|reason| reason.name())).collect()
+});
+static REASONS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| DropReason::ALL.iter().map(|reason| reason.name()).collect());
+static PACKETS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| PacketKind::ALL.iter().map(|kind| kind.name()).collect());
+/// What a frame carries.
+static CONTENTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| [&["arp"], &**PACKETS].concat());
+
 tables! {
     /// A frame that a node has radiated.
     frames: Frame {
@@ -129,7 +180,7 @@ tables! {
         /// Last instant there.
         end_ns: i64,
         /// `rts`, `cts`, `data`, `ack`, `block-ack`, `block-ack-request`.
-        kind: &'static str,
+        kind: &'static str = KINDS,
         /// The node it is addressed to; none: all.
         dst: Option<u32>,
         /// Bit rate of its MAC part.
@@ -149,7 +200,7 @@ tables! {
         /// Flow of that packet.
         flow: Option<u32>,
         /// Kind of that packet, or `arp`.
-        content: Option<&'static str>,
+        content: Option<&'static str> = CONTENTS,
     }
     /// A copy of a frame at a node that senses it.
     receptions: Reception {
@@ -164,7 +215,7 @@ tables! {
         /// Its power there.
         power_dbm: f32,
         /// `received`, `overheard`, or why it was lost.
-        fate: &'static str,
+        fate: &'static str = FATES,
     }
     /// What a node was doing: its medium, and its back-off.
     mac: Mac {
@@ -175,7 +226,7 @@ tables! {
         /// Until when.
         end_ns: i64,
         /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the back-off: `ifs`, `counting`, `frozen`.
-        state: &'static str,
+        state: &'static str = STATES,
         /// Of a back-off: slots that are left at its start.
         slots: Option<u32>,
     }
@@ -188,15 +239,15 @@ tables! {
         /// Where.
         node: u32,
         /// What it does.
-        event: &'static str,
+        event: &'static str = STEPS,
         /// Why it was lost or given up.
-        reason: Option<&'static str>,
+        reason: Option<&'static str> = REASONS,
         /// The neighbour that it goes to or comes from.
         peer: Option<u32>,
         /// Its flow, in either direction.
         flow: Option<u32>,
         /// What it is.
-        kind: &'static str,
+        kind: &'static str = PACKETS,
         /// Its source.
         src: Option<u32>,
         /// Its destination.
@@ -234,7 +285,7 @@ tables! {
         /// When.
         time_ns: i64,
         /// `sent`, `resent`, `received`, `timeout`, `fast-retransmit`, `window`.
-        event: &'static str,
+        event: &'static str = TCP_EVENTS,
         /// Packet of the segment.
         packet: Option<u32>,
         /// Sequence number of the segment, from 0 for the SYN of its direction.

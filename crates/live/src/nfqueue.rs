@@ -131,7 +131,7 @@ impl Queues {
         Ok(queues)
     }
 
-    /// Takes the queues again after a [guard](guard) gave them up. What was held before has left: its numbers mean nothing any more.
+    /// Takes the queues again after a [`guard`] gave them up. What was held before has left: its numbers mean nothing any more.
     ///
     /// # Errors
     /// If another program has one of them meanwhile.

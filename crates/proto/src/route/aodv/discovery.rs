@@ -16,15 +16,15 @@ impl Aodv {
             return;
         }
         let route = self.table.entry(dst);
-        if route.is_valid() || route.search.timeout.is_some_and(|timeout| timeout > now) {
+        if route.is_valid() || route.search().timeout.is_some_and(|timeout| timeout > now) {
             return;
         }
-        if route.search.full_floods > u16::from(config.rreq_retries) {
+        if route.search().full_floods > u16::from(config.rreq_retries) {
             self.fail_search(now, dst, out);
             return;
         }
         if let Err(allowed_at) = self.rreq_rate.try_pass(now) {
-            self.table.entry(dst).search.timeout = Some(allowed_at);
+            self.table.entry(dst).search_mut().timeout = Some(allowed_at);
             self.watch_search(allowed_at);
             return;
         }
@@ -33,11 +33,9 @@ impl Aodv {
             FirstSearch::FullFlood => Some(route.last_hops.unwrap_or(u8::MAX)),
             FirstSearch::TtlStart => route.last_hops,
         };
-        let search = &mut route.search;
-        let first = search.last_ttl == 0;
-        self.counters.rreq_repeated += u64::from(!first && search.timeout.is_some());
-        search.last_ttl = search.last_ttl.max(last_hops.unwrap_or(0));
-        let ttl = match (search.last_ttl, config.first_search) {
+        let first = route.last_ttl == 0;
+        self.counters.rreq_repeated += u64::from(!first && route.search().timeout.is_some());
+        let ttl = match (route.last_ttl.max(last_hops.unwrap_or(0)), config.first_search) {
             (0, _) => config.ttl_start,
             // RFC 3561 section 6.4: hop count + TTL_INCREMENT, whatever the threshold.
             (last, FirstSearch::TtlStart) if first => last.saturating_add(config.ttl_increment),
@@ -46,8 +44,9 @@ impl Aodv {
         }
         .min(config.net_diameter);
         let full = ttl == config.net_diameter;
+        route.last_ttl = ttl;
+        let search = route.search_mut();
         search.full_floods += u16::from(full);
-        search.last_ttl = ttl;
         let floods = u64::from(search.full_floods);
         let wait = match config.search_timeout {
             SearchTimeout::Traversal if full => {
@@ -71,8 +70,9 @@ impl Aodv {
             OwnSeqno::Even => 2,
         });
         let route = self.table.entry(dst);
-        route.search.timeout = Some(now + wait);
-        route.search.begun.get_or_insert(now);
+        let search = route.search_mut();
+        search.timeout = Some(now + wait);
+        search.begun.get_or_insert(now);
         if route.state == RouteState::InRepair {
             // ns-2 clears the lifetime of what it searches for, which only a route under repair remembers.
             route.expires = Time::ZERO;
@@ -99,12 +99,12 @@ impl Aodv {
     fn fail_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.searches_failed += 1;
         self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);
-        let search = &mut self.table.entry(dst).search;
+        let route = self.table.entry(dst);
         match self.config.after_failure {
-            AfterFailure::Restart => search.end(0),
+            AfterFailure::Restart => route.end_search(0),
             AfterFailure::LockOut(lock_out) => {
-                search.end(search.last_ttl);
-                search.timeout = Some(now + lock_out);
+                route.end_search(route.last_ttl);
+                route.search_mut().timeout = Some(now + lock_out);
                 self.watch_search(now + lock_out);
             }
         }
@@ -122,14 +122,14 @@ impl Aodv {
         if self.config.retry != Retry::Timer || self.waits_for_repair(dst) {
             return;
         }
-        let Some(timeout) = self.table.get(dst).and_then(|route| route.search.timeout) else { return };
+        let Some(timeout) = self.table.get(dst).and_then(|route| route.search().timeout) else { return };
         if timeout > now {
             self.sweep_by(timeout);
         } else if self.buffer.holds(dst) {
             self.search(now, dst, out);
         } else if let Some(route) = self.table.get_mut(dst) {
             // Nobody waits any more: a later packet starts afresh.
-            route.search.end(0);
+            route.end_search(0);
         }
     }
 

@@ -50,7 +50,7 @@ impl Aodv {
             if route.state != RouteState::Invalid {
                 return true;
             }
-            let searched_until = route.search.timeout.unwrap_or(Time::ZERO);
+            let searched_until = route.search().timeout.unwrap_or(Time::ZERO);
             let wanted_until = if buffer.holds(route.dst) { now + period } else { Time::ZERO };
             let until = route.expires.max(searched_until).max(wanted_until);
             if until > now {

@@ -43,7 +43,7 @@ impl Aodv {
         }
         let worthless = self.table.iter().filter(|route| match route.state {
             RouteState::Valid => !route.used,
-            RouteState::Invalid => route.search.timeout.is_none_or(|timeout| timeout <= now),
+            RouteState::Invalid => route.search().timeout.is_none_or(|timeout| timeout <= now),
             RouteState::InRepair => false,
         });
         let Some(least) = worthless.min_by_key(|route| (route.is_valid(), route.expires)).map(|route| route.dst) else {

@@ -68,7 +68,7 @@ impl Aodv {
                 let ttl = ttl.min(self.config.net_diameter);
                 if let Err(allowed_at) = self.rreq_rate.try_pass(now) {
                     // No request may be sent: the repair ends at once, without one.
-                    self.table.entry(dst).search.timeout = Some(allowed_at);
+                    self.table.entry(dst).search_mut().timeout = Some(allowed_at);
                     self.repairs.forget(dst);
                     self.repairs.0.push((now, dst));
                     return;
@@ -78,7 +78,7 @@ impl Aodv {
             }
             RepairRule::FartherFromSource | RepairRule::Off => self.search(now, dst, out),
         }
-        let timeout = self.table.entry(dst).search.timeout.unwrap_or(now);
+        let timeout = self.table.entry(dst).search().timeout.unwrap_or(now);
         match self.config.repair_deadline {
             RepairDeadline::DiscoveryPeriod => {
                 self.repairs.forget(dst);
@@ -113,7 +113,7 @@ impl Aodv {
             self.sweep_by(forget_at);
         }
         if self.config.repair_failure_reported {
-            self.table.entry(dst).search = Default::default();
+            self.table.entry(dst).forget_search();
             self.buffer.drop_all(now, dst, DropReason::LinkBroken, out);
             self.report(now, dst, false, out);
         }

@@ -33,7 +33,7 @@ impl Aodv {
         }
         let route = self.table.entry(rrep.destination);
         let before = route.state;
-        let begun = route.search.begun;
+        let begun = route.search().begun;
         route.update(rrep.destination_seqno, distance, envelope.from);
         let expires = now + Dur::from_millis(u64::from(rrep.lifetime_ms));
         route.expires = expires;
@@ -42,7 +42,7 @@ impl Aodv {
             && matches!(self.config.search_timeout, SearchTimeout::Measured { .. })
             && let Some(asked) = asked
         {
-            route.search.record_latency(now.saturating_since(asked) / u64::from(distance.hops));
+            route.search_mut().record_latency(now.saturating_since(asked) / u64::from(distance.hops));
         }
         self.watch(expires);
         self.route_came_up(now, rrep.destination, before, self.config.flush_spacing, out);

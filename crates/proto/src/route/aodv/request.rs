@@ -80,7 +80,7 @@ impl Aodv {
     ) {
         let route = self.table.entry(dst);
         let hops = route.hops;
-        route.search.end(match self.config.first_search {
+        route.end_search(match self.config.first_search {
             // RFC 3561 section 6.4 starts the next search from the hop count the route had when it broke.
             FirstSearch::TtlStart => 0,
             FirstSearch::FullFlood => hops,
@@ -125,7 +125,7 @@ impl Aodv {
         if !better {
             return;
         }
-        let searched = route.search.timeout.is_some();
+        let searched = route.search().timeout.is_some();
         if searched && matches!(reverse_lifetime, ReverseLifetime::Fixed(_)) {
             route.expires = now + self.config.active_route_timeout;
         }

@@ -21,7 +21,7 @@ pub enum RouteState {
 }
 
 /// The search for a destination, in progress or past.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Search {
     /// No further request before this; none if no search is under way. In the past: the request was not answered.
     pub timeout: Option<Time>,
@@ -29,14 +29,16 @@ pub(super) struct Search {
     pub begun: Option<Time>,
     /// Full floods since the last answer: up to RREQ_RETRIES and one, which can be 256.
     pub full_floods: u16,
-    /// TTL of the last request, or hop count of the route it found; 0 before the first.
-    pub last_ttl: u8,
     /// Round trip per hop of the last three discoveries; zero: none yet.
     latencies: [Dur; 3],
     oldest_latency: u8,
 }
 
 impl Search {
+    /// Of a destination that has not been searched for.
+    pub const NONE: Search =
+        Search { timeout: None, begun: None, full_floods: 0, latencies: [Dur::ZERO; 3], oldest_latency: 0 };
+
     /// A request was answered after `per_hop` for each hop.
     pub fn record_latency(&mut self, per_hop: Dur) {
         self.latencies[usize::from(self.oldest_latency)] = per_hop;
@@ -50,13 +52,23 @@ impl Search {
         (count > 0).then(|| known.copied().sum::<Dur>() / count)
     }
 
-    /// The destination was found, or is wanted no longer; the next search starts from `last_ttl`.
-    pub fn end(&mut self, last_ttl: u8) {
-        self.timeout = None;
-        self.begun = None;
-        self.full_floods = 0;
-        self.last_ttl = last_ttl;
+    /// What is left when it is over: what it has measured.
+    fn ended(self) -> Search {
+        Search { timeout: None, begun: None, full_floods: 0, ..self }
     }
+}
+
+/// What few routes have. Most are left by floods of requests: in a network of thousands of nodes all tables together have a
+/// million of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seldom {
+    search: Search,
+    /// Neighbours that send through the route, in order.
+    precursors: Vec<Ipv4Addr>,
+}
+
+impl Seldom {
+    const NONE: Seldom = Seldom { search: Search::NONE, precursors: Vec::new() };
 }
 
 /// A routing table entry.
@@ -89,9 +101,10 @@ pub struct Route {
     pub last_hops: Option<u8>,
     /// How often the request that made this route came again by a cheaper path and was handled again.
     pub(super) better_copies: u8,
-    /// Neighbours that send through this route, in order.
-    precursors: Vec<Ipv4Addr>,
-    pub(super) search: Search,
+    /// TTL of the last request for the destination, or hop count of the route it found; 0 before the first.
+    pub(super) last_ttl: u8,
+    /// Absent where it would be [`Seldom::NONE`].
+    seldom: Option<Box<Seldom>>,
 }
 
 impl Route {
@@ -112,8 +125,8 @@ impl Route {
             state: RouteState::Invalid,
             last_hops: None,
             better_copies: 0,
-            precursors: Vec::new(),
-            search: Search::default(),
+            last_ttl: 0,
+            seldom: None,
         }
     }
 
@@ -134,7 +147,43 @@ impl Route {
 
     /// Neighbours that send through this route, in order of address.
     pub fn precursors(&self) -> &[Ipv4Addr] {
-        &self.precursors
+        self.seldom.as_ref().map_or(&[], |seldom| &seldom.precursors)
+    }
+
+    /// The search for its destination.
+    pub(super) fn search(&self) -> Search {
+        self.seldom.as_ref().map_or(Search::NONE, |seldom| seldom.search)
+    }
+
+    /// The same, to go on with it.
+    pub(super) fn search_mut(&mut self) -> &mut Search {
+        &mut self.seldom().search
+    }
+
+    /// The destination was found, or is wanted no longer; the next search starts from `last_ttl`.
+    pub(super) fn end_search(&mut self, last_ttl: u8) {
+        self.last_ttl = last_ttl;
+        if let Some(seldom) = &mut self.seldom {
+            seldom.search = seldom.search.ended();
+            self.tidy();
+        }
+    }
+
+    /// As if it had never been searched for.
+    pub(super) fn forget_search(&mut self) {
+        self.last_ttl = 0;
+        if let Some(seldom) = &mut self.seldom {
+            seldom.search = Search::NONE;
+            self.tidy();
+        }
+    }
+
+    fn seldom(&mut self) -> &mut Seldom {
+        self.seldom.get_or_insert_with(|| Box::new(Seldom::NONE))
+    }
+
+    fn tidy(&mut self) {
+        self.seldom.take_if(|seldom| **seldom == Seldom::NONE);
     }
 
     /// The destination's sequence number for a request; none sets the U flag.
@@ -203,21 +252,27 @@ impl Route {
 
     /// Beyond `limit` a precursor is not noted: route errors to more than one are broadcast in any case.
     pub(super) fn add_precursor(&mut self, neighbour: Ipv4Addr, limit: usize) {
-        if let Err(at) = self.precursors.binary_search(&neighbour)
-            && self.precursors.len() < limit
+        if let Err(at) = self.precursors().binary_search(&neighbour)
+            && self.precursors().len() < limit
         {
-            self.precursors.insert(at, neighbour);
+            self.seldom().precursors.insert(at, neighbour);
         }
     }
 
     pub(super) fn remove_precursor(&mut self, neighbour: Ipv4Addr) {
-        if let Ok(at) = self.precursors.binary_search(&neighbour) {
-            self.precursors.remove(at);
+        if let Some(seldom) = &mut self.seldom
+            && let Ok(at) = seldom.precursors.binary_search(&neighbour)
+        {
+            seldom.precursors.remove(at);
+            self.tidy();
         }
     }
 
     pub(super) fn clear_precursors(&mut self) {
-        self.precursors.clear();
+        if let Some(seldom) = &mut self.seldom {
+            seldom.precursors.clear();
+            self.tidy();
+        }
     }
 }
 
@@ -236,6 +291,14 @@ pub(super) struct Table {
 struct Place {
     dst: u32,
     at: u32,
+}
+
+/// Makes room for one more, and where there is none for a quarter more: of tables that double, a third is empty on average, and
+/// thousands of nodes have one each.
+fn grow<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 4).max(4));
+    }
 }
 
 impl Table {
@@ -261,6 +324,8 @@ impl Table {
             Ok(nth) => self.places[nth].at as usize,
             Err(nth) => {
                 let at = self.routes.len();
+                grow(&mut self.places);
+                grow(&mut self.routes);
                 self.places.insert(nth, Place { dst: dst.to_bits(), at: at as u32 });
                 self.routes.push(Route::unknown(dst));
                 at
@@ -309,6 +374,42 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    /// 10,000 nodes that flood have a million of them: what is added here is added a million times.
+    #[test]
+    fn a_route_is_small_and_tables_are_full() {
+        assert!(size_of::<Route>() <= 48, "{}", size_of::<Route>());
+        let mut table = Table::default();
+        for n in 0..1_000_u32 {
+            table.entry(Ipv4Addr::from_bits(n));
+            assert!(
+                table.routes.capacity() * 4 <= table.len() * 5 + 16,
+                "{} of {}",
+                table.len(),
+                table.routes.capacity()
+            );
+        }
+    }
+
+    #[test]
+    fn what_few_routes_have_takes_memory_only_there() {
+        let mut route = Route::unknown(Ipv4Addr::LOCALHOST);
+        let fresh = route.clone();
+        route.end_search(3);
+        route.remove_precursor(Ipv4Addr::BROADCAST);
+        assert_eq!(route, Route { last_ttl: 3, ..fresh.clone() });
+        route.search_mut().timeout = Some(Time::ZERO);
+        route.add_precursor(Ipv4Addr::BROADCAST, 1);
+        route.clear_precursors();
+        assert_eq!(route.search().timeout, Some(Time::ZERO));
+        route.end_search(0);
+        assert_eq!(route, fresh);
+        route.search_mut().record_latency(Dur::from_millis(3));
+        route.end_search(0);
+        assert_eq!(route.search().latency_per_hop(), Some(Dur::from_millis(3)), "kept for the next search");
+        route.forget_search();
+        assert_eq!(route, fresh);
+    }
 
     proptest! {
         /// A table is a map in order of address, whatever comes and goes.

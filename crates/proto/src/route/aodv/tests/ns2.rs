@@ -82,7 +82,7 @@ fn a_packet_repeats_the_request_once_its_time_is_over() {
 
 #[test]
 fn the_wait_is_measured_over_the_last_three_discoveries() {
-    let mut search = table::Search::default();
+    let mut search = table::Search::NONE;
     assert_eq!(search.latency_per_hop(), None);
     search.record_latency(ms(3));
     assert_eq!(search.latency_per_hop(), Some(ms(3)));
@@ -499,5 +499,5 @@ fn on_a_device_hops_and_times_come_from_the_table() {
     bench.originate(9, 1);
     bench.pass(ms(120));
     bench.receive_rrep(6, rrep(9, 20, 1, 5));
-    assert_eq!(bench.route(9).search.latency_per_hop(), Some(ms(60)), "two hops in 120 ms");
+    assert_eq!(bench.route(9).search().latency_per_hop(), Some(ms(60)), "two hops in 120 ms");
 }

@@ -10,10 +10,11 @@ BIN := .venv/bin
 PYTHON ?= python3
 # What is built is looked for in target/.
 unexport CARGO_TARGET_DIR
+BY_PROFILE := $(BIN)/python packaging/guided.py
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build quick linux bpf packages openwrt demo reproduce test test-linux compiled results soak soak-linux fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
+.PHONY: help build quick profile linux bpf packages openwrt demo reproduce test test-linux compiled results soak soak-linux fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -30,18 +31,29 @@ build: $(CORE) ## build and install into .venv (release)
 	touch $@
 
 .venv/.installed: .venv/.tools
-	$(BIN)/maturin develop --release --locked --uv
+	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop --release --locked --uv
 	touch $@
 
-# The extension module; done again when a Rust source changes.
-$(CORE): .venv/.installed $(RUST)
-	$(BIN)/maturin develop --release --locked --skip-install
+# The extension module; done again when a Rust source changes, or the profile by which it is built.
+$(CORE): .venv/.installed $(RUST) $(wildcard crates/py/guide/*)
+	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
 # Afterwards `make build` has everything to do: what is installed is not what it builds.
 quick: .venv/.tools ## build and install for trying changes: compiles in a fraction of the time, runs slower, gives the same results
 	rm -f .venv/.installed
 	$(BIN)/maturin develop --profile quick --locked --uv
+
+# The reader of profiles is of the compiler's own LLVM: no other reads them.
+profile: .venv/.tools ## record the profile by which the extension module is built: crates/py/guide (about 5 minutes of processor time)
+	reader() { ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata; }
+	reader >/dev/null || rustup component add llvm-tools
+	rm -rf target/instrumented
+	$(BY_PROFILE) --record target/trained -- $(BIN)/maturin build --release --locked --compatibility linux \
+	  --target-dir target/training --out target/instrumented
+	$(BIN)/python -m zipfile -e target/instrumented/*.whl target/instrumented/wheel
+	PYTHONPATH=target/instrumented/wheel $(BIN)/python benches/train.py
+	$(BY_PROFILE) --keep target/instrumented/*.whl target/trained "$$(reader)"
 
 linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
@@ -199,45 +211,17 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 # The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
 # No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
 PLATFORM := manylinux_2_28
-# Its compiler is told how often each branch is taken. `make dist-again` needs the same profile to get the same wheel.
-PROFILE := dist/fourhop.profdata
+TARGET := x86_64-unknown-linux-gnu
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
-export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo $(1)"
-maturin build --release --offline --target $(TARGET) $(2)
-endef
-TARGET := x86_64-unknown-linux-gnu
-RELEASED := --zig --compatibility $(PLATFORM)
-PROFILED = $(call WHEEL,$$(test ! -e $(PROFILE) || echo -Cprofile-use=$(CURDIR)/$(PROFILE)),$(RELEASED))
-
-# What is trained on is none of what benches/compare.py measures. llvm-profdata is of the compiler's own LLVM: no other reads
-# its profiles. What is trained is linked by the machine's own linker, because zig 0.17 refuses the option `-u` that the profile needs;
-# the target is the same and the sources are packed, too, since both are parts of the names by which a profile finds its functions: a
-# profile with other names is silently of no use, so the names are compared. `make dist GUIDED=no` leaves the training out.
-GUIDED := yes
-TRAINED_ON := adhoc-mix c3tcp gateway-random hallway parallel random random-waypoint testbed two-gateways udp walk
-define TRAIN
-test "$(GUIDED)" = no || rustup component add llvm-tools || true
-merge=$$(ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata || true)
-if test "$(GUIDED)" = no; then
-  echo "dist: not profile-guided, as asked for" >&2
-elif test -z "$$merge"; then
-  echo "dist: NOT PROFILE-GUIDED: this compiler has no component llvm-tools" >&2
-else
-  $(call WHEEL,-Cprofile-generate=$(CURDIR)/target/trained,--compatibility linux --sdist --target-dir target/training --out target/instrumented)
-  $(BIN)/uv venv --quiet --clear target/empty
-  $(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock target/instrumented/*.whl
-  for scenario in $(TRAINED_ON); do
-    target/empty/bin/fourhop run scenarios/$$scenario.toml --set duration=20s --seed 77 --csv > /dev/null
-  done
-  "$$merge" merge --output $(PROFILE) target/trained
-  "$$merge" show --all-functions $(PROFILE) | grep -o 'fourhop_sim5world5World9run_until17h[0-9a-f]*' | head -1 > target/trained.name
-fi
+export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
+$(BY_PROFILE) '$(1)/*.whl' -- maturin build --release --offline --target $(TARGET) --zig --compatibility $(PLATFORM) --out $(1) $(2)
 endef
 
-dist: .venv/.installed ## wheel for Linux, profile-guided, sources, checksums and audit: dist/; the wheel is tried in an empty environment
-	rm -rf dist target/wheel target/empty target/instrumented target/trained
+dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
+	rm -rf dist target/wheel target/empty
 	mkdir dist
+<<<<<<< HEAD
 	# The packed sources are dated 2006, so that cargo would take what it has compiled of others for newer.
 	rm -rf target/$(TARGET)/release/.fingerprint/fourhop-* target/training/$(TARGET)/release/.fingerprint/fourhop-*
 	$(TRAIN)
@@ -247,6 +231,9 @@ dist: .venv/.installed ## wheel for Linux, profile-guided, sources, checksums an
 	  echo "dist: the profile does not fit: no function is named $$(cat target/trained.name)" >&2
 	  exit 1
 	fi
+=======
+	$(call WHEEL,dist,--sdist)
+>>>>>>> f162016 (py: builds use a recorded profile)
 	unzip -q dist/*.whl -d target/wheel
 	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
 	  echo "dist: the wheel names folders of this machine" >&2
@@ -273,7 +260,7 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	rm -rf target/again
 	mkdir -p target/again
 	tar xzf dist/*.tar.gz -C target/again
-	$(PROFILED) --manifest-path target/again/*/crates/py/Cargo.toml --out target/again/dist
+	$(call WHEEL,target/again/dist,--manifest-path target/again/*/crates/py/Cargo.toml)
 	cmp dist/*.whl target/again/dist/*.whl
 
 # For this machine's processor from target/release; for arm64 with zig's linker and headers. `make packages ARCH=amd64` packs one.
@@ -289,7 +276,7 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	  mkdir -p target/wheels/$$arch && rm -f target/wheels/$$arch/*
 	  case $$arch in
 	  amd64)
-	    maturin build --quiet --release --locked --out target/wheels/$$arch
+	    $(BY_PROFILE) target/wheels/$$arch/'*.whl' -- maturin build --quiet --release --locked --out target/wheels/$$arch
 	    $(BIN)/python scripts/packages.py --arch $$arch --release $(RELEASE) --programs target/release --wheel target/wheels/$$arch/*.whl ;;
 	  arm64)
 	    rustup target add $(ARM)

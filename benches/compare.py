@@ -258,6 +258,43 @@ def rows(scenarios: Iterable[Scenario], runs: list[Run]) -> Iterator[str]:
             )
 
 
+# How many times as fast as ns-2 the median of each network is to be, by a part of the networks' names.
+TARGETS = {"chain": 9.5, "120": 25.0, "grid": 17.0}
+# 10,000 nodes with 190 flows: peak, and time per reception relative to that with 120 nodes.
+TARGET_MIB, TARGET_COST = 250.0, 6.0
+
+
+def targets(runs: list[Run]) -> Iterator[str]:
+    """A line for each target: what was measured, and whether it is met."""
+
+    def verdict(met: bool) -> str:
+        return "met" if met else "not met"
+
+    def of(name: str, simulator: str) -> list[Run]:
+        return [run for run in runs if (run.scenario, run.simulator) == (name, simulator)]
+
+    def cost(name: str) -> float:
+        return statistics.median(1e9 * run.cpu_s / run.received for run in of(name, "fourhop"))
+
+    names = dict.fromkeys(run.scenario for run in runs)
+    for part, target in TARGETS.items():
+        pairs = {name: zip(of(name, "fourhop"), of(name, "ns-2"), strict=False) for name in names if part in name}
+        ratios = {name: [mine.speed / its.speed for mine, its in both] for name, both in pairs.items()}
+        medians = {name: statistics.median(each) for name, each in ratios.items() if each}
+        if medians:
+            listed = ", ".join(f"{name} {median:.1f}" for name, median in medians.items())
+            yield f"{target:g} times ns-2: {listed}; {verdict(min(medians.values()) >= target)}."
+    large = next((name for name in names if "190 flows" in name), None)
+    if large and of("random120", "fourhop"):
+        peak = max(run.peak_mib for run in of(large, "fourhop"))
+        yield f"{large} in {TARGET_MIB:g} MiB: {peak:.0f} MiB; {verdict(peak <= TARGET_MIB)}."
+        ratio = cost(large) / cost("random120")
+        yield (
+            f"{large} at {TARGET_COST:g} times the cost per reception of random120: {ratio:.1f} times; "
+            f"{verdict(ratio <= TARGET_COST)}."
+        )
+
+
 def two_cores(scenario: Scenario, repetitions: int) -> str:
     """How much faster two independent runs are on two cores than one after the other, by the clock."""
     gains = []
@@ -367,7 +404,8 @@ def measure_all(
     lines += [f"{what}." for what in missing]
     lines += rows(scenarios, runs)
     longer = next((scenario for scenario in reversed(scenarios) if not scenario.once), scenarios[0])
-    lines += ["", *(f"- {line}" for line in [two_cores(longer, arguments.repetitions), *start_up(5)])]
+    remarks = [*targets(runs), two_cores(longer, arguments.repetitions), *start_up(5)]
+    lines += ["", *(f"- {line}" for line in remarks)]
     print("\n".join(lines))
     if not arguments.dry:
         write_between(REPORT, "compare.py", "\n".join(lines))

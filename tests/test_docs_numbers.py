@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -109,49 +111,12 @@ def test_pictures_are_those_that_commands_draw(
     assert np.mean(np.abs(kept - drawn) > 0.2) < 5e-4
 
 
-def test_the_targets_of_the_performance_page_are_held_against_its_table() -> None:
+def test_the_targets_of_the_performance_page_follow_from_its_runs() -> None:
+    asked = "import json; from compare import *; kept = json.loads(REPORT.with_suffix('.json').read_text())['runs']; "
+    asked += "print('\\n'.join(f'- {line}' for line in targets([Run(**run) for run in kept])))"
+    lines = subprocess.run(
+        [sys.executable, "-c", asked], cwd=DOCS.parent / "benches", capture_output=True, text=True, check=True
+    ).stdout
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
-    table = page.split("<!-- compare.py: begin -->")[1].split("<!-- compare.py: end -->")[0]
-    rows: dict[tuple[str, str], list[str]] = {}
-    scenario = ""
-    for line in table.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| ") and cells[0] != "scenario":
-            scenario = cells[0] or scenario
-            rows[scenario, cells[1].split(",")[0]] = cells
-
-    def faster(scenario: str, than: str) -> str:
-        return rows[scenario, than][3].split()[0]
-
-    def ns(scenario: str) -> float:
-        return float(rows[scenario, "fourhop"][6])
-
-    stated = dict(
-        re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| [^|]+? \|$", page.split("### Targets")[1].split("\n##")[0], re.M)
-    )
-    two = re.search(r"two cores: ([\d.]+ )times one (\(.*?\))", table)
-    starts = re.findall(r"- `(.*?)`: ([\d.]+ s)", table)
-    assert two is not None
-    drawn = next(name for name, _ in rows if name.startswith("chain of"))
-    chains = ("chain7", "chain8", "chain16", drawn)
-    random120 = ("random120", "120 random nodes, drawn")
-    grids = ("grid7", "grid10", "grid of 9 x 9, drawn")
-
-    def listed(values: list[str]) -> str:
-        return ", ".join(values[:-1]) + " and " + values[-1]
-
-    expected = {
-        "chains": f"7, 8, 16 and {drawn.split()[2]} hops (drawn): "
-        + listed([faster(name, "ns-2") for name in chains])
-        + "; "
-        + listed([f"{float(faster(name, 'ns-3')):.0f}" for name in chains]),
-        "120 random nodes": "{}, and {} drawn".format(*(faster(name, "ns-2") for name in random120)),
-        "grids": "{} and {}, and {} drawn".format(*(faster(name, "ns-2") for name in grids)),
-        "start-up": ", ".join(f"`{name}` {seconds}" for name, seconds in starts),
-    }
-    of = {target.split(":")[0]: value for target, value in stated.items()}
-    assert of["two runs on two cores"].startswith(two[1] + two[2])
-    assert {target: of[target] for target in expected} == expected
-    large = ("random10000, 190 flows", "random10000")
-    each = [f"{ns(name):.0f} ns, {float(rows[name, 'fourhop'][7]):.0f} MiB" for name in large]
-    assert of["10,000 nodes, 190 flows"] == "{}; with 500 flows {}".format(*each)
+    assert len(lines.splitlines()) == 5
+    assert lines in page

@@ -168,6 +168,7 @@ def test_it_is_trained_on_no_network_that_is_measured() -> None:
     asked = subprocess.run(
         [sys.executable, "-c", "import json, train; print(json.dumps([s.resolved for _, s in train.scenarios()]))"],
         cwd=ROOT / "benches",
+        env={"PYTHONPATH": str(ROOT / "python")},
         capture_output=True,
         text=True,
         check=True,

@@ -68,6 +68,7 @@ reasons! {
     Mac, "data-retry-limit", DataRetryLimit, "no ACK after the last transmission allowed";
     Mac, "duplicate", Duplicate, "received before; acknowledged and dropped";
     Mac, "unexpected-data", UnexpectedData, "data that did not follow a CTS of this station";
+    Link, "processor-busy", ProcessorBusy, "too many packets waited for the node's processor";
     Link, "queue-full", QueueFull, "the interface queue was full";
     Link, "queue-displaced", QueueDisplaced, "pushed out of the full interface queue by a routing packet";
     Link, "link-codel", LinkCodel, "waited too long in the interface queue, says CoDel";

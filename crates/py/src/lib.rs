@@ -20,7 +20,8 @@ mod _core {
     use crate::run::PyRun;
     #[pymodule_export]
     use crate::scenario::{
-        catalog, check, flows_without_path, keys_meant, ns2, places, quantity, reference, schema, survey, to_toml,
+        can_run, catalog, check, flows_without_path, keys_meant, ns2, places, quantity, reference, schema, survey,
+        to_toml,
     };
 
     /// Version of the engine, part of what a result is stored under.

@@ -94,6 +94,12 @@ pub fn keys_meant(py: Python<'_>, scenario_json: &str, key: &str) -> PyResult<Ve
     scenario::keys_meant(scenario_json, key).map_err(|error| raise(py, &error))
 }
 
+/// Refuses what the run with `seed` of a scenario (JSON) would refuse before its first event.
+#[pyfunction]
+pub fn can_run(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<()> {
+    with_json(py, scenario_json, move |scenario, control| fourhop_sim::can_run(&scenario, seed, control))
+}
+
 /// A line for each flow of the run with `seed` that no path of links leads along.
 #[pyfunction]
 pub fn flows_without_path(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<Vec<String>> {

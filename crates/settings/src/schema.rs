@@ -5,8 +5,8 @@ use crate::quantity::{ALL as ALL_UNITS, Unit};
 use crate::resolve::{show, transport_names};
 use crate::sections::{
     AdhocTcp, Atp, Babel, C3tcp, Edca, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys,
-    Profile, Radio, RadioKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys,
-    WiredKeys,
+    Profile, Radio, RadioKeys, RouteKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys,
+    WireKeys, WiredKeys,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -26,7 +26,7 @@ fn table<S: Section>() -> Table {
 }
 
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 23] {
+pub fn tables() -> [Table; 24] {
     [
         table::<General>(),
         table::<TopologyKeys>(),
@@ -40,6 +40,7 @@ pub fn tables() -> [Table; 23] {
         table::<Edca>(),
         table::<Link>(),
         table::<Routing>(),
+        table::<RouteKeys>(),
         table::<Babel>(),
         table::<Tcp>(),
         table::<TcpAp>(),
@@ -56,7 +57,7 @@ pub fn tables() -> [Table; 23] {
 
 /// May there be several of the section `name`, each under `[[name]]`?
 pub fn is_list(name: &str) -> bool {
-    matches!(name, "radios" | "nodes" | "losses" | "walls" | "wires" | "flows")
+    matches!(name, "radios" | "nodes" | "losses" | "walls" | "routes" | "wires" | "flows")
 }
 
 /// Keys of the top level that are sections of their own, in the order of a file.

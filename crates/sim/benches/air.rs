@@ -30,6 +30,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         atp: None,
         c3tcp: None,
         without_mcs: Vec::new(),
+        particular: Default::default(),
     };
     setup.node.link.arp = false;
     setup.build(1, None).expect("its nodes are near each other").0

@@ -53,6 +53,6 @@ pub mod wired;
 pub mod world;
 
 pub use paced_udp::PacedUdp;
-pub use run::{RunError, RunOptions, counters, run};
+pub use run::{RunError, RunOptions, can_run, counters, run};
 pub use so_far::FlowSoFar;
 pub use survey::{Survey, SurveyedFlow, SurveyedLink, survey};

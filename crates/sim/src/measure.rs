@@ -209,6 +209,6 @@ fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
         (FlowTransport::Tcp(_) | FlowTransport::Atp, _) => scenario.tcp.mss.get(),
         (_, App::Cbr { payload, .. } | App::Ping { payload, .. }) => payload.get(),
-        (_, App::Bulk | App::Transfer { .. } | App::Files { .. }) => scenario.tcp.mss.get(),
+        (_, App::Bulk | App::Transfer { .. } | App::Stream { .. } | App::Files { .. }) => scenario.tcp.mss.get(),
     }
 }

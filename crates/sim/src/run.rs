@@ -80,6 +80,15 @@ pub enum RunError {
     Stopped,
 }
 
+/// Builds the network of the run with `seed`, as [`run`] does before its first event.
+///
+/// # Errors
+/// What [`run`] refuses about a scenario.
+pub fn can_run(scenario: &Scenario, seed: u64, control: &Control) -> Result<(), ScenarioError> {
+    let (setup, _) = translate::setup(scenario, seed, control)?;
+    setup.build(seed, None).map(|_| ()).map_err(|too_wide| scenario.too_wide(&too_wide))
+}
+
 /// Runs `scenario` with `seed`. The result is a function of these two, except `wall_s`.
 ///
 /// # Errors

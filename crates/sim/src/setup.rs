@@ -29,7 +29,7 @@ use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
 use fourhop_proto::node::{self, EarlyDrops, Node, OnChannel};
 use fourhop_proto::phy::sinr;
 use fourhop_proto::route::{Protocol, Router};
-use fourhop_units::{MacAddr, NodeId, Purpose, Stream, Watt};
+use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -66,6 +66,19 @@ pub struct Setup {
     pub atp: Option<atp::Config>,
     /// C3TCP, if it is in use.
     pub c3tcp: Option<C3tcp>,
+    /// What single nodes do in another way, and routes that are given.
+    pub particular: Particular,
+}
+
+/// What single nodes do in another way than the others, and routes that are given.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Particular {
+    /// Time of the processor for a packet, where it is not that of the options of all.
+    pub packet_costs: BTreeMap<NodeId, Dur>,
+    /// Nodes that pass nothing on.
+    pub ends_only: BTreeSet<NodeId>,
+    /// Next hops of static routes: by node and destination.
+    pub routes: BTreeMap<(NodeId, NodeId), NodeId>,
 }
 
 /// Who takes part in C3TCP, and how.
@@ -282,6 +295,10 @@ impl Setup {
         }
         if let Some(options) = self.atp {
             node.add_meter(options);
+        }
+        let cost = self.particular.packet_costs.get(&id).copied().unwrap_or(self.node.link.packet_cost);
+        if cost > Dur::ZERO {
+            node.add_processor(cost);
         }
         let net::Config { red, nred, ecn, .. } = self.node.link;
         if red.enabled || nred.enabled {

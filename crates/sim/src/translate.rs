@@ -56,6 +56,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
             .then(|| scenario.atp_config()),
         c3tcp: c3tcp(scenario),
         without_mcs: scenario.without_mcs(),
+        particular: scenario.particular(),
     };
     Ok((setup, network.flows))
 }
@@ -84,14 +85,19 @@ fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {
                 App::Files { mean_size, shape, mean_pause, fresh } => {
                     Source::Files(files::Config { start, stop, mean_size, shape, mean_pause, fresh })
                 }
-                App::Transfer { size } => Source::Transfer(transfer::Config { start, stop, size: Some(size) }),
-                _ => Source::Transfer(transfer::Config { start, stop, size: None }),
+                App::Stream { rate } => {
+                    Source::Transfer(transfer::Config { start, stop, size: None, rate: Some(rate) })
+                }
+                App::Transfer { size } => {
+                    Source::Transfer(transfer::Config { start, stop, size: Some(size), rate: None })
+                }
+                _ => Source::Transfer(transfer::Config { start, stop, size: None, rate: None }),
             };
             Traffic::Tcp { transport, config: Box::new(scenario.tcp_config(traffic)), source }
         }
-        (FlowTransport::Atp, App::Bulk) => Traffic::Atp(transfer::Config { start, stop, size: None }),
+        (FlowTransport::Atp, App::Bulk) => Traffic::Atp(transfer::Config { start, stop, size: None, rate: None }),
         (FlowTransport::Atp, App::Transfer { size }) => {
-            Traffic::Atp(transfer::Config { start, stop, size: Some(size) })
+            Traffic::Atp(transfer::Config { start, stop, size: Some(size), rate: None })
         }
         (_, App::Cbr { rate, payload }) => Traffic::Udp(cbr::Config { start, stop, rate, payload }),
         (_, App::Ping { interval, outstanding, payload }) => {

@@ -19,7 +19,7 @@ const SMOOTHED: atp::Config = atp::Config::published();
 /// A string of nodes with one flow from end to end.
 fn string(places: &[f64], config: atp::Config) -> Setup {
     let mut setup = line(node::Config::ns2(), places);
-    let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
+    let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None, rate: None };
     let dst = NodeId(places.len() as u32 - 1);
     setup.flows = vec![Flow { src: NodeId(0), dst, traffic: Traffic::Atp(transfer), dscp: 0 }];
     setup.atp = Some(config);

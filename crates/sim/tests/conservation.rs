@@ -174,7 +174,7 @@ fn check(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
         prop_assert!(flow.throughput_bps <= rate, "{flow:?}");
         prop_assert!(flow.retransmitted <= flow.sent);
         let payload = match given.traffic.app {
-            App::Bulk | App::Files { .. } => PAYLOAD,
+            App::Bulk | App::Stream { .. } | App::Files { .. } => PAYLOAD,
             App::Transfer { size } => {
                 prop_assert!(flow.delivered_bytes <= size.get(), "{flow:?}");
                 PAYLOAD

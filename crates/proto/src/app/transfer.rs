@@ -2,8 +2,11 @@
 //!
 //! An endless transfer writes more than any run can carry. As with ns-2's FTP, a stop ends the supply; outstanding data
 //! is still retransmitted.
+//!
+//! A transfer with a rate writes what its application has by then, ten milliseconds at a time, as a program that makes data at a
+//! constant rate does (`iperf -b`).
 
-use fourhop_units::{Bytes, Time};
+use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// When and how much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +17,12 @@ pub struct Config {
     pub stop: Option<Time>,
     /// Bytes to carry; `None`: endless.
     pub size: Option<Bytes>,
+    /// Rate at which an endless transfer writes; `None`: as much as can be sent.
+    pub rate: Option<Rate>,
 }
+
+/// Time between two writes of a transfer with a rate.
+const WRITES: Dur = Dur::from_millis(10);
 
 /// What an endless transfer writes: 2^50 bytes last a year at 260 Mbit/s.
 const ENDLESS: u64 = 1 << 50;
@@ -24,6 +32,11 @@ const ENDLESS: u64 = 1 << 50;
 pub enum Step {
     /// Open the connection and write this many bytes.
     Begin {
+        /// Bytes to write.
+        bytes: u64,
+    },
+    /// Write this many more bytes.
+    Go {
         /// Bytes to write.
         bytes: u64,
     },
@@ -43,19 +56,21 @@ enum Stage {
 pub struct Transfer {
     config: Config,
     stage: Stage,
+    /// When a transfer with a rate writes next.
+    next: Time,
 }
 
 impl Transfer {
     /// A transfer that has not begun.
     pub fn new(config: Config) -> Transfer {
-        Transfer { config, stage: Stage::Waiting }
+        Transfer { config, stage: Stage::Waiting, next: config.start + WRITES }
     }
 
     /// When [`Transfer::handle_timeout`] has a step to take.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.stage {
             Stage::Waiting => Some(self.config.start).filter(|&at| self.config.stop.is_none_or(|stop| at < stop)),
-            Stage::Running => self.config.stop,
+            Stage::Running => Time::earlier_of(self.config.stop, self.config.rate.map(|_| self.next)),
             Stage::Ended => None,
         }
     }
@@ -72,7 +87,13 @@ impl Transfer {
             Stage::Waiting => {
                 self.stage = if self.config.size.is_some() { Stage::Ended } else { Stage::Running };
                 let bytes = self.config.size.map_or(ENDLESS, Bytes::get);
-                Some(Step::Begin { bytes })
+                Some(Step::Begin { bytes: self.config.rate.map_or(bytes, |rate| written(rate, WRITES)) })
+            }
+            Stage::Running if self.config.stop.is_none_or(|stop| now < stop) => {
+                let rate = self.config.rate?;
+                let before = written(rate, self.next - self.config.start);
+                self.next += WRITES;
+                Some(Step::Go { bytes: written(rate, self.next - self.config.start) - before })
             }
             Stage::Running => {
                 self.stage = Stage::Ended;
@@ -83,6 +104,11 @@ impl Transfer {
     }
 }
 
+/// What an application with this rate has made in a time, in bytes.
+fn written(rate: Rate, time: Dur) -> u64 {
+    (u128::from(rate.bps()) * u128::from(time.as_nanos()) / 8_000_000_000) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,7 +116,7 @@ mod tests {
     #[test]
     fn an_endless_transfer_begins_and_ends() {
         let (start, stop) = (Time::from_secs(1), Time::from_secs(5));
-        let mut transfer = Transfer::new(Config { start, stop: Some(stop), size: None });
+        let mut transfer = Transfer::new(Config { start, stop: Some(stop), size: None, rate: None });
         assert_eq!(transfer.handle_timeout(Time::ZERO), None);
         assert_eq!(transfer.handle_timeout(start), Some(Step::Begin { bytes: ENDLESS }));
         assert_eq!(transfer.next_timeout(), Some(stop));
@@ -99,10 +125,25 @@ mod tests {
     }
 
     #[test]
+    fn a_transfer_with_a_rate_writes_what_its_application_has_made() {
+        let (start, stop) = (Time::from_secs(1), Time::from_secs(2));
+        let mut transfer = Transfer::new(Config { start, stop: Some(stop), size: None, rate: Some(Rate::kbps(1_000)) });
+        let mut sum = 0;
+        while let Some(at) = transfer.next_timeout() {
+            match transfer.handle_timeout(at) {
+                Some(Step::Begin { bytes } | Step::Go { bytes }) => sum += bytes,
+                Some(Step::End) => assert_eq!(at, stop),
+                None => unreachable!("something was due"),
+            }
+        }
+        assert_eq!(sum, 125_000, "a second of 1 Mbit/s");
+    }
+
+    #[test]
     fn nothing_begins_at_or_after_the_stop() {
         for (size, start) in [(None, 5), (None, 6), (Some(Bytes(30_000)), 6)] {
             let (start, stop) = (Time::from_secs(start), Some(Time::from_secs(5)));
-            let mut transfer = Transfer::new(Config { start, stop, size });
+            let mut transfer = Transfer::new(Config { start, stop, size, rate: None });
             assert_eq!(transfer.next_timeout(), None);
             assert_eq!(transfer.handle_timeout(start), None);
         }
@@ -110,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_file_is_written_at_once_and_closed() {
-        let mut transfer = Transfer::new(Config { start: Time::ZERO, stop: None, size: Some(Bytes(30_000)) });
+        let mut transfer =
+            Transfer::new(Config { start: Time::ZERO, stop: None, size: Some(Bytes(30_000)), rate: None });
         assert_eq!(transfer.handle_timeout(Time::ZERO), Some(Step::Begin { bytes: 30_000 }));
         assert!(transfer.is_supplied());
         assert_eq!(transfer.next_timeout(), None);

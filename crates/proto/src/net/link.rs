@@ -49,6 +49,8 @@ pub struct Config {
     pub ecn: bool,
     /// With EDCA each access category has a queue of its own: how a packet gets its category.
     pub categories: Option<PriorityMap>,
+    /// Time of the processor for a packet sent or forwarded, which the node takes before its link layers. ns-2: none.
+    pub packet_cost: Dur,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
 }
@@ -68,6 +70,7 @@ impl Config {
             nred: neighbourhood_red::Config::off(),
             ecn: false,
             categories: None,
+            packet_cost: Dur::ZERO,
             sizes: Sizes::Ns2,
         }
     }

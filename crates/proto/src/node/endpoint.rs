@@ -316,6 +316,12 @@ impl Endpoint {
                         socket.open(now, scratch);
                         socket.write(now, bytes, scratch);
                     }
+                    Some(Step::Go { bytes }) => {
+                        if let Some(ages) = &mut self.ages {
+                            ages.note_written(now);
+                        }
+                        socket.write(now, bytes, scratch);
+                    }
                     Some(Step::End) => {
                         socket.withdraw_unsent();
                         if socket.state() == tcp::State::Established {

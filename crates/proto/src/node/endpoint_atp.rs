@@ -29,6 +29,8 @@ impl Endpoint {
                         }
                         sender.open(now, bytes);
                     }
+                    // The reader of scenarios gives a transfer over ATP no rate.
+                    Some(Step::Go { .. }) => {}
                     Some(Step::End) => sender.withdraw_unsent(),
                     None => {}
                 }

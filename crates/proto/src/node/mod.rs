@@ -30,6 +30,7 @@ mod link_drops;
 mod local;
 mod network;
 mod ports;
+mod processor;
 mod radio;
 mod radios;
 mod stack;

@@ -9,6 +9,7 @@ use super::endpoint::Endpoint;
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
+use super::processor::Processor;
 use super::radio::{FIRST, Radio, Radios};
 use super::supply::LinkSupply;
 use super::transports::Transports;
@@ -22,7 +23,7 @@ use crate::net::{self, Addresses, Link};
 use crate::route::{self, Protocol, Router};
 use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
-use fourhop_units::{MacAddr, Stream, Time, Watt};
+use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 
 /// A node.
 ///
@@ -44,6 +45,8 @@ pub struct Node {
     pub(super) modules: Option<Box<ccm::Modules>>,
     /// Delays for ATP, at a node that tells them.
     meter: Option<Box<atp::Meter>>,
+    /// Its processor, if that takes time.
+    processor: Option<Box<Processor>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
     /// What it tells of its packets.
@@ -69,6 +72,7 @@ impl Node {
             local: Local::new(Transports::new(ip, ttl, data_rate)),
             modules: None,
             meter: None,
+            processor: None,
             wired: None,
             drops: Drops::default(),
             crossings: Crossings::default(),
@@ -111,6 +115,11 @@ impl Node {
     /// Lets the node tell packets of ATP how long they take here. Before anything happens.
     pub fn add_meter(&mut self, config: atp::Config) {
         self.meter = Some(Box::new(atp::Meter::new(config)));
+    }
+
+    /// From now on its processor takes `cost` for each packet sent or forwarded. Before anything happens.
+    pub fn add_processor(&mut self, cost: Dur) {
+        self.processor = Some(Box::new(Processor::new(cost)));
     }
 
     /// Lets the node tell what its packets and routes do ([`Output::Noted`](super::Output::Noted),
@@ -460,7 +469,12 @@ impl Node {
                         true => FIRST,
                         false => self.choose_radio(now, &mut packet, next_hop, &mut link_actions, &mut out.outputs),
                     };
-                    self.link_of(radio).handle_packet(now, packet, next_hop, &mut link_actions);
+                    let Some(ready) = self.processed(now) else {
+                        let (payload, reason) = (Payload::Ipv4(packet), DropReason::ProcessorBusy);
+                        link_actions.push(net::Action::Drop { payload, reason });
+                        continue;
+                    };
+                    self.link_of(radio).handle_packet(ready, packet, next_hop, &mut link_actions);
                 }
                 route::Action::PurgeQueue { next_hop } => self.purge(next_hop, &mut link_actions),
                 route::Action::Drop { mut packet, reason } => {
@@ -478,6 +492,15 @@ impl Node {
         self.perform_link(now, &mut link_actions, out);
         out.link.give(link_actions);
         out.route.give(actions);
+    }
+
+    /// When the processor has done with a packet that comes now; `None` if too many wait for it.
+    #[inline(always)]
+    fn processed(&mut self, now: Time) -> Option<Time> {
+        match &mut self.processor {
+            None => Some(now),
+            Some(processor) => processor.take(now).map(|work| now + work),
+        }
     }
 
     /// The MAC address of its first radio.

@@ -89,6 +89,14 @@ impl ShortestPaths {
     /// # Panics
     /// If a list names a node that does not exist.
     pub fn new(adjacency: &[Vec<usize>]) -> ShortestPaths {
+        ShortestPaths::through(adjacency, |_| true)
+    }
+
+    /// The same over nodes that pass packets on; the others are ends of paths alone.
+    ///
+    /// # Panics
+    /// If a list names a node that does not exist.
+    pub fn through(adjacency: &[Vec<usize>], passes: impl Fn(usize) -> bool) -> ShortestPaths {
         let nodes = adjacency.len();
         let mut senders_to = vec![Vec::new(); nodes];
         for (from, receivers) in adjacency.iter().enumerate() {
@@ -106,6 +114,9 @@ impl ShortestPaths {
             hops[target] = 0;
             frontier.push_back(target);
             while let Some(node) = frontier.pop_front() {
+                if node != target && !passes(node) {
+                    continue;
+                }
                 for &sender in &senders_to[node] {
                     if hops[sender] == Self::UNREACHABLE {
                         hops[sender] = hops[node] + 1;
@@ -125,6 +136,14 @@ impl ShortestPaths {
     /// # Panics
     /// If a list names a node that does not exist.
     pub fn cheapest(links: &[Vec<(usize, u32)>]) -> ShortestPaths {
+        ShortestPaths::cheapest_through(links, |_| true)
+    }
+
+    /// The same over nodes that pass packets on; the others are ends of paths alone.
+    ///
+    /// # Panics
+    /// If a list names a node that does not exist.
+    pub fn cheapest_through(links: &[Vec<(usize, u32)>], passes: impl Fn(usize) -> bool) -> ShortestPaths {
         let nodes = links.len();
         let mut senders_to = vec![Vec::new(); nodes];
         for (from, receivers) in links.iter().enumerate() {
@@ -143,6 +162,9 @@ impl ShortestPaths {
             (costs[at(target)], hops[at(target)]) = (0, 0);
             frontier.insert((0, 0, target));
             while let Some((cost, far, node)) = frontier.pop_first() {
+                if node != target && !passes(node) {
+                    continue;
+                }
                 for &(sender, link) in &senders_to[node] {
                     let place = at(sender);
                     let (known, found) = ((costs[place], hops[place]), (cost + u64::from(link), far + 1));
@@ -157,6 +179,30 @@ impl ShortestPaths {
             }
         }
         ShortestPaths { nodes, hops, costs, next }
+    }
+
+    /// With next hops that are given, as (from, to, next), in place of those found. Where they lead in a circle there is no path.
+    pub fn with_next_hops(mut self, given: impl IntoIterator<Item = (usize, usize, usize)>) -> ShortestPaths {
+        let mut changed = std::collections::BTreeSet::new();
+        for (from, to, next) in given {
+            let place = to * self.nodes + from;
+            self.next[place] = next as u32;
+            // Whether it leads there is found below.
+            self.hops[place] = 1;
+            changed.insert(to);
+        }
+        for to in changed {
+            let row = to * self.nodes..(to + 1) * self.nodes;
+            let known = self.hops[row.clone()].to_vec();
+            let next = &self.next[row.clone()];
+            for (from, hops) in self.hops[row].iter_mut().enumerate() {
+                let step = |&at: &usize| (at != to && known[at] != Self::UNREACHABLE).then(|| next[at] as usize);
+                let walked = core::iter::successors(Some(from), step).take(known.len() + 1).collect::<Vec<_>>();
+                let arrives = walked.last() == Some(&to);
+                *hops = if arrives { walked.len() as u32 - 1 } else { Self::UNREACHABLE };
+            }
+        }
+        self
     }
 
     /// What the path from `from` to `to` costs, which is its hops unless links have costs; none if there is no path.
@@ -212,6 +258,30 @@ mod tests {
         assert_eq!(paths.hops(0, 3), Some(2));
         assert_eq!(paths.next_hop(2, 2), None);
         assert!(paths.is_connected());
+    }
+
+    #[test]
+    fn nodes_that_pass_nothing_on_are_ends_of_paths_alone() {
+        // 0-1-4 is the shortest way, 0-2-3-4 the one that is left without node 1.
+        let links = [vec![1, 2], vec![0, 4], vec![0, 3], vec![2, 4], vec![1, 3]];
+        let paths = ShortestPaths::through(&links, |node| node != 1);
+        assert_eq!(paths.path(0, 4), Some(vec![0, 2, 3, 4]));
+        assert_eq!((paths.path(1, 4), paths.path(4, 1)), (Some(vec![1, 4]), Some(vec![4, 1])));
+        let costs: Vec<Vec<_>> = links.iter().map(|to| to.iter().map(|&to| (to, 1_000)).collect()).collect();
+        assert_eq!(ShortestPaths::cheapest_through(&costs, |node| node != 1).path(0, 4), Some(vec![0, 2, 3, 4]));
+    }
+
+    #[test]
+    fn given_next_hops_take_the_place_of_those_found() {
+        let links = [vec![1, 2], vec![0, 3], vec![0, 3], vec![1, 2]];
+        let paths = ShortestPaths::new(&links).with_next_hops([(0, 3, 2)]);
+        assert_eq!((paths.path(0, 3), paths.path(3, 0)), (Some(vec![0, 2, 3]), Some(vec![3, 1, 0])));
+        // Node 1 sends back what node 0 sends it: nothing arrives from either.
+        let circle = ShortestPaths::new(&links).with_next_hops([(1, 3, 0)]);
+        assert_eq!((circle.path(0, 3), circle.path(1, 3), circle.path(2, 3)), (None, None, Some(vec![2, 3])));
+        // Over links that the model does not have, too.
+        let far = ShortestPaths::new(&[vec![], vec![]]).with_next_hops([(0, 1, 1)]);
+        assert_eq!((far.path(0, 1), far.hops(1, 0)), (Some(vec![0, 1]), None));
     }
 
     #[test]

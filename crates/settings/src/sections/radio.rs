@@ -206,7 +206,7 @@ section! {
 }
 
 /// The keys that mean something only with a certain value of another: the key, the other, and the values.
-const CONDITIONS: [(&str, &str, &[&str]); 12] = [
+pub const CONDITIONS: [(&str, &str, &[&str]); 12] = [
     ("mcs", "phy", WITH_MCS),
     ("streams", "phy", WITH_MCS),
     ("width", "phy", WITH_MCS),

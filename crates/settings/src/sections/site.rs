@@ -1,11 +1,11 @@
 //! `[[nodes]]`, `[[losses]]` and `[[walls]]`: what is particular about a network's place.
 
 use super::Phy;
-use crate::key::{Choice, Fallback::*, Kind, length, number, power, rate, share, size};
+use crate::key::{Choice, Fallback::*, Kind, length, number, power, rate, share, size, time};
 use crate::quantity::Unit;
 use crate::value::{Field, Metres, Number, Share, Value};
 use crate::{choice, section};
-use fourhop_units::{Bytes, Db, Rate, Watt};
+use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 
 choice! {
     /// What nodes have of each other between which nothing was measured.
@@ -34,6 +34,10 @@ section! {
         antenna_gain: Db, Kind::Quantity(Unit::Ratio, "-30dB", "60dB"), Both("0dB");
         /// Height of the antenna above two-ray ground.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Computed("`radio.antenna_height`");
+        /// Time of its processor for a packet, where it differs from that of the others.
+        packet_cost: Option<Dur>, time("0s", "100ms"), Computed("`link.packet_cost`");
+        /// Does it pass on packets of others? Static routes lead around a node that does not.
+        forwards: bool, Kind::Bool, Both("true");
     }
 }
 
@@ -56,12 +60,28 @@ section! {
         /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De Couto et al.,
         /// 2003).
         etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
+        /// Bit rate of data times the share of its frames of 1,500 bytes that arrive, at the rate for which this product is the largest,
+        /// over all fades if there is fading: what OLSRv2's airtime metric, B.A.T.M.A.N. V and rate control estimate of a link.
+        rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("what `loss` gives");
         /// Size of the frames that `delivery` and `etx` are about, with their MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
         /// Rate of these frames; probes and routing messages are broadcasts.
         frame_rate: Option<Rate>, rate("100kbps", "1Gbps"), Computed("`radio.basic_rate`");
         /// Does it hold in the other direction too?
         both_ways: bool, Kind::Bool, Both("true");
+    }
+}
+
+section! {
+    /// Next hops of static routes that are given, such as those that a network's own routing had: they take the place of what `metric`
+    /// finds. A packet on its way follows the table of each node that it comes to.
+    RouteKeys = "routes" {
+        /// Node that has the route.
+        node: u32, Kind::Int(0, 1_000_000), Required;
+        /// Where packets go, a node of the topology.
+        to: u32, Kind::Int(0, 1_000_000), Required;
+        /// Neighbour to which it sends them.
+        via: u32, Kind::Int(0, 1_000_000), Required;
     }
 }
 
@@ -79,8 +99,9 @@ section! {
 impl NodeKeys {
     /// Is this about the name alone?
     pub fn only_names(&self) -> bool {
-        let NodeKeys { node: _, name, phy: _, tx_power, antenna_gain, antenna_height } = self;
-        name.is_some() && tx_power.is_none() && *antenna_gain == Db(0.0) && antenna_height.is_none()
+        let NodeKeys { node: _, name, phy: _, tx_power, antenna_gain, antenna_height, packet_cost, forwards } = self;
+        let is_plain = packet_cost.is_none() && *forwards;
+        (name.is_some() || !is_plain) && tx_power.is_none() && *antenna_gain == Db(0.0) && antenna_height.is_none()
     }
 
     /// The nodes that are meant.
@@ -94,7 +115,7 @@ impl NodeKeys {
 
 impl LossKeys {
     /// The names of the keys that say how good the link is, of which one is enough.
-    pub const MEASURED: [&str; 4] = ["loss", "snr", "delivery", "etx"];
+    pub const MEASURED: [&str; 5] = ["loss", "snr", "delivery", "etx", "rate"];
 
     /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et al. 2003,
     /// section 5) behind a MAC header and checksum of 28 and LLC of 8.
@@ -102,7 +123,8 @@ impl LossKeys {
 
     /// Those of them that are given.
     pub fn measured(&self) -> Vec<&'static str> {
-        let given = [self.loss.is_some(), self.snr.is_some(), self.delivery.is_some(), self.etx.is_some()];
+        let LossKeys { loss, snr, delivery, etx, rate, .. } = self;
+        let given = [loss.is_some(), snr.is_some(), delivery.is_some(), etx.is_some(), rate.is_some()];
         Self::MEASURED.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name)).collect()
     }
 

@@ -10,6 +10,7 @@ choice! {
     AppKind {
         Bulk = "bulk", "an endless transfer over TCP or ATP";
         Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes, or over ATP";
+        Stream = "stream", "data over TCP that an application makes at a constant `rate`";
         Files = "files", "files over TCP one after the other, sizes Pareto, pauses between them exponential";
         Cbr = "cbr", "UDP datagrams of `payload` at a constant `rate`";
         Ping = "ping", "an ICMP echo request of `payload` every `interval`";
@@ -44,8 +45,8 @@ macro_rules! traffic_section {
                 mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
                 /// Does each file have a connection of its own, or do all share one?
                 connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
-                /// Rate of payload.
-                rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr"];
+                /// Rate of payload, or of what the application of a `stream` makes.
+                rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr", "stream"];
                 /// Payload of a packet.
                 payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
                 /// Time between requests.
@@ -57,7 +58,7 @@ macro_rules! traffic_section {
                 /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access category.
                 dscp: u32, Kind::Int(0, 63), Both("0");
                 /// Limit of the window in segments.
-                window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "files"];
+                window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "stream", "files"];
             }
         }
     };

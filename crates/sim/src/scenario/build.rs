@@ -147,7 +147,7 @@ impl Builder {
             let allowed = format!("nodes from 0 to {}", topology.nodes() - 1);
             self.problems.push(c3tcp_resolved.problem("unaware", node.to_string(), allowed));
         }
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             file: file.to_owned(),
             name: general.name,
             profile: general.profile,
@@ -202,7 +202,8 @@ impl Builder {
             }
             self.problems.append(&mut error.problems);
         }
-        self.check_shares(&scenario);
+        self.check_shares(&mut scenario);
+        self.check_static(&scenario);
         Some(scenario)
     }
 

@@ -176,7 +176,7 @@ impl Builder {
         let payload = match app {
             AppKind::Cbr => Some(1460.0),
             AppKind::Ping => Some(56.0),
-            AppKind::Bulk | AppKind::Transfer | AppKind::Files => None,
+            AppKind::Bulk | AppKind::Transfer | AppKind::Stream | AppKind::Files => None,
         };
         if let Some(payload) = payload {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
@@ -190,8 +190,8 @@ impl Builder {
                 "\"bulk\" or \"transfer\", which are what goes over \"atp\"",
             ),
             _ => (
-                matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Files),
-                "\"bulk\", \"transfer\" or \"files\", which go over TCP",
+                matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Stream | AppKind::Files),
+                "\"bulk\", \"transfer\", \"stream\" or \"files\", which go over TCP",
             ),
         };
         if !fits {
@@ -278,6 +278,7 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
     let app = match Field::from_value(values.get("app")) {
         AppKind::Bulk => App::Bulk,
         AppKind::Transfer => App::Transfer { size: size("size") },
+        AppKind::Stream => App::Stream { rate: Field::from_value(values.get("rate")) },
         AppKind::Files => App::Files {
             mean_size: size("mean_size"),
             shape: (Number::from_value(values.get("shape")).0 * 1e3).round() as u32,

@@ -3,7 +3,9 @@
 use super::build::Builder;
 use super::key::{Choice, Section};
 use super::resolve::Resolved;
-use super::sections::{Radio, RadioModel, complete_radio, needs};
+use super::sections::{CONDITIONS, Radio, RadioModel, complete_radio, needs};
+use super::site::is_overridden;
+use super::tree::Data;
 use fourhop_proto::phy::kind::{LONG_PLCP, OFDM_PLCP, SHORT_PLCP};
 use fourhop_proto::phy::mcs::{Mcs, STREAMS_MAX};
 use fourhop_units::Dur;
@@ -11,6 +13,7 @@ use fourhop_units::Dur;
 impl Builder {
     /// `[radio]`, whose keys depend on its model and on each other.
     pub(super) fn radio(&mut self) -> Option<(Resolved, Radio)> {
+        self.drop_meaningless();
         let node = self.root.entry("radio").map(|e| &e.value);
         // With an unknown model keys of either are taken.
         let model = match node.and_then(|n| n.entry("model")) {
@@ -38,6 +41,23 @@ impl Builder {
             self.problems.push(resolved.problem("cs_threshold", resolved.show("cs_threshold"), allowed));
         }
         Some((resolved, radio))
+    }
+
+    /// Takes away what means nothing any more since `--set` or its like has given another key another value: who turns fading off
+    /// need not take its Doppler spread out of the file.
+    fn drop_meaningless(&mut self) {
+        let Data::Table(entries) = &mut self.root.data else { return };
+        let Some(radio) = entries.iter_mut().find(|entry| entry.key == "radio").map(|entry| &mut entry.value) else {
+            return;
+        };
+        let gone = |(key, other, allowed): &&(&str, &str, &[&str])| {
+            let fits = radio.text(other).is_some_and(|found| allowed.contains(&found));
+            is_overridden(radio, other) && !is_overridden(radio, key) && !fits
+        };
+        let gone: Vec<&str> = CONDITIONS.iter().filter(gone).map(|&(key, ..)| key).collect();
+        if let Data::Table(keys) = &mut radio.data {
+            keys.retain(|entry| !gone.contains(&entry.key.as_str()));
+        }
     }
 
     /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.

@@ -178,6 +178,11 @@ pub enum App {
         /// Bytes to send.
         size: Bytes,
     },
+    /// Data made at a constant rate.
+    Stream {
+        /// The rate.
+        rate: Rate,
+    },
     /// Short files with pauses between them.
     Files {
         /// Mean size.
@@ -213,6 +218,7 @@ impl App {
         match self {
             App::Bulk => "bulk",
             App::Transfer { .. } => "transfer",
+            App::Stream { .. } => "stream",
             App::Files { .. } => "files",
             App::Cbr { .. } => "cbr",
             App::Ping { .. } => "ping",

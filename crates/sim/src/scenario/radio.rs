@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::sections::{Errors, Fading, PathLossKind, RadioModel, RateControl};
+use crate::link_cost::LEAST;
 use crate::propagation::{PathLoss, Propagation, fading, shadowing};
 use crate::setup::{Radio, SinrRadio};
 use fourhop_proto::mac::{self, minstrel};
@@ -72,7 +73,7 @@ impl Scenario {
             let doppler_hz = radio.doppler.expect(GIVEN).0;
             fading::Config { k, doppler_hz, wavelength_m: LIGHT_SPEED / radio.frequency.0 }
         };
-        SinrRadio {
+        let judged = SinrRadio {
             propagation: Propagation {
                 tx_power: radio.tx_power,
                 path_loss: self.path_loss(),
@@ -86,7 +87,11 @@ impl Scenario {
             receiver,
             link: if needed > receiver.sensitivity { needed } else { receiver.sensitivity },
             metric_over_fades: self.routing.metric_over_fades,
-        }
+        };
+        // Routes that count frames over all fades have links that a packet before fading has not.
+        let over_fades = judged.metric_over_fades && self.link_metric().is_some();
+        let least = || judged.power_for(LEAST, len + self.mac.data_overhead, self.mac_config().lowest_data_tx());
+        SinrRadio { link: if over_fades { least() } else { judged.link }, ..judged }
     }
 
     fn path_loss(&self) -> PathLoss {

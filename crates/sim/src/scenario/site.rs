@@ -4,13 +4,16 @@ use super::build::Builder;
 use super::error::Problem;
 use super::key::{Choice, Section};
 use super::resolve::{Resolved, resolve};
-use super::sections::{Errors, LossKeys, NodeKeys, PathLossKind, Radio as RadioKeys, RadioModel, Unmeasured, WallKeys};
+use super::sections::{
+    Errors, LossKeys, NodeKeys, PathLossKind, Radio as RadioKeys, RadioModel, RouteKeys, RoutingProtocol, Unmeasured,
+    WallKeys,
+};
 use super::tree::{Data, Node};
 use super::{Scenario, value};
 use crate::link_cost::LEAST;
 use crate::mobility::Movement;
 use crate::propagation::site::{Site, Station, Wall};
-use crate::setup::Radio;
+use crate::setup::{Particular, Radio, SinrRadio};
 use crate::topology::Topology;
 use fourhop_proto::phy::PhyKind;
 use fourhop_proto::phy::sinr::config::ratio;
@@ -34,6 +37,8 @@ pub struct SiteKeys {
     pub losses: Vec<LossKeys>,
     /// Walls.
     pub walls: Vec<WallKeys>,
+    /// Routes that are given.
+    pub routes: Vec<RouteKeys>,
 }
 
 impl Scenario {
@@ -46,6 +51,20 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// What single nodes do in another way than the others, and the routes that are given.
+    pub fn particular(&self) -> Particular {
+        let SiteKeys { nodes, routes, .. } = &self.site;
+        let each = |keys: &NodeKeys| keys.numbers().into_iter().map(NodeId);
+        let cost = |keys: &NodeKeys| each(keys).zip(keys.packet_cost.into_iter().cycle()).collect::<Vec<_>>();
+        Particular {
+            packet_costs: nodes.iter().flat_map(cost).collect(),
+            ends_only: nodes.iter().filter(|keys| !keys.forwards).flat_map(each).collect(),
+            routes: routes.iter().map(|keys| ((NodeId(keys.node), NodeId(keys.to)), NodeId(keys.via))).collect(),
+        }
+    }
+}
+
 impl Builder {
     /// `[[nodes]]`, `[[losses]]` and `[[walls]]`, checked against the network; `None` if something is wrong.
     pub(super) fn site(
@@ -55,12 +74,15 @@ impl Builder {
         movement: Option<&Option<Movement>>,
     ) -> Option<SiteKeys> {
         let (nodes, losses, walls) = (self.list::<NodeKeys>(), self.list::<LossKeys>(), self.list::<WallKeys>());
-        let (nodes, losses) = (nodes?, losses?);
+        let routes = self.list::<RouteKeys>();
+        let (nodes, losses, routes) = (nodes?, losses?, routes?);
         let (topology, radio, movement) = (topology?, radio?, movement?);
         let before = self.problems.len();
         self.check_nodes(&nodes, topology, &radio.1);
         self.check_losses(&losses, topology, radio, movement.is_some());
-        let keys = SiteKeys { nodes: sections(nodes), losses: sections(losses), walls: sections(walls?) };
+        self.check_routes(&routes, topology);
+        let (nodes, losses, walls, routes) = (sections(nodes), sections(losses), sections(walls?), sections(routes));
+        let keys = SiteKeys { nodes, losses, walls, routes };
         (self.problems.len() == before).then_some(keys)
     }
 
@@ -123,6 +145,31 @@ impl Builder {
         }
     }
 
+    /// Routes lead from each of their nodes to their end, and each is there once.
+    fn check_routes(&mut self, routes: &[(Resolved, RouteKeys)], topology: &Topology) {
+        let mut table = BTreeMap::new();
+        for &(ref resolved, RouteKeys { node, to, via }) in routes {
+            let known = self.known(resolved, "node", node, topology)
+                & self.known(resolved, "to", to, topology)
+                & self.known(resolved, "via", via, topology);
+            if known && (to == node || via == node) {
+                let key = if to == node { "to" } else { "via" };
+                self.problems.push(resolved.problem(key, node.to_string(), "another node than `node`"));
+            } else if known && let Some((earlier, _)) = table.insert((node, to), (&resolved.path, via)) {
+                let found = format!("{to}, and {earlier} has the route from {node} to it already");
+                self.problems.push(resolved.problem("to", found, "each route once"));
+            }
+        }
+        for &(ref resolved, RouteKeys { node, to, .. }) in routes {
+            let next = |at: &u32| table.get(&(*at, to)).map(|&(_, via)| via);
+            let mut met = BTreeSet::from([node]);
+            if core::iter::successors(next(&node), next).any(|at| !met.insert(at)) {
+                let found = format!("{to}, to which the given routes lead in a circle");
+                return self.problems.push(resolved.problem("to", found, "routes that end there"));
+            }
+        }
+    }
+
     fn check_losses(
         &mut self,
         losses: &[(Resolved, LossKeys)],
@@ -167,22 +214,23 @@ impl Builder {
         let what = match keys.measured()[..] {
             [what] => what,
             [] => {
-                let allowed = "one of loss, snr, delivery and etx";
+                let allowed = "one of loss, snr, delivery, etx and rate";
                 self.problems.push(resolved.problem("loss", Problem::MISSING, allowed));
                 return None;
             }
             [first, second, ..] => {
                 let found = format!("{}, beside {first}", resolved.show(second));
-                self.problems.push(resolved.problem(second, found, "one of loss, snr, delivery and etx"));
+                self.problems.push(resolved.problem(second, found, "one of loss, snr, delivery, etx and rate"));
                 return None;
             }
         };
         let share = keys.delivered().is_some();
+        let by_errors = share || keys.rate.is_some();
         let shown = || resolved.show(what);
         if what != "loss" && radio.model != RadioModel::Sinr {
             let allowed = "`loss`, or `radio.model` \"sinr\": the other has no noise";
             self.problems.push(resolved.problem(what, shown(), allowed));
-        } else if share && radio.errors != Some(Errors::ByRate) {
+        } else if by_errors && radio.errors != Some(Errors::ByRate) {
             let allowed = "`loss` or `snr`, or `radio.errors` \"by-rate\": a ratio lets all frames pass or none";
             self.problems.push(resolved.problem(what, shown(), allowed));
         }
@@ -211,7 +259,10 @@ impl Builder {
     }
 
     /// Is a share of frames that was measured one that the receiver can have? Weaker frames it may not notice at all.
-    pub(super) fn check_shares(&mut self, scenario: &Scenario) {
+    pub(super) fn check_shares(&mut self, scenario: &mut Scenario) {
+        if self.root.entry("radio").is_some_and(|radio| is_overridden(&radio.value, "fading")) {
+            return scenario.take_nearest_shares();
+        }
         let radio = scenario.radio_setup();
         let Radio::Sinr(sinr) = &radio else { return };
         let Some(Data::List(items)) = self.root.entry("losses").map(|entry| &entry.value.data) else { return };
@@ -241,6 +292,23 @@ impl Builder {
         self.problems.extend(told.into_iter().next());
     }
 
+    /// Given routes, and nodes that pass nothing on, are for static routes alone.
+    pub(super) fn check_static(&mut self, scenario: &Scenario) {
+        if scenario.routing.protocol == RoutingProtocol::Static {
+            return;
+        }
+        let SiteKeys { nodes, routes, .. } = &scenario.site;
+        let (key, found) = match nodes.iter().position(|keys| !keys.forwards) {
+            Some(i) => (format!("nodes[{i}].forwards"), "false"),
+            None if !routes.is_empty() => ("routes".to_owned(), "a list of tables"),
+            None => return,
+        };
+        let allowed = "nothing, or `routing.protocol` \"static\": other protocols find their own ways";
+        let section = self.root.entry(if key == "routes" { "routes" } else { "nodes" });
+        let at = section.expect("INVARIANT: it has entries").value.at.clone();
+        self.problems.push(at.problem(&key, found, allowed));
+    }
+
     /// Is there a node of that number? If not, that is a problem.
     pub(super) fn known(&mut self, resolved: &Resolved, key: &'static str, number: u32, topology: &Topology) -> bool {
         let known = number < topology.nodes();
@@ -250,6 +318,11 @@ impl Builder {
         }
         known
     }
+}
+
+/// Does the value of `key` come from elsewhere than its table, as by `--set`?
+pub(super) fn is_overridden(table: &Node, key: &str) -> bool {
+    table.entry(key).is_some_and(|entry| entry.value.at.file != table.at.file)
 }
 
 /// What is wrong with the name of a node, if anything.
@@ -295,6 +368,24 @@ impl Scenario {
         named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))
     }
 
+    /// Gives links that the radio cannot have, now that a file's fading is another, the least power at which it notices frames.
+    fn take_nearest_shares(&mut self) {
+        let radio = self.radio_setup();
+        let Radio::Sinr(sinr) = &radio else { return };
+        let mut found = PowersByShare::new();
+        let mut losses = core::mem::take(&mut self.site.losses);
+        for keys in &mut losses {
+            let (frame, rate) = self.probe(keys);
+            if let Some((share, power)) = keys.delivered().zip(self.measured_power(keys, &radio, &mut found))
+                && sinr.arriving(power, frame, rate) - share > SHARE_TOLERANCE
+            {
+                (keys.delivery, keys.etx, keys.frame, keys.frame_rate) = (None, None, None, None);
+                keys.snr = Some(Db(10.0 * f64::log10(power.0 / sinr.receiver.noise.0)));
+            }
+        }
+        self.site.losses = losses;
+    }
+
     /// Size and rate of the frames whose share of a link was measured.
     fn probe(&self, keys: &LossKeys) -> (Bytes, Rate) {
         (keys.frame.unwrap_or(LossKeys::PROBE), keys.frame_rate.unwrap_or(self.radio.basic_rate))
@@ -312,7 +403,28 @@ impl Scenario {
         let power = |share: f64| {
             *found.entry((share.to_bits(), frame, rate)).or_insert_with(|| sinr.power_for(share, frame, rate))
         };
+        if let Some(rate) = keys.rate {
+            let (frame, target) = (self.mac.data_overhead + Metric::PACKET, rate.bps() as f64);
+            let key = (target.to_bits(), frame, rate);
+            return Some(*found.entry(key).or_insert_with(|| self.power_carrying(sinr, target, frame)));
+        }
         keys.delivered().map(power)
+    }
+
+    /// The least mean power at which the best of the rates of data, times the share of frames that arrive at it, is this many bit/s; the
+    /// most that is looked at, 60 dB over noise, if no rate is as high.
+    fn power_carrying(&self, sinr: &SinrRadio, target: f64, frame: Bytes) -> Watt {
+        let txs: Vec<_> = self.mac_config().data_txs().collect();
+        let carried = |power: Watt| {
+            txs.iter().map(|&tx| tx.rate().bps() as f64 * sinr.arriving(power, frame, tx)).fold(0.0, f64::max)
+        };
+        let (mut below, mut above) = (1e-3, 1e6);
+        for _ in 0..17 {
+            let middle = f64::sqrt(below * above);
+            let enough = carried(Watt(sinr.receiver.noise.0 * middle)) >= target;
+            (below, above) = if enough { (below, middle) } else { (middle, above) };
+        }
+        Watt(sinr.receiver.noise.0 * above)
     }
 
     /// The most that nodes have of each other between which nothing was measured.
@@ -335,7 +447,7 @@ impl Scenario {
 
     /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
     pub fn site(&self) -> Option<Arc<Site>> {
-        let SiteKeys { nodes, losses, walls } = &self.site;
+        let SiteKeys { nodes, losses, walls, .. } = &self.site;
         let nodes = || nodes.iter().filter(|keys| !keys.only_names());
         let radio = self.radio_setup();
         if nodes().next().is_none() && losses.is_empty() && walls.is_empty() {

@@ -79,6 +79,9 @@ impl Scenario {
             table(&self.edca, None),
             table(&self.link, None),
             table(&self.routing, None),
+        ]);
+        tables.extend(self.site.routes.iter().map(|route| table(route, None)));
+        tables.extend([
             table(&self.babel, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
@@ -144,6 +147,7 @@ fn traffic<S: Section>(traffic: &Traffic, own: Keys) -> (&'static str, Table) {
     let (app, keys) = match traffic.app {
         App::Bulk => (AppKind::Bulk, vec![]),
         App::Transfer { size } => (AppKind::Transfer, vec![("size", size.to_value())]),
+        App::Stream { rate } => (AppKind::Stream, vec![("rate", rate.to_value())]),
         App::Files { mean_size, shape, mean_pause, fresh } => {
             let connection = if fresh { Connections::Fresh } else { Connections::Same };
             let keys = vec![

@@ -1,6 +1,6 @@
 //! The router of each node, with what it knows at time zero.
 
-use super::Setup;
+use super::{Particular, Setup};
 use crate::channel::Channel;
 use crate::channel_choice::ChannelChoice;
 use crate::link_cost::LinkCost;
@@ -29,7 +29,10 @@ impl Setup {
     /// Shortest paths over the links with at least this power, or cheapest ones.
     pub(super) fn paths(&self, channel: &Channel, least: Watt, cost: Option<LinkCost>) -> ShortestPaths {
         let links = self.links(channel, least);
-        let Some(cost) = cost else { return ShortestPaths::new(&links) };
+        let Particular { ends_only, routes, .. } = &self.particular;
+        let passes = |node: usize| !ends_only.contains(&NodeId(node as u32));
+        let given = routes.iter().map(|(&(from, to), next)| (from.index(), to.index(), next.index()));
+        let Some(cost) = cost else { return ShortestPaths::through(&links, passes).with_next_hops(given) };
         let power = |from: usize, to: usize| {
             let heard = channel.neighbours(NodeId(from as u32)).iter().find(|neighbour| neighbour.node.index() == to);
             heard.map_or(Watt(0.0), |neighbour| neighbour.power)
@@ -37,7 +40,7 @@ impl Setup {
         let of = |from: usize, to: usize| Some((to, cost.of(power(from, to), power(to, from))?));
         let links = links.iter().enumerate();
         let costs: Vec<_> = links.map(|(from, to)| to.iter().filter_map(|&to| of(from, to)).collect()).collect();
-        ShortestPaths::cheapest(&costs)
+        ShortestPaths::cheapest_through(&costs, passes).with_next_hops(given)
     }
 
     /// `paths` makes those of static routes, over all links or by what they cost.

@@ -95,6 +95,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         atp: None,
         c3tcp: None,
         without_mcs: Vec::new(),
+        particular: Default::default(),
     };
     setup.node.link.arp = false;
     setup
@@ -111,7 +112,7 @@ pub fn udp(src: u32, dst: u32, start: Time, interval: Dur) -> Flow {
 /// An endless NewReno transfer with this window, from 1 s on.
 pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
     let config = tcp::Config { window_limit: Some(window), ..tcp::Config::ns2() };
-    let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None };
+    let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None, rate: None };
     let transport = Transport::find("newreno").unwrap();
     let traffic = Traffic::Tcp { transport, config: Box::new(config), source: Source::Transfer(transfer) };
     Flow { src: NodeId(src), dst: NodeId(dst), traffic, dscp: 0 }

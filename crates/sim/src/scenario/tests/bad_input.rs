@@ -20,7 +20,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, routes, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -44,7 +44,7 @@ fn key_of_another_kind() {
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\nrate = \"1Mbps\""),
         "chain.toml:12:1: flows[0].rate: found a key that does not belong to \"bulk\", allowed: name, from, to, \
-         transport, app, start, stop, dscp, window (it belongs to cbr)"
+         transport, app, start, stop, dscp, window (it belongs to cbr, stream)"
     );
 }
 
@@ -184,7 +184,7 @@ fn transport_and_application_that_do_not_fit() {
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
-        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\" or \"files\", \
+        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\", \"stream\" or \"files\", \
          which go over TCP"
     );
     assert_eq!(

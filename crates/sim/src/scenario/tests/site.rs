@@ -3,6 +3,8 @@
 use super::resolved::assert_round_trip;
 use super::*;
 use crate::propagation::site::Station;
+use fourhop_proto::phy::TxRate;
+use fourhop_proto::phy::sinr::config::ratio;
 use fourhop_proto::route::Metric;
 use fourhop_units::{Bytes, Db, Dbm, NodeId, Rate, Watt};
 
@@ -132,10 +134,10 @@ fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
 fn what_cannot_have_been_measured_is_refused() {
     let link = "[[losses]]\nfrom = 0\nto = 1\n";
     let said = |rest: &str| problem(&by_noise(&format!("{link}{rest}")));
-    assert!(problem(link).ends_with("losses[0].loss: missing, allowed: one of loss, snr, delivery and etx"));
+    assert!(problem(link).ends_with("losses[0].loss: missing, allowed: one of loss, snr, delivery, etx and rate"));
     assert!(
         said("loss = '80dB'\nsnr = '9dB'\n")
-            .ends_with("losses[0].snr: found \"9dB\", beside loss, allowed: one of loss, snr, delivery and etx")
+            .ends_with("losses[0].snr: found \"9dB\", beside loss, allowed: one of loss, snr, delivery, etx and rate")
     );
     assert!(problem(&format!("{link}delivery = '90%'\n")).ends_with(
         "losses[0].delivery: found \"90%\", allowed: `loss`, or `radio.model` \"sinr\": the other has no noise"
@@ -332,4 +334,53 @@ fn coordinates_that_cannot_be_are_refused() {
     );
     let far = message("[52.5180, 13.3800]", "[42.0, 13.3800]");
     assert!(far.ends_with("allowed: places within 1000 km of the first, which number 2 is not"), "{far}");
+}
+
+#[test]
+fn a_measured_rate_is_what_the_link_carries_with_its_fading() {
+    let link = "[[losses]]\nfrom = 0\nto = 1\nrate = '20Mbps'\n";
+    for fading in ["", "fading = 'rayleigh'\n"] {
+        let scenario = chain(&by_noise(&format!("{fading}{link}"))).unwrap();
+        assert_round_trip(&scenario);
+        let crate::setup::Radio::Sinr(sinr) = scenario.radio_setup() else { panic!("the radio has noise") };
+        let site = scenario.site().unwrap();
+        let power = Watt(sinr.propagation.tx_power.0 / ratio(site.losses[&(NodeId(0), NodeId(1))]));
+        let frame = scenario.mac.data_overhead + Metric::PACKET;
+        let carried = |tx: TxRate| tx.rate().bps() as f64 * sinr.arriving(power, frame, tx);
+        let most = scenario.mac_config().data_txs().map(carried).fold(0.0, f64::max);
+        assert!((most / 20e6 - 1.0).abs() < 1e-3, "{fading}: {most}");
+    }
+}
+
+#[test]
+fn an_override_takes_away_what_it_makes_meaningless() {
+    let text = by_noise(
+        "fading = 'rician'\nrician_k = '3dB'\ndoppler = '2Hz'\n[[losses]]\nfrom = 0\nto = 1\ndelivery = '50%'\n",
+    );
+    let text = text.replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
+    let still = load_toml(&format!("{CHAIN}{text}"), "x.toml", &["radio.fading=none".to_owned()]).unwrap();
+    assert_eq!((still.radio.fading, still.radio.rician_k, still.radio.doppler), (None, None, None));
+    // Half of the frames cannot arrive without fading: the link is the weakest that this radio notices.
+    let [loss] = &still.site.losses[..] else { panic!("{:?}", still.site.losses) };
+    assert_eq!((loss.delivery, loss.snr.map(|snr| snr.0.round())), (None, Some(4.0)));
+    assert_round_trip(&still);
+    let kept = chain(&text.replace("fading = 'rician'\n", "")).unwrap_err().to_string();
+    assert!(kept.contains("rician_k") && kept.contains("allowed: nothing"), "{kept}");
+}
+
+#[test]
+fn given_routes_lead_somewhere_and_belong_to_static_routing() {
+    let routes = |rest: &str| chain(&format!("[routing]\nprotocol = 'static'\n{rest}"));
+    let route = |node: u32, to: u32, via: u32| format!("[[routes]]\nnode = {node}\nto = {to}\nvia = {via}\n");
+    let given = routes(&(route(0, 3, 2) + &route(2, 3, 3))).unwrap();
+    assert_round_trip(&given);
+    assert_eq!(given.particular().routes[&(NodeId(0), NodeId(3))], NodeId(2));
+    let circle = routes(&(route(0, 3, 1) + &route(1, 3, 0))).unwrap_err().to_string();
+    assert!(circle.contains("routes[0].to: found 3, to which the given routes lead in a circle"), "{circle}");
+    let twice = routes(&(route(0, 3, 1) + &route(0, 3, 2))).unwrap_err().to_string();
+    assert!(twice.contains("and routes[0] has the route from 0 to it already"), "{twice}");
+    for rest in [route(0, 3, 1), "[[nodes]]\nnode = 1\nforwards = false\n".to_owned()] {
+        let told = chain(&format!("[routing]\nprotocol = 'aodv'\n{rest}")).unwrap_err().to_string();
+        assert!(told.contains("or `routing.protocol` \"static\""), "{told}");
+    }
 }

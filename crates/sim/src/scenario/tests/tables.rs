@@ -177,6 +177,8 @@ const VARIANTS: &[&[&str]] = &[
     &["radio.model=sinr", "losses=[{from=0,to=1,snr='9dB'}]"],
     &["radio.model=sinr", "radio.preamble_sinr='-10dB'", "losses=[{from=0,to=1,delivery='50%'}]"],
     &["radio.model=sinr", "radio.preamble_sinr='-10dB'", "losses=[{from=0,to=1,etx=2}]"],
+    &["radio.model=sinr", "losses=[{from=0,to=1,rate='1Mbps'}]"],
+    &["routing={protocol='static'}", "routes=[{node=0,to=4,via=1}]"],
     &["losses=[]", "mobility={model='waypoints',waypoints=[[1,'10s','400m','0m']]}"],
     &["losses=[]", "mobility={model='random-waypoint',speed_max='5m/s',width='1km',height='1km'}"],
     &["traffic.transport=udp", "traffic.rate=64kbps", "flows[0].transport=udp", "flows[0].rate=64kbps"],

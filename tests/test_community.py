@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fourhop
 from fourhop import Scenario
-from fourhop.community import Imported, Options, read, to_scenario
+from fourhop.community import Imported, Options, read, routers, tables, to_scenario
 from fourhop.community.choose import Part
 from fourhop.community.links import Budget
 from fourhop.community.network import Network, components, hops_from
@@ -635,3 +635,105 @@ def test_the_command(fourhop: Command, tmp_path: Path) -> None:
         refused = fourhop("import", path, *wrong)
         assert refused.returncode == 2, wrong
         assert message in refused.stderr
+
+
+LINKS = """from,to,dat_cost,mbps_median
+a,b,14,146.3
+b,a,15,136.5
+b,c,40,50
+c,b,50,40
+a,c,80,45
+"""
+
+
+def test_a_list_of_rates_is_what_links_carry_in_each_direction(tmp_path: Path) -> None:
+    places = put(
+        tmp_path, "places.csv", "name,x,y,model,forwards\na,0,0,TP-Link TL-WDR3600 v1,yes\nb,9,0,,no\nc,18,0,,\n"
+    )
+    made = imported(put(tmp_path, "links.csv", LINKS), places, values="rate", pairs=[("a", "c")])
+    document = tomllib.loads(made.toml)
+    rates = {(x["from"], x["to"]): float(x["rate"].removesuffix("Mbps")) for x in document["losses"]}
+    # Six tenths of each, at most of the highest rate of two streams in 20 MHz.
+    assert [rates[0, 1], rates[1, 0], rates[1, 2]] == pytest.approx([0.6 * 144.4, 0.6 * 136.5, 30.0], abs=0.1)
+    # c to a was not measured: it is no better than by b, and no better than the other direction.
+    assert rates[2, 0] == pytest.approx(0.6 / (1 / 40 + 1 / 136.5), abs=0.02)
+    assert "other is no better than the best path that there is instead: a-c" in said(made, "missing")
+    radio = document["radio"]
+    assert (radio["phy"], radio["width"], radio["streams"]) == ("ht", "20MHz", 2)
+    assert [(x.get("packet_cost"), x.get("forwards", True)) for x in document["nodes"]] == [
+        ("189us", True), (None, False), (None, True),
+    ]  # fmt: skip
+    assert document["link"]["packet_cost"] == "190us"
+    assert [(x["from"], x["to"]) for x in document["flows"]] == [(0, 2)]
+    assert "wired" not in document
+
+
+def test_kbit_of_batman_v_are_recognised(tmp_path: Path) -> None:
+    matrix = "x,a,b\na,,54000\nb,11000,\n"
+    network = read([put(tmp_path, "m.csv", matrix)], "rate")
+    assert [(x.there, x.back) for x in network.links] == [(54.0, 11.0)]
+    assert "rates are in kbit/s" in str(network.notes[0])
+    listed = read([put(tmp_path, "l.csv", "from;to;kbps\na;b;900\n")])
+    assert [(x.quality, x.there, x.back) for x in listed.links] == [("rate", 0.9, None)]
+
+
+def test_routes_and_the_rate_of_broadcasts_can_be_given(tmp_path: Path) -> None:
+    routes = tables.read_routes("r.csv", "node,to,via\na,c,c\nlost,c,a\n")
+    made = imported(
+        put(tmp_path, "links.csv", LINKS), values="rate", gateways=("b",), routes=routes, mcast_rate="12Mbps"
+    )
+    document = tomllib.loads(made.toml)
+    assert document["routes"] == [{"node": 0, "to": 2, "via": 2}]
+    assert document["radio"]["basic_rate"] == "12Mbps"
+    with pytest.raises(FourhopError, match="found node, to, allowed: columns `node`"):
+        tables.read_routes("r.csv", "node,to\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("from,to,quality\na,b,1\n", "line 1: found from, to, quality, allowed: a column that begins with one of snr"),
+        ("from,to,rate\na,b\n", "line 2: found 2 fields, allowed: 3, as in line 1"),
+        ("from,to,rate\na,b,fast\n", "line 2, rate: found 'fast', allowed: a number from 0 to 1e+07 Mbit/s"),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_said(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(FourhopError) as caught:
+        read([put(tmp_path, "l.csv", content)])
+    assert message in str(caught.value)
+
+
+def test_models_are_known_by_what_routers_call_themselves() -> None:
+    known = {
+        "TP-Link TL-WDR3600 v1": (2, 2, 560), "TP-Link TL-WDR4300 v1": (2, 3, 560), "TP-LINK Archer C7 v5": (3, 3, 750),
+        "TP-Link CPE210 v1.1": (2, None, 560), "Ubiquiti NanoStation loco M2": (2, None, 400),
+        "Ubiquiti UniFi-AC-LITE/MESH": (2, 2, 775), "AVM FRITZ!Box 4040": (2, 2, 716),
+    }  # fmt: skip
+    for model, expected in known.items():
+        router = routers.find(model)
+        assert router is not None
+        assert (router.streams_24, router.streams_5, router.mhz) == expected
+    assert routers.find("Commodore 64") is None
+    # Each row is reached by at least one of its own words: none stands behind a more general one.
+    assert all(any(routers.find(word) is each for word in each.words) for each in routers.models())
+
+
+def test_models_choose_the_radio_and_unknown_ones_are_named(tmp_path: Path) -> None:
+    nodes = [node("a", model="TP-Link CPE210 v1.1"), node("b", 50.001, model="Ubiquiti PicoStation M2"),
+             node("c", 50.002, model="Commodore 64")]  # fmt: skip
+    links = [link("a", "b"), link("b", "c")]
+    made = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": links}), gateways=("a",))
+    document = tomllib.loads(made.toml)
+    assert (document["radio"]["phy"], document["radio"]["streams"]) == ("ht-2.4ghz", 1)
+    assert [x.get("packet_cost") for x in document["nodes"]] == ["189us", "265us", None]
+    assert "1 models of routers that are not known: Commodore 64" in said(made, "missing")
+    older = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": links}), gateways=("a",), radio="11g")
+    assert "packet_cost" not in older.toml
+
+
+def test_what_is_said_of_the_air_is_what_the_file_has(tmp_path: Path) -> None:
+    path = put(tmp_path, "m.json", MAP)
+    made = imported(path, radio="11n", overrides=("radio.width=40MHz", "radio.tx_power=10dBm", "radio.fading=none"))
+    assert "in 40 MHz, two streams, aggregates with 10dBm" in said(made, "assumed")
+    assert made.scenario.resolved["radio"].get("fading", "none") == "none"
+    made.scenario.check()

@@ -292,6 +292,15 @@ class Scenario:
     ) -> Scenario:
         return Scenario(text, self._file, format=format, overrides=overrides, given_by=given_by or self._given_by)
 
+    def check(self, *, seed: int | None = None) -> None:
+        """Refuse, as `ScenarioError`, what `fourhop.run` would refuse about the scenario before its first event.
+
+        Making a scenario checks its keys; this builds the network of the run with `seed`, too.
+
+        >>> Scenario.chain(hops=2).check()
+        """
+        _core.can_run(self._resolved_json, self.seed if seed is None else seed)
+
     def flows_without_path(self, *, seed: int | None = None) -> list[str]:
         """The first flows that no path of radio links leads along, a line each: which, and how wide the gap is.
 

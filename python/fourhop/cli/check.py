@@ -27,6 +27,7 @@ def command(
         common.one_of(json=json, resolved=resolved)
         try:
             scenario = common.load(file, set_, transport, duration, flows=False)
+            scenario.check()
         except ScenarioError as error:
             if not json:
                 raise

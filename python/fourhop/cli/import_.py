@@ -27,7 +27,10 @@ def command(
     ],
     out: Annotated[Path | None, common.out("FILE", "The scenario; the first FILE's name with .toml.")] = None,
     values: Annotated[
-        str | None, Option(metavar="KIND", help="What a matrix holds: snr (dB), etx, loss (dB) or tq (0 to 1).")
+        str | None,
+        Option(
+            metavar="KIND", help="What a matrix or list holds: snr (dB), etx, loss (dB), tq (0 to 1) or rate (Mbit/s)."
+        ),
     ] = None,
     component: Annotated[
         str,
@@ -41,7 +44,23 @@ def command(
     gateway: Annotated[
         list[str] | None, Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
     ] = None,
-    radio: Annotated[str, Option(metavar="NAME", help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac.")] = "11g",
+    radio: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac; by models and rates if not given, else 11g.",
+        ),
+    ] = None,
+    routes: Annotated[
+        Path | None, Option(metavar="FILE", help="Routes: a CSV with `node`, `to` and `via`, by name.")
+    ] = None,
+    mcast_rate: Annotated[
+        str | None, Option(metavar="RATE", help="Rate of broadcasts, as shares were measured: 6Mbps.")
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        Option(metavar="FROM:TO", help="A transfer between two nodes, in place of --traffic. May be repeated."),
+    ] = None,
     traffic: Annotated[str, Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
     flows: Annotated[int, Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
     unmeasured: Annotated[
@@ -70,6 +89,9 @@ def command(
             None if unmeasured is None else _one_of("--unmeasured", unmeasured, ("no-link", "path-loss", "silent")),  # type: ignore[arg-type]
             set_ or (),
             target.stem,
+            () if routes is None else _routes(routes),
+            mcast_rate,
+            [_ends(text) for text in pair or ()],
         )
         kind = None if values is None else _one_of("--values", values, tables.BOUNDS)
         network = community.read(files, kind)  # type: ignore[arg-type]
@@ -84,6 +106,26 @@ def command(
     size = f"{count(len(made.network.nodes), 'node')}, {count(len(made.network.links), 'link')}"
     echo(f"{size}, gateways: {gateways}")
     echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
+
+
+def _routes(file: Path) -> list[tuple[str, str, str]]:
+    from fourhop.community import tables
+    from fourhop.errors import FourhopError
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FourhopError(f"{file}: cannot be read: {error}") from error
+    return tables.read_routes(str(file), text)
+
+
+def _ends(text: str) -> tuple[str, str]:
+    from fourhop.errors import FourhopError
+
+    source, mark, target = text.partition(":")
+    if not (source and mark and target):
+        raise FourhopError(f"--pair: found {text!r}, allowed: FROM:TO, the names of two nodes")
+    return source, target
 
 
 def _part(component: str, near: str | None, hops: int, box: str | None) -> Part:

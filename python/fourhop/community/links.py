@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fourhop import quantity
-from fourhop.community.network import Link, Network, Note
+from fourhop.community.network import Link, Network, Note, Quality
 
 FULL = 0.98
 """From this share of frames on a measurement only says that the link is good, not how good."""
@@ -24,6 +25,14 @@ UNKNOWN_SNR_DB = 12.0
 
 MOST_SNR_DB = 45.0
 """More helps no rate of 802.11."""
+
+CARRIED = 0.6
+"""Share of a link's bit rate that it carries before overhead. What rate controls and metrics tell is the rate of frames
+that arrived, and Hellos, which go at the lowest rate, say little of frames that were lost at it. The number is that of
+Battlemesh v11 (docs/mesh.md)."""
+
+FULL_RATE = 0.95
+"""From this share of the highest rate on a rate only says that the link is good, not how good."""
 
 _LIGHT = 299_792_458.0
 _UNEVEN = 0.2
@@ -56,10 +65,11 @@ class Budget:
         return self.tx_dbm + gains_db - lost - self.noise_dbm
 
 
-def entries(network: Network, budget: Budget) -> tuple[list[dict[str, Any]], list[Note]]:
-    """`[[losses]]` of all radio links of a network, and what was assumed for them."""
+def entries(network: Network, budget: Budget, top_mbps: float = math.inf) -> tuple[list[dict[str, Any]], list[Note]]:
+    """`[[losses]]` of all radio links, and what was assumed for them; `top_mbps` is the radio's highest rate."""
+    instead = _paths(network)
     numbers = {id_: number for number, id_ in enumerate(network.nodes)}
-    said: dict[str, list[str]] = {"full": [], "unknown": [], "one way": [], "uneven": []}
+    said: dict[str, list[str]] = {"full": [], "unknown": [], "one way": [], "instead": [], "uneven": []}
     made: list[dict[str, Any]] = []
     for link in network.links:
         name = "-".join(network.named((link.source, link.target)))
@@ -71,8 +81,13 @@ def entries(network: Network, budget: Budget) -> tuple[list[dict[str, Any]], lis
             made.append({"from": numbers[link.source], "to": numbers[link.target], **value})
             continue
         if there is None or back is None:
-            said["one way"].append(name)
-            there = back = there if back is None else back
+            known = there if back is None else back
+            assert known is not None
+            ends = (link.source, link.target) if there is None else (link.target, link.source)
+            other = instead(*ends, link)
+            said["one way" if other is None else "instead"].append(name)
+            other = known if other is None else _worse(link.quality, known, other)
+            there, back = (other, known) if there is None else (known, other)
         assert there is not None
         assert back is not None
         if link.quality == "etx":
@@ -80,7 +95,7 @@ def entries(network: Network, budget: Budget) -> tuple[list[dict[str, Any]], lis
         if link.quality == "tq" and abs(there - back) > _UNEVEN:
             said["uneven"].append(name)
         ways = [(link.source, link.target, there), (link.target, link.source, back)]
-        keys = [_keys(link, value, far) for _, _, value in ways]
+        keys = [_keys(link, value, far, top_mbps) for _, _, value in ways]
         if any(full for _, full in keys):
             said["full"].append(name)
         if keys[0][0] == keys[1][0]:
@@ -93,8 +108,42 @@ def entries(network: Network, budget: Budget) -> tuple[list[dict[str, Any]], lis
     return made, _notes(said, network)
 
 
-def _keys(link: Link, value: float, far: float | None) -> tuple[dict[str, Any], bool]:
+def _worse(quality: Quality, one: float, other: float) -> float:
+    return max(one, other) if quality in ("etx", "loss") else min(one, other)
+
+
+def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
+    """What the best path between two nodes has without the link between them.
+
+    A direction that was not measured is no better. Shares and rates add up by their inverses: hops share the air.
+    """
+    costs: dict[str, dict[str, float]] = {}
+    for link in network.links:
+        for a, b, value in ((link.source, link.target, link.there), (link.target, link.source, link.back)):
+            if value and link.quality in ("tq", "etx", "rate"):
+                costs.setdefault(a, {})[b] = value if link.quality == "etx" else 1.0 / value
+
+    def best(a: str, b: str, but: Link) -> float | None:
+        if but.quality not in ("tq", "etx", "rate"):
+            return None
+        known, front = {a: 0.0}, [(0.0, a)]
+        while front:
+            cost, at = heapq.heappop(front)
+            if at == b:
+                return cost if but.quality == "etx" else 1.0 / cost
+            for to, more in costs.get(at, {}).items():
+                if {at, to} != but.ends and cost + more < known.get(to, math.inf):
+                    known[to] = cost + more
+                    heapq.heappush(front, (cost + more, to))
+        return None
+
+    return best
+
+
+def _keys(link: Link, value: float, far: float | None, top_mbps: float) -> tuple[dict[str, Any], bool]:
     """What is written of one direction, and whether it was as good as can be measured."""
+    if link.quality == "rate":
+        return {"rate": f"{max(CARRIED * min(value, top_mbps), 0.01):.2f}Mbps"}, value >= FULL_RATE * top_mbps
     if link.quality in ("snr", "loss"):
         return {link.quality: f"{value:.1f}dB"}, False
     if (value >= FULL) if link.quality == "tq" else (value <= 1.0 / FULL**2):
@@ -125,14 +174,26 @@ def _notes(said: Mapping[str, list[str]], network: Network) -> list[Note]:
             "shares of routing messages that arrive are those of small frames at the lowest rate when nobody else sends"
         )
         notes.append(Note("assumed", f"{text}: weak signal, not interference"))
+    if any(link.quality == "rate" for link in network.links):
+        text = f"of its bit rate a link carries {CARRIED:.0%} before overhead, as some frames are lost at it"
+        notes.append(Note("assumed", text))
     texts = {
         "full": (
             "assumed",
-            f"links on which {FULL:.0%} and more arrive are as good as their distance says, and "
+            "links with the highest rate there is; they may be better"
+            if any(link.quality == "rate" for link in network.links)
+            else f"links on which {FULL:.0%} and more arrive are as good as their distance says, and "
             f"{LEAST_FULL_SNR_DB:.0f} dB over noise at least; {FULL_SNR_DB:.0f} dB where no distance is known",
         ),
         "unknown": ("missing", "links without a quality; taken as good as their distance says"),
-        "one way": ("missing", "links measured in one direction; the other is taken as alike"),
+        "one way": (
+            "missing",
+            "links measured in one direction; the other is taken as alike",
+        ),
+        "instead": (
+            "missing",
+            "links measured in one direction; the other is no better than the best path that there is instead",
+        ),
         "uneven": ("assumed", "links whose directions differ by more than 20 % stay so"),
     }
     for key, (kind, text) in texts.items():

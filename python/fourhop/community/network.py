@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Quality = Literal["tq", "etx", "snr", "loss"]
-"""What was measured of a link: the share of frames that arrive, expected transmissions, a ratio in dB, a loss in dB."""
+Quality = Literal["tq", "etx", "snr", "loss", "rate"]
+"""What was measured of a link: the share of frames that arrive, expected transmissions, a ratio in dB, a loss in dB, or
+the bit rate of what arrives in Mbit/s."""
 
 Medium = Literal["radio", "cable", "tunnel"]
 """What a link goes over; a tunnel leads through somebody's Internet access."""
@@ -41,6 +42,8 @@ class Node:
     antenna_dbi: float | None = None
     model: str | None = None
     """What the router calls itself."""
+    forwards: bool = True
+    """Does it pass on packets of others?"""
 
 
 @dataclass(frozen=True)

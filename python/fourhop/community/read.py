@@ -14,7 +14,7 @@ from fourhop.errors import FourhopError
 
 FORMATS = (
     "meshviewer.json, nodes.json, graph.json, hopglass.json, GeoJSON, a CSV with `name` and `x`, `y` or `lat`, `lon`, "
-    "or a CSV matrix"
+    "a CSV matrix, or a CSV list of links with `from`, `to` and a quality"
 )
 
 
@@ -42,6 +42,8 @@ def _read(file: Path, values: Quality | None) -> Network:
     if file.suffix.lower() in (".json", ".geojson") or text.lstrip()[:1] in ("{", "["):
         return _of_json(name, text)
     table = tables.rows(text)
+    if tables.is_list(table):
+        return tables.read_list(name, table, values)
     return tables.read_matrix(name, table, values) if tables.is_matrix(table) else tables.read_places(name, table)
 
 
@@ -96,4 +98,5 @@ def _merged(known: Node | None, node: Node, id_: str) -> Node:
         known.channels or node.channels,
         node.antenna_dbi if known.antenna_dbi is None else known.antenna_dbi,
         known.model or node.model,
+        known.forwards and node.forwards,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fourhop import quantity
-from fourhop.community import layout, links
+from fourhop.community import layout, links, routers
 from fourhop.community.choose import Part, choose
 from fourhop.community.network import Link, Network, Note, components, hops_from
 from fourhop.errors import FourhopError
@@ -31,6 +31,10 @@ FLOWS = 12
 
 HOST = "internet"
 """Name of the host on the other side."""
+
+
+PACKET_COST = "190us"
+"""Time of the processor for a packet, where the model of a router does not say more: that of an AR9344 (`routers`)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Radio:
             "choose rates by Minstrel-HT, hold a queue with FQ-CoDel for each neighbour",
             {"phy": phy, **sizes, "basic_rate": "6Mbps", "frequency": frequency},
             {"rate_control": "minstrel", "answer_rate": "mandatory"},
-            {"queue": "fq-codel"},
+            {"queue": "fq-codel", "packet_cost": PACKET_COST},
         )
 
 
@@ -93,7 +97,8 @@ class Options:
     part: Part = field(default_factory=Part)
     gateways: Sequence[str] = ()
     """Nodes, by name or id, that have a way to the Internet besides those that the file names."""
-    radio: str = "11g"
+    radio: str | None = None
+    """`None`: by the models of the routers and the measured rates, 11g where neither says more."""
     traffic: Traffic = "downloads"
     flows: int = FLOWS
     unmeasured: Unmeasured | None = None
@@ -101,6 +106,12 @@ class Options:
     overrides: Sequence[str] = ()
     """`key=value`, as for `--set`."""
     name: str = "community"
+    routes: Sequence[tuple[str, str, str]] = ()
+    """Given next hops: node, destination and neighbour by name or id; those of nodes that are left out do not count."""
+    mcast_rate: str | None = None
+    """Rate of broadcasts, by which shares of frames were measured; 6 Mbit/s if not given."""
+    pairs: Sequence[tuple[str, str]] = ()
+    """Transfers from node to node, by name or id, in place of traffic with the Internet."""
 
 
 @dataclass(frozen=True)
@@ -129,26 +140,36 @@ class Imported:
 def to_scenario(network: Network, options: Options | None = None, sources: str = "") -> Imported:
     """The scenario of a network, `sources` being where it came from. Raises `FourhopError`."""
     options = options or Options()
-    if options.radio not in RADIOS:
+    if options.radio is not None and options.radio not in RADIOS:
         raise FourhopError(f"--radio: found {options.radio!r}, allowed: {', '.join(RADIOS)}")
     if not 1 <= options.flows <= 1000:
         raise FourhopError(f"--flows: found {options.flows}, allowed: a whole number from 1 to 1000")
     network = choose(_on_channels(network), options.part, options.gateways)
+    kind, about_radio = _kind(network, options)
+    network = replace(network, notes=(*network.notes, *about_radio))
     measured = bool(network.links)
     if not measured:
-        network = _linked_by_distance(_with_places(network, sources), options)
+        network = _linked_by_distance(_with_places(network, sources), options, kind)
     neighbours = network.neighbours()
-    network, gateways = _gateways(network, neighbours)
+    network, gateways = (network, []) if options.pairs else _gateways(network, neighbours)
     placeless = all(node.place is None for node in network.nodes.values())
-    budget = links.Budget.of(_probe(options).resolved["radio"])
-    entries, more = links.entries(network, budget) if measured else ([], [])
+    probe = _probe(options, kind).resolved["radio"]
+    entries, more = links.entries(network, links.Budget.of(probe), _top_mbps(probe)) if measured else ([], [])
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
-    network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways)
+    network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways or list(network.nodes)[:1])
     unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"
-    document = _document(network, gateways, entries, options, unmeasured, farthest_m)
+    document = _document(network, gateways, entries, options, kind, unmeasured, farthest_m)
+    fading = [override for override in options.overrides if override.replace(" ", "").startswith("radio.fading=")]
+    if entries and fading:
+        # Shares that no link has without fading become the nearest that there are, as where `--set` meets a file.
+        probe_text = json.dumps({**document, "flows": [{"from": 0, "to": 1, "transport": "cubic"}]})
+        document["losses"] = Scenario(probe_text, format="json", overrides=fading).resolved["losses"]
     for override in options.overrides:
         _put(document, override)
-    flows, about = _flows(network, gateways, neighbours, options)
+    if options.pairs:
+        flows, about = _pairs(network, options)
+    else:
+        flows, about = _flows(network, gateways, _carrying(document, network), options)
     document["flows"] = flows
     # What is said of the air is what the file has after `--set`.
     resolved = Scenario(_toml(document, (), sources), f"{options.name}.toml").resolved
@@ -170,23 +191,58 @@ def _with_places(network: Network, sources: str) -> Network:
     return network.only(network.nodes.keys() - lacking, note)
 
 
-def _radio(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
-    kind = RADIOS[options.radio]
+def _kind(network: Network, options: Options) -> tuple[Radio, list[Note]]:
+    """The kind of radio: as asked for, else what the models of the routers and the measured rates say."""
+    known = {id_: router for id_, node in network.nodes.items() if node.model and (router := routers.find(node.model))}
+    unknown = [node.model for id_, node in network.nodes.items() if node.model and id_ not in known]
+    rates = [value for link in network.links if link.quality == "rate" for value in (link.there, link.back) if value]
+    notes = []
+    if unknown:
+        notes.append(
+            Note("missing", f"{len(unknown)} models of routers that are not known", tuple(dict.fromkeys(unknown)))
+        )
+    name = options.radio
+    if name is None:
+        modern = len(known) * 2 >= len(network.nodes) or max(rates, default=0.0) > _TOP_LEGACY
+        name = ("11n-5ghz" if rates else "11n") if modern else "11g"
+    kind = RADIOS[name]
+    if "mcs" not in kind.radio:
+        return kind, notes
+    streams = routers.usual_streams(known.values(), "2.4" if name == "11n" else "5") or kind.radio["streams"]
+    keys = {**kind.radio, "streams": streams}
+    if rates and name == "11n-5ghz" and sorted(rates)[int(0.95 * (len(rates) - 1))] <= _TOP_HT20 * streams * 1.05:
+        keys["width"] = "20MHz"
+        notes.append(Note("missing", "the width of channels; 20 MHz, as hardly a link has a rate that needs more"))
+    return replace(kind, radio=keys), notes
+
+
+_TOP_LEGACY = 54.0
+_TOP_HT20 = 72.2
+"""Highest rates in Mbit/s: of 802.11g, and of a stream of 802.11n in 20 MHz."""
+
+
+def _top_mbps(radio: dict[str, Any]) -> float:
+    """The highest rate of a resolved `[radio]`."""
+    return quantity.parse(radio["rate"]).value / 1e6
+
+
+def _radio(options: Options, kind: Radio) -> tuple[dict[str, Any], dict[str, Any]]:
     long = "64kB" if kind.link else "3kB"
-    return {**_AIR, **kind.radio}, {**kind.mac, "rts_threshold": long, "short_retry_limit": TRIES}
+    radio = {**_AIR, **kind.radio} | ({} if options.mcast_rate is None else {"basic_rate": options.mcast_rate})
+    return radio, {**kind.mac, "rts_threshold": long, "short_retry_limit": TRIES}
 
 
 def _probe(
-    options: Options, places: Sequence[Sequence[float]] = ((0.0, 0.0), (0.0, 1e-4)), metres: bool = False
+    options: Options, kind: Radio, places: Sequence[Sequence[float]] = ((0.0, 0.0), (0.0, 1e-4)), metres: bool = False
 ) -> Scenario:
     """A scenario with these nodes alone, by which the simulator says what its radio does."""
-    radio, mac = _radio(options)
-    kind = "positions" if metres else "coordinates"
+    radio, mac = _radio(options, kind)
+    shape = "positions" if metres else "coordinates"
     listed = [[f"{a}m", f"{b}m"] if metres else [a, b] for a, b in places]
     document: dict[str, Any] = {
         "profile": "standard",
         "duration": "10s",
-        "topology": {"kind": kind, kind: listed},
+        "topology": {"kind": shape, shape: listed},
         "radio": radio,
         "mac": mac,
         "flows": [{"from": 0, "to": 1, "transport": "cubic"}],
@@ -197,13 +253,13 @@ def _probe(
     return Scenario.from_dict(document)
 
 
-def _linked_by_distance(network: Network, options: Options) -> Network:
+def _linked_by_distance(network: Network, options: Options, kind: Radio) -> Network:
     """The part that hangs together by the links that the simulator finds; they are in it for their hops alone."""
     from fourhop.picture import Network as Survey
 
     places = [node.place for node in network.nodes.values() if node.place is not None]
     ids = list(network.nodes)
-    found = Survey.of(_probe(options, places, network.in_metres).resolved_json)
+    found = Survey.of(_probe(options, kind, places, network.in_metres).resolved_json)
     linked = _on_channels(replace(network, links=tuple(Link(ids[a], ids[b]) for (a, b) in found.pairs)))
     parts = components(linked.neighbours())
     parts = [part for part in parts if any(network.nodes[id_].uplink for id_ in part)] or parts
@@ -237,10 +293,46 @@ def _gateways(network: Network, neighbours: dict[str, list[str]]) -> tuple[Netwo
     return replace(network, notes=(*network.notes, note)), [centre]
 
 
+def _pairs(network: Network, options: Options) -> tuple[list[dict[str, Any]], list[Note]]:
+    """A transfer for each pair that was asked for."""
+    names = _names(network)
+    ids = {name: number for number, (id_, node) in enumerate(network.nodes.items()) for name in (node.name, id_)}
+    made = []
+    for ends in options.pairs:
+        for end in ends:
+            if end not in ids:
+                some = ", ".join(sorted(ids)[:8])
+                raise FourhopError(
+                    f"--pair: found {end!r}, allowed: the name of a node that is simulated, such as {some}"
+                )
+        listed = list(names.values())
+        name = "-to-".join(listed[ids[end]] for end in ends)
+        made.append({"name": name, "from": ids[ends[0]], "to": ids[ends[1]], "transport": "cubic"})
+    return made, [Note("assumed", f"traffic: an endless transfer of each of {len(made)} pairs")]
+
+
+def _routes(network: Network, options: Options) -> list[dict[str, Any]]:
+    """Given routes between nodes that are there."""
+    ids = {name: number for number, (id_, node) in enumerate(network.nodes.items()) for name in (node.name, id_)}
+    known = [route for route in options.routes if all(name in ids for name in route)]
+    return [{"node": ids[node], "to": ids[to], "via": ids[via]} for node, to, via in known]
+
+
+def _carrying(document: dict[str, Any], network: Network) -> dict[str, list[str]]:
+    """For each node those that it can exchange packets with in the model: some measured links are too weak."""
+    from fourhop.picture import Network as Survey
+
+    probe = {**document, "flows": [{"from": 0, "to": 1, "transport": "cubic"}]}
+    found = Survey.of(Scenario.from_dict(probe).resolved_json)
+    ids = list(network.nodes)
+    links = tuple(Link(ids[a], ids[b]) for (a, b), (_, both) in found.pairs.items() if both)
+    return replace(network, links=links).neighbours()
+
+
 def _flows(
     network: Network, gateways: Sequence[str], neighbours: dict[str, list[str]], options: Options
 ) -> tuple[list[dict[str, Any]], list[Note]]:
-    """Traffic of some nodes that measured links join to a gateway, spread evenly over all distances."""
+    """Traffic of some nodes that a path of links joins to a gateway, spread evenly over all distances."""
     hops = hops_from(neighbours, gateways)
     reached = [id_ for id_ in network.nodes if hops.get(id_, 0) > 0]
     used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached
@@ -282,9 +374,13 @@ def _about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
     else:
         kind = f"{name} at {band} GHz"
     control = {"minstrel": "by Minstrel-HT", "aarf": "by AARF"}.get(mac["rate_control"], f"by {mac['rate_control']!r}")
+    cost = f"; a packet costs their processors {link['packet_cost']}" if link["packet_cost"] != "0s" else ""
     queue = ", hold a queue with FQ-CoDel for each neighbour" if link["queue"] == "fq-codel" else ""
     text = (
         f"all radios are {kind} with {radio['tx_power']}, choose rates {control}{queue} and try a frame "
+        f"{mac['short_retry_limit']} times{cost}, unless their model says otherwise"
+        if cost
+        else f"all radios are {kind} with {radio['tx_power']}, choose rates {control}{queue} and try a frame "
         f"{mac['short_retry_limit']} times"
     )
     how = {
@@ -365,10 +461,11 @@ def _document(
     gateways: list[str],
     entries: list[dict[str, Any]],
     options: Options,
+    kind: Radio,
     unmeasured: str,
     farthest_m: float,
 ) -> dict[str, Any]:
-    radio, mac = _radio(options)
+    radio, mac = _radio(options, kind)
     numbers = {id_: number for number, id_ in enumerate(network.nodes)}
     names = _names(network)
     places = [node.place for node in network.nodes.values() if node.place is not None]
@@ -382,7 +479,15 @@ def _document(
     nodes: list[dict[str, Any]] = []
     for id_, node in network.nodes.items():
         gain = {} if node.antenna_dbi is None else {"antenna_gain": f"{node.antenna_dbi:g}dB"}
-        nodes.append({"node": numbers[id_], "name": names[id_], **gain})
+        router = routers.find(node.model) if node.model and kind.link else None
+        cost = {} if router is None else {"packet_cost": f"{router.packet_cost_us}us"}
+        ends = {} if node.forwards else {"forwards": False}
+        nodes.append({"node": numbers[id_], "name": names[id_], **gain, **cost, **ends})
+    wired = {
+        "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
+        # Radios that have FQ-CoDel themselves fill their aggregates from it.
+        "gateway": {"kind": "plain" if kind.link else "fq-codel"},
+    }
     return {
         "name": options.name,
         "profile": "standard",
@@ -391,14 +496,13 @@ def _document(
         "topology": topology,
         "radio": radio | ({"unmeasured": unmeasured} if entries and unmeasured != "path-loss" else {}),
         "mac": mac,
-        "link": {"arp": False, **RADIOS[options.radio].link},
+        "link": {"arp": False, **kind.link},
         "routing": {"protocol": "static", "metric": "ett", "metric_over_fades": True},
-        "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
-        # Radios that have FQ-CoDel themselves fill their aggregates from it.
-        "gateway": {"kind": "plain" if RADIOS[options.radio].link else "fq-codel"},
+        **({} if options.pairs else wired),
         "nodes": nodes,
         "radios": _radios(network),
         "losses": entries,
+        "routes": _routes(network, options),
     }
 
 
@@ -413,6 +517,10 @@ def _put(document: dict[str, Any], override: str) -> None:
     except tomllib.TOMLDecodeError:
         value = written.strip()
     (document.setdefault(sections[0], {}) if sections else document)[key] = value
+    # What a value makes meaningless goes, as it does where `--set` meets a file.
+    if path.strip() == "radio.fading":
+        gone = {"rician": (), "rayleigh": ("rician_k",)}.get(str(value), ("rician_k", "doppler"))
+        document["radio"] = {key: value for key, value in document["radio"].items() if key not in gone}
 
 
 def _toml(document: dict[str, Any], notes: Sequence[Note], sources: str) -> str:

@@ -221,19 +221,9 @@ endef
 dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
 	rm -rf dist target/wheel target/empty
 	mkdir dist
-<<<<<<< HEAD
 	# The packed sources are dated 2006, so that cargo would take what it has compiled of others for newer.
-	rm -rf target/$(TARGET)/release/.fingerprint/fourhop-* target/training/$(TARGET)/release/.fingerprint/fourhop-*
-	$(TRAIN)
-	rm -f target/$(TARGET)/release/deps/libfourhop_sim-*.rlib
-	$(PROFILED) --sdist --out dist
-	if test -e $(PROFILE) && ! grep -qF "$$(cat target/trained.name)" target/$(TARGET)/release/deps/libfourhop_sim-*.rlib; then
-	  echo "dist: the profile does not fit: no function is named $$(cat target/trained.name)" >&2
-	  exit 1
-	fi
-=======
+	rm -rf target/$(TARGET)/release/.fingerprint/fourhop-*
 	$(call WHEEL,dist,--sdist)
->>>>>>> f162016 (py: builds use a recorded profile)
 	unzip -q dist/*.whl -d target/wheel
 	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
 	  echo "dist: the wheel names folders of this machine" >&2

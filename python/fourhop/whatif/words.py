@@ -27,9 +27,6 @@ _VAGUE = 10.0
 _GAPS = 3
 """Most gaps of the file that are named."""
 
-OFF_BY = "1.3"
-"""Median error of predicted transfers, see docs/mesh.md; the study battlemesh_v11 holds it."""
-
 _TIMES = 1.5
 """From this factor on people are told how many times as fast, below it how many per cent."""
 
@@ -105,8 +102,7 @@ def today(answer: Answer) -> list[str]:
 def unknown(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
     """What the answer cannot know, which comes before it; `notes` are what the file's comments say."""
     said = [
-        "It compares changes on a model of the network; the speeds themselves are no forecast. Where transfers were "
-        f"measured, half of the predictions were off by more than a factor of {OFF_BY}.",
+        "It compares changes on a model of the network; the speeds themselves are no forecast.",
         "It does not know what interferes from outside, what people transfer and when, or how radio changes.",
     ]
     gaps = [note.removeprefix("missing: ") for note in notes if note.startswith("missing: ")]

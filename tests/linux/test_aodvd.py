@@ -124,7 +124,11 @@ def test_routes_and_rules_that_another_program_flushes_come_back(emulate: Starte
             restored = mesh.show(0)["daemon"]["restored"]
             assert restored >= number
             assert net.run("n0", *words).returncode == 0
-            mesh.wait(lambda restored=restored: mesh.show(0)["daemon"]["restored"] > restored, 30, " ".join(words))
+
+            def is_restored(before: int = restored) -> bool:
+                return bool(mesh.show(0)["daemon"]["restored"] > before)
+
+            mesh.wait(is_restored, 30, " ".join(words))
             assert system() == before, words
         assert net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
         assert mesh.show(0)["refused"].get("own-address", 0) == 0, "own broadcasts are not refused: they are own"

@@ -62,8 +62,7 @@ def test_packets_in_flight_at_the_end_are_counted(emulate: Starter, tap: bool) -
 
 def test_simulated_flows_and_flows_of_ipv6_are_reported(emulate: Starter) -> None:
     needs("ping")
-    report = emulate("--for", "3s").process.communicate(timeout=60)[0]
-    said = json.loads(report)
+    said = json.loads(emulate("--for", "3s").process.communicate(timeout=60)[0])
     assert (said["truth"]["holds"], said["truth"]["because"]) == (False, "no packet passed that would show it")
     (flow,) = said["flows"]
     assert flow["simulated"]

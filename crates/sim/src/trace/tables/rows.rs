@@ -38,7 +38,7 @@ macro_rules! tables {
                     pub fn push(&mut self, row: super::$row) {
                         self.len += 1;
                         self.written += 1;
-                        $($(debug_assert!(super::Name::is_among(row.$column, &$names), "{:?}", row.$column);)?)+
+                        $($(debug_assert!(super::Name::stands_in(row.$column, &$names), "{:?}", row.$column);)?)+
                         $(self.$column.push(row.$column);)+
                     }
 
@@ -124,17 +124,17 @@ macro_rules! tables {
 /// A column that holds names.
 trait Name {
     /// Is it one of these, or nothing?
-    fn is_among(self, names: &[&str]) -> bool;
+    fn stands_in(self, names: &[&str]) -> bool;
 }
 
 impl Name for &'static str {
-    fn is_among(self, names: &[&str]) -> bool {
+    fn stands_in(self, names: &[&str]) -> bool {
         names.contains(&self)
     }
 }
 
 impl Name for Option<&'static str> {
-    fn is_among(self, names: &[&str]) -> bool {
+    fn stands_in(self, names: &[&str]) -> bool {
         self.is_none_or(|name| names.contains(&name))
     }
 }

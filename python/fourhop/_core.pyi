@@ -5,6 +5,7 @@ from typing import Literal, TypedDict, final, type_check_only
 __all__ = [
     "Run",
     "build",
+    "can_run",
     "catalog",
     "check",
     "flows_without_path",

@@ -380,7 +380,7 @@ impl Scenario {
                 && sinr.arriving(power, frame, rate) - share > SHARE_TOLERANCE
             {
                 (keys.delivery, keys.etx, keys.frame, keys.frame_rate) = (None, None, None, None);
-                keys.snr = Some(Db(10.0 * f64::log10(power.0 / sinr.receiver.noise.0)));
+                keys.snr = Some(Db(10.0 * libm::log10(power.0 / sinr.receiver.noise.0)));
             }
         }
         self.site.losses = losses;

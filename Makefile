@@ -209,12 +209,14 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 
 # The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
 # The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
-# No path of this machine and no time of day gets into the wheel: the recipe searches it for paths.
+# No path of this machine and no time of day gets into the wheel: the recipe searches it for paths. Those of the standard library are
+# this machine's where the component rust-src is installed.
 PLATFORM := manylinux_2_28
 TARGET := x86_64-unknown-linux-gnu
 define WHEEL
 $(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
-export PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
+export PATH="$(CURDIR)/$(BIN):$$PATH"
+export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$$(rustc --print sysroot)/lib/rustlib/src/rust=/rust"
 $(BY_PROFILE) '$(1)/*.whl' -- maturin build --release --offline --target $(TARGET) --zig --compatibility $(PLATFORM) --out $(1) $(2)
 endef
 

@@ -166,7 +166,7 @@ def test_buttons_step_to_losses_drops_time_outs_and_routes(browser: Chromium, pa
     show(browser, page, "from=0&to=2500000000&t=0")
     for step, time, said in (
         ("loss", 16 * MS + 667, "Loss at node-1, 0.016001 s: collision, file </script>."),
-        ("drop", 1600 * MS, "Drop at node-1, 1.600000 s: retry-limit, file </script>."),
+        ("drop", 1600 * MS, "Drop at node-1, 1.600000 s: data-retry-limit, file </script>."),
         ("route", 1700 * MS, "Change of a route at node-0, 1.700000 s."),
         ("timeout", 2000 * MS, "Time-out at node-0, 2.000000 s, file </script>."),
     ):
@@ -189,7 +189,7 @@ def test_details_are_headers_way_and_delay(browser: Chromium, page: Path) -> Non
     ):  # fmt: skip
         assert line in facts, facts
     show(browser, page, "from=0&to=50000000&t=1600000000&packet=2")
-    browser.wait("document.getElementById('facts').textContent.includes('dropped: retry-limit')")
+    browser.wait("document.getElementById('facts').textContent.includes('dropped: data-retry-limit')")
 
 
 def test_everything_is_done_by_keys(browser: Chromium, page: Path) -> None:

@@ -79,7 +79,7 @@ result! {
         dst: u32;
         /// Radio hops of a shortest path, to the nearest gateway if one end has no radio.
         hops: Option<u32>;
-        /// Transport.
+        /// Transport protocol by its name in scenarios.
         transport: &'static str;
         /// Application.
         app: &'static str;

@@ -56,6 +56,13 @@ def needs(*programs: str) -> None:
             pytest.skip(f"{name} is not installed")
 
 
+def needs_tun_for_users() -> None:
+    """Skip the test if users other than root may not open /dev/net/tun, as where udev has not set its mode."""
+    mode = Path("/dev/net/tun").stat().st_mode
+    if mode & 0o006 != 0o006:
+        pytest.skip(f"/dev/net/tun is for root alone (mode {mode & 0o777:03o})")
+
+
 @dataclass
 class Emulated:
     """An emulation that runs beside the test."""

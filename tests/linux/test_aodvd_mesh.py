@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.linux.aodvd import PROGRAM, address, daemons
-from tests.linux.conftest import LONGEST, Starter, needs
+from tests.linux.conftest import LONGEST, Starter, needs, needs_tun_for_users
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 
@@ -370,6 +370,7 @@ def open_folder() -> Iterator[Path]:
 
 def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder: Path) -> None:
     needs("curl", "setpriv")
+    needs_tun_for_users()
     interfaces = (["right0"], ["left0", "right1"], ["left1"])
     running: list[subprocess.Popen[str]] = []
     try:

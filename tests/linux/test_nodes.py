@@ -21,7 +21,7 @@ import pytest
 import fourhop as package
 from fourhop.emulation import program
 from tests.conftest import ROOT
-from tests.linux.conftest import CHAIN, Starter, fourhop, left, needs
+from tests.linux.conftest import CHAIN, Starter, fourhop, left, needs, needs_tun_for_users
 
 
 def test_names_resolve_and_every_node_has_its_own_device(emulate: Starter) -> None:
@@ -175,6 +175,7 @@ def test_from_python(emulate: Starter) -> None:
 
 def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
     needs("setpriv", "ping")
+    needs_tun_for_users()
     assert emulate.running == []
     if Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii").strip() == "0":
         pytest.skip("this system gives its users no namespaces")
@@ -199,6 +200,7 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
 def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
     """Its namespaces have lost their names with its own mounts: the programs in them are found all the same."""
     needs("setpriv")
+    needs_tun_for_users()
     assert emulate.running == []
     if Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii").strip() == "0":
         pytest.skip("this system gives its users no namespaces")

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 const CONFIG: &str = "address = '10.0.0.1'\ninterfaces = ['a', 'b']\nmesh = ['10.0.0.0/24']\noutside = ['0.0.0.0/0']\n\
     announce = ['192.0.2.0/24']\n[limits]\nroutes = 8\nrequests = 8\nneighbours = 4\nmessages = 4\nrate = 20\noriginator_rate = 5\n\
     seqno_step = 1000\n[routing]\nlocal_repair = true\nreply_acks = true\nbuffer = 4\n";
-const SIGNALS: &str = "[signal]\nsource = 'emulator'\nemulator = '/x'\nthreshold = -80.0\n";
+const SIGNALS: &str = "[signal]\nsource = 'emulator'\nemulator = '/x'\nthreshold = '-80dBm'\n";
 const KEYS: &str = "[authentication]\nsign_with = 1\nkeys = [{ id = 1, file = '/x' }]\n";
 const SECRET: &[u8] = b"thirty-two bytes of a shared key";
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);

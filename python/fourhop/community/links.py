@@ -27,9 +27,8 @@ MOST_SNR_DB = 45.0
 """More helps no rate of 802.11."""
 
 CARRIED = 0.6
-"""Share of a link's bit rate that it carries before overhead. What rate controls and metrics tell is the rate of frames
-that arrived, and Hellos, which go at the lowest rate, say little of frames that were lost at it. The number is that of
-Battlemesh v11 (docs/mesh.md)."""
+"""Share of a link's reported bit rate that it carries before overhead. The value was fitted by hand to one mesh,
+Battlemesh v11, and has not been tested on another. We think that reported rates leave out frames lost at that rate."""
 
 FULL_RATE = 0.95
 """From this share of the highest rate on a rate only says that the link is good, not how good."""

@@ -22,11 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = {"docs/tutorial.ipynb": "tutorial.md", "docs/sliders.ipynb": "sliders.md"}
 # Documents of the root, and the pages they become.
 PAGES = {
-    "README.md": "index.md",
+    "README.md": "readme.md",
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "CONTRIBUTING.md": "contributing.md",
     "LIMITATIONS.md": "limitations.md",
+    "SECURITY.md": "security.md",
     "VALIDATION.md": "validation.md",
     **NOTEBOOKS,
 }

@@ -26,6 +26,7 @@ RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
 # Commands that are not run here, and why.
 ELSEWHERE = {
+    "pip": "builds the package: `make dist` tries a wheel in an empty environment",
     "apt": "installs packages: tests/linux/test_packages.py does, in a bare root",
     "make": "is looked up in the Makefile",
     "fourhop-cc": "tests/linux/test_kernel.py loads it into the kernel",
@@ -90,6 +91,7 @@ def short(text: str) -> str:
 def folder(tmp_path: Path) -> Path:
     """A folder such as a reader has: the scenarios, and `fourhop` as a command."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    shutil.copytree(ROOT / "docs" / "lessons", tmp_path / "docs" / "lessons")
     for path in (tmp_path / "scenarios" / "sweeps").glob("*.toml"):
         path.write_text(short(path.read_text(encoding="utf-8")), encoding="utf-8")
     command = tmp_path / "bin" / "fourhop"

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourhop import Scenario
+from fourhop import FourhopError, Scenario
+from fourhop.look import SIZES
 from fourhop.picture import Network
 from tests.conftest import ROOT, Command
 
@@ -43,6 +44,23 @@ def test_walls_and_their_losses_are_drawn_where_they_are() -> None:
     assert words.count("8dB") == 3
     assert words.count("10dB") == 1
     assert [word for word in words if word.isdigit()] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_picture_takes_the_size_and_the_axes_it_is_given() -> None:
+    from matplotlib.figure import Figure
+
+    scenario = Scenario.chain(hops=2)
+    assert tuple(scenario.draw(size=(5.0, 3.0)).get_size_inches()) == (5.0, 3.0)
+    assert tuple(scenario.draw(size="column").get_size_inches()) == SIZES["column"][:2]
+    with pytest.raises(FourhopError, match="size: found 'poster'"):
+        scenario.draw(size="poster")  # type: ignore[arg-type]
+    mine = Figure(layout="constrained")
+    left, right = mine.subplots(1, 2)
+    assert scenario.draw(ax=right) is mine
+    assert (left.get_xlabel(), right.get_xlabel()) == ("", "x (m)")
+    legend = right.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["flow-1: 0 to 2, newreno"]
 
 
 def test_every_run_of_a_random_network_has_its_own_picture() -> None:

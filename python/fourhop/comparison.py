@@ -177,12 +177,12 @@ def compare(
     jobs: int | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
 ) -> Comparison:
-    """Compare scenarios run by run, each with the same seeds.
+    """Compare scenarios, paired by seed, and estimate each difference with its 95 % interval.
 
     Args:
-        what: scenarios by name; or one scenario, varied by `over`; or a sweep that has run.
-        over: keys with their values, as in `Sweep`. The first one is compared, unless there are scenarios by name; all
-            others are places where the comparison is made.
+        what: scenarios by name; or one scenario, varied by `over`; or the result of a sweep.
+        over: keys with their values, as in `Sweep`. The values of the first key are compared, unless `what` has names;
+            the comparison is repeated at every combination of the other keys.
         by: the varied key whose values are compared, if it is not the first.
         against: the value that the others are compared with; the first one if not given.
         runs: pairs of runs.
@@ -191,7 +191,16 @@ def compare(
         jobs: runs at a time; all cores if not given.
         progress: called a few times a second with a `SweepProgress`.
 
-    Raises what `fourhop.sweep` raises, and `FourhopError` if there is nothing to compare.
+    Returns:
+        A `Comparison`. Its `table` has one row per compared value and measure: goodput in bit/s, Jain's index, mean
+        round trip in s, and packets sent again, each with means, difference, ratio and their 95 % intervals.
+        `str()` gives a table to read.
+
+    Raises:
+        FourhopError: there is nothing to compare, or an argument cannot be used.
+        ScenarioError: a scenario cannot run with any of the seeds.
+        IncompleteError: some runs failed.
+        SweepInterrupted: Ctrl-C.
 
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=4, duration="10s")

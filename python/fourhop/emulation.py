@@ -196,20 +196,29 @@ def emulate(
     radio: str | Path | None = None,
     trace: str | Path | Request | None = None,
 ) -> Emulation:
-    """Emulate a scenario while a `with` statement lasts: its nodes are network namespaces for real programs.
+    """Emulate a scenario for the length of a `with` statement: each node is a network namespace for real programs.
+
+    Needs root and the program `fourhop-emulate`.
 
     Args:
-        scenario: The network. Its duration does not count.
-        tap: The kernels of the nodes route, over Ethernet, instead of the simulated network.
-        flows: Do the flows of the scenario run beside the programs?
-        adhoc_receivers: Does every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`?
-        seed: Seed of the simulated network, instead of the scenario's.
-        mtu: Largest packet of the nodes' devices, 1500 if not given.
+        scenario: The network. Its duration is ignored.
+        tap: Let the kernels of the nodes route, over Ethernet, instead of the simulated network.
+        flows: Run the flows of the scenario beside the programs.
+        adhoc_receivers: Let every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`.
+        seed: Seed of the simulated network; the scenario's if not given.
+        mtu: Largest packet of the nodes' devices in bytes; 1500 if not given.
         pcap: Folder for captures of the air.
-        radio: With `tap`: a socket where routing daemons learn how strongly their nodes hear each frame.
-        trace: Folder for tables of everything that happens (docs/trace.md), or a `fourhop.trace.Request`.
+        radio: With `tap`: path of a socket that gives routing daemons the signal strength of each frame.
+        trace: Folder for tables of all events (docs/trace.md), or a `fourhop.trace.Request`.
 
-    Raises `FourhopError` where the emulator is not on this machine, has not the rights, or cannot emulate the scenario.
+    Returns:
+        A context manager. Inside the `with` statement `emulation["n0"]` is a `Node`, which runs programs; afterwards
+        `emulation.report` has what was measured (lateness in microseconds, packets, flows) and `emulation.flows` one
+        row per TCP connection of the programs.
+
+    Raises:
+        FourhopError: At the start: the emulator is not installed, is not root, or cannot emulate the scenario. At the
+            end: the emulator failed.
     """
     options = ["--tap"] if tap else []
     options += [] if flows else ["--without-flows"]

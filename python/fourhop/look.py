@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 from fourhop.errors import FourhopError
 from fourhop.study import draw
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Named = Literal["column", "page", "slide"]
+Size = Named | tuple[float, float]
+"""`column`, `page` or `slide`, or width and height in inches."""
 Log = Literal["x", "y", "xy"]
 
 SIZES: Mapping[str, tuple[float, float, float]] = {
@@ -34,7 +36,7 @@ class Look(TypedDict, total=False):
 
     ax: Axes
     """Draw into these axes, as one part of a figure of your own. They have their size already."""
-    size: Named | tuple[float, float]
+    size: Size
     """`column`, `page` or `slide`, or width and height in inches. The legend stands above the axes, inside the size."""
     font_size: float
     """Of all letters, in points."""
@@ -111,8 +113,7 @@ def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | N
     """A look from what a shell says: what is None is left out, and `5x3` is a size in inches."""
     look = Look()
     if size is not None:
-        width, by, height = size.partition("x")
-        look["size"] = (width, height) if by else size  # type: ignore[typeddict-item]
+        look["size"] = typed(size)
     if log is not None:
         look["log"] = log
     if xlabel is not None:
@@ -120,6 +121,17 @@ def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | N
     if ylabel is not None:
         look["ylabel"] = ylabel
     return look
+
+
+def typed(size: str) -> Size:
+    """A size as a shell says it: a name, or `5x3` in inches."""
+    width, by, height = size.partition("x")
+    return cast(Size, (width, height) if by else size)
+
+
+def inches(size: Size) -> tuple[float, float]:
+    """Width and height of a size. Raises `FourhopError` for one that is not allowed."""
+    return _size(size)[:2]
 
 
 def _size(given: Any) -> tuple[float, float, float]:

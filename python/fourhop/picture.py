@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import _core, style
 from fourhop.quantity import metres
@@ -20,6 +20,8 @@ from fourhop.text import count
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fourhop.look import Size
 
 _WIDTH_IN = 6.8
 _HEIGHTS_IN = (2.6, 7.0)
@@ -106,17 +108,26 @@ class Network:
         ]
         return f"{', '.join(parts)}; seed {self.seed}"
 
-    def figure(self) -> Figure:
-        """The picture."""
+    def figure(self, *, size: Size | None = None, ax: Axes | None = None) -> Figure:
+        """The picture, by default of a size that fits the network; with `ax`, drawn into those axes of another figure.
+
+        Raises `FourhopError` for a size that is not allowed.
+        """
         arrows = self._arrows()
         shown = [self.places, *(corners for corners, _ in self.walls), [arrow.top for arrow in arrows]]
         xs, ys = zip(*itertools.chain(*shown), strict=True)
         wide, high = max(xs) - min(xs), max(ys) - min(ys)
         margin = 0.08 * max(wide, high, 1e-3)
-        rows = math.ceil(len(dict.fromkeys(arrow.label for arrow in arrows)) / _columns(arrows))
+        rows = math.ceil(len(dict.fromkeys(arrow.label for arrow in arrows)) / _columns(arrows, _WIDTH_IN))
         least, most = _HEIGHTS_IN
         height = 0.78 * _WIDTH_IN * (high + 2.0 * margin) / (wide + 2.0 * margin) + 0.9 + 0.2 * rows
-        made, axes = style.figure(_WIDTH_IN, min(max(height, least), most))
+        if ax is None:
+            from fourhop import look
+
+            fitting = (_WIDTH_IN, min(max(height, least), most))
+            made, axes = style.figure(*(fitting if size is None else look.inches(size)))
+        else:
+            made, axes = cast("Figure", ax.get_figure(root=True)), style.empty(ax)
         axes.grid(visible=False)
         axes.set_aspect("equal")
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
@@ -126,7 +137,7 @@ class Network:
         self._draw_walls(axes)
         self._draw_links(made, axes)
         self._draw_nodes(axes)
-        self._draw_flows(made, axes, arrows)
+        self._draw_flows(made if ax is None else None, axes, arrows)
         self._draw_names(made, axes)
         return made
 
@@ -245,7 +256,7 @@ class Network:
         for number, place in enumerate(self.places):
             axes.annotate(str(number), place, ha="center", va="center", fontsize=8 if few else 4.5, zorder=7)
 
-    def _draw_flows(self, made: Figure, axes: Axes, arrows: list[_Arrow]) -> None:
+    def _draw_flows(self, made: Figure | None, axes: Axes, arrows: list[_Arrow]) -> None:
         from matplotlib.lines import Line2D
         from matplotlib.patches import FancyArrowPatch
 
@@ -265,7 +276,11 @@ class Network:
             axes.add_patch(patch)
         shown = {arrow.label: arrow.colour for arrow in arrows}
         handles = [Line2D([], [], color=colour, linewidth=1.6, label=label) for label, colour in shown.items()]
-        made.legend(handles=handles, loc="outside upper left", ncols=_columns(arrows), frameon=False, fontsize=8)
+        if made is not None:
+            columns = _columns(arrows, made.get_figwidth())
+            made.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, fontsize=8)
+        else:
+            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8)
 
     def _draw_names(self, made: Figure, axes: Axes) -> None:
         """Names beside nodes, those of gateways and ends of flows first, where they cover neither nodes nor names."""
@@ -324,10 +339,10 @@ def _hops_label(hops: int | None) -> str:
     return f"flows of {longest} or more hops" if hops >= longest else f"flows of {count(max(hops, 1), 'hop')}"
 
 
-def _columns(arrows: list[_Arrow]) -> int:
+def _columns(arrows: list[_Arrow], width_in: float) -> int:
     """As many columns of a legend as are sure to fit."""
     longest = max((len(arrow.label) for arrow in arrows), default=0)
-    return max(1, min(3, int(72.0 * _WIDTH_IN / (8.0 * _LETTER_PT * longest + 44.0))))
+    return max(1, min(3, int(72.0 * width_in / (8.0 * _LETTER_PT * longest + 44.0))))
 
 
 _Box = tuple[float, float, float, float]

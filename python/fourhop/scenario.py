@@ -18,7 +18,10 @@ from fourhop.quantity import seconds
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fourhop.look import Size
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
@@ -52,9 +55,17 @@ class Scenario:
         overrides: Sequence[str] = (),
         given_by: str = "--set",
     ) -> None:
-        """A scenario from its text; `overrides` are `key=value` applied on top.
+        """Read a scenario from text and check it.
 
-        `file` and `given_by` are what problems call text and overrides.
+        Args:
+            text: The scenario.
+            file: Name of the text in error messages.
+            format: Of the text.
+            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+            given_by: Name of the overrides in error messages.
+
+        Raises:
+            ScenarioError: A key or value is not allowed; the error lists every problem.
         """
         self._text = text
         self._file = file
@@ -65,21 +76,30 @@ class Scenario:
 
     @classmethod
     def of(cls, given: Scenario | str | Path) -> Scenario:
-        """`given`, or the scenario in the file of that name: TOML, or a node-and-flow list if it ends in `.txt`."""
+        """Return `given` if it is a scenario; else read the file of that name.
+
+        A name that ends in `.txt` is a node-and-flow list (`from_ns2`), any other is TOML (`from_toml`).
+        """
         if isinstance(given, Scenario):
             return given
         return cls.from_ns2(given) if Path(given).suffix == ".txt" else cls.from_toml(given)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """A scenario from its keys, as a TOML file would hold them."""
+        """Return the scenario with these keys: nested dicts, as TOML has tables. Raises `ScenarioError`."""
         return cls(_json(document), format="json")
 
     @classmethod
     def from_toml(cls, path: str | Path, *, overrides: Sequence[str] = ()) -> Scenario:
-        """Read a scenario file. Problems name the file, the line and the key.
+        """Read a scenario file and return the scenario.
 
-        Raises `FourhopError` for a file that cannot be read, or that is a sweep.
+        Args:
+            path: The TOML file.
+            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+
+        Raises:
+            ScenarioError: A key or value is not allowed; each problem names file, line and key.
+            FourhopError: The file cannot be read, or is a sweep.
         """
         try:
             return cls(read(Path(path)), str(path), overrides=overrides)
@@ -97,19 +117,37 @@ class Scenario:
         duration: Quantity | None = None,
         overrides: Sequence[str] = (),
     ) -> Scenario:
-        """Read the plain node-and-flow list used for comparisons with ns-2 (`rate`, `window`, `node x y`, `flow ...`).
+        """Read a node-and-flow list, as comparisons with ns-2 use it (`rate`, `window`, `node x y`, `flow ...`).
 
-        `transport` is what its TCP flows use and `duration` how long to simulate.
+        Args:
+            path: The list; its places are in metres.
+            transport: Transport of its TCP flows, `newreno` if not given.
+            duration: Simulated time, as `"100s"`.
+            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+
+        Returns:
+            The scenario, under the profile `ns2`.
+
+        Raises:
+            ScenarioError: A line or an override is not allowed.
+            FourhopError: The file cannot be read.
         """
         text = read(Path(path))
         return cls(_core.ns2(text, str(path), transport, duration, tuple(overrides)), str(path), format="json")
 
     @classmethod
     def chain(cls, hops: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any) -> Scenario:
-        """A line of `hops + 1` nodes, traffic from the first to the last.
+        """Return a chain: `hops + 1` nodes in a line, with one flow from the first to the last.
 
-        Here and in every other constructor, `keys` are keys and sections of a scenario: `duration="100s"`,
-        `profile="standard"`, `radio={"rate": "11Mbps"}`. `duration` is 100 s and `profile` is `ns2` if not given.
+        Args:
+            hops: Number of links, 1 or more.
+            transport: Transport of the flow (`catalog()["transports"]` lists them).
+            spacing: Distance between neighbours, as `"200m"`.
+            keys: Keys and sections of a scenario, in every constructor: `duration="100s"`, `profile="standard"`,
+                `radio={"rate": "11Mbps"}`. The duration is 100 s and the profile `ns2` if not given.
+
+        Raises:
+            ScenarioError: A key or value is not allowed, in every constructor.
 
         >>> Scenario.chain(hops=2).name
         'chain-2'
@@ -126,7 +164,14 @@ class Scenario:
         separation: Quantity = "400m",
         **keys: Any,
     ) -> Scenario:
-        """Chains above each other, `separation` apart, traffic along each; two of them, or one for each of `hops`.
+        """Return parallel chains with one flow along each.
+
+        Args:
+            hops: Number of links of both chains, or a list with one number per chain.
+            transport: Transport of the flows.
+            spacing: Distance between neighbours in a chain.
+            separation: Distance between chains.
+            keys: As in `chain`.
 
         >>> Scenario.parallel_chains(hops=[4, 10]).name
         'parallel-chains-4-10'
@@ -143,7 +188,13 @@ class Scenario:
 
     @classmethod
     def cross(cls, hops: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any) -> Scenario:
-        """Two chains of `hops` (an even number), one across the other, that share their middle; traffic along both.
+        """Return two chains that cross in their middle node, with one flow along each.
+
+        Args:
+            hops: Number of links of each chain, an even number.
+            transport: Transport of the flows.
+            spacing: Distance between neighbours.
+            keys: As in `chain`.
 
         >>> Scenario.cross(hops=4).name
         'cross-4'
@@ -154,7 +205,14 @@ class Scenario:
     def grid(
         cls, columns: int, rows: int, *, transport: str = "newreno", spacing: Quantity = "200m", **keys: Any
     ) -> Scenario:
-        """Rows and columns of nodes, traffic along each row and each column; nodes are numbered row by row.
+        """Return a grid, numbered row by row, with one flow along each row and each column.
+
+        Args:
+            columns: Nodes in a row.
+            rows: Nodes in a column.
+            transport: Transport of the flows.
+            spacing: Distance between neighbours.
+            keys: As in `chain`.
 
         >>> Scenario.grid(columns=3, rows=3).name
         'grid-3x3'
@@ -173,9 +231,17 @@ class Scenario:
         transport: str = "newreno",
         **keys: Any,
     ) -> Scenario:
-        """`nodes` uniform over a rectangle, drawn again until connected; traffic between `pairs` random pairs.
+        """Return a connected network of nodes placed at random in a rectangle, with flows between random pairs.
 
-        Every run draws its own network from its seed; `topology.seed` holds one network fixed.
+        Every seed draws another network; set `topology.seed` to keep one.
+
+        Args:
+            nodes: Number of nodes.
+            width: Of the rectangle, as `"600m"`.
+            height: Of the rectangle.
+            pairs: Number of flows.
+            transport: Transport of the flows.
+            keys: As in `chain`.
 
         >>> Scenario.random(nodes=20, width="600m", height="600m", pairs=2).name
         'random-20'
@@ -185,7 +251,11 @@ class Scenario:
 
     @classmethod
     def positions(cls, positions: Sequence[tuple[Quantity, Quantity]], **keys: Any) -> Scenario:
-        """Each node at its place. Give the traffic as `flows=[{"from": 0, "to": 1, "transport": "newreno"}]`.
+        """Return a network with each node at its place.
+
+        Args:
+            positions: `(x, y)` per node with units, as `("200m", "0m")`.
+            keys: As in `chain`; give the traffic as `flows=[{"from": 0, "to": 1, "transport": "newreno"}]`.
 
         >>> places = [("0m", "0m"), ("200m", "0m")]
         >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
@@ -197,7 +267,11 @@ class Scenario:
 
     @classmethod
     def coordinates(cls, coordinates: Sequence[tuple[float, float]], **keys: Any) -> Scenario:
-        """Each node at its latitude and longitude, in degrees (WGS 84). Give the traffic as for `positions`.
+        """Return a network with each node at its latitude and longitude.
+
+        Args:
+            coordinates: `(latitude, longitude)` per node, in degrees (WGS 84).
+            keys: As in `positions`.
 
         >>> places = [(52.5163, 13.3777), (52.5180, 13.3777)]
         >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]
@@ -236,12 +310,16 @@ class Scenario:
         wires: Sequence[tuple[str, str] | Mapping[str, Any]] = (),
         **keys: Any,
     ) -> Scenario:
-        """This scenario with gateways to the wired Internet and named hosts and routers behind them.
+        """Return this scenario with gateways to the wired Internet, and named hosts and routers behind them.
 
-        `gateways` are nodes of the topology, by number, `"first"`, `"last"` or `"random"`; in `wires` and flows they
-        are called `gateway-1`, `gateway-2`, ... Each of `wires` is a pair of names, or a mapping with `ends` and
-        options of its own; without any, every gateway is linked to the first of `nodes`, and the nodes form a line.
-        `keys` are for all links: `rate="100Mbps"`, `delay="1ms"`, `queue=100`; 10 Mbit/s and 40 ms if not given.
+        Args:
+            gateways: Nodes of the topology, by number, `"first"`, `"last"` or `"random"`. Wires and flows call them
+                `gateway-1`, `gateway-2`, ...
+            nodes: Names of wired hosts and routers.
+            wires: Links: a pair of names each, or a mapping with `ends` and options of the link. If not given, the
+                nodes form a line and every gateway is linked to the first.
+            keys: Options of all links: `rate="100Mbps"`, `delay="1ms"`, `queue=100` (packets). The rate is 10 Mbit/s
+                and the delay 40 ms if not given.
 
         >>> scenario = Scenario.chain(hops=4).wired(["last"], ["R1", "R2", "B"])
         >>> scenario = scenario.flow(0, "B", transport="newreno")
@@ -256,10 +334,13 @@ class Scenario:
         return self._again(_json(document), "json", self._overrides)
 
     def flow(self, src: int | str, dst: int | str, *, transport: str, **keys: Any) -> Scenario:
-        """This scenario with one more flow, from node `src` to node `dst`: numbers, or names as in a scenario file.
+        """Return this scenario with one more flow. The first flow you add replaces the constructor's traffic.
 
-        `keys` are those of a flow: `app="transfer"`, `size="1MB"`, `start="10s"`. The first flow that is added takes
-        the place of the traffic that the constructor gave.
+        Args:
+            src: Node it comes from, by number or name.
+            dst: Node it goes to.
+            transport: Its transport.
+            keys: Keys of a flow: `app="transfer"`, `size="1MB"`, `start="10s"`.
 
         >>> Scenario.chain(hops=4).flow(0, 4, transport="newreno").flow(4, 0, transport="newreno").flow_count
         2
@@ -273,9 +354,11 @@ class Scenario:
         return self._again(_json(document), "json", kept)
 
     def with_(self, **keys: object) -> Scenario:
-        """This scenario with keys changed, each named by its path, or by its section as in the constructors.
+        """Return this scenario with keys changed.
 
-        `transport` is the transport of every TCP flow, and `flows[*].KEY` is `KEY` of every entry of `flows`.
+        Args:
+            keys: Keys by their path, or sections as in the constructors. `transport` is that of every TCP flow;
+                `flows[*].KEY` is `KEY` of every entry of `flows`.
 
         >>> Scenario.chain(hops=4).with_(**{"tcp.window": 8}, duration="50s", radio={"rate": "11Mbps"}).duration_s
         50.0
@@ -284,7 +367,7 @@ class Scenario:
         return self._again(self._text, self._format, [*self._overrides, *changes], WITH)
 
     def overridden(self, overrides: Sequence[str]) -> Scenario:
-        """This scenario with keys changed by texts, as `--set` has them: `["radio.rate=11Mbps"]`."""
+        """Return this scenario with keys changed by texts, as `--set` takes them: `["radio.rate=11Mbps"]`."""
         return self._again(self._text, self._format, [*self._overrides, *overrides], "--set") if overrides else self
 
     def _again(
@@ -293,18 +376,19 @@ class Scenario:
         return Scenario(text, self._file, format=format, overrides=overrides, given_by=given_by or self._given_by)
 
     def check(self, *, seed: int | None = None) -> None:
-        """Refuse, as `ScenarioError`, what `fourhop.run` would refuse about the scenario before its first event.
+        """Build the network of the run with `seed`, to find what `fourhop.run` would refuse; returns nothing.
 
-        Making a scenario checks its keys; this builds the network of the run with `seed`, too.
+        Raises:
+            ScenarioError: The scenario cannot run.
 
         >>> Scenario.chain(hops=2).check()
         """
         _core.can_run(self._resolved_json, self.seed if seed is None else seed)
 
     def flows_without_path(self, *, seed: int | None = None) -> list[str]:
-        """The first flows that no path of radio links leads along, a line each: which, and how wide the gap is.
+        """Return one line of text for each flow without a path of radio links: its name and the gap in metres.
 
-        Nothing of such a flow arrives. `fourhop.run` warns of them.
+        Such flows deliver nothing. The list stops after the first few; `fourhop.run` warns about them.
 
         >>> far = Scenario.chain(hops=2, spacing="300m")
         >>> far.flows_without_path()[0].split(":")[:2]
@@ -313,7 +397,9 @@ class Scenario:
         return _core.flows_without_path(self._resolved_json, self.seed if seed is None else seed)
 
     def places(self, times_s: Sequence[float], *, seed: int | None = None) -> pl.DataFrame:
-        """Where the nodes are at each of `times_s` (seconds, ascending): one row per (time, node), places in metres.
+        """Return where the nodes are at each of `times_s` (seconds, ascending).
+
+        One row per (time, node): `time_s`, `node`, `x_m`, `y_m` in metres.
 
         >>> Scenario.chain(hops=1).places([0.0]).rows()
         [(0.0, 0, 0.0, 0.0), (0.0, 1, 200.0, 0.0)]
@@ -325,10 +411,19 @@ class Scenario:
         schema = {"time_s": pl.Float64(), "node": pl.Int64(), "x_m": pl.Float64(), "y_m": pl.Float64()}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def draw(self, *, seed: int | None = None) -> Figure:
-        """The network as a picture: nodes, links by their margin, walls, flows; of the run with `seed`, at its start.
+    def draw(self, *, seed: int | None = None, size: Size | None = None, ax: Axes | None = None) -> Figure:
+        """Draw the network at the start of a run: nodes, links coloured by margin (dB), walls and flows, in metres.
 
-        A matplotlib figure, which a notebook shows; `savefig` writes it.
+        Args:
+            seed: Seed of the run; the scenario's own if not given.
+            size: `column`, `page`, `slide`, or width and height in inches; fits the network if not given.
+            ax: Draw into these axes instead, as one part of a figure of your own.
+
+        Returns:
+            The matplotlib figure, which a notebook shows and `savefig` writes.
+
+        Raises:
+            FourhopError: The size is not allowed.
 
         >>> axes, colours = Scenario.chain(hops=2).draw().axes
         >>> axes.get_xlabel(), colours.get_ylabel()
@@ -336,7 +431,7 @@ class Scenario:
         """
         from fourhop.picture import Network
 
-        return Network.of(self._resolved_json, seed).figure()
+        return Network.of(self._resolved_json, seed).figure(size=size, ax=ax)
 
     @property
     def resolved_json(self) -> str:
@@ -451,7 +546,7 @@ class Scenario:
 
 
 def catalog() -> dict[str, dict[str, str]]:
-    """What a scenario can name, by kind: each name with a line about it.
+    """Return the names that a scenario can use, by kind (`transports`, ...), each with one line of description.
 
     >>> "newreno" in catalog()["transports"]
     True
@@ -460,7 +555,7 @@ def catalog() -> dict[str, dict[str, str]]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario.
+    """Return the JSON Schema of a scenario file as nested dicts, for editors and validators.
 
     >>> schema()["type"]
     'object'

@@ -56,6 +56,14 @@ Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simu
 Seed = Annotated[
     int | None, Option("--seed", metavar="N", help="Seed of the first run, the next runs use the next seeds.")
 ]
+Size = Annotated[
+    str | None,
+    Option(
+        "--size",
+        metavar="SIZE",
+        help="column or page of a two-column paper, slide, or width and height in inches as 5x3.",
+    ),
+]
 Jobs = Annotated[int | None, Option("--jobs", metavar="N", help="Runs at a time; all cores if not given.")]
 
 

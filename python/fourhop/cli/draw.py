@@ -15,6 +15,7 @@ def command(
     file: common.File,
     out: Annotated[Path, common.out("FILE", "The picture: .png, .svg or .pdf.")] = Path("network.png"),
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    size: common.Size = None,
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
@@ -22,8 +23,9 @@ def command(
     """Draw the network: nodes, links by their margin, walls, flows."""
     with common.errors():
         from fourhop import plots
+        from fourhop.look import typed
         from fourhop.picture import Network
 
         network = Network.of(common.load(file, set_, transport, duration, flows=False).resolved_json, seed)
-        written = plots.write(network.figure(), out)
+        written = plots.write(network.figure(size=None if size is None else typed(size)), out)
     echo(f"{network.describe()}\nfigure: {written}")

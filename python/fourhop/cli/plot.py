@@ -40,13 +40,7 @@ def command(
         list[str] | None,
         Option(metavar="KEY=VALUES", help="Show only these values of a key, as transport=cubic,bbr. May be repeated."),
     ] = None,
-    size: Annotated[
-        str | None,
-        Option(
-            metavar="SIZE",
-            help="column or page of a paper of two columns, slide, or width and height in inches as 5x3.",
-        ),
-    ] = None,
+    size: common.Size = None,
     log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Axes that are logarithmic.")] = None,
     xlabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of x is called.")] = None,
     ylabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of y is called.")] = None,

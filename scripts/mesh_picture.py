@@ -69,11 +69,8 @@ def main() -> None:
     (found,) = find.load_all(PAPERS, ["meshes/battlemesh_v11"])
     v11 = importlib.import_module("fourhop_papers.meshes.battlemesh_v11")
     (job,) = (job for job in execute.jobs(found, quick=False) if job.name == "pairs")
-    cells = Cells.of(execute.run(job, given.report))
-    dots = [
-        (int(row["hops"]), float(row["mbps"]), round(1e-3 * cells.goodput(variant=f"{a}-{b}").mean, 3))
-        for (a, b), row in v11.measured().items()
-    ]
+    mbps = v11.rates(Cells.of(execute.run(job, given.report)))
+    dots = [(int(row["hops"]), float(row["mbps"]), round(mbps[ends], 3)) for ends, row in v11.measured().items()]
     given.out.with_suffix(".json").write_text(json.dumps(dots, separators=(",", ":")) + "\n", encoding="utf-8")
     save(dots, given.out)
 

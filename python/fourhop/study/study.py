@@ -132,6 +132,8 @@ class Study:
     profiles: tuple[Profile, ...] = field(default=PROFILES, kw_only=True)
     quick: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """Keys of the scenario for `--quick`, beyond the usual shortening."""
+    quickly: bool = field(default=False, init=False)
+    """Are sweeps made for `--quick`? For those that can be made smaller than the usual shortening makes them."""
     sweeps: dict[str, Callable[[Profile], Sweep]] = field(default_factory=dict, init=False)
     charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
     checks: dict[str, Check] = field(default_factory=dict, init=False)
@@ -234,6 +236,7 @@ class Study:
                 if name not in self.causes:
                     known = ", ".join(self.causes) or "none"
                     raise FourhopError(f"check {check.name}: because: found no cause {name!r}, allowed: {known}")
+        self.quickly = quick
         made = {name: make(profile) for name, make in self.sweeps.items()}
         return {name: _quickened(sweep, self.quick) for name, sweep in made.items()} if quick else made
 

@@ -77,14 +77,15 @@ def command(
     """Turn what a community publishes of its network into a scenario, and say what was missing and assumed."""
     with common.errors():
         from fourhop import community, store
-        from fourhop.community import scenario, tables
+        from fourhop.community import tables
+        from fourhop.community import traffic as traffic_
 
         target = out or Path(files[0].with_suffix(".toml").name)
         options = community.Options(
             _part(component, near, hops, box),
             gateway or (),
             radio,
-            _one_of("--traffic", traffic, scenario.TRAFFIC),  # type: ignore[arg-type]
+            _one_of("--traffic", traffic, traffic_.TRAFFIC),  # type: ignore[arg-type]
             flows,
             None if unmeasured is None else _one_of("--unmeasured", unmeasured, ("no-link", "path-loss", "silent")),  # type: ignore[arg-type]
             set_ or (),

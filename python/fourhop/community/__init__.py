@@ -1,7 +1,8 @@
 """Networks as communities publish them, and the scenarios that `fourhop import` makes of them."""
 
 from fourhop.community.network import Link, Network, Node, Note
+from fourhop.community.options import Options
 from fourhop.community.read import read
-from fourhop.community.scenario import Imported, Options, to_scenario
+from fourhop.community.scenario import Imported, to_scenario
 
 __all__ = ["Imported", "Link", "Network", "Node", "Note", "Options", "read", "to_scenario"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from fourhop.community.network import FARTHEST_M, Link, Network, Node, Note, components, hops_from
 from fourhop.errors import FourhopError
+from fourhop.text import count
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Networ
     if part.component is not None and network.links and network.nodes:
         network = _component(network, part.component)
     if len(network.nodes) < 2:
-        raise FourhopError(f"what was chosen: found {len(network.nodes)} nodes, allowed: at least two")
+        raise FourhopError(f"what was chosen: found {count(len(network.nodes), 'node')}, allowed: at least two")
     return network
 
 
@@ -61,7 +62,8 @@ def _with_uplinks(network: Network) -> Network:
     new = [id_ for id_ in network.nodes if id_ in tunnelled and not network.nodes[id_].uplink]
     nodes = {id_: replace(node, uplink=node.uplink or id_ in tunnelled) for id_, node in network.nodes.items()}
     links = tuple(link for link in network.links if link.medium != "tunnel")
-    said = (Note("assumed", f"{len(new)} nodes with a tunnel have a way to the Internet of their own"),) if new else ()
+    many = count(len(new), "node with a tunnel has", "nodes with a tunnel have")
+    said = (Note("assumed", f"{many} a way to the Internet besides the mesh"),) if new else ()
     return replace(network, nodes=nodes, links=links, notes=(*network.notes, *said))
 
 
@@ -84,8 +86,8 @@ def _without_far_places(network: Network) -> Network:
     if not dropped:
         return network
     text = (
-        f"positions of {len(dropped)} nodes that are up to {max(dropped.values()) / 1e3:.0f} km from what they have a "
-        f"link to, and radio reaches {FARTHEST_M / 1e3:.0f} km"
+        f"positions of {count(len(dropped), 'node')}, up to {max(dropped.values()) / 1e3:.0f} km from a neighbour; "
+        f"radio reaches {FARTHEST_M / 1e3:.0f} km"
     )
     return replace(network, notes=(*network.notes, Note("left out", text, network.named(dropped))))
 
@@ -94,13 +96,13 @@ def _on_the_air(network: Network, links_known: bool) -> Network:
     """Without nodes that are off, and, where links are known, without those that have none."""
     off = [id_ for id_, node in network.nodes.items() if not node.online]
     if off:
-        note = Note("left out", f"{len(off)} nodes that are offline", network.named(off))
+        note = Note("left out", count(len(off), "node that is offline", "nodes that are offline"), network.named(off))
         network = network.only(network.nodes.keys() - off, note)
     if links_known:
         linked = {id_ for link in network.links for id_ in link.ends}
         alone = [id_ for id_ in network.nodes if id_ not in linked]
         if alone:
-            text = f"{len(alone)} nodes without a link to another node of the mesh"
+            text = f"{count(len(alone), 'node')} without a link to another node of the mesh"
             network = network.only(linked, Note("left out", text, network.named(alone)))
     return network
 
@@ -121,7 +123,7 @@ def _cables_merged(network: Network) -> Network:
         if moved.medium == "radio" and moved.source != moved.target:
             other = found.get(moved.ends)
             found[moved.ends] = moved if other is None or (moved.there or 0) > (other.there or 0) else other
-    text = f"{len(to)} nodes that are joined by cable are {len(joined)} nodes"
+    text = f"{len(to)} nodes that are joined by cable count as {count(len(joined), 'node')}"
     note = Note("assumed", text, tuple(network.nodes[part[0]].name for part in joined))
     return replace(network, nodes=nodes, links=tuple(found.values()), notes=(*network.notes, note))
 
@@ -159,5 +161,5 @@ def _component(network: Network, number: int) -> Network:
     others = len(network.nodes) - len(parts[number - 1])
     if not others:
         return network
-    text = f"{others} nodes in other parts, which radio links do not join to this one"
+    text = f"{count(others, 'node')} in other parts: no radio link joins them to this one"
     return network.only(parts[number - 1], Note("left out", text))

@@ -2,7 +2,8 @@
 
 Source: the formats that ffmap-backend and yanic write: nodes.json version 1 (a table by id) and 2 (a list), each node
 with `nodeinfo`, `flags` and `statistics`; graph.json version 1 with `batadv.nodes` and `batadv.links`, whose `source`
-and `target` are positions in that list and whose `tq` is one over the share of messages that arrive, from 1 on.
+and `target` are positions in that list and whose `tq` is one over the share of messages that arrive, from 1 to 255, or
+the throughput in kbit/s with B.A.T.M.A.N. V.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from fourhop.community.meshviewer import BAD_POSITIONS, coordinates, model_of, of_other
+from fourhop.community.meshviewer import (
+    BAD_POSITIONS,
+    IN_KBPS,
+    MOST_KBPS,
+    QUALITIES,
+    are_rates,
+    coordinates,
+    model_of,
+    of_other,
+)  # fmt: skip
 from fourhop.community.network import Link, Medium, Network, Node
 from fourhop.community.place import Faults, Place
 
@@ -47,7 +57,7 @@ def read_nodes(root: Place) -> Network:
     for each in places:
         node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
         if node is not None and node.id in nodes:
-            faults.note("entries of nodes that are there already", node.name)
+            faults.note("entries of a node that is there already", node.name)
         elif node is not None:
             nodes[node.id] = node
     return Network(nodes, notes=tuple(faults.notes()))
@@ -69,11 +79,11 @@ def _node(each: Place, faults: Faults) -> Node:
         total = found.get("total") if isinstance(found.value, dict) else found
         return None if total is None else total.whole(0, 100_000)
 
-    name = of(info, "hostname", "names of nodes that are no text", Place.text) or id_
-    states = "states of nodes that are neither true nor false"
+    name = of(info, "hostname", "names that are no text", Place.text) or id_
+    states = "states that are neither true nor false"
     flags = of(each, "flags", states, lambda found: found)
     online = of(flags, "online", states, Place.flag)
-    hardware = of(info, "hardware", "models of routers that are no text", lambda found: found)
+    hardware = of(info, "hardware", "models that are no text", lambda found: found)
     return Node(
         id_,
         name,
@@ -86,7 +96,7 @@ def _node(each: Place, faults: Faults) -> Node:
             "numbers of clients that are none",
             clients,
         ),
-        model=of(hardware, "model", "models of routers that are no text", model_of),
+        model=of(hardware, "model", "models that are no text", model_of),
     )
 
 
@@ -100,32 +110,32 @@ def read_graph(root: Place) -> Network:
     faults = Faults()
     others: set[frozenset[str]] = set()
     found: dict[frozenset[str], Link] = {}
-    for each in graph.need("links", "a list of links").items("a list of links"):
+    listed = list(graph.need("links", "a list of links").items("a list of links"))
+    rates = are_rates(each.value.get("tq") for each in listed if isinstance(each.value, dict))
+    for each in listed:
         numbers = faults.tried("links without two ends", each.path, partial(_ends, each, len(ids)))
         if numbers is None:
             continue
         source, target = (ids[number] for number in numbers)
         if source is None or target is None:
-            faults.note("links of devices that are no nodes", each.path)
+            faults.note("links of a device that is no node", each.path)
         elif source != target:
-            link = _link(each, source, target, faults)
+            link = _link(each, source, target, faults, rates)
             if _word(each) == "other" and link.medium == "radio":
                 others.add(link.ends)
             # Where each direction has an entry of its own, the second is the way back.
             first = found.get(link.ends)
             if first is not None and first.source == link.target and first.back is None:
-                link = Link(first.source, first.target, first.medium, "tq", first.there, link.there)
+                link = replace(first, back=link.there)
             found[link.ends] = link
     directed = graph.get("directed")
     links = list(found.values())
     if directed is None or not directed.flag():
-        links = [
-            Link(x.source, x.target, x.medium, "tq", x.there, x.there if x.back is None else x.back) for x in links
-        ]
+        links = [replace(x, back=x.there if x.back is None else x.back) for x in links]
     # The router does not know `other` as Wi-Fi: it is a cable if it is as good as one, of which either direction tells.
-    links = [replace(x, medium=of_other(x.there, x.back)) if x.ends in others else x for x in links]
+    links = [replace(x, medium=of_other(x.there, x.back, rates)) if x.ends in others else x for x in links]
     nodes = {id_: Node(id_, id_) for id_ in ids if id_ is not None}
-    return Network(nodes, tuple(links), notes=tuple(faults.notes()))
+    return Network(nodes, tuple(links), notes=(*faults.notes(), *([IN_KBPS] if rates else [])))
 
 
 def _ends(each: Place, nodes: int) -> tuple[int, int]:
@@ -138,12 +148,13 @@ def _word(each: Place) -> str:
     return "" if kind is None else str(kind.value).strip().lower()
 
 
-def _link(each: Place, source: str, target: str, faults: Faults) -> Link:
+def _link(each: Place, source: str, target: str, faults: Faults, rates: bool) -> Link:
     vpn, quality = each.get("vpn"), each.get("tq")
     name, word = f"{source}-{target}", _word(each)
     behind = vpn is not None and faults.tried("marks of tunnels that are neither true nor false", name, vpn.flag)
     medium: Medium = "tunnel" if word in _TUNNELS or behind else "cable" if word in _CABLES else "radio"
-    tq = None
-    if quality is not None:
-        tq = faults.tried("qualities of links that are no number", name, partial(quality.number, 0, 1000))
-    return Link(source, target, medium, "tq", 1.0 / tq if tq is not None and tq >= 1.0 else tq or None)
+    most = MOST_KBPS if rates else 1000.0
+    value = None if quality is None else faults.tried(QUALITIES[rates], name, partial(quality.number, 0, most))
+    if rates:
+        return Link(source, target, medium, "rate", value / 1e3 if value else None)
+    return Link(source, target, medium, "tq", 1.0 / value if value is not None and value >= 1.0 else value or None)

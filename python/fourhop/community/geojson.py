@@ -5,6 +5,7 @@ from __future__ import annotations
 from fourhop.community.meshviewer import BAD_POSITIONS
 from fourhop.community.network import Network, Node, Note
 from fourhop.community.place import Faults, Place
+from fourhop.text import count
 
 _NAMES = ("name", "hostname", "title", "id", "node_id")
 
@@ -31,7 +32,8 @@ def read(root: Place) -> Network:
             faults.note("points whose name is there already", node.name)
         else:
             nodes[node.id] = node
-    notes = [Note("left out", f"{others} features that are no points")] if others else []
+    many = count(others, "feature that is no point", "features that are no points")
+    notes = [Note("left out", many)] if others else []
     return Network(nodes, notes=(*notes, *faults.notes()))
 
 

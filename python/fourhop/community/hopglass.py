@@ -36,7 +36,7 @@ def read(root: Place) -> Network:
     for each in entries:
         node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
         if node is not None and node.id in nodes:
-            faults.note("entries of nodes that are there already", node.name)
+            faults.note("entries of a node that is there already", node.name)
         elif node is not None:
             nodes[node.id] = node
     for each in entries:
@@ -90,9 +90,7 @@ def _heard(at: Place, here: str, faults: Faults) -> Link:
     quality = at.get("quality")
     share = None
     if quality is not None:
-        value = faults.tried(
-            "qualities of links that are no number", f"{other}-{here}", partial(quality.number, 0, 1e6)
-        )
+        value = faults.tried("qualities that are no number", f"{other}-{here}", partial(quality.number, 0, 1e6))
         share = None if not value else value if value <= 1.0 else 1.0 / value
     return Link(other, here, "radio", "tq", share)
 

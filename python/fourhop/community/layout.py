@@ -7,6 +7,7 @@ import statistics
 from dataclasses import replace
 
 from fourhop.community.network import FARTHEST_M, Network, Note, hops_from
+from fourhop.text import count
 
 _RING_M = 100.0
 """Distance between two rings."""
@@ -32,7 +33,7 @@ def placed(network: Network, roots: list[str]) -> Network:
         nodes = {**network.nodes, stray: replace(network.nodes[stray], place=None)}
         return placed(replace(network, nodes=nodes, notes=(*network.notes, note)), roots)
     named = network.named(lacking)
-    note = Note("missing", f"places of {len(lacking)} nodes; they are drawn amid their neighbours", named)
+    note = Note("missing", f"places of {count(len(lacking), 'node')}, drawn amid the neighbours", named)
     return replace(whole, notes=(*network.notes, note))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from fourhop import quantity
 from fourhop.community.network import Link, Network, Note, Quality
+from fourhop.text import count
 
 FULL = 0.98
 """From this share of frames on a measurement only says that the link is good, not how good."""
@@ -176,26 +177,24 @@ def _notes(said: Mapping[str, list[str]], network: Network) -> list[Note]:
     if any(link.quality == "rate" for link in network.links):
         text = f"of its bit rate a link carries {CARRIED:.0%} before overhead, as some frames are lost at it"
         notes.append(Note("assumed", text))
+    rates = any(link.quality == "rate" for link in network.links)
     texts = {
         "full": (
             "assumed",
-            "links with the highest rate there is; they may be better"
-            if any(link.quality == "rate" for link in network.links)
-            else f"links on which {FULL:.0%} and more arrive are as good as their distance says, and "
+            "with the highest rate there is; it may be better"
+            if rates
+            else f"on which {FULL:.0%} and more arrive: as good as the distance says, and "
             f"{LEAST_FULL_SNR_DB:.0f} dB over noise at least; {FULL_SNR_DB:.0f} dB where no distance is known",
         ),
-        "unknown": ("missing", "links without a quality; taken as good as their distance says"),
-        "one way": (
-            "missing",
-            "links measured in one direction; the other is taken as alike",
-        ),
+        "unknown": ("missing", "without a quality; taken as good as the distance says"),
+        "one way": ("missing", "measured in one direction; the other is taken as alike"),
         "instead": (
             "missing",
-            "links measured in one direction; the other is no better than the best path that there is instead",
+            "measured in one direction; the other is no better than the best path that there is instead",
         ),
-        "uneven": ("assumed", "links whose directions differ by more than 20 % stay so"),
+        "uneven": ("assumed", "with directions that differ by more than 20 %"),
     }
     for key, (kind, text) in texts.items():
         if said[key]:
-            notes.append(Note(kind, f"{len(said[key])} {text}", tuple(said[key])))  # type: ignore[arg-type]
+            notes.append(Note(kind, f"{count(len(said[key]), 'link')} {text}", tuple(said[key])))  # type: ignore[arg-type]
     return notes

@@ -2,7 +2,8 @@
 
 Source: the format that yanic writes and meshviewer reads. A node has `node_id`, `hostname`, `is_online`, `is_gateway`,
 `clients`, `model` and `location`; a link has `type` (`wifi`, `vpn`, `other`), `source` and `target` (ids of nodes) and
-`source_tq` and `target_tq`, the share of routing messages of either end that reach the other, 0 to 1.
+`source_tq` and `target_tq`, the share of routing messages of either end that reach the other, 0 to 1. Of B.A.T.M.A.N. V
+they are throughputs in kbit/s.
 
 What is wrong with a single node or link is noted, and the rest is read: published files hold empty positions, typing
 errors and links of devices that are gone.
@@ -10,11 +11,12 @@ errors and links of devices that are gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
-from fourhop.community.network import Link, Medium, Network, Node
+from fourhop.community.network import Link, Medium, Network, Node, Note
 from fourhop.community.place import Faults, Place
 
 T = TypeVar("T")
@@ -23,6 +25,22 @@ _MEDIA: dict[str, Medium] = {"wifi": "radio", "vpn": "tunnel"}
 
 CABLE_QUALITY = 0.98
 """`other` is what the router does not know as Wi-Fi: with this share of messages both ways a cable, else a radio."""
+
+MOST_TQ = 255.0
+"""What B.A.T.M.A.N. IV calls its best quality, and one over the least that it tells from nothing."""
+
+CABLE_MBPS = 100.0
+"""The same of a throughput: that of Fast Ethernet."""
+
+MOST_KBPS = 1e7
+"""Highest throughput that is believed: 10 Gbit/s."""
+
+IN_KBPS = Note("assumed", "qualities are throughputs in kbit/s, as B.A.T.M.A.N. V gives them")
+
+QUALITIES = ("qualities that are no number from 0 to 1", "throughputs that are no number of kbit/s")
+"""What is wrong with a share, and with a throughput."""
+
+_ENDS = ("source_tq", "target_tq")
 
 
 def recognised(root: Place) -> bool:
@@ -37,19 +55,27 @@ def read(root: Place) -> Network:
     for each in root.need("nodes", "a list of nodes").items("a list of nodes"):
         node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
         if node is not None and node.id in nodes:
-            faults.note("entries of nodes that are there already", node.name)
+            faults.note("entries of a node that is there already", node.name)
         elif node is not None:
             nodes[node.id] = node
     links = []
-    for each in root.need("links", "a list of links").items("a list of links"):
-        link = faults.tried("links without two ends", each.path, partial(_link, each, faults))
+    listed = list(root.need("links", "a list of links").items("a list of links"))
+    rates = are_rates(each.value.get(key) for each in listed if isinstance(each.value, dict) for key in _ENDS)
+    for each in listed:
+        link = faults.tried("links without two ends", each.path, partial(_link, each, faults, rates))
         if link is None:
             continue
         if link.ends <= nodes.keys():
             links.append(link)
         else:
             faults.note("links whose ends are not among the nodes", f"{link.source}-{link.target}")
-    return Network(nodes, tuple(links), notes=tuple(faults.notes()))
+    return Network(nodes, tuple(links), notes=(*faults.notes(), *([IN_KBPS] if rates else [])))
+
+
+def are_rates(values: Iterable[object]) -> bool:
+    """Are qualities throughputs, as half of them are larger than any share can be written?"""
+    known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and value > 0]
+    return bool(known) and statistics.median(known) > MOST_TQ
 
 
 def _node(each: Place, faults: Faults) -> Node:
@@ -60,8 +86,8 @@ def _node(each: Place, faults: Faults) -> Node:
         return None if found is None else faults.tried(what, name, lambda: read(found))
 
     name = id_
-    name = of("hostname", "names of nodes that are no text", Place.text) or id_
-    online = of("is_online", "states of nodes that are neither true nor false", Place.flag)
+    name = of("hostname", "names that are no text", Place.text) or id_
+    online = of("is_online", "states that are neither true nor false", Place.flag)
     return Node(
         id_,
         name,
@@ -69,7 +95,7 @@ def _node(each: Place, faults: Faults) -> Node:
         online is None or online,
         bool(of("is_gateway", "states of gateways that are neither true nor false", Place.flag)),
         of("clients", "numbers of clients that are none", lambda found: found.whole(0, 100_000)),
-        model=of("model", "models of routers that are no text", model_of),
+        model=of("model", "models that are no text", model_of),
     )
 
 
@@ -93,7 +119,7 @@ def coordinates(location: Place) -> tuple[float, float] | None:
     return None if at == (0.0, 0.0) else at
 
 
-def _link(each: Place, faults: Faults) -> Link:
+def _link(each: Place, faults: Faults, rates: bool) -> Link:
     source, target = (each.need(key, "the id of a node").text() for key in ("source", "target"))
     if source == target:
         each.need("target", "").refuse("another node than `source`")
@@ -108,14 +134,17 @@ def _link(each: Place, faults: Faults) -> Link:
 
     def share(key: str) -> float | None:
         found = each.get(key)
-        what = "qualities of links that are no number from 0 to 1"
+        what = QUALITIES[rates]
+        most = MOST_KBPS if rates else 1.0
+        value = None if found is None else faults.tried(what, name, lambda: found.number(0, most))
         # Zero is what is written where nothing was measured.
-        return None if found is None else faults.tried(what, name, lambda: found.number(0, 1)) or None
+        return (value / 1e3 if rates else value) if value else None
 
-    there, back = share("source_tq"), share("target_tq")
-    return Link(source, target, _MEDIA.get(word) or of_other(there, back), "tq", there, back)
+    there, back = (share(key) for key in _ENDS)
+    medium = _MEDIA.get(word) or of_other(there, back, rates)
+    return Link(source, target, medium, "rate" if rates else "tq", there, back)
 
 
-def of_other(there: float | None, back: float | None) -> Medium:
+def of_other(there: float | None, back: float | None, rates: bool = False) -> Medium:
     """What a link is that the router does not know as Wi-Fi: as good as a cable both ways, or not."""
-    return "cable" if min(there or 0.0, back or 0.0) >= CABLE_QUALITY else "radio"
+    return "cable" if min(there or 0.0, back or 0.0) >= (CABLE_MBPS if rates else CABLE_QUALITY) else "radio"

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from fourhop.community.network import Note
 from fourhop.errors import FourhopError
+from fourhop.text import count
 
 T = TypeVar("T")
 
@@ -101,7 +102,7 @@ class Place:
 
 @dataclass
 class Faults:
-    """Values that cannot be used and that the file is read without: what they are, and the names they are about."""
+    """Values that the file is read without: what they are, in the plural, and whom they are about."""
 
     found: dict[str, list[str]] = field(default_factory=dict)
 
@@ -119,7 +120,15 @@ class Faults:
 
     def notes(self) -> list[Note]:
         """A note for each kind, with the number and the names."""
-        return [Note("left out", f"{len(names)} {what}", tuple(names)) for what, names in self.found.items()]
+        return [
+            Note("left out", count(len(names), _one(what), what), tuple(names)) for what, names in self.found.items()
+        ]
+
+
+def _one(what: str) -> str:
+    """The same of a single one: `link that is none` for `links that are none`."""
+    first, mark, rest = what.replace(" that are ", " that is ").partition(" ")
+    return (first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")) + mark + rest
 
 
 _FLAGS = {"true": True, "yes": True, "1": True, "x": True, "false": False, "no": False, "0": False, "": False}

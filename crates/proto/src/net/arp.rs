@@ -44,12 +44,14 @@ pub struct ArpTable {
     ip: Ipv4Addr,
     retry: Option<Dur>,
     entries: BTreeMap<Ipv4Addr, Entry>,
+    /// When the first request is due again: asked at every event of the station, so it is kept.
+    due: Option<Time>,
 }
 
 impl ArpTable {
     /// An empty table of the station `mac`, `ip`. `retry`: wait before a request is repeated; `None` as in ns-2.
     pub fn new(mac: MacAddr, ip: Ipv4Addr, retry: Option<Dur>) -> ArpTable {
-        ArpTable { mac, ip, retry, entries: BTreeMap::new() }
+        ArpTable { mac, ip, retry, entries: BTreeMap::new(), due: None }
     }
 
     /// Packets held.
@@ -75,8 +77,8 @@ impl ArpTable {
         let (mac, ip) = (self.mac, self.ip);
         let request = request(mac, ip, next_hop);
         let repeat = self.retry.map(|wait| now + wait);
-        match self.entries.get_mut(&next_hop) {
-            Some(Entry::Known(mac)) => Lookup::Known(*mac, packet),
+        let lookup = match self.entries.get_mut(&next_hop) {
+            Some(Entry::Known(mac)) => return Lookup::Known(*mac, packet),
             Some(Entry::Asking { held, requests, .. }) if self.retry.is_none() && *requests >= MAX_REQUESTS => {
                 *requests = 0;
                 Lookup::GiveUp(packet, held.take())
@@ -92,7 +94,9 @@ impl ArpTable {
                 self.entries.insert(next_hop, Entry::Asking { held: Some(packet), requests: 1, repeat });
                 Lookup::Ask(request, None)
             }
-        }
+        };
+        self.find_due();
+        lookup
     }
 
     /// Learns from a message and answers it if it asks for this station. Every request decoded teaches its sender.
@@ -102,6 +106,7 @@ impl ArpTable {
             self.entries.insert(message.sender_ip, Entry::Known(message.sender_mac))
         {
             received.released = Some((message.sender_mac, packet));
+            self.find_due();
         }
         if message.operation == ArpOperation::Request && message.target_ip == self.ip {
             received.reply = Some(ArpMessage {
@@ -117,14 +122,15 @@ impl ArpTable {
 
     /// When a request has to be repeated.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.retry?;
-        self.entries
-            .values()
-            .filter_map(|entry| match entry {
-                Entry::Asking { repeat, held: Some(_), .. } => *repeat,
-                _ => None,
-            })
-            .min()
+        self.due
+    }
+
+    fn find_due(&mut self) {
+        let due = |entry: &Entry| match entry {
+            Entry::Asking { repeat, held: Some(_), .. } => *repeat,
+            _ => None,
+        };
+        self.due = self.entries.values().filter_map(due).min();
     }
 
     /// Repeats the requests that are due: calls `ask` with each, `give_up` with the packets of those asked for often
@@ -153,6 +159,7 @@ impl ArpTable {
                 }
             }
         }
+        self.find_due();
     }
 }
 

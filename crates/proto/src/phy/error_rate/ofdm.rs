@@ -107,12 +107,10 @@ fn pairwise(weight: u32, p: f64) -> f64 {
     let mut binomial = 1.0;
     let mut sum = 0.0;
     for k in 0..=weight {
-        let term = binomial * libm::pow(p, f64::from(k)) * libm::pow(1.0 - p, f64::from(weight - k));
-        sum += match (2 * k).cmp(&weight) {
-            core::cmp::Ordering::Less => 0.0,
-            core::cmp::Ordering::Equal => 0.5 * term,
-            core::cmp::Ordering::Greater => term,
-        };
+        if 2 * k >= weight {
+            let term = binomial * libm::pow(p, f64::from(k)) * libm::pow(1.0 - p, f64::from(weight - k));
+            sum += if 2 * k == weight { 0.5 * term } else { term };
+        }
         binomial *= f64::from(weight - k) / f64::from(k + 1);
     }
     sum

@@ -161,12 +161,12 @@ deny: .venv/.installed ## licences, versions, origins and known vulnerabilities 
 	  echo "deny: ADVISORIES NOT CHECKED: their database could not be fetched" >&2
 	fi
 
-bench: ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
+bench: build ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 	cargo bench --locked -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air --bench grid
-	$(PYTHON) benches/compare.py
+	$(BIN)/python benches/compare.py
 	$(BIN)/python benches/scale.py
 	$(BIN)/python benches/startup.py
-	if command -v valgrind >/dev/null; then $(PYTHON) benches/instructions.py --record; fi
+	if command -v valgrind >/dev/null; then $(BIN)/python benches/instructions.py --record; fi
 
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md

@@ -1,13 +1,14 @@
 """fourhop, ns-2 and ns-3 on the same scenarios in one sitting.
 
-The simulators take turns, seed by seed. Time is processor time of the whole process, start-up included, so that other
+The simulators take turns, seed by seed. Time is processor time of the whole command, start-up included, so that other
 load on the machine disturbs the comparison little. A simulator that is not installed is named and skipped. Writes the
 tables between the marks in docs/performance.md and every run to docs/performance.json.
 
-    python3 benches/compare.py [--repetitions 5] [--only TEXT] [--unseen SEED] [--also FILE.txt:SECONDS]... [--dry]
+    .venv/bin/python benches/compare.py [--repetitions 5] [--only TEXT] [--unseen SEED] [--also FILE:SECONDS]... [--dry]
 
-fourhop runs as crates/sim/examples/run.rs, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
-(Debian's libns3-dev). ns-3 is given less simulated time. Networks of 10,000 nodes are run by fourhop alone, once.
+fourhop runs as `fourhop run` of `make build`, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
+or wifi.cc (Debian's libns3-dev). ns-3 is given less simulated time. Networks of 10,000 nodes are run by fourhop alone,
+once. crates/sim/examples/run.rs runs each network again, untimed, to count frames and receptions.
 """
 
 import argparse
@@ -29,10 +30,15 @@ from pathlib import Path
 from typing import Any
 
 import make_scenarios
+import saturated
+
+import fourhop
 
 ROOT = Path(__file__).resolve().parent.parent
-FOURHOP = ROOT / "target" / "release" / "examples" / "run"
+FOURHOP = ROOT / ".venv" / "bin" / "fourhop"
+COUNTER = ROOT / "target" / "release" / "examples" / "run"
 NS3 = ROOT / "benches" / "ns3" / "chain"
+NS3_WIFI = ROOT / "benches" / "ns3" / "wifi"
 REPORT = ROOT / "docs" / "performance.md"
 HEADERS = Path("/usr/include/ns3")
 SIMULATORS = ("fourhop", "ns-2", "ns-3")
@@ -48,6 +54,8 @@ class Scenario:
     ns2_seconds: float
     ns3_seconds: float
     once: bool = False
+    wifi: tuple[str, ...] = ()
+    """Words for benches/ns3/wifi.cc, which runs saturated 802.11n."""
 
     def duration(self, simulator: str) -> float:
         return {"fourhop": self.seconds, "ns-2": self.ns2_seconds, "ns-3": self.ns3_seconds}[simulator]
@@ -64,7 +72,7 @@ class Run:
     cpu_s: float
     wall_s: float
     peak_mib: float
-    events: int
+    events: int | None
     goodput_kbps: float
     frames: int | None = None
     receptions: int | None = None
@@ -73,6 +81,12 @@ class Run:
     def speed(self) -> float:
         """Simulated seconds per second of processor time."""
         return self.simulated_s / self.cpu_s
+
+    @property
+    def scheduled(self) -> int:
+        """Its events, by a simulator that counts them."""
+        assert self.events is not None
+        return self.events
 
     @property
     def received(self) -> int:
@@ -89,12 +103,12 @@ def bench(name: str, seconds: float, ns2: float | None = None, ns3: float = 0.0,
 
 
 SCENARIOS = [
-    bench("chain7", 1000, ns3=60),
-    bench("chain8", 1000, ns3=60),
-    bench("chain16", 1000, ns3=40),
-    bench("random120", 300, ns3=15),
-    bench("grid7", 300, ns3=15),
-    bench("grid10", 300, ns3=15),
+    bench("chain7", 4000, ns3=60),
+    bench("chain8", 4000, ns3=60),
+    bench("chain16", 4000, ns3=40),
+    bench("random120", 600, ns3=15),
+    bench("grid7", 600, ns3=15),
+    bench("grid10", 600, ns3=15),
     bench("random10000", 60, ns2=0, once=True),
 ]
 
@@ -113,9 +127,9 @@ def unseen(seed: int, folder: str) -> Iterator[Scenario]:
     draw = random.Random(seed)
     hops, side = draw.choice((5, 6, 9, 10, 11, 12, 13)), draw.choice((6, 8, 9))
     made = {
-        f"chain of {hops} hops": (make_scenarios.chain(hops), 1000, 60),
-        f"grid of {side} x {side}, drawn": (make_scenarios.grid(side, 2 * (side - 2), seed), 300, 15),
-        "120 random nodes, drawn": (make_scenarios.field(make_scenarios.NODES, 10, 2, 9, seed), 300, 15),
+        f"chain of {hops} hops": (make_scenarios.chain(hops), 4000, 60),
+        f"grid of {side} x {side}, drawn": (make_scenarios.grid(side, 2 * (side - 2), seed), 600, 15),
+        "120 random nodes, drawn": (make_scenarios.field(make_scenarios.NODES, 10, 2, 9, seed), 600, 15),
     }
     for number, (name, (network, seconds, ns3_seconds)) in enumerate(made.items()):
         file = Path(folder) / f"unseen-{number}.txt"
@@ -123,8 +137,21 @@ def unseen(seed: int, folder: str) -> Iterator[Scenario]:
         yield Scenario(name, file, seconds, seconds, ns3_seconds)
 
 
+def aggregates(folder: str) -> Iterator[Scenario]:
+    """802.11n with aggregates, in which every sender always has something to send: ns-2.35 has no 802.11n."""
+    for name, network, words in (
+        ("802.11n, 5 stations", saturated.cell(5), ("--stations=5",)),
+        ("802.11n, 10 stations", saturated.cell(10), ("--stations=10",)),
+        ("802.11n, 3 hops", saturated.chain(3), ("--hops=3", f"--aside={saturated.ASIDE}")),
+    ):
+        file = Path(folder) / f"{name}.toml"
+        file.write_text(fourhop.Scenario.from_dict(saturated.document(network)).to_toml())
+        yield Scenario(name, file, 100, 0.0, 5, wifi=words)
+
+
 def prepare() -> tuple[list[str], list[str]]:
     """Builds what can be built; the simulators that are there, and why others are not."""
+    subprocess.run(["make", "--silent", "build"], cwd=ROOT, check=True)
     subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
     present, missing = ["fourhop"], []
     if shutil.which("ns"):
@@ -132,7 +159,7 @@ def prepare() -> tuple[list[str], list[str]]:
     else:
         missing.append("ns-2 is not installed (Debian: ns2): skipped")
     if HEADERS.exists():
-        subprocess.run(["make", "--silent", "-C", str(NS3.parent)], check=True)
+        subprocess.run(["make", "--silent", "-C", str(NS3.parent), "chain", "wifi"], check=True)
         present.append("ns-3")
     else:
         missing.append("ns-3 is not installed (Debian: libns3-dev): skipped")
@@ -143,9 +170,18 @@ def command(simulator: str, scenario: Scenario, seed: int) -> list[str]:
     seconds, file = scenario.duration(simulator), str(scenario.file)
     if simulator == "ns-2":
         return ["ns", str(ROOT / "benches" / "ns2" / "run.tcl"), file, "-seed", str(seed), "-duration", str(seconds)]
+    if scenario.wifi and simulator == "ns-3":
+        return [str(NS3_WIFI), *scenario.wifi, f"--seed={seed}", f"--duration={seconds}", "--warmup=1"]
     if simulator == "ns-3":
         return [str(NS3), file, f"--seed={seed}", f"--duration={seconds}"]
-    return [str(FOURHOP), file, "--seed", str(seed), "--duration", f"{seconds}s"]
+    return [str(FOURHOP), "run", file, "--seed", str(seed), "--runs", "1", "--duration", f"{seconds}s", "--json"]
+
+
+def count(scenario: Scenario, seed: int) -> dict[str, int]:
+    """Frames and receptions of a run of fourhop."""
+    words = [str(COUNTER), str(scenario.file), "--seed", str(seed), "--duration", f"{scenario.seconds}s"]
+    counted: dict[str, int] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    return counted
 
 
 def watch(pid: int) -> tuple[int, resource.struct_rusage, float]:
@@ -180,6 +216,11 @@ def measure(simulator: str, scenario: Scenario, seed: int) -> Run:
         out.seek(0)
         result = json.loads(next(line for line in out if line.startswith("{")))
     ours = simulator == "fourhop"
+    counted = count(scenario, seed) if ours else {}
+    if ours:
+        goodput = result["aggregate_goodput_bps"]["mean"] / 1000
+    else:
+        goodput = result["goodput_bps"] / 1000 if scenario.wifi else sum(result["goodput_kbps"])
     return Run(
         scenario=scenario.name,
         simulator=simulator,
@@ -188,10 +229,10 @@ def measure(simulator: str, scenario: Scenario, seed: int) -> Run:
         cpu_s=usage.ru_utime + usage.ru_stime,
         wall_s=wall,
         peak_mib=peak,
-        events=result["events"],
-        goodput_kbps=result["aggregate_goodput_bps"] / 1000 if ours else sum(result["goodput_kbps"]),
-        frames=result.get("frames"),
-        receptions=result.get("receptions"),
+        events=result.get("events"),
+        goodput_kbps=goodput,
+        frames=counted.get("frames"),
+        receptions=counted.get("receptions"),
     )
 
 
@@ -247,7 +288,7 @@ def rows(scenarios: Iterable[Scenario], runs: list[Run]) -> Iterator[str]:
                         f"{simulator}, {these[0].simulated_s:g} s",
                         number(median(lambda run: run.speed)),
                         faster,
-                        millions(median(lambda run: run.events / run.cpu_s)),
+                        millions(median(lambda run: run.scheduled / run.cpu_s)) if these[0].events else "",
                         millions(median(lambda run: run.received / run.cpu_s)) if received else "",
                         f"{median(lambda run: 1e9 * run.cpu_s / run.received):.0f}" if received else "",
                         f"{median(lambda run: run.peak_mib):.1f}",
@@ -378,7 +419,11 @@ def main() -> None:
         file, seconds = also.rsplit(":", 1)
         scenarios.append(Scenario(Path(file).stem, Path(file), float(seconds), float(seconds), 0.0))
     with tempfile.TemporaryDirectory() as folder:
-        more = [fewer(190, 21, folder), *(unseen(arguments.unseen, folder) if arguments.unseen else ())]
+        more = [
+            fewer(190, 21, folder),
+            *(unseen(arguments.unseen, folder) if arguments.unseen else ()),
+            *aggregates(folder),
+        ]
         scenarios += [each for each in more if arguments.only in each.name]
         measure_all(scenarios, present, missing, arguments)
 
@@ -403,7 +448,7 @@ def measure_all(
     ]
     lines += [f"{what}." for what in missing]
     lines += rows(scenarios, runs)
-    longer = next((scenario for scenario in reversed(scenarios) if not scenario.once), scenarios[0])
+    longer = next((each for each in reversed(scenarios) if not each.once and not each.wifi), scenarios[0])
     remarks = [*targets(runs), two_cores(longer, arguments.repetitions), *start_up(5)]
     lines += ["", *(f"- {line}" for line in remarks)]
     print("\n".join(lines))

@@ -6,11 +6,11 @@
 // failure, in a row or not, would give up a whole aggregate, send a BlockAckReq and set the contention window back. It is therefore without
 // a limit here; --ssrc=7 is ns-3's default.
 //
-//   wifi [--stations=1] [--older=0] [--hops=0] [--standard=n|ac] [--mcs=7] [--streams=1] [--width=20] [--shortGuard=0] [--ampdu=65535]
+//   wifi [--stations=1] [--older=0] [--hops=0] [--aside=0] [--standard=n|ac] [--mcs=7] [--streams=1] [--width=20] [--shortGuard=0] [--ampdu=65535]
 //     [--rts=0] [--ssrc=1000000] [--payload=1472] [--interval=0.0001] [--seed=1] [--duration=12] [--warmup=2]
 //
 //   --hops=0   that many stations on a circle of 1 m send to one in its middle
-//   --hops=N   one flow over N hops of 10 m
+//   --hops=N   one flow over N hops of 10 m, in a line but for --aside
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -55,12 +55,13 @@ main(int argc, char* argv[])
     uint32_t stations = 1, older = 0, hops = 0, mcs = 7, streams = 1, width = 20, ampdu = 65535, payload = 1472, seed = 1;
     uint32_t ssrc = 1000000;
     bool shortGuard = false, rts = false;
-    double duration = 12, warmup = 2, interval = 1e-4;
+    double duration = 12, warmup = 2, interval = 1e-4, aside = 0;
     std::string standard = "n";
     CommandLine cmd;
     cmd.AddValue("stations", "senders", stations);
     cmd.AddValue("older", "how many of the stations, the last ones, have 802.11a at 54 Mbit/s", older);
     cmd.AddValue("hops", "hops of a chain; 0: one cell", hops);
+    cmd.AddValue("aside", "metres by which every second node of a chain stands beside the line", aside);
     cmd.AddValue("standard", "n or ac", standard);
     cmd.AddValue("mcs", "MCS within a stream", mcs);
     cmd.AddValue("streams", "spatial streams", streams);
@@ -91,7 +92,7 @@ main(int argc, char* argv[])
     for (uint32_t n = 0; n < count; ++n)
     {
         double angle = 2 * M_PI * n / stations;
-        places->Add(hops > 0 ? Vector(10.0 * n, 0, 0) : n == 0 ? Vector(0, 0, 0) : Vector(std::cos(angle), std::sin(angle), 0));
+        places->Add(hops > 0 ? Vector(std::sqrt(100.0 - aside * aside) * n, n % 2 * aside, 0) : n == 0 ? Vector(0, 0, 0) : Vector(std::cos(angle), std::sin(angle), 0));
     }
     MobilityHelper mobility;
     mobility.SetPositionAllocator(places);

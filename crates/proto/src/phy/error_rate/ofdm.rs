@@ -42,7 +42,7 @@ pub enum Code {
 impl Code {
     /// Least weight of an error event; how many there are of it and of the weights after it, over all phases of the
     /// puncturing; how many data bits a period of the puncturing takes.
-    const fn spectrum(self) -> (u32, [f64; 6], f64) {
+    const fn spectrum(self) -> (usize, [f64; 6], f64) {
         match self {
             Code::Half => (10, [11.0, 0.0, 38.0, 0.0, 193.0, 0.0], 1.0),
             Code::TwoThirds => (6, [1.0, 16.0, 48.0, 158.0, 642.0, 2435.0], 2.0),
@@ -101,25 +101,46 @@ fn square_ber(points: u32, es_n0: f64) -> f64 {
     (1..=side_bits).map(bit).sum::<f64>() / f64::from(side_bits)
 }
 
-/// Probability that a path of weight `weight` beats the right one when each bit is wrong with probability `p`.
-fn pairwise(weight: u32, p: f64) -> f64 {
-    // The terms of the binomial distribution from more than half of the bits wrong; a tie is lost half of the time.
-    let mut binomial = 1.0;
-    let mut sum = 0.0;
-    for k in 0..=weight {
-        if 2 * k >= weight {
-            let term = binomial * libm::pow(p, f64::from(k)) * libm::pow(1.0 - p, f64::from(weight - k));
-            sum += if 2 * k == weight { 0.5 * term } else { term };
+/// Largest weight in [`Code::spectrum`].
+const MOST: usize = 15;
+
+/// The powers of a bit's probabilities that the paths have in common.
+struct Powers {
+    /// Of being wrong, from 0 on.
+    wrong: [f64; MOST + 1],
+    /// Of being right, up to half of the bits.
+    right: [f64; MOST / 2 + 1],
+}
+
+impl Powers {
+    fn new(p: f64) -> Powers {
+        Powers {
+            wrong: core::array::from_fn(|k| libm::pow(p, k as f64)),
+            right: core::array::from_fn(|k| libm::pow(1.0 - p, k as f64)),
         }
-        binomial *= f64::from(weight - k) / f64::from(k + 1);
     }
-    sum
+
+    /// Probability that a path of weight `weight` beats the right one.
+    fn pairwise(&self, weight: usize) -> f64 {
+        // The terms of the binomial distribution from half of the bits wrong on; a tie is lost half of the time.
+        let mut binomial = 1.0;
+        let mut sum = 0.0;
+        for k in 0..=weight {
+            if 2 * k >= weight {
+                let term = binomial * self.wrong[k] * self.right[weight - k];
+                sum += if 2 * k == weight { 0.5 * term } else { term };
+            }
+            binomial *= (weight - k) as f64 / (k + 1) as f64;
+        }
+        sum
+    }
 }
 
 /// Probability that an error event begins at a data bit, at most; above 1 if the bound says nothing.
 pub fn event_rate(code: Code, p: f64) -> f64 {
     let (least, counts, period) = code.spectrum();
-    let events: f64 = (least..).zip(counts).map(|(weight, count)| count * pairwise(weight, p)).sum();
+    let powers = Powers::new(p);
+    let events: f64 = (least..).zip(counts).map(|(weight, count)| count * powers.pairwise(weight)).sum();
     events / period
 }
 
@@ -197,6 +218,7 @@ mod tests {
         ];
         for (code, kept) in puncturing {
             let (least, counts, period) = code.spectrum();
+            let least = least as u32;
             let events = count_events(kept, least + 5);
             let found: Vec<f64> = (least..least + 6).map(|w| events.get(&w).copied().unwrap_or(0.0)).collect();
             assert_eq!(found, counts, "{code:?}");
@@ -263,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_tie_is_lost_half_of_the_time() {
-        assert!((pairwise(2, 0.1) - (0.5 * 0.18 + 0.01)).abs() < 1e-15);
-        assert!((pairwise(3, 0.1) - (3.0 * 0.009 + 0.001)).abs() < 1e-15);
+        assert!((Powers::new(0.1).pairwise(2) - (0.5 * 0.18 + 0.01)).abs() < 1e-15);
+        assert!((Powers::new(0.1).pairwise(3) - (3.0 * 0.009 + 0.001)).abs() < 1e-15);
     }
 }

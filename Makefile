@@ -92,12 +92,11 @@ compiled: build linux
 	cargo test --locked --quiet --no-run $(TESTED_LINUX)
 
 # Two files at a time: programs in nodes wait for the clock more than they compute. What is skipped is listed with the reason.
-# CHOSEN is further words for pytest, such as --last-failed.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	$(call TOOL,nfpm)
 	cargo test --locked $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
-	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile -o cache_dir=target/pytest-linux tests/linux $(CHOSEN)
+	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
 
 results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results

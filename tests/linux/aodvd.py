@@ -98,6 +98,19 @@ class Daemons:
         self.control(node).unlink(missing_ok=True)
         return said
 
+    def ping(self, src: int, dst: int, count: int) -> str:
+        """What ping says once so many in a row have passed: a daemon on a busy machine may lose its neighbours."""
+        said = ""
+
+        def passes() -> bool:
+            nonlocal said
+            words = ("ping", "-c", str(count), "-i", "0.3", "-W", "3", f"n{dst}")
+            said = self.net.run(f"n{src}", *words).stdout
+            return " 0% packet loss" in said
+
+        self.wait(passes, 40, f"no loss from n{src} to n{dst}")
+        return said
+
     def wait(self, holds: Callable[[], bool], seconds: float, what: str) -> float:
         """Wait until something holds; how long that took."""
         begun = time.monotonic()

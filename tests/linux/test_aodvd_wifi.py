@@ -9,6 +9,7 @@ itself alone.
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import re
 import shutil
@@ -125,8 +126,11 @@ def disk(folder: Path) -> Path:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(library, place)
     for module in MODULES:
-        found = next(Path(FOLDER).glob(f"lib/modules/*/kernel/**/{module}.ko"))
-        shutil.copy(found, root / "modules")
+        # What is built in has no file; Debian compresses modules since 6.12.
+        for found in Path(FOLDER).glob(f"lib/modules/*/kernel/**/{module}.ko*"):
+            content = found.read_bytes()
+            plain = lzma.decompress(content) if found.suffix == ".xz" else content
+            (root / "modules" / f"{module}.ko").write_bytes(plain)
     (root / "init").write_text(INIT, encoding="utf-8")
     (root / "init").chmod(0o755)
     pack = "find . | cpio --quiet -o -H newc | gzip -1 > ../disk"

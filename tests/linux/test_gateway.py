@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,13 +40,19 @@ for _ in range(int(sys.argv[3])):
     digest, total = hashlib.sha256(), 0
     while data := connection.recv(65536):
         digest.update(data); total += len(data)
+        # Of this size, if one is given: it has arrived.
+        if sys.argv[4:] == [str(total)]: connection.sendall(b"!")
     print(total, digest.hexdigest(), flush=True)
 """
 SOURCE = """
 import random, socket, sys, time
 data = random.Random(int(sys.argv[3])).randbytes(int(sys.argv[4]))
+begun = time.monotonic()
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
-    s.settimeout(60); s.sendall(data); time.sleep(float(sys.argv[5]))
+    s.settimeout(60); s.sendall(data)
+    if s.recv(1) != b"!": sys.exit("the other end has closed")
+    print(time.monotonic() - begun, flush=True)
+    time.sleep(float(sys.argv[5]))
 """
 # Sends all the time, for some seconds.
 STEADY = """
@@ -168,16 +174,26 @@ class Border:
     def transfer(
         self, size: int, to: str = NODE, seed: int = 1, source: str = "host", sink: str = "node", stay: float = 0
     ) -> float:
-        """Sends bytes to an end, which must arrive whole, and leaves the connection open; the time it takes."""
-        server = self.start(sink, sys.executable, "-c", SINK, to, "7000", "1")
+        """Sends bytes to an end, which must arrive whole, and leaves the connection open.
+
+        It returns the time from the first packet to the last, as the sender sees it: programs that start late on a
+        busy machine are no part of it.
+        """
+        server = self.start(sink, sys.executable, "-c", SINK, to, "7000", "1", str(size))
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n", server.communicate()
-        begun = time.monotonic()
         client = self.run(source, sys.executable, "-c", SOURCE, to, "7000", str(seed), str(size), str(stay))
         assert client.returncode == 0, client.stderr
         said = server.communicate(timeout=LONGEST)[0].split()
         assert said == [str(size), expected(seed, size)]
-        return time.monotonic() - begun
+        return float(client.stdout)
+
+    def wait(self, holds: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
+        """Wait until the state is as it must become; the state then."""
+        deadline = time.monotonic() + LONGEST
+        while not holds(state := self.status()):
+            assert time.monotonic() < deadline, (what, state)
+        return state
 
     def remove(self) -> None:
         for process in reversed(self.processes):
@@ -263,7 +279,7 @@ def test_ipv6_is_paced_too(border: Border) -> None:
 def test_an_upload_passes_and_is_told_the_wired_round_trip(border: Border) -> None:
     border.gateway()
     took = border.transfer(5_000_000, to=HOST, source="node", sink="host")
-    assert took < 5, "nothing waits on its way out"
+    assert took < shortest(5_000_000), "nothing waits on its way out"
     state = border.status()
     assert state["totals"]["options"] > 50
     (node,) = [node for node in state["nodes"] if node["address"] == NODE]
@@ -283,15 +299,18 @@ def test_unknown_nodes_are_not_paced_but_counted_and_a_program_may_know_them(bor
     known = border.folder / "hops"
     known.write_text("", encoding="utf-8")
     border.gateway(mesh=f'hops = "command"\ncommand = ["cat", "{known}"]\nevery = "1s"')
-    assert border.transfer(2_000_000) < shortest(2_000_000, hops=2)
+    border.transfer(2_000_000)
     totals = border.status()["totals"]
     assert (totals["unknown"] > 1000, totals["waited"]) == (True, 0)
     known.write_text(f"{NODE} 2\n", encoding="utf-8")
-    time.sleep(2.5)
+
+    def is_known(state: dict[str, Any]) -> bool:
+        return any(node["address"] == NODE and node["hops"] == 2 for node in state["nodes"])
+
+    border.wait(is_known, "two hops")
     assert border.transfer(1_000_000) > shortest(1_000_000, hops=2)
     known.write_text("nonsense\n", encoding="utf-8")
-    time.sleep(2.5)
-    state = border.status()
+    state = border.wait(lambda state: state["hops_error"] is not None, "a line that is wrong")
     assert 'found "nonsense", allowed: lines as' in state["hops_error"]
     assert {node["address"]: node["hops"] for node in state["nodes"]}[NODE] == 2, "what was known holds"
 
@@ -302,7 +321,7 @@ def test_it_only_looks_if_it_is_asked_to(border: Border) -> None:
         transfer = threads.submit(border.transfer, 3_000_000, stay=4)
         time.sleep(1)
         state = border.status()
-        assert transfer.result() < 7
+        assert transfer.result() < shortest(3_000_000)
     assert state["dry_run"]
     assert (state["totals"]["waited"], state["totals"]["held_back"], state["totals"]["options"]) == (0, 0, 0)
     flow = max(state["flows"], key=lambda flow: int(flow["into_bytes"]))
@@ -328,16 +347,36 @@ def test_it_reads_its_file_again_and_keeps_what_it_had_if_that_is_wrong(border: 
     assert border.transfer(1_000_000) < shortest(1_000_000)
 
 
+def test_a_file_that_root_alone_may_read_is_read_again(border: Border) -> None:
+    file = border.file()
+    file.chmod(0o600)
+    process = border.start("gate", PROGRAM, "run", "--config", file)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("started: ")
+    border.file(more="[pace]\npacing = false")
+    process.send_signal(signal.SIGHUP)
+    assert process.stderr.readline().startswith("reloaded: ")
+    border.wait(lambda state: state["state"] == "idle", "its state")
+    (border.folder / "new").write_bytes(file.read_bytes())
+    (border.folder / "new").chmod(0o600)
+    (border.folder / "new").rename(file)
+    process.send_signal(signal.SIGHUP)
+    line = process.stderr.readline()
+    assert line == (
+        f"not reloaded: {file}: found a new file that user nobody may not read; allow it (chmod o+r), or restart the "
+        "gateway\n"
+    )
+    end(process)
+
+
 def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Border) -> None:
     process = border.gateway()
     with ThreadPoolExecutor(1) as threads:
-        transfer = threads.submit(border.transfer, 3_000_000)
-        time.sleep(3)
+        transfer = threads.submit(border.transfer, 6_000_000)
+        border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.kill()
-        killed = time.monotonic()
-        transfer.result()
-    # What is left of 3 MB passes at once, but for what TCP has to send again first.
-    assert time.monotonic() - killed < 5
+        # What is left passes at once, but for what TCP has to send again first.
+        assert transfer.result() < shortest(6_000_000)
     assert border.rules() != "", "nobody was there to take them away"
     process = border.gateway()
     assert border.rules().count("-A FORWARD") <= 2
@@ -361,6 +400,20 @@ def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: B
     assert border.run("gate", PROGRAM, "clean").returncode == 0
 
 
+def test_a_user_who_takes_its_name_first_stops_nothing(border: Border) -> None:
+    needs("setpriv")
+    script = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\\0fourhop-gateway'); s.listen(); "
+    script += "print('has it', flush=True); time.sleep(60)"
+    nobody = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+    squatter = border.start("gate", *nobody, sys.executable, "-c", script)
+    assert squatter.stdout is not None
+    assert squatter.stdout.readline() == "has it\n", squatter.communicate()
+    process = border.gateway()
+    second = border.run("gate", PROGRAM, "run", "--config", border.folder / "gateway.toml")
+    assert f"already runs in this network namespace (process {process.pid})" in second.stderr
+    end(process)
+
+
 def test_rules_that_another_program_flushes_come_back(border: Border) -> None:
     border.gateway()
     assert border.transfer(300_000) > shortest(300_000)
@@ -370,10 +423,11 @@ def test_rules_that_another_program_flushes_come_back(border: Border) -> None:
             border.run("gate", tables, "-t", "mangle", "-F")
             border.run("gate", tables, "-t", "mangle", "-X")
         border.run("gate", "nft", "flush", "ruleset")
-        deadline = time.monotonic() + 30
-        while border.status()["totals"]["rules_restored"] < times:
-            assert time.monotonic() < deadline, border.status()
-            time.sleep(0.2)
+
+        def has_restored(state: dict[str, Any], least: int = times) -> bool:
+            return bool(state["totals"]["rules_restored"] >= least)
+
+        border.wait(has_restored, "the rules")
         assert border.rules() == before
         assert border.transfer(300_000) > shortest(300_000)
     state = border.status()
@@ -398,15 +452,12 @@ def offspring(process: subprocess.Popen[str]) -> list[int]:
 def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
     process = border.gateway()
     with ThreadPoolExecutor(1) as threads:
-        # 6 s of pacing, of which it is stopped most of the time: what it held leaves, too.
-        transfer = threads.submit(border.transfer, 2_000_000)
-        time.sleep(1)
+        # 12 s of pacing, of which it is stopped most of the time: what it held leaves, too.
+        transfer = threads.submit(border.transfer, 6_000_000)
+        border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.send_signal(signal.SIGSTOP)
-        begun = time.monotonic()
-        transfer.result()
-        took = time.monotonic() - begun
-    # At most two seconds until packets pass; the rest is for a busy machine.
-    assert took < shortest(2_000_000) - 0.5
+        # At most two seconds until packets pass; the rest is for a busy machine.
+        assert transfer.result() < shortest(6_000_000)
     assert border.transfer(1_000_000) < shortest(1_000_000)
     process.send_signal(signal.SIGCONT)
     state = border.status()
@@ -418,16 +469,21 @@ def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border
 
 
 def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
-    process = border.gateway()
+    # The whole window of the sender waits in it.
+    process = border.gateway(more='[pace]\nsojourn = "none"')
     (guard,) = offspring(process)
     queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
     with ThreadPoolExecutor(1) as threads:
-        transfer = threads.submit(border.transfer, 1_500_000)
-        waiting, deadline = 0, time.monotonic() + 10
-        while waiting < 5:
-            assert time.monotonic() < deadline
+        transfer = threads.submit(border.transfer, 6_000_000)
+        deadline = time.monotonic() + 30
+        waiting, again, since = 0, 0, time.monotonic()
+        # Until the sender has learned that round trips are long: at first its time-outs take waiting for loss.
+        while waiting < 50 or time.monotonic() < since + 1.5:
+            assert time.monotonic() < deadline, (waiting, again)
+            time.sleep(0.05)
+            if (now := border.retransmitted("host")) != again:
+                again, since = now, time.monotonic()
             waiting = max(int(line.split()[2]) for line in queues.read_text().splitlines())
-        again = border.retransmitted("host")
         process.kill()
         transfer.result()
     # The kernel would drop all that it holds for a process that ends. What is sent again is due to a busy machine.
@@ -469,7 +525,7 @@ def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:
     bounded = round_trips()
     assert unbounded[len(unbounded) // 2] > 1
     # The target is 50 ms above the interval, which is 6 ms, and the path takes none; the rest is for a busy machine.
-    assert bounded[len(bounded) // 2] < 0.15
+    assert bounded[len(bounded) // 2] < unbounded[len(unbounded) // 2] / 4
 
 
 def test_several_workers_share_the_nodes(border: Border) -> None:

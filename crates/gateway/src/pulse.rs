@@ -44,7 +44,9 @@ impl Pulse {
     /// If the system has no thread left.
     pub fn start(guarded: Vec<Guarded>, workers: Vec<Arc<Shared>>) -> Result<Pulse, Error> {
         let told = Arc::<Told>::default();
-        let beating = Beating { guarded, workers, told: told.clone(), guard: None, rounds: Vec::new() };
+        let mut beating = Beating { guarded, workers, told: told.clone(), guard: None, rounds: Vec::new() };
+        // The gateway is not ready before its guard is. Without one it goes on, says so, and tries again.
+        beating.engage();
         let thread = std::thread::Builder::new().name("pulse".to_owned()).spawn(move || beating.run());
         Ok(Pulse { told, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
     }
@@ -70,19 +72,24 @@ struct Beating {
     told: Arc<Told>,
     guard: Option<Guard>,
     /// Of the workers at the last beat.
-    rounds: Vec<u64>,
+    rounds: Vec<usize>,
 }
 
 impl Beating {
+    fn engage(&mut self) {
+        self.guard = self.noted(Guard::start(&self.guarded));
+    }
+
     fn run(mut self) {
-        let (mut moved, mut tried) = (Instant::now(), None::<Instant>);
+        let mut moved = Instant::now();
+        let mut tried = moved;
         while !self.told.ended.load(Ordering::Acquire) {
-            if self.guard.is_none() && tried.is_none_or(|at| at.elapsed() > AGAIN) {
-                tried = Some(Instant::now());
-                self.guard = self.noted(Guard::start(&self.guarded));
+            if self.guard.is_none() && tried.elapsed() > AGAIN {
+                tried = Instant::now();
+                self.engage();
             }
             std::thread::sleep(BEAT);
-            let rounds: Vec<u64> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
+            let rounds: Vec<usize> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
             let goes =
                 self.rounds.len() != rounds.len() || rounds.iter().zip(&self.rounds).all(|(now, then)| now != then);
             if goes {

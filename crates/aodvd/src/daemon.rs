@@ -1,7 +1,7 @@
 //! The daemon: sockets, kernel, signals and the clock in one loop around the [engine](crate::engine).
 
 use crate::authentication::Keys;
-use crate::config::Config;
+use crate::config::{Config, System};
 use crate::engine::{Arrival, Engine, Task};
 use crate::kept::Kept;
 use crate::kernel::{self, Kernel};
@@ -118,6 +118,11 @@ fn prepare(file: &Path, user: &str) -> Result<(), Error> {
     }
 }
 
+/// The only daemon of this network namespace.
+fn only(system: &System) -> Result<Instance, Error> {
+    Ok(Instance::take(SERVICE, &system.user, system.control.parent().unwrap_or(Path::new("/")))?)
+}
+
 /// Takes back what a daemon has left that was killed; how many routes and rules, and how many variables, that were.
 ///
 /// # Errors
@@ -125,7 +130,7 @@ fn prepare(file: &Path, user: &str) -> Result<(), Error> {
 pub fn clean(config: &Config) -> Result<(usize, usize), Error> {
     let system = &config.system;
     // Of one that runs in this network namespace nothing is taken.
-    let _only = Instance::take(SERVICE)?;
+    let _only = only(system)?;
     let left = kernel::clean(system.owner())?;
     if !system.state.exists() {
         return Ok((left, 0));
@@ -148,7 +153,7 @@ pub fn run(config: Config) -> Result<(), Error> {
         return Err(Error::Refused(format!("system.control: found {path}, where another daemon listens")));
     }
     // Before anything is taken back: what is there may be of a daemon that runs.
-    let _only = Instance::take(SERVICE)?;
+    let _only = only(&system)?;
     prepare(&system.control, &system.user)?;
     prepare(&system.state, &system.user)?;
     let mut kept = Kept::read(&system.state)?;

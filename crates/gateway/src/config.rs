@@ -209,7 +209,15 @@ impl Config {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(text: &str) -> Result<Config, Invalid> {
-        file::parse(text, "text", &TABLES, Config::build)
+        Config::parse_as(text, "text")
+    }
+
+    /// Reads the text of a file of this name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse_as(text: &str, name: &str) -> Result<Config, Invalid> {
+        file::parse(text, name, &TABLES, Config::build)
     }
 
     fn build(reader: &mut Reader) -> Option<Config> {

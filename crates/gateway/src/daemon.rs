@@ -1,9 +1,10 @@
 //! The main thread: sets everything up, listens to signals, asks for hops, reports, and takes everything back.
 
-use crate::config::{Backend, Config, Entry, Source};
+use crate::config::{Backend, Config, Entry, Service, Source};
 use crate::hops::{self, Routes};
 use crate::keeper::Keeper;
 use crate::pulse::Pulse;
+use crate::reread::Reread;
 use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
 use crate::{Error, SERVICE, figures, rules, selftest};
@@ -48,6 +49,7 @@ type Thread = JoinHandle<Result<(), fourhop_live::Error>>;
 
 struct Daemon {
     start: Start,
+    file: Reread,
     config: Config,
     backend: Backend,
     /// Keeps the rules, if they are of this program.
@@ -90,7 +92,7 @@ pub fn run(start: Start) -> Result<(), Error> {
         return Err(Error::Refused(format!("{}: {}", start.file.display(), absent(device))));
     }
     // Before anything is taken away: what is there may be of a process that runs.
-    let _only = Instance::take(SERVICE)?;
+    let _only = only(&config.service)?;
     let backend = rules::probe(&config)?;
     // What a process has left that was killed.
     if config.rules.manage {
@@ -99,6 +101,14 @@ pub fn run(start: Start) -> Result<(), Error> {
     let opened = open(&config)?;
     let keeper = config.rules.manage.then(|| Keeper::set(&config, backend)).transpose()?;
     begin(start, config, backend, keeper, manager, opened)
+}
+
+/// The only gateway of this network namespace.
+///
+/// # Errors
+/// If there is another one.
+pub fn only(service: &Service) -> Result<Instance, Error> {
+    Ok(Instance::take(SERVICE, &service.user, service.socket.parent().unwrap_or(Path::new("/")))?)
 }
 
 /// The devices of the file that are not there.
@@ -152,6 +162,7 @@ fn begin(
     if let Some(folder) = config.service.socket.parent() {
         privileges::folder(folder, &config.service.user)?;
     }
+    let file = Reread::of(&start.file);
     // Raw sockets are what the old iptables talks to the kernel by.
     let keep = match backend {
         Backend::Nft => vec![Capability::NetAdmin],
@@ -182,6 +193,7 @@ fn begin(
     let warned = (Time::ZERO, Totals::default());
     let mut daemon = Daemon {
         start,
+        file,
         config,
         backend,
         keeper,
@@ -285,7 +297,7 @@ impl Daemon {
         figures: Option<&metrics::Server>,
     ) -> Result<(), Error> {
         let mut ready = Vec::new();
-        let (mut next, mut rounds, mut moved) = (Time::ZERO, u64::MAX, self.clock.now());
+        let (mut next, mut rounds, mut moved) = (Time::ZERO, usize::MAX, self.clock.now());
         loop {
             let now = self.clock.now();
             if now >= next {
@@ -344,7 +356,7 @@ impl Daemon {
     /// Reads the file again. With one that is wrong everything goes on as before.
     fn reload(&mut self) {
         self.manager.reloading();
-        match Config::read(&self.start.file) {
+        match self.file.read(&self.config.service.user) {
             Ok(config) if missing(&config).next().is_some() => {
                 missing(&config).for_each(|device| log!(3, "not reloaded: {}", absent(device)));
             }

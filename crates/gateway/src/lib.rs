@@ -3,7 +3,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`config`] | what a file says |
+//! | [`config`], [`reread`] | what a file says, at the start and on SIGHUP |
 //! | [`rules`] | the rules that bring packets here |
 //! | [`keeper`] | puts them back where another program has taken them away |
 //! | [`setup`], [`selftest`] | what writes a first configuration, and tries the kernel's queue |
@@ -41,6 +41,7 @@ pub mod keeper;
 pub mod nodes;
 pub mod packet;
 pub mod pulse;
+pub mod reread;
 pub mod rules;
 pub mod selftest;
 pub mod setup;

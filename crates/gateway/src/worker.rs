@@ -17,7 +17,7 @@ use fourhop_proto::wire::bytes::IpHead;
 use fourhop_units::{Dur, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Between two reports, and two looks at what the main thread wants.
@@ -40,11 +40,11 @@ pub struct Shared {
     /// Its queues were given up, because it stood still: it is to take them again.
     pub given_up: AtomicBool,
     /// Changes with the orders.
-    pub changes: AtomicU64,
+    pub changes: AtomicUsize,
     /// Options and routes from now on.
     pub orders: Mutex<Option<(Gap, Arc<Routes>)>>,
     /// How often it has gone round.
-    pub rounds: AtomicU64,
+    pub rounds: AtomicUsize,
     /// What it has counted.
     pub report: Mutex<Report>,
 }

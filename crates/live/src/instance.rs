@@ -1,47 +1,122 @@
 //! One process of a service in a network namespace.
 //!
-//! The lock is an abstract socket (unix(7)): its name belongs to the network namespace, needs no folder, and goes with the process
-//! however that ends.
+//! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the number of the
+//! network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network namespace, finds those in a
+//! container with a `/run` of its own; any user may take that name first, so it counts only if root or this user has it. Both go with
+//! the process, however that ends.
 
-use crate::{Error, Tried};
+use crate::{Error, Tried, privileges};
 use nix::sys::socket::{getsockopt, sockopt};
-use std::io;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Write};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 
 /// The right to be the only process of a service in this network namespace. Children do not inherit it.
 #[derive(Debug)]
 pub struct Instance {
-    _socket: UnixListener,
+    path: PathBuf,
+    /// Its folder, if that was not there.
+    made: Option<PathBuf>,
+    _file: File,
+    _socket: Option<UnixListener>,
 }
 
 impl Instance {
-    /// Takes the right of the service of this name, before anything is changed that belongs to it.
+    /// Takes the right of the service of this name, before anything is changed that belongs to it. Its folder in `/run` is made for
+    /// `user`; who may not make it there has the lock in `else_in`.
     ///
     /// # Errors
     /// If another process has it: the error names that process.
-    pub fn take(service: &str) -> Result<Instance, Error> {
+    pub fn take(service: &str, user: &str, else_in: &Path) -> Result<Instance, Error> {
+        Instance::take_in(&[&Path::new("/run").join(service), else_in], service, user)
+    }
+
+    fn take_in(folders: &[&Path], service: &str, user: &str) -> Result<Instance, Error> {
         let failed = || format!("cannot be the only {service} of this network namespace");
-        let address = SocketAddr::from_abstract_name(service).tried(failed)?;
-        match UnixListener::bind_addr(&address) {
-            Ok(socket) => Ok(Instance { _socket: socket }),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                let process = holder(&address).map_or_else(String::new, |pid| format!(" (process {pid})"));
-                Err(Error {
-                    what: format!("{service} already runs in this network namespace{process}"),
-                    source: io::Error::new(error.kind(), "stop it first"),
-                })
+        let name = format!("{}.lock", std::fs::metadata("/proc/thread-self/ns/net").tried(failed)?.ino());
+        let mut refused = None;
+        for folder in folders {
+            let path = folder.join(&name);
+            let made = (!folder.is_dir()).then(|| folder.to_path_buf());
+            let open =
+                || privileges::folder(folder, user).and_then(|()| lock(&path).tried(|| path.display().to_string()));
+            match open() {
+                Ok(Ok(file)) => {
+                    let socket = announce(service).map_err(|pid| taken(service, pid))?;
+                    return Ok(Instance { path, made, _file: file, _socket: socket });
+                }
+                Ok(Err(pid)) => return Err(taken(service, pid)),
+                Err(error) => refused = refused.or(Some(error)),
             }
-            Err(error) => Err(error).tried(failed),
         }
+        Err(refused.unwrap_or_else(|| Error { what: failed(), source: io::ErrorKind::NotFound.into() }))
     }
 }
 
-/// The process that listens there.
-fn holder(address: &SocketAddr) -> Option<i32> {
-    let stream = UnixStream::connect_addr(address).ok()?;
-    // Zero: of another namespace of processes.
-    getsockopt(&stream, sockopt::PeerCredentials).ok().map(|peer| peer.pid()).filter(|&pid| pid != 0)
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // A process without rights to the folder leaves the file, which nobody has locked then.
+        let _ = std::fs::remove_file(&self.path);
+        // It stays if something else is in it.
+        let _ = self.made.as_ref().map(std::fs::remove_dir);
+    }
+}
+
+fn taken(service: &str, pid: Option<i32>) -> Error {
+    let process = pid.map_or_else(String::new, |pid| format!(" (process {pid})"));
+    Error {
+        what: format!("{service} already runs in this network namespace{process}"),
+        source: io::Error::new(io::ErrorKind::AddrInUse, "stop it first"),
+    }
+}
+
+/// Locks the file and writes this process into it; the process that has it locked.
+fn lock(path: &Path) -> io::Result<Result<File, Option<i32>>> {
+    loop {
+        // What the owner of the folder may have put there is not followed.
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                file.read_to_string(&mut text)?;
+                return Ok(Err(text.trim().parse().ok()));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // The process before has removed the file between the two calls.
+        if std::fs::metadata(path).ok().map(|there| there.ino()) != Some(file.metadata()?.ino()) {
+            continue;
+        }
+        file.set_len(0)?;
+        write!(file, "{}", std::process::id())?;
+        return Ok(Ok(file));
+    }
+}
+
+/// Takes the name of the service in this network namespace; `Err`: root or this user has it, in another container.
+fn announce(service: &str) -> Result<Option<UnixListener>, Option<i32>> {
+    let Ok(address) = SocketAddr::from_abstract_name(service) else { return Ok(None) };
+    match UnixListener::bind_addr(&address) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let peer = UnixStream::connect_addr(&address).ok();
+            let peer = peer.and_then(|stream| getsockopt(&stream, sockopt::PeerCredentials).ok());
+            match peer {
+                // A process of another namespace of processes has the number zero.
+                Some(peer) if peer.uid() == 0 || peer.uid() == nix::unistd::geteuid().as_raw() => {
+                    Err(Some(peer.pid()).filter(|&pid| pid != 0))
+                }
+                _ => Ok(None),
+            }
+        }
+        Err(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -51,10 +126,19 @@ mod tests {
     #[test]
     fn a_second_process_is_refused_until_the_first_has_gone() {
         let name = format!("fourhop-test-instance-{}", std::process::id());
-        let first = Instance::take(&name).unwrap();
-        let refused = Instance::take(&name).unwrap_err().to_string();
-        assert!(refused.contains(&format!("already runs in this network namespace (process {})", std::process::id())));
+        let folder = std::env::temp_dir().join(&name);
+        let nowhere = Path::new("/proc/nowhere");
+        let take = |name: &str| Instance::take_in(&[nowhere, &folder], name, "nobody");
+        let first = take(&name).unwrap();
+        let own = format!("already runs in this network namespace (process {})", std::process::id());
+        assert!(take(&name).unwrap_err().to_string().contains(&own));
+        // In another container: the file is another one, the name is not.
+        let elsewhere = folder.join("elsewhere");
+        let second = Instance::take_in(&[&elsewhere], &name, "nobody").unwrap_err().to_string();
+        assert!(second.contains(&own), "{second}");
         drop(first);
-        Instance::take(&name).unwrap();
+        drop(take(&name).unwrap());
+        std::fs::remove_dir_all(folder).unwrap();
+        assert!(Instance::take_in(&[nowhere], &name, "nobody").is_err());
     }
 }

@@ -3,14 +3,14 @@
 #[cfg(target_os = "linux")]
 mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
-    use fourhop_gateway::config::{Backend, Config, FILE, SOCKET};
+    use fourhop_gateway::config::{Backend, Config, FILE, SOCKET, Service};
     use fourhop_gateway::daemon::{self, Start};
     use fourhop_gateway::setup::{self, Wanted};
     use fourhop_gateway::status::{State, Status};
-    use fourhop_gateway::{Error, SERVICE, rules, top};
-    use fourhop_live::instance::Instance;
+    use fourhop_gateway::{Error, rules, top};
     use fourhop_live::nfqueue::guard;
     use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_settings::file::defaults;
     use fourhop_settings::quantity::{Unit, time};
     use fourhop_units::{Dur, Rate};
     use std::io::Write;
@@ -169,7 +169,7 @@ what is held, and end.
 
     fn clean() -> Result<ExitCode, Error> {
         // A process that runs needs its rules.
-        let _only = Instance::take(SERVICE)?;
+        let _only = daemon::only(&defaults::<Service>())?;
         [Backend::Nft, Backend::Iptables].into_iter().for_each(rules::clear);
         Ok(ExitCode::SUCCESS)
     }

@@ -1,0 +1,54 @@
+//! The file of the configuration, which is read again when this process is not root any more.
+
+use crate::Error;
+use crate::config::Config;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The file, open since the start: what root alone may read can be read again this way, as long as it is the same file.
+#[derive(Debug)]
+pub struct Reread {
+    path: PathBuf,
+    opened: Option<File>,
+}
+
+impl Reread {
+    /// Of this file. One that is not there is [`Config::read`]'s to complain of.
+    pub fn of(path: &Path) -> Reread {
+        Reread { path: path.to_owned(), opened: File::open(path).ok() }
+    }
+
+    /// Its content now, for a process that goes on as `user`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or says what is not allowed.
+    pub fn read(&mut self, user: &str) -> Result<Config, Error> {
+        match fs::read_to_string(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            _ => return Ok(Config::read(&self.path)?),
+        }
+        let name = self.path.display().to_string();
+        match self.kept() {
+            Some(text) => Ok(Config::parse_as(&text, &name)?),
+            None => Err(Error::Refused(format!(
+                "{name}: found a new file that user {user} may not read; allow it (chmod o+r), or restart the gateway"
+            ))),
+        }
+    }
+
+    /// What is in the file that was opened, if no other has taken its place.
+    fn kept(&mut self) -> Option<String> {
+        let opened = self.opened.as_mut()?;
+        let there = fs::metadata(&self.path).ok()?;
+        let same = opened.metadata().ok()?;
+        if (there.dev(), there.ino()) != (same.dev(), same.ino()) {
+            return None;
+        }
+        let mut text = String::new();
+        opened.rewind().ok()?;
+        opened.read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+}

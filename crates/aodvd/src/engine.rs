@@ -16,6 +16,9 @@ use std::net::Ipv4Addr;
 /// Position of an interface in the configuration.
 pub type Interface = usize;
 
+/// After so many messages a neighbour keeps its place before one that was invented for a single message.
+const PROVEN: u64 = 3;
+
 /// How a datagram came.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arrival {
@@ -106,6 +109,8 @@ pub struct Engine {
     keys: Option<Keys>,
     neighbours: BTreeMap<Ipv4Addr, Neighbour>,
     originators: Originators,
+    /// Neighbours that may still be added: addresses cost nobody anything.
+    newcomers: Bucket,
     refusals: BTreeMap<Refusal, u64>,
     /// Until then nothing is sent but route errors (RFC 3561 section 6.13).
     quiet_until: Time,
@@ -148,6 +153,7 @@ impl Engine {
             }
             None => aodv,
         };
+        let rate = config.limits.rate;
         Engine {
             aodv,
             plan,
@@ -155,6 +161,7 @@ impl Engine {
             keys,
             neighbours: BTreeMap::new(),
             originators: Originators::default(),
+            newcomers: Bucket::full(Time::ZERO, rate),
             refusals: BTreeMap::new(),
             quiet_until,
             kept_back: 0,
@@ -310,13 +317,19 @@ impl Engine {
         config.hello.map_or(config.active_route_timeout, |hello| hello.neighbour_lifetime())
     }
 
-    /// The neighbour that has sent it. Of too many, the one that has been silent longest makes room, unless a route leads over it.
+    /// The neighbour that has sent it. All new ones together have the rate of one, so that invented sources gain nothing. Of too many
+    /// makes room who was hardly heard, then who has been silent longest, unless a route leads over it.
     fn neighbour(&mut self, now: Time, arrival: Arrival, rate: u32) -> Result<&mut Neighbour, Refusal> {
         let most = self.config.limits.limits().neighbours;
-        if self.neighbours.len() >= most && !self.neighbours.contains_key(&arrival.from) {
+        let new = !self.neighbours.contains_key(&arrival.from);
+        if new && !self.newcomers.take(now, rate) {
+            return Err(Refusal::TooFast);
+        }
+        if new && self.neighbours.len() >= most {
             let used = |address: &Ipv4Addr| self.routes.values().any(|(next_hop, _)| next_hop == address);
             let idle = self.neighbours.iter().filter(|(address, _)| !used(address));
-            let oldest = idle.min_by_key(|(_, neighbour)| neighbour.heard).map(|(&address, _)| address);
+            let worth = |neighbour: &Neighbour| (neighbour.messages >= PROVEN, neighbour.heard);
+            let oldest = idle.min_by_key(|(_, neighbour)| worth(neighbour)).map(|(&address, _)| address);
             let Some(oldest) = oldest else { return Err(Refusal::TooFast) };
             self.neighbours.remove(&oldest);
         }

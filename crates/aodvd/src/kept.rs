@@ -117,13 +117,43 @@ impl Kept {
         // One that is half written does not take the place of the one before.
         let new = self.path.with_extension("new");
         let written = File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-        Ok(written.and_then(|()| fs::rename(&new, &self.path)).tried(failed)?)
+        // Without its folder on the disk, a loss of power could bring back the file before, with numbers that were used since.
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let kept = written.and_then(|()| fs::rename(&new, &self.path)).and_then(|()| File::open(folder)?.sync_all());
+        Ok(kept.tried(failed)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever is on the disk when the power goes while a file is written, the next start has the file before, whole.
+    #[test]
+    fn a_loss_of_power_leaves_the_file_before_or_the_one_after() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-power-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("state.json");
+        let own = [10, 0, 0, 1].into();
+        let numbers = |seqno| Numbers { seqno, rreq_id: 7, stamp: 9 };
+        Kept::read(&path).unwrap().write(own, numbers(5)).unwrap();
+        let before = fs::read(&path).unwrap();
+        Kept::read(&path).unwrap().write(own, numbers(6_000)).unwrap();
+        let after = fs::read(&path).unwrap();
+        for cut in 0..=after.len() {
+            fs::write(&path, &before).unwrap();
+            fs::write(path.with_extension("new"), &after[..cut]).unwrap();
+            let mut kept = Kept::read(&path).unwrap();
+            assert_eq!(kept.numbers(own), Some(numbers(5)), "{cut} bytes were written");
+            kept.write_ahead(own, numbers(6)).unwrap();
+            assert_eq!(Kept::read(&path).unwrap().numbers(own).map(|kept| kept.seqno), Some(6 + AHEAD));
+            // A disk that lost the end of the file itself: unknown numbers, with which the daemon keeps quiet first.
+            fs::write(&path, &after[..cut]).unwrap();
+            let kept = Kept::read(&path).unwrap().numbers(own);
+            assert_eq!(kept, (cut == after.len()).then(|| numbers(6_000)), "{cut} bytes are left");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn numbers_are_ahead_while_it_runs_and_exact_when_it_ends() {

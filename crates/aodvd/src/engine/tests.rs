@@ -166,6 +166,79 @@ fn a_flood_is_cut_to_its_rate_and_leaves_others_theirs() {
     assert!(node.neighbours().len() <= 4);
 }
 
+/// A thousand requests a second, each of a source and an originator that nobody has heard of.
+#[test]
+fn a_flood_of_invented_sources_displaces_no_neighbour_and_is_not_passed_on_faster_than_one_may_send() {
+    let mut node = engine(1, "[limits]\nneighbours = 16");
+    let all = Ipv4Addr::BROADCAST;
+    let mut state = 1_u32;
+    let mut invented = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        20 + (state >> 24) as u8 % 230
+    };
+    let mut relayed = 0;
+    for ms in 0..10_000 {
+        let now = AT + Dur::from_millis(ms);
+        if ms % 1_000 == 0 {
+            for n in [2, 3] {
+                let number = 7 + ms as u32 / 1_000;
+                assert_eq!(hear(&mut node, now, arrival(n, all), &hello(n)).0, Ok(()), "at {ms} ms");
+                assert_eq!(hear(&mut node, now, arrival(n, all), &rreq(ip(n), number, number, ip(1))).0, Ok(()));
+            }
+        }
+        let (source, originator) = (invented(), invented());
+        let (_, out) = hear(&mut node, now, arrival(source, all), &rreq(ip(originator), ms as u32, ms as u32, ip(9)));
+        relayed += sent(&out).iter().filter(|(message, ..)| matches!(message, AodvMessage::Rreq(_))).count();
+        let mut out = Vec::new();
+        node.handle_timeout(now, CLOCK, &mut out);
+        relayed += sent(&out).iter().filter(|(message, ..)| matches!(message, AodvMessage::Rreq(_))).count();
+        assert!(node.neighbours().len() <= 16);
+    }
+    for n in [2, 3] {
+        assert_eq!(node.neighbours()[&ip(n)].messages, 20, "every message of the neighbours was let in");
+    }
+    assert!((50..=200 + 100 * 10).contains(&relayed), "{relayed}");
+}
+
+/// Without authentication AODV believes a forged reply; what bounds the damage is that the next search ends it.
+#[test]
+fn a_forged_reply_holds_until_its_route_breaks_and_the_next_search_finds_the_true_one() {
+    let [mut node, mut target] = [1, 9].map(|n| engine(n, "[limits]\nseqno_step = 100"));
+    let forged = |seqno, originator: Ipv4Addr| {
+        let AodvMessage::Rrep(rrep) = hello(9) else { unreachable!() };
+        AodvMessage::Rrep(Rrep { destination_seqno: seqno, originator, ..rrep })
+    };
+    assert_eq!(hear(&mut node, AT, arrival(9, Ipv4Addr::BROADCAST), &hello(9)).0, Ok(()));
+    assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &forged(7 + 101, ip(1))).0, Err(Refusal::NumberJump));
+    // About this node itself, and broadcast in another's name: taken for nothing.
+    let AodvMessage::Rrep(own) = forged(50, ip(1)) else { unreachable!() };
+    let own = AodvMessage::Rrep(Rrep { destination: ip(1), ..own });
+    let (_, out) = hear(&mut node, AT, arrival(2, ip(1)), &own);
+    assert_eq!(
+        out,
+        [Task::Up { destination: ip(2), next_hop: ip(2), interface: 0 }],
+        "that it is a neighbour, no more"
+    );
+    assert!(hear(&mut node, AT, arrival(2, Ipv4Addr::BROADCAST), &forged(60, ip(9))).1.is_empty());
+    assert_eq!((node.routes().get(&ip(9)), node.numbers().seqno), (Some(&(ip(9), 0)), 10));
+    let (_, out) = hear(&mut node, AT, arrival(2, ip(1)), &forged(7 + 100, ip(1)));
+    assert_eq!(out, [Task::Up { destination: ip(9), next_hop: ip(2), interface: 0 }], "believed");
+    // It leads nowhere: the forger is silent, and the link to it breaks.
+    let mut out = Vec::new();
+    let later = AT + Dur::from_secs(2);
+    node.handle_failure(later, CLOCK, ip(2), DropReason::DataRetryLimit, &mut out);
+    assert!(out.contains(&Task::Down { destination: ip(9) }), "{out:?}");
+    out.clear();
+    node.handle_caught(later, CLOCK, packet(ip(1), ip(9)), true, &mut out);
+    let [(asked, ..)] = &sent(&out)[..] else { panic!("{out:?}") };
+    let (done, out) = hear(&mut target, later, arrival(1, Ipv4Addr::BROADCAST), asked);
+    assert_eq!(done, Ok(()), "a number within the step is no jump for the destination either");
+    let [(answer, _, to)] = &sent(&out)[..] else { panic!("{out:?}") };
+    assert_eq!(*to, ip(1));
+    let (_, out) = hear(&mut node, later, arrival(9, ip(1)), answer);
+    assert_eq!(out[0], Task::Up { destination: ip(9), next_hop: ip(9), interface: 0 });
+}
+
 #[test]
 fn a_neighbour_that_falls_silent_at_one_interface_is_reached_by_the_other_with_its_routes() {
     let mut node = engine(1, "");

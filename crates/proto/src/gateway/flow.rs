@@ -56,6 +56,8 @@ pub struct Down<P> {
     pub hold: WindowHold,
     /// Largest payload seen: what the four-hop delay is that of.
     pub mss: u32,
+    /// End of the last segment that left together with the one before it.
+    second: Option<Seq>,
     /// When the last data left, and how much.
     last: Option<(Time, u32)>,
     pub settled: Settled,
@@ -244,6 +246,7 @@ impl<P> Down<P> {
             throttle: None,
             hold: WindowHold::default(),
             mss: 0,
+            second: None,
             last: None,
             settled: Settled::default(),
         }
@@ -292,11 +295,17 @@ impl<P> Down<P> {
     /// The packet at its head leaves with the one before it, if both have full payload. What follows keeps the distance of two.
     pub fn pop_second(&mut self, now: Time) -> Option<P> {
         let (_, before) = self.last.filter(|&(at, payload)| at == now && payload == self.mss)?;
-        self.queue.front().filter(|second| second.payload == self.mss)?;
+        let second = self.queue.front().filter(|second| second.payload == self.mss)?;
+        self.second = Some(second.seq + second.payload);
         let distance = self.spacing(before).unwrap_or(Dur::ZERO);
         let packet = self.pop(now);
         self.last = self.last.map(|(_, payload)| (now + distance, payload));
         packet
+    }
+
+    /// Did the segment that ends here leave right behind another one, for which it had to wait on the first link?
+    pub fn left_second(&self, end: Seq) -> bool {
+        self.second == Some(end)
     }
 
     /// A packet leaves.

@@ -262,6 +262,12 @@ impl<P: Packet> Gateway<P> {
             down.pace.take_hint(Hint::HopCount(u32::from(path.hops)));
             down.pace.take_hint(Hint::LinkRate(path.rate));
         }
+        let rtt = match self.paths.get(&node).filter(|_| down.left_second(segment.ack)) {
+            Some(path) => {
+                rtt.saturating_sub(path.rate.time_for(Bytes(u64::from(down.mss + self.config.pace.data_overhead))))
+            }
+            None => rtt,
+        };
         let rtt = match self.paths.get(&node).filter(|_| self.config.least_round_trip) {
             Some(path) => rtt.max(on_the_air(path, down.mss, &self.config.pace)),
             None => rtt,

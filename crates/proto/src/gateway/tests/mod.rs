@@ -5,12 +5,13 @@ mod bytes;
 mod comparison;
 mod held;
 mod limits;
+mod plain;
 mod script;
 
 use super::*;
 use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dur, Seq};
+use fourhop_units::{Bytes, Dur, Seq};
 
 pub const HOST: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 1);
 pub const NODE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 6);

@@ -65,22 +65,34 @@ impl<'a> LinkCost<'a> {
     /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too few of
     /// either arrive.
     pub fn of(&self, there: Watt, back: Watt) -> Option<u32> {
-        let at = |sent: TxRate| {
-            let rate = sent.rate();
+        // Few rates are answered at each of those that answers have.
+        let mut answered: Option<(TxRate, f64)> = None;
+        let mut at = |sent: TxRate| {
             let forward = self.arrives(there, self.frame(), sent);
-            let reverse = self.arrives(back, CTS_OR_ACK, self.mac.answer_to(sent.reference_rate()).into());
+            let answer = TxRate::from(self.mac.answer_to(sent.reference_rate()));
+            let reverse = answered
+                .filter(|&(rate, _)| rate == answer)
+                .map_or_else(|| self.arrives(back, CTS_OR_ACK, answer), |(_, reverse)| reverse);
+            answered = Some((answer, reverse));
             // At most a hundred, in thousandths.
             // Of airtime the standard counts the loss of the test frame alone.
             let both = if matches!(self.metric, Metric::Airtime(_)) { forward } else { forward * reverse };
-            let transmissions = (1e3 / both).round() as u32;
-            (forward >= LEAST && reverse >= LEAST).then_some((transmissions, rate))
+            (forward >= LEAST && reverse >= LEAST).then_some((1e3 / both).round() as u32)
         };
         let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
-        let (transmissions, rate) = self
-            .txs
-            .iter()
-            .filter_map(|&sent| at(sent))
-            .min_by_key(|&(transmissions, rate)| by_time.cost(transmissions, rate))?;
-        Some(self.metric.cost(transmissions, rate))
+        let mut best: Option<(u32, u32)> = None;
+        // The highest mostly wins, and what costs more even without losses is not looked at. Of equals the first is taken.
+        for &sent in self.txs.iter().rev() {
+            let rate = sent.rate();
+            if best.is_some_and(|(least, _)| by_time.cost(1_000, rate) > least) {
+                continue;
+            }
+            let Some(transmissions) = at(sent) else { continue };
+            let cost = by_time.cost(transmissions, rate);
+            if best.is_none_or(|(least, _)| cost <= least) {
+                best = Some((cost, self.metric.cost(transmissions, rate)));
+            }
+        }
+        best.map(|(_, cost)| cost)
     }
 }

@@ -14,6 +14,7 @@
 use super::turns;
 use crate::topology::{Position, distance};
 use fourhop_units::{NodeId, Purpose, Stream, Time};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Waves. A prime, so that no two of them are exact opposites, whose beat would never end.
@@ -39,18 +40,31 @@ const FADES: u32 = 256;
 const ADVANCE: f64 = 0.618_033_988_749_894_9;
 
 impl Config {
-    /// The mean of what `of` makes of the factor of the power, over all fades: the dominant wave is fixed, the sum of the others is
-    /// a complex Gaussian (Rice 1948), whose strength and angle are points of a lattice of equal probability.
+    /// The mean of what `of` makes of the factor of the power, over all fades.
     pub fn mean_over(&self, of: impl Fn(f64) -> f64) -> f64 {
+        thread_local! {
+            /// Factors of the K that was asked for last: a network asks thousands of times for one.
+            static FACTORS: RefCell<(f64, Vec<f64>)> = const { RefCell::new((0.0, Vec::new())) };
+        }
+        FACTORS.with_borrow_mut(|(k, factors)| {
+            if factors.is_empty() || *k != self.k {
+                (*k, *factors) = (self.k, self.factors().collect());
+            }
+            factors.iter().map(|&factor| of(factor)).sum::<f64>() / f64::from(FADES)
+        })
+    }
+
+    /// Factors of equal probability: the dominant wave is fixed, the sum of the others is a complex Gaussian (Rice 1948), whose
+    /// strength and angle are points of a lattice.
+    fn factors(self) -> impl Iterator<Item = f64> {
         let (steady, scattered) = ((self.k / (1.0 + self.k)).sqrt(), (1.0 / (1.0 + self.k)).sqrt());
-        let each = (0..FADES).map(|i| {
+        (0..FADES).map(move |i| {
             let strength = scattered * (-libm::log((f64::from(i) + 0.5) / f64::from(FADES))).sqrt();
             // Half a turn: the other half is its mirror image.
             let (cos, sin) = direction(0.5 * (f64::from(i) * ADVANCE).fract());
             let (x, y) = (steady + strength * cos, strength * sin);
-            of(x * x + y * y)
-        });
-        each.sum::<f64>() / f64::from(FADES)
+            x * x + y * y
+        })
     }
 }
 

@@ -414,14 +414,14 @@ impl Scenario {
     /// The least mean power at which the best of the rates of data, times the share of frames that arrive at it, is this many bit/s; the
     /// most that is looked at, 60 dB over noise, if no rate is as high.
     fn power_carrying(&self, sinr: &SinrRadio, target: f64, frame: Bytes) -> Watt {
-        let txs: Vec<_> = self.mac_config().data_txs().collect();
-        let carried = |power: Watt| {
-            txs.iter().map(|&tx| tx.rate().bps() as f64 * sinr.arriving(power, frame, tx)).fold(0.0, f64::max)
-        };
+        // Lower rates do not carry as much even without losses.
+        let txs: Vec<_> = self.mac_config().data_txs().filter(|tx| tx.rate().bps() as f64 >= target).collect();
+        let carries =
+            |power: Watt| txs.iter().any(|&tx| tx.rate().bps() as f64 * sinr.arriving(power, frame, tx) >= target);
         let (mut below, mut above) = (1e-3, 1e6);
         for _ in 0..17 {
             let middle = f64::sqrt(below * above);
-            let enough = carried(Watt(sinr.receiver.noise.0 * middle)) >= target;
+            let enough = carries(Watt(sinr.receiver.noise.0 * middle));
             (below, above) = if enough { (below, middle) } else { (middle, above) };
         }
         Watt(sinr.receiver.noise.0 * above)

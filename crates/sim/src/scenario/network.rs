@@ -138,6 +138,14 @@ impl Scenario {
                 traffic: flow.traffic.clone(),
             });
         }
+        // Their packets would go by the wires, on which gateways have no addresses of their own.
+        let ends_at_gateways = |flow: &&NetworkFlow| [flow.src, flow.dst].iter().all(|end| gateways.contains(end));
+        let cut_off = flows.iter().filter(ends_at_gateways).find(|flow| flow.hops.is_none());
+        if let Some(NetworkFlow { name, src, dst, .. }) = cut_off.filter(|_| self.movement.is_none()) {
+            let found = format!("{name} from gateway {src} to gateway {dst}, which no radio links join");
+            let allowed = "gateways with a path of radio links between them: wires alone are not the mesh";
+            return Err(self.refused("flows", found, allowed.to_owned(), "`from` or `to` a host on the wired side"));
+        }
         Ok(Network { positions, gateways, flows })
     }
 

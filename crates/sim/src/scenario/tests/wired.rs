@@ -101,3 +101,16 @@ fn what_is_wrong_is_said_with_what_is_allowed() {
         "chain.toml:6:3: wires: found links, allowed: links beside a section [wired] only"
     );
 }
+
+#[test]
+fn a_flow_between_gateways_that_no_radio_links_join_is_refused() {
+    let wired = LINE.replace("\"last\"", "0, 4");
+    let joined = text(&wired, "from = 0\nto = 4");
+    assert_eq!(load(&joined).unwrap().network(1).unwrap().flows[0].hops, Some(4));
+    let apart = load(&joined.replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
+    let told = apart.network(1).expect_err("nothing could arrive").problems[0].to_string();
+    assert!(told.contains("flow-1 from gateway 0 to gateway 4, which no radio links join"), "{told}");
+    // One that ends elsewhere is warned of, as any without a path.
+    let other = load(&text(&wired, "from = 0\nto = 3").replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
+    assert_eq!(other.flows_without_path(1, &Control::new()).unwrap().len(), 1);
+}

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A linter for prose: plain English in documents, in what commands say, and in comments.
 
-    scripts/prose.py            fail where a document or a message breaks a rule; comments may not have more than CEILING
-    scripts/prose.py --count    words of the documents, and how often each rule is broken where
+    scripts/prose.py             fail where a document breaks a rule, or where comments do so more than CEILING times
+    scripts/prose.py --comments  the same, and list what is in comments
+    scripts/prose.py --count     words of the documents, and how often each rule is broken where
 
 Code, quoted names, generated verdicts and marks of measured numbers do not count.
 """
@@ -23,7 +24,7 @@ LONGEST = 40
 """Most words of a sentence."""
 
 RULES = {
-    "clause as subject": r"(?:^|(?<=[.:;!] ))(?:Who|What|Which|Whoever|That which) (?!is (?:TCP|this))[^.?!]*[.!](?:\s|$)",
+    "clause as subject": r"(?:^|(?<=[.:;!] ))(?:Who|What|Which|Whoever|That which) [^.?!]*[.!](?:\s|$)",
     "of which": r"\b(?:of|by|from|in|beside|behind) (?:whom|whose)\b|\bof which\b",
     "told": r"\b(?:is|are|was|were|be|unless|as) told\b|\btold apart\b|\btold\b",
     "one X a Y": r"\b(?:one|a) (?:row|line|file|curve|point|key|capture|packet|page|second|flow|node) an? (?:\(|\w+)",
@@ -56,7 +57,12 @@ def bare(text: str) -> str:
     def lines(found: re.Match[str]) -> str:
         return "\n" * found[0].count("\n")
 
-    for pattern in (FENCED, VERDICTS, re.compile(r"<!--.*?-->", re.DOTALL), re.compile(r"\A---\n.*?\n---\n", re.DOTALL)):
+    for pattern in (
+        FENCED,
+        VERDICTS,
+        re.compile(r"<!--.*?-->", re.DOTALL),
+        re.compile(r"\A---\n.*?\n---\n", re.DOTALL),
+    ):
         text = pattern.sub(lines, text)
     return re.sub(r"`[^`\n]*`", "`x`", re.sub(r"\]\([^)\n]*\)", "]", text))
 
@@ -104,7 +110,11 @@ def main() -> int:
     found = [(path, *each) for path in documents() for each in findings(bare(path.read_text(encoding="utf-8")))]
     inside = [(path, *each) for path in sources() for each in findings(comments(path))]
     if sys.argv[1:2] == ["--count"]:
-        total = sum(words(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.md") if path in {*documents(), ROOT / "CHANGELOG.md"})
+        total = sum(
+            words(path.read_text(encoding="utf-8"))
+            for path in ROOT.rglob("*.md")
+            if path in {*documents(), ROOT / "CHANGELOG.md"}
+        )
         print(f"prose: {total} words in documents; {len(found)} findings there, {len(inside)} in comments")
         for rule, number in Counter(rule for _, _, rule, _ in [*found, *inside]).most_common():
             print(f"{number:6} {rule}")
@@ -112,7 +122,7 @@ def main() -> int:
     for path, line, rule, text in found:
         print(f"{path.relative_to(ROOT)}:{line}: {rule}: {text}")
     if len(inside) > CEILING:
-        print(f"comments: found {len(inside)} findings, allowed: {CEILING}; new ones are among them: --comments lists them")
+        print(f"comments: found {len(inside)} findings, allowed: {CEILING}; --comments lists them")
     if sys.argv[1:2] == ["--comments"]:
         for path, line, rule, text in inside:
             print(f"{path.relative_to(ROOT)}:{line}: {rule}: {text}")

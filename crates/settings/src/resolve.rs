@@ -159,6 +159,11 @@ impl Key {
         self.kind.allowed(selector) + if self.is_optional() { ", or \"none\"" } else { "" }
     }
 
+    /// Allowed values for a table in which the reader sees the unit.
+    pub fn range(&self) -> String {
+        self.kind.range() + if self.is_optional() { ", or none" } else { "" }
+    }
+
     /// The default in `profile`; `None` if there is none or it follows from other keys.
     pub fn default_value(&self, profile: Profile) -> Option<Value> {
         let text = match self.default {
@@ -224,6 +229,24 @@ impl Kind {
             Kind::Waypoints => "a list of [node, time or speed, x, y] or [node, time or speed, x, y, stay], such as \
                                 [3, \"10s\", \"400m\", \"0m\"]"
                 .into(),
+        }
+    }
+}
+
+impl Kind {
+    fn range(&self) -> String {
+        match self {
+            Kind::Bool => "true, false".into(),
+            Kind::Int(from, to) => format!("{from} to {to}"),
+            Kind::Quantity(_, from, to) => format!("{from} to {to}"),
+            Kind::IntOrList(from, to, _) => format!("{from} to {to}, or a list"),
+            Kind::IntOr(from, to, names) => {
+                format!("{from} to {to}, or {}", one_of(names.iter().map(|&(name, _)| name)))
+            }
+            Kind::Text => "text".into(),
+            Kind::List(kind, 0) => format!("list of {}", kind.range()),
+            Kind::List(kind, least) => format!("list ({least} or more) of {}", kind.range()),
+            other => other.allowed(None),
         }
     }
 }

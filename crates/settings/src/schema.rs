@@ -193,7 +193,7 @@ fn describe(key: &Key) -> String {
 fn default(key: &Key) -> String {
     let of = |profile| key.default_value(profile).map_or("none".to_owned(), |value| show(&value).replace('"', ""));
     match (key.default, [Profile::Ns2, Profile::Standard].map(of)) {
-        (Fallback::Required, _) => "must be given".into(),
+        (Fallback::Required, _) => "required".into(),
         (Fallback::Computed(words), _) => words.into(),
         (_, [ns2, standard]) if ns2 == standard => ns2,
         (_, [ns2, standard]) => format!("{ns2} (ns2), {standard} (standard)"),
@@ -207,42 +207,75 @@ fn capitalised(text: &str) -> String {
 
 /// Keys as a table of Markdown.
 pub fn key_table(keys: &[Key]) -> String {
-    let mut text = String::from("| key | meaning | allowed | default |\n|---|---|---|---|\n");
-    for key in keys {
-        let mut meaning = key.doc.trim().to_owned();
-        if !key.only_for.is_empty() {
-            meaning += &format!(" Only for {}.", key.only_for.join(", "));
+    Explained::default().key_table("", keys)
+}
+
+/// Keys and choices that a page has explained: later tables refer to them.
+#[derive(Default)]
+struct Explained {
+    keys: Vec<(&'static str, &'static str, String)>,
+    choices: Vec<(&'static [(&'static str, &'static str)], String)>,
+}
+
+impl Explained {
+    fn key_table(&mut self, title: &str, keys: &[Key]) -> String {
+        let mut text = String::from("| key | meaning | allowed | default |\n|---|---|---|---|\n");
+        for key in keys {
+            let doc = key.doc.trim();
+            let (meaning, allowed) = match self.keys.iter().find(|(name, known, _)| (*name, *known) == (key.name, doc))
+            {
+                Some((_, _, place)) => (format!("As in {place}."), String::new()),
+                None => (meaning(key), self.allowed(title, key)),
+            };
+            self.keys.push((key.name, doc, title.to_owned()));
+            text += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
         }
-        let allowed = match key.kind {
-            Kind::Choice(choices) => {
-                choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
-            }
-            Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
-            _ => key.allowed(None),
-        };
-        text += &format!("| `{}` | {meaning} | {allowed} | {} |\n", key.name, default(key));
+        text
     }
-    text
+
+    fn allowed(&mut self, title: &str, key: &Key) -> String {
+        let Kind::Choice(choices) = key.kind else {
+            return match key.kind {
+                Kind::Transport => transport_names().iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "),
+                _ => key.range(),
+            };
+        };
+        if let Some((_, place)) = self.choices.iter().find(|(known, _)| *known == choices) {
+            let names = choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            return format!("{names}: see {place}");
+        }
+        self.choices.push((choices, format!("`{}` in {title}", key.name)));
+        choices.iter().map(|(name, what)| format!("`{name}`: {what}")).collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn meaning(key: &Key) -> String {
+    let mut meaning = key.doc.trim().to_owned();
+    if !key.only_for.is_empty() {
+        meaning += &format!(" Only for {}.", key.only_for.join(", "));
+    }
+    meaning
 }
 
 /// All keys as a page of Markdown.
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\
-         A scenario is a TOML file. Quantities are texts with a unit; a space may stand before it. Plain numbers have none. Keys not given have \
-         the default of the scenario's `profile`. Where \"none\" is allowed, it switches the feature or limit off.\n\n\
+         A scenario is a TOML file. Write quantities as texts with a unit, `\"2Mbps\"`, and plain numbers without quotes. Missing keys have the \
+         default of the `profile`. `\"none\"` switches a feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
     for unit in ALL_UNITS.into_iter().filter(|&unit| unit != Unit::Number) {
         page += &format!("| {} | {} |\n", unit.noun().trim_start_matches("a "), unit.unit_names());
     }
+    let mut explained = Explained::default();
     for table in tables() {
         let title = match table.name {
             "" => "Top level".to_owned(),
             name if is_list(name) => format!("`[[{name}]]`"),
             name => format!("`[{name}]`"),
         };
-        page += &format!("\n## {title}\n\n{}\n\n{}", table.about, key_table(table.keys));
+        page += &format!("\n## {title}\n\n{}\n\n{}", table.about, explained.key_table(&title, table.keys));
     }
     page += "\n## Kinds of topology\n\n| kind | what | keys |\n|---|---|---|\n";
     for (kind, what) in TopologyKind::CHOICES {

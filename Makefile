@@ -135,12 +135,13 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)
 
-lint: build ## formatting, clippy, links of the documentation, walls, arithmetic, ruff, spelling, mypy, stubs
+lint: build ## formatting, clippy, links of the documentation, walls, prose, arithmetic, ruff, spelling, mypy, stubs
 	cargo fmt --all --check
 	$(if $(BPF),,echo "lint: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
 	$(BIN)/python scripts/walls.py
+	$(BIN)/python scripts/prose.py
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -73,7 +73,7 @@ def number(words: list[str], kept: dict[str, Any]) -> str:
 
 
 def of_paper(paper: str, kept: dict[str, Any]) -> dict[str, Any]:
-    """What was measured for each figure of a paper. Raises `KeyError` for a paper of which nothing is kept."""
+    """What was measured for each figure of a paper. Raises `KeyError` for a paper without kept results."""
     figures = {name: each["profiles"] for name, each in kept.items() if name.split("/")[0] == paper}
     if not figures:
         raise KeyError(paper)
@@ -117,7 +117,7 @@ def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
     unknown = sum(check["verdict"] == "not reproduced" and not check.get("because") for check in outcomes)
     return (
         f"{found['reproduced']} of {len(outcomes)} reproduced, {found['partly']} partly, "
-        f"{found['not reproduced']} not, of which {unknown} without a known cause"
+        f"{found['not reproduced']} not ({unknown} without a known cause)"
     )
 
 

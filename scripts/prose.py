@@ -83,7 +83,7 @@ def comments(path: Path) -> str:
 
 def findings(text: str) -> Iterator[tuple[int, str, str]]:
     """Line, rule and words of everything that breaks a rule."""
-    paragraphs = re.compile(r"(?:(?!\s*$|\s*[|#]).+\n?)+", re.MULTILINE)
+    paragraphs = re.compile(r"(?:^(?!\s*$|\s*[|#]).+\n?)+", re.MULTILINE)
     for name, pattern in PATTERNS.items():
         for found in pattern.finditer(text):
             yield text.count("\n", 0, found.start()) + 1, name, found[0].strip().split("\n")[0][:70]

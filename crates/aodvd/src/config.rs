@@ -48,18 +48,17 @@ const NETWORK: Kind = Kind::Form(Form::Ipv4Network);
 section! {
     /// The node and its networks. The least file has the first three.
     Top = "" {
-        /// Address of this node, which it must have, the same on all its interfaces.
+        /// This node's address, the same on all interfaces.
         address: Ipv4Addr, Kind::Form(Form::Ipv4), Required;
-        /// Devices over which it speaks AODV; no other is touched.
+        /// Devices for AODV.
         interfaces: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
-        /// Networks for whose addresses routes are searched; messages from elsewhere are refused.
+        /// Networks of the mesh: routes are searched for these, and other messages refused.
         mesh: Vec<Prefix>, Kind::List(&NETWORK, 1), Required;
         /// Networks that gateways are asked for.
         outside: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
-        /// Networks that this node is the gateway to: it answers for their addresses, and searches for nodes on behalf of what comes
-        /// from there.
+        /// Networks behind this node: it answers for them and searches for nodes on their behalf.
         announce: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
-        /// Whose behaviour AODV has: RFC 3561's, or that of ns-2.35.
+        /// Behaviour of AODV.
         profile: Profile, Kind::Choice(Profile::CHOICES), Both("standard");
     }
 }
@@ -67,11 +66,11 @@ section! {
 section! {
     /// AODV. All keys but the first three are those of `[routing]` in a [scenario](scenario.md).
     Own = "routing" {
-        /// Does a relay repair routes in use when a link breaks (RFC 3561 section 6.12)?
+        /// Relays repair used routes (RFC 3561 section 6.12).
         local_repair: bool, Kind::Bool, Both("false");
-        /// Do replies ask for RREP-ACK? Who sends none is blacklisted (section 6.8).
+        /// Replies ask for RREP-ACK; neighbours that send none are blacklisted (section 6.8).
         reply_acks: bool, Kind::Bool, Both("false");
-        /// Is it quiet for DELETE_PERIOD after a start without numbers (section 6.13)?
+        /// Be quiet for DELETE_PERIOD after a start without numbers (section 6.13).
         reboot_wait: bool, Kind::Bool, Both("true");
     }
 }
@@ -136,7 +135,7 @@ choice! {
 section! {
     /// Signal strength of neighbours; see [aodv.md](aodv.md).
     Signal = "signal" {
-        /// Where it comes from; none: HELLO messages alone.
+        /// Source of signal strength; none: HELLO only.
         source: Option<Source>, Kind::Choice(Source::CHOICES), Both("none");
         /// Time between two questions to nl80211.
         interval: Dur, time("10ms", "1000s"), Both("250ms");
@@ -148,17 +147,17 @@ section! {
 }
 
 section! {
-    /// What shows, besides missing HELLOs, that a link is broken.
+    /// Signs of a broken link besides missing HELLOs.
     Failures = "failures" {
         /// Does ARP without an answer break a link?
         arp: bool, Kind::Bool, Both("true");
-        /// So many frames given up by the driver, or the emulator, since the last look break a link; none: however many.
+        /// Frames given up since the last look that break a link; none: no number does.
         frames: Option<u32>, Kind::Int(1, 1_000), Both("none");
     }
 }
 
 section! {
-    /// What is remembered at most, and what is refused, so that messages of others fill no memory and take no processor.
+    /// Bounds on memory and processor time that other nodes can use.
     Bounds = "limits" {
         /// Routes.
         routes: u32, Kind::Int(4, 100_000), Both("1000");

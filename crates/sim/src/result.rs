@@ -95,7 +95,7 @@ result! {
         averaged_goodput_bps: f64;
         /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
         file_goodput_bps: Option<f64>;
-        /// Files completed over the whole run; none for what does not send files.
+        /// Files completed over the whole run; none for other applications.
         files: Option<u64>;
         /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
         /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.

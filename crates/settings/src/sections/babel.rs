@@ -13,10 +13,9 @@ section! {
         hello_interval: Dur, time("10ms", "600s") => hello_interval;
         /// Longest time between two updates of all routes.
         update_interval: Dur, time("10ms", "600s") => update_interval;
-        /// What a link costs on which no Hello is lost. Each end says it to the other; `metric = "etx"` counts less than 256 as 256.
+        /// Cost of a link without lost Hellos; `metric = "etx"` counts at least 256.
         rxcost: u32, Kind::Int(1, 65_534) => rxcost;
-        /// Time in which a smoothed metric comes half-way to the metric; another route is taken if both of its are better. 0s: metrics
-        /// are not smoothed.
+        /// Half-life of the smoothed metric; routes change if metric and smoothed metric are better. 0s: no smoothing.
         smoothing_half_life: Dur, time("0s", "600s") => smoothing_half_life;
         /// Wait before a request for a newer sequence number is repeated; it doubles each time.
         request_timeout: Dur, time("10ms", "600s") => request_timeout;

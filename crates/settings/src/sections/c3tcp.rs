@@ -23,10 +23,9 @@ section! {
     /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay of
     /// its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
     C3tcp = "c3tcp" of ccm::Options {
-        /// Is C3TCP in use? Then `tcp.receive_buffer`, if it is not given, is 65535B, so that windows count in bytes. Otherwise
-        /// no frame has options, and the keys below have no effect.
+        /// Use C3TCP. `tcp.receive_buffer` then defaults to 65535B, so that windows count in bytes.
         enabled: bool, Kind::Bool, Both("false");
-        /// A node, or a list of nodes, that know nothing of it: they do not measure, and have no module.
+        /// Nodes without C3TCP: a node or a list.
         unaware: Option<Value>, Kind::IntOrList(0, 100_000, &[]), Both("none");
         /// What these nodes do with options.
         unaware_nodes: UnawareNodes, Kind::Choice(UnawareNodes::CHOICES), Both("strip");

@@ -20,7 +20,7 @@ section! {
     /// Access categories (EDCA), for `mac.edca = true`: voice, video, best effort and background, with the default parameters of IEEE
     /// 802.11-2020 table 9-155. Linux has "0s" for `be_txop` and `bk_txop`, "3008us" for `vi_txop` and "1504us" for `vo_txop`.
     Edca = "edca" of edca::Config {
-        /// How the DSCP of a packet gives its category. Routing has 48; ARP is best effort.
+        /// Maps DSCP to category. Routing has 48; ARP is best effort.
         dscp_map: PriorityMap, Kind::Choice(PriorityMap::CHOICES), Both("class-selector");
         /// Slots behind SIFS that the medium must have been idle before voice is sent.
         vo_aifsn: u32, Kind::Int(2, 15) => vo.aifsn;

@@ -32,7 +32,7 @@ const GOODPUT: GoodputControl = GoodputControl::paper();
 const FQ_CODEL: FqCodelConfig = FqCodelConfig::rfc8290();
 
 section! {
-    /// What gateways do with packets between the mesh and the wired side; beside `[wired]` only. docs/tcp-gap.md has the
+    /// Treatment of packets between mesh and wires; beside `[wired]` only. docs/tcp-gap.md has the
     /// formulas. The pacing of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are
     /// TCP-GAP's.
     GatewayKeys = "gateway" of gateway::Config {
@@ -62,8 +62,7 @@ section! {
         buffer: Bytes, size("0B", "100GB") => buffer;
         /// `gap`: payload that may wait in one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
-        /// `gap`: how long packets should wait at most to be paced, which windows that receivers advertise are held to in
-        /// passing, never raised; none: they wait as long as what the windows allow takes, as in the paper.
+        /// `gap`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None: no limit, as in the paper.
         sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
         /// A flow that is silent for this long is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;

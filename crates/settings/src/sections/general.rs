@@ -13,7 +13,7 @@ choice! {
 }
 
 section! {
-    /// What is run, for how long, and how results are measured.
+    /// Runs, times and measurement.
     General = "" {
         /// Name of the scenario in tables and file names.
         name: String, Kind::Text, Computed("the name of the file");
@@ -27,8 +27,8 @@ section! {
         seed: u64, Kind::Int(0, 9_007_199_254_740_991), Both("1");
         /// Number of equal parts the measured interval is cut into for batch means.
         batches: u32, Kind::Int(2, 10_000), Both("10");
-        /// Packets delivered, over all flows, with which the run ends. They make `batches` + 1 equal parts, of which the
-        /// first is not measured; a packet is `tcp.mss` bytes, over UDP and for ping a payload.
+        /// The run ends after this many packets over all flows. They make `batches` + 1 equal parts; the first is not measured. A packet is
+        /// `tcp.mss` bytes, or a payload of UDP and ping.
         packets: Option<u64>, Kind::Int(3, 1_000_000_000), Both("none");
         /// Step of the time series (window, RTT, goodput, queue length); none are recorded without it.
         sample_every: Option<Dur>, time("1ms", "1000000s"), Both("none");

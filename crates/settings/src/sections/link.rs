@@ -69,8 +69,7 @@ section! {
         ecn: bool, Kind::Bool => ecn;
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s") => delay;
-        /// Time that the processor of a node takes for a packet sent or forwarded, one after the other over all its radios; 512 packets
-        /// wait for it at most. Routers reach their limit by packets, not by bytes (docs/mesh.md).
+        /// Processor time per packet sent or forwarded; at most 512 packets wait for it (docs/mesh.md).
         packet_cost: Dur, time("0s", "100ms") => packet_cost;
         /// Are link addresses found by ARP? Without, every node knows them.
         arp: bool, Kind::Bool => arp;

@@ -76,8 +76,7 @@ section! {
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Time over which Minstrel counts what arrived before that enters its averages.
         minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
-        /// Packets to a neighbour from one trial of another rate to the next with Minstrel; from 802.11n on also two fifths of
-        /// `minstrel_interval` at least.
+        /// Minstrel: packets between trials of other rates; from 802.11n on also at least two fifths of `minstrel_interval`.
         minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;

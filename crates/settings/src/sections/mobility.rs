@@ -37,9 +37,9 @@ section! {
         waypoints: Option<Value>, Kind::Waypoints, Required, &["waypoints"];
         /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the paths themselves.
         file: Option<String>, Kind::Text, Required, &["ns2", "bonnmotion"];
-        /// Least speed of a leg.
+        /// Minimum speed.
         speed_min: Option<Speed>, speed("0.001m/s", "10000m/s"), Both("1m/s"), &["random-waypoint"];
-        /// Greatest speed of a leg; speeds are uniform between the two.
+        /// Maximum speed; speeds are uniform in between.
         speed_max: Option<Speed>, speed("0.001m/s", "10000m/s"), Required, &["random-waypoint"];
         /// Stay at each place.
         pause: Option<Dur>, time("0s", "1000000s"), Both("0s"), &["random-waypoint"];
@@ -51,7 +51,7 @@ section! {
         start: Option<Start>, Kind::Choice(Start::CHOICES), Both("steady-state"), &["random-waypoint"];
         /// Number of nodes, counted from node 0, that stand still where the topology puts them.
         still: Option<u32>, Kind::Int(0, 1_000_000), Both("0"), &["random-waypoint"];
-        /// Seed of the movement alone; without it, it follows the seed of the run.
+        /// Seed of the movement; none: the run's.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random-waypoint"];
     }
 }

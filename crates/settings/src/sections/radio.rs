@@ -38,13 +38,13 @@ choice! {
 choice! {
     /// Physical layer.
     Phy {
-        Dsss = "dsss", "802.11 and 802.11b, with their timing at any rate";
+        Dsss = "dsss", "802.11 and 802.11b";
         Ofdm = "ofdm", "802.11a, 5 GHz: slots of 9 us, symbols of 4 us";
-        ErpOfdm = "erp-ofdm", "802.11g among its own kind, 2.4 GHz: slots of 20 us as ad hoc networks have them";
-        Ht = "ht", "802.11n, 5 GHz: aggregates and block acknowledgements; slots and spaces of 802.11a";
-        Ht24 = "ht-2.4ghz", "802.11n, 2.4 GHz: the same with slots and spaces of 802.11g";
+        ErpOfdm = "erp-ofdm", "802.11g alone, 2.4 GHz: slots of 20 us";
+        Ht = "ht", "802.11n, 5 GHz, with aggregates";
+        Ht24 = "ht-2.4ghz", "802.11n, 2.4 GHz";
         Vht = "vht", "802.11ac, 5 GHz";
-        He = "he", "802.11ax, 5 GHz: its rates and frame formats to a single user, with the MAC of 802.11ac";
+        He = "he", "802.11ax, 5 GHz: rates and single-user frames";
         He24 = "he-2.4ghz", "the same at 2.4 GHz";
     }
 }
@@ -100,10 +100,10 @@ choice! {
 }
 
 choice! {
-    /// What decides whether bits are right.
+    /// Decides which frames are correct.
     Errors {
         ByRate = "by-rate", "the error rate of each modulation";
-        Ratio = "ratio", "frames are good as long as the ratio of powers stays at `required_sinr` or above, whatever their rate";
+        Ratio = "ratio", "frames are good while the ratio is at least `required_sinr`";
     }
 }
 
@@ -120,13 +120,13 @@ section! {
     Radio = "radio" of phy::Config {
         /// Model of propagation and reception.
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
-        /// Kind of physical layer: how long frames, slots and interframe spaces last.
+        /// Physical layer: durations of frames, slots and spaces.
         phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
-        /// Rate of unicast data frames; with `mac.rate_control` the highest, with which each neighbour begins. OFDM: 6, 9, 12, 18,
+        /// Rate of unicast data; with `mac.rate_control` the highest and first. OFDM: 6, 9, 12, 18,
         /// 24, 36, 48 or 54 Mbit/s. From 802.11n on `mcs` says it.
         rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
-        /// Modulation and coding scheme of unicast data within each stream: 0 to 7 with 802.11n (its MCS 15 is 7 with two streams), to 9
-        /// with 802.11ac, to 11 with 802.11ax. With `mac.rate_control` the highest, and `streams` and `width` the most.
+        /// MCS of unicast data within each stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with 802.11ac, 11 with
+        /// 802.11ax. With `mac.rate_control` the maximum.
         mcs: Option<u32>, Kind::Int(0, 11), Both("7");
         /// Spatial streams.
         streams: Option<u32>, Kind::Int(1, 4), Both("1");
@@ -144,19 +144,19 @@ section! {
         frequency: Hertz, frequency("1MHz", "300GHz"), Computed("914MHz; `sinr`: 2412MHz, with `ofdm` 5180MHz");
         /// Height of both antennas above two-ray ground.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Layer(|_| Metres(TwoRay::WAVELAN.antenna_height_m).to_value());
-        /// Least power that can be decoded.
+        /// Minimum power that can be decoded.
         rx_threshold: Option<Watt>, power("-150dBm", "0dBm") => rx_threshold, THRESHOLD;
-        /// Least power that is sensed; weaker frames have no effect.
+        /// Minimum power that is sensed.
         cs_threshold: Option<Watt>, power("-150dBm", "0dBm") => cs_threshold, THRESHOLD;
-        /// Does a frame survive an overlap with another that is weaker by `capture_ratio`?
+        /// Frames survive overlaps with frames weaker by `capture_ratio`.
         capture: Option<bool>, Kind::Bool, Both("true"), THRESHOLD;
         /// How much stronger a frame must be to survive an overlap; with `sinr`, to take over the receiver.
         capture_ratio: Db, ratio("0dB", "100dB"), Both("10dB");
-        /// May a later frame that is stronger by `capture_ratio` take over the receiver?
+        /// A later frame stronger by `capture_ratio` takes over the receiver.
         late_capture: Option<bool>, Kind::Bool => late_capture, THRESHOLD;
-        /// Does a frame that is sensed but too weak to be decoded occupy the receiver?
+        /// Undecodable frames occupy the receiver.
         lock_on_undecodable: Option<bool>, Kind::Bool => lock_on_undecodable, THRESHOLD;
-        /// Is the medium busy, and a reception disturbed, for as long as any sensed frame is on the air?
+        /// The medium is busy, and receptions are disturbed, while any sensed frame is on the air.
         energy_detection: Option<bool>, Kind::Bool => energy_detection, THRESHOLD;
         /// Mean power over distance.
         path_loss: Option<PathLossKind>, Kind::Choice(PathLossKind::CHOICES), Both("log-distance"), SINR;
@@ -168,23 +168,23 @@ section! {
         reference_loss: Option<Db>, ratio("0dB", "200dB"), Both("none"), SINR;
         /// Surroundings of `itu-indoor`.
         environment: Option<Indoor>, Kind::Choice(Indoor::CHOICES), Both("office"), SINR;
-        /// Standard deviation of shadowing, normal in decibels; "0dB": none.
+        /// Standard deviation of shadowing.
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
-        /// Displacement of one end after which the correlation of shadows has fallen to 1/e.
+        /// Displacement after which the correlation is 1/e.
         shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
-        /// Seed of the shadows alone, so that all runs see the same surroundings; without it they follow the seed of the run.
+        /// Seed of the shadows, so that all runs see the same surroundings; none: the run's.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), SINR;
         /// Small-scale fading: fast changes of power; none: there is no fading.
         fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
         /// Power of the dominant path over that of all others.
         rician_k: Option<Db>, ratio("-20dB", "40dB"), Both("6dB"), SINR;
-        /// Maximum Doppler shift by what moves around the nodes; movement of the nodes themselves adds to it.
+        /// Maximum Doppler shift of the surroundings; the nodes' movement adds to it.
         doppler: Option<Hertz>, frequency("0Hz", "100kHz"), Both("0Hz"), SINR;
         /// Noise of the receiver above thermal noise at 290 K in 22 MHz (DSSS) or 20 MHz (OFDM).
         noise_figure: Option<Db>, ratio("0dB", "60dB"), Both("7dB"), SINR;
-        /// Margin by which the ratio of powers must exceed what the error rates ask for.
+        /// Margin added to the required ratio of powers.
         implementation_loss: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
-        /// What decides whether bits are right.
+        /// Decides which frames are correct.
         errors: Option<Errors>, Kind::Choice(Errors::CHOICES), Both("by-rate"), SINR;
         /// Ratio of powers for `errors = "ratio"`.
         required_sinr: Option<Db>, ratio("-20dB", "60dB"), Both("10dB"), SINR;
@@ -192,7 +192,7 @@ section! {
         preamble_sinr: Option<Db>, ratio("-30dB", "60dB"), Computed("0dB; with OFDM 4dB"), SINR;
         /// Least power at which the receiver synchronises; none: only the ratio counts.
         sensitivity: Option<Watt>, power("-150dBm", "0dBm"), Both("none"), SINR;
-        /// When may a later frame that is stronger by `capture_ratio` take over the receiver?
+        /// When a later frame stronger by `capture_ratio` takes over the receiver.
         frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
         /// Sum of powers from which on the medium is busy.
         cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
@@ -200,7 +200,7 @@ section! {
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
         /// Signals that are weaker than the noise by more than this are ignored.
         cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;
-        /// Beside `[[losses]]`: what nodes have of each other between which nothing was measured.
+        /// Beside `[[losses]]`: signals between pairs without a measurement.
         unmeasured: Unmeasured, Kind::Choice(Unmeasured::CHOICES), Both("path-loss");
     }
 }

@@ -122,8 +122,7 @@ section! {
         node_traversal_time: Dur, time("1us", "10s") => node_traversal_time;
         /// Hops added to the waiting time of a ring.
         timeout_buffer: u8, Kind::Int(0, 255) => timeout_buffer;
-        /// Time to live of the first request. `ssa-aodv`: 2, if the key is not given, as RFC 3561 section 10 asks for with
-        /// HELLO messages. With a `metric` of links: `net_diameter`, as a small ring finds the short path alone.
+        /// Time to live of the first request. Default with `ssa-aodv` 2 (RFC 3561 section 10), with a `metric` of links `net_diameter`.
         ttl_start: u8, Kind::Int(1, 255) => ttl_start;
         /// Step of the expanding ring.
         ttl_increment: u8, Kind::Int(1, 255) => ttl_increment;
@@ -137,34 +136,30 @@ section! {
         rerr_rate_limit: Option<u8>, Kind::Int(1, 255) => rerr_rate_limit;
         /// Hops added to the range of a repair.
         local_add_ttl: u8, Kind::Int(0, 255) => local_add_ttl;
-        /// May only the destination answer a request? With a `metric` of links: true, if the key is not given, as a relay would
-        /// answer with what its path cost when it was found.
+        /// Only the destination answers requests. Default with a `metric` of links true.
         destination_only: bool, Kind::Bool => destination_only;
         /// Does a relay that answers tell the destination about the route back?
         gratuitous: bool, Kind::Bool => gratuitous;
-        /// Are HELLO messages sent? Without, the link layer alone reports broken links. `ssa-aodv`: true, if the key is not
-        /// given.
+        /// Send HELLO messages. Default with `ssa-aodv` true.
         hello: bool, Kind::Bool, Layer(|profile| aodv::Config::of(profile).hello.is_some().to_value());
         /// Time between HELLO messages.
         hello_interval: Dur, time("1ms", "1000s"), Layer(|_| HELLO.interval.to_value());
         /// HELLO messages missed before a link counts as broken.
         allowed_hello_loss: u32, Kind::Int(1, 255), Layer(|_| HELLO.allowed_loss.to_value());
-        /// Does every node send HELLO messages, not only those on an active route? `ssa-aodv`: true, if the key is not given.
+        /// Every node sends HELLO messages, not only those on active routes. Default with `ssa-aodv` true.
         hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
-        /// HELLO messages come at random up to this much before or after the end of the interval, the first one at any time
-        /// in the first interval; 0s: all nodes send at the same instants. `ssa-aodv`: 100ms, if the key is not given.
+        /// Random shift of HELLO messages; 0s: all nodes send at the same instants. Default with `ssa-aodv` 100ms.
         hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
         /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out. `ssa-aodv`: false,
         /// if the key is not given.
         link_layer_detection: bool, Kind::Bool => link_layer_detection;
-        /// Least smoothed strength of a neighbour's routing messages for `ssa-aodv` to look at them. The paper does not state
-        /// its value; it has to be given.
+        /// Minimum smoothed strength of a neighbour for `ssa-aodv`. The paper does not state a value.
         signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("`ssa-aodv` needs it, others ignore it");
         /// Weight of the newest message's strength in `ssa-aodv`'s average.
         signal_weight: Number, number("0.001", "1"), Layer(|_| Number(SIGNAL.weight).to_value());
-        /// How far above the threshold the average must rise before `ssa-aodv` looks at a neighbour's messages again.
+        /// Rise above the threshold before `ssa-aodv` accepts the neighbour again.
         signal_hysteresis: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Layer(|_| SIGNAL.hysteresis.to_value());
-        /// Does `ssa-aodv` keep a route over a strong neighbour when a fresher or shorter one over a weaker turns up?
+        /// `ssa-aodv` keeps a route over a strong neighbour when a fresher or shorter one over a weaker turns up.
         keep_stable: bool, Kind::Bool, Layer(|_| SIGNAL.keep_stable.to_value());
         /// Time to live of the first search.
         first_search: FirstSearch, Kind::Choice(FirstSearch::CHOICES) => first_search;
@@ -200,7 +195,7 @@ section! {
         lifetime_in_whole_seconds: bool, Kind::Bool => lifetime_in_whole_seconds;
         /// Does a route under repair answer requests?
         reply_from_repair: bool, Kind::Bool => reply_from_repair;
-        /// Which node repairs a broken route.
+        /// Node that repairs a broken route.
         repair: RepairRule, Kind::Choice(RepairRule::CHOICES) => repair;
         /// Does a repair ask for a newer sequence number than the last known one?
         repair_seqno_incremented: bool, Kind::Bool => repair_seqno_incremented;

@@ -10,8 +10,8 @@ use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 choice! {
     /// What nodes have of each other between which nothing was measured.
     Unmeasured {
-        PathLoss = "path-loss", "what the law of path loss says, with walls and shadowing";
-        NoLink = "no-link", "the same, but too little for a link: they may sense and disturb each other, and no more";
+        PathLoss = "path-loss", "path loss, walls and shadowing";
+        NoLink = "no-link", "the same, but too weak for a link";
         Silent = "silent", "nothing";
     }
 }
@@ -21,16 +21,14 @@ section! {
     NodeKeys = "nodes" {
         /// Number of the node, or a list of several.
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
-        /// What the node is called: up to 64 characters without a comma. Where it is emulated, namespace and host name have what is not an
-        /// ASCII letter or digit replaced by hyphens.
+        /// Name of the node: up to 64 characters without a comma. Emulation replaces non-ASCII characters by hyphens.
         name: Option<String>, Kind::Text, Computed("n and its number");
         /// Physical layer, where that of all others is of 802.11n or later: the `ofdm` or `erp-ofdm` of the same band, of an older station.
         /// With `sinr` only.
         phy: Option<Phy>, Kind::Choice(Phy::CHOICES), Computed("`radio.phy`");
         /// Transmitted power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
-        /// Gain of the antenna over an isotropic one, which counts for frames sent and received; antennas of nodes that are
-        /// not listed have 0 dBi.
+        /// Gain over an isotropic antenna, for frames sent and received; 0 dBi for other nodes.
         antenna_gain: Db, Kind::Quantity(Unit::Ratio, "-30dB", "60dB"), Both("0dB");
         /// Height of the antenna above two-ray ground.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Computed("`radio.antenna_height`");

@@ -82,7 +82,7 @@ choice! {
 section! {
     /// What all TCP connections have in common; the transport of a flow names its congestion control.
     Tcp = "tcp" of tcp::Config {
-        /// Whose timers, where their keys below are not given; the rest is the scenario's profile in either case.
+        /// Defaults of the timers below.
         profile: TcpProfile, Kind::Choice(TcpProfile::CHOICES), Both("scenario");
         /// Limit of what is under way, in segments; none: the peer's window alone.
         window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
@@ -92,8 +92,7 @@ section! {
         mss_without_option: Bytes, size("1B", "65495B") => mss_without_option;
         /// Initial congestion window in segments.
         initial_window: u32, Kind::Int(1, 1_000) => initial_window;
-        /// Slow-start threshold at the beginning in segments; none: slow start goes on until the first loss. ns-2 takes
-        /// what `window` is set to for all senders.
+        /// Initial slow-start threshold in segments; none: until the first loss. ns-2 uses `window`.
         initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000) => initial_ssthresh;
         /// Limit of the congestion window in segments.
         cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000) => cwnd_clamp;
@@ -136,8 +135,7 @@ section! {
         max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
         /// Do retransmissions wait for the pacing interval too?
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
-        /// Does the stack space segments by itself, as Linux does behind `fq`: 2 windows a round trip in slow start, 1.2 later, but for
-        /// the first ten segments? Transports that pace by themselves ignore it.
+        /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten segments. Pacing transports ignore it.
         stack_pacing: bool, Kind::Bool => stack_pacing;
         /// Are small segments held back while data is under way?
         nagle: bool, Kind::Bool => nagle;
@@ -167,17 +165,17 @@ section! {
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
         /// CUBIC: does HyStart++ (RFC 9406) end the first slow start, when round trips grow?
         hystart: bool, Kind::Bool => cc.hystart;
-        /// BBR: what its window has on top of what the path holds, for segments that a host hands down together.
+        /// BBR: room in the window for aggregation.
         bbr_budget: Budget, Kind::Choice(Budget::CHOICES) => cc.bbr_budget;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
-        /// Rate-based pacing: which round trip is divided.
+        /// Rate-based pacing: the round trip to divide.
         pacing_samples: Samples, Kind::Choice(Samples::CHOICES) => cc.pacing_samples;
         /// Rate-based pacing: when segments that the window allows leave.
         pacing_release: Release, Kind::Choice(Release::CHOICES) => release;
         /// Tick of the clock that segments at a `gate` wait by. Linux 2.4 on a PC: 10ms.
         pacing_tick: Dur, time("1ns", "1s") => pacing_clock.tick;
-        /// What becomes of a pacing interval that is not a whole number of such ticks.
+        /// Rounding of pacing intervals to ticks.
         pacing_rounding: Rounding, Kind::Choice(Rounding::CHOICES) => pacing_clock.rounding;
         /// Is it measured how old bytes are when they are delivered (docs/results.md)?
         delivery_ages: bool, Kind::Bool => delivery_ages;

@@ -35,7 +35,7 @@ section! {
         spacing: Option<Metres>, length("0.1m", "100km"), Both("200m"), &["chain", "parallel-chains", "cross", "grid"];
         /// Distance between neighbouring chains.
         separation: Option<Metres>, length("0.1m", "100km"), Both("400m"), &["parallel-chains"];
-        /// Do chains of different length have their middles above each other, rather than their first nodes?
+        /// Align the middles of chains of different length, not their first nodes.
         centred: Option<bool>, Kind::Bool, Both("true"), &["parallel-chains"];
         /// Number of nodes.
         nodes: Option<u32>, Kind::Int(2, 5_000), Required, &["random"];
@@ -43,15 +43,14 @@ section! {
         width: Option<Metres>, length("0.1m", "1000km"), Required, &["random"];
         /// Height of the rectangle.
         height: Option<Metres>, length("0.1m", "1000km"), Required, &["random"];
-        /// How often nodes may be placed again before the network is given up as disconnected.
+        /// Attempts to find a connected network.
         redraws: Option<u32>, Kind::Int(1, 100_000), Both("1000"), &["random"];
-        /// Seed of places and random pairs alone; without it they follow the seed of the run.
+        /// Seed of places and random pairs; none: the run's.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random"];
         /// Places of the nodes, such as `[["0m", "0m"], ["200m", "0m"]]`.
         positions: Option<Value>, Kind::Positions, Required, &["positions"];
         /// Places of the nodes in degrees of latitude and longitude (WGS 84), such as `[[52.5163, 13.3777], [52.5180, 13.3800]]`.
-        /// They become metres to the east and north of the first by an equirectangular projection about it; at a latitude of 50
-        /// degrees distances are wrong by 0.2 % where 10 km lie between north and south. The resolved scenario holds the metres.
+        /// They become metres east and north of the first (equirectangular; off by 0.2 % over 10 km at 50 degrees).
         coordinates: Option<Value>, Kind::Coordinates, Required, &["coordinates"];
     }
 }

@@ -43,7 +43,7 @@ macro_rules! traffic_section {
                 shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
                 /// Mean pause between the end of a file and the beginning of the next.
                 mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
-                /// Does each file have a connection of its own, or do all share one?
+                /// Connections of files.
                 connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
                 /// Rate of payload, or of what the application of a `stream` makes.
                 rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr", "stream"];
@@ -51,8 +51,7 @@ macro_rules! traffic_section {
                 payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
                 /// Time between requests.
                 interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
-                /// Requests under way at most: a further one waits until one is answered, or counts as lost after a second (after `interval`,
-                /// if that is longer).
+                /// Maximum open requests; one counts as lost after a second, or `interval` if longer.
                 outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
                 $($after)+
                 /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access category.

@@ -10,9 +10,8 @@ section! {
     /// point to point and lose nothing but what finds a queue full. Without `[[wires]]` every gateway is linked to the first
     /// node, and the nodes form a line.
     WiredKeys = "wired" {
-        /// The nodes of the topology that have wires, such as `[4]`. In `[[wires]]` and `[[flows]]` they are called gateway-1,
-        /// gateway-2, ... in this order; of gateways that are equally near the first is taken. A random one is drawn anew in
-        /// every run.
+        /// Nodes of the topology with wires, such as `[4]`, called gateway-1, gateway-2, ... in this order. Of equally near ones nodes use
+        /// the first. A random one is drawn in every run.
         gateways: Value, Kind::Gateways, Required;
         /// Names of the nodes without radios, such as `["router", "host"]`.
         nodes: Value, Kind::Names(1), Required;

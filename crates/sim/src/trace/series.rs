@@ -91,7 +91,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "the same as the simulator knows it, averaged like it: end to end, without the waits in queues on the way there",
         |flow| Some(flow.capacity?.truth?.as_secs_f64()),
     ),
-    column("c3_window_bytes", "C3TCP: the window that the module told the sender last", |flow| {
+    column("c3_window_bytes", "C3TCP: the newest window that the module set", |flow| {
         flow.told_window.map(|window| window as f64)
     }),
     column("ssthresh_segments", "slow-start threshold, if one is set", |flow| {

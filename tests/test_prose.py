@@ -1,0 +1,58 @@
+"""The linter of prose finds what it is for, and nothing in code."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def prose() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("prose", ROOT / "scripts" / "prose.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Who only wants to know how long a run takes reads the first section.\n", "clause as subject"),
+        ("Nodes send.\nWhat is lost comes again.\n", "clause as subject"),
+        ("A node of which nothing is known is not paced.\n", "of which"),
+        ("The sender is told its rate.\n", "told"),
+        ("One row a flow.\n", "one X a Y"),
+        ("Files that are none are skipped.\n", "that are none"),
+        ("A distance is wrong by 2 %.\n", "wrong"),
+        ("It gives goodput away for that.\n", "gives away"),
+        ("word " * 45 + "end.\n", "long sentence"),
+    ],
+)
+def test_what_reads_as_translated_is_found(prose: ModuleType, text: str, rule: str) -> None:
+    assert rule in [found for _, found, _ in prose.findings(prose.bare(text))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does a second channel bring?\n",
+        "For run times, read the first section.\n",
+        "A queue that is a standing queue.\n",
+        "```sh\nwrong\n```\n",
+        "`held` and ![a](wrong.png)\n",
+        "| " + "7 | " * 60 + "\n",
+    ],
+)
+def test_plain_text_and_code_are_left_alone(prose: ModuleType, text: str) -> None:
+    assert list(prose.findings(prose.bare(text))) == []
+
+
+def test_words_count_neither_marks_nor_verdicts(prose: ModuleType) -> None:
+    assert prose.words("two words <!-- a/b ns2 c -->3 %<!-- / -->") == 3
+    assert prose.words("<!-- verdicts x -->\n| a | b |\n<!-- / -->") == 0

@@ -172,9 +172,9 @@ def test_a_sweep_and_a_scenario_are_told_apart(fourhop: Command, chain: Path) ->
     hops = ROOT / "scenarios" / "sweeps" / "hops.toml"
     for command in ("run", "check", "explain", "best-rate"):
         told = refused(fourhop(command, hops))
-        assert told == f"error: {hops}: found a sweep, allowed: a scenario (`fourhop sweep` runs it)\n"
+        assert told == f"error: {hops}: this is a sweep: run it with `fourhop sweep`\n"
     told = refused(fourhop("sweep", chain))
-    assert told == f"error: {chain}: found a scenario, allowed: a sweep (`fourhop run` runs it)\n"
+    assert told == f"error: {chain}: this is a scenario: run it with `fourhop run`\n"
 
 
 def test_precision_adds_runs_until_it_is_met(fourhop: Command, chain: Path) -> None:

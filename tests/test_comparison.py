@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_said(base: fourhop.Scenario) -> None:
         fourhop.compare(once)
     with pytest.raises(FourhopError, match="against: found 8, allowed: 2, 4"):
         fourhop.compare(once, against=8)
-    with pytest.raises(FourhopError, match="found keys to vary beside a sweep"):
+    with pytest.raises(FourhopError, match="this sweep has run: leave out the keys"):
         fourhop.compare(once, {"tcp.window": [2]})
 
 
@@ -155,7 +155,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["chain.toml"], "allowed: two scenarios, or a key to vary"),
-        (["chain.toml", "chain.toml"], "found a file twice"),
+        (["chain.toml", "chain.toml"], "a file is named twice"),
         (["chain.toml", "--vary", "transport"], "--vary: found 'transport', allowed: KEY=VALUES"),
         (["chain.toml", "--vary", "tcp.window=[2"], "--vary: tcp.window: "),
         (["chain.toml", "--vary", "tcp.window={from=2}"], "found a range without to"),

@@ -73,7 +73,7 @@ def test_what_cannot_be_shown_is_named(seen: fourhop.Explanation, tmp_path: Path
         seen.save(tmp_path / "a.gif")
     with pytest.raises(fourhop.FourhopError, match="flow: found 'up', allowed: tcp, udp"):
         fourhop.explain(CONTENTION.with_(duration="31s", **{"flows[1].stop": "31s"}), flow="up")
-    with pytest.raises(fourhop.FourhopError, match="flow: found 'udp' over udp, allowed: one over TCP"):
+    with pytest.raises(fourhop.FourhopError, match="flow: 'udp' uses udp: choose a flow over TCP"):
         fourhop.explain(CONTENTION, flow="udp")
     datagrams = Scenario.chain(hops=1, transport="udp", traffic={"rate": "10kbps"}, duration="2s")
     with pytest.raises(fourhop.FourhopError, match="flow: found none over TCP"):

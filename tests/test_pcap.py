@@ -43,7 +43,7 @@ def test_one_file_for_all_nodes_and_frames_that_were_lost(fourhop: Command, chai
     assert (tmp_path / "all" / "capture.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
     wrong = fourhop("run", chain, "--pcap-merged")
     assert wrong.returncode == 2
-    assert wrong.stderr == "error: pcap_merged: found without pcap, allowed: with it\n"
+    assert wrong.stderr == "error: pcap_merged: needs pcap\n"
 
 
 @needs_tshark

@@ -148,7 +148,9 @@ def test_several_values_of_a_key_are_shown(
 
 def test_what_cannot_be_drawn_says_what_can(swept: SweepResult) -> None:
     cells = Cells.of(swept)
-    with pytest.raises(FourhopError, match=r"found topology.spacing varied beside topology.hops and transport"):
+    with pytest.raises(
+        FourhopError, match=r"shows topology.hops and transport; fix the other: --where topology.spacing=VALUE"
+    ):
         sweepchart.chart(cells, x="hops", by="transport")
     with pytest.raises(FourhopError, match=r"y: found 'godput', allowed: goodput, .* rtt_mean_s"):
         plots.sweep(swept, "godput", where={"spacing": "100m"})

@@ -148,7 +148,7 @@ def test_a_trace_without_some_of_its_tables_can_be_seen(made: Path) -> None:
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match=r"found no meta.json, allowed: the folder of a trace"):
+    with pytest.raises(FourhopError, match=r"no meta.json here: name the folder of a trace"):
         Tables(tmp_path)
     (tmp_path / "meta.json").write_text("{")
     with pytest.raises(FourhopError, match=r"meta.json: cannot be read"):
@@ -171,7 +171,7 @@ def test_a_page_has_all_of_a_trace_inside_and_nothing_from_elsewhere(
     assert "</script><b>" not in one
     monkeypatch.setattr(page, "MOST_BYTES", 1000)
     with pytest.raises(
-        FourhopError, match=r"--html: found a trace of \w+ (more than )?[\d.]+ MB as a page, allowed: at most 0.001 MB"
+        FourhopError, match=r"--html: the trace has (more than|about) [\d.]+ MB, too large for one file \(0.001 MB\)"
     ):
         write(it, tmp_path / "c.html")
     assert not (tmp_path / "c.html").exists()
@@ -189,7 +189,7 @@ def test_a_trace_that_is_much_too_large_is_refused_after_a_few_of_its_pieces(
         return np.random.default_rng(1).bytes(30_000)
 
     monkeypatch.setattr(Blobs, "get", get)
-    with pytest.raises(FourhopError, match=r"--html: found a trace of about 8\d\d MB as a page, allowed: "):
+    with pytest.raises(FourhopError, match=r"--html: the trace has about 8\d\d MB, too large for one file"):
         page.filled(it)
     assert len(asked) < 100
     assert {name.rpartition("-")[0] for name in asked} == {"frames", "receptions", "mac", "packets"}

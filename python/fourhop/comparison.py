@@ -210,7 +210,7 @@ def compare(
     """
     if isinstance(what, SweepResult):
         if over is not None:
-            raise FourhopError("compare: found keys to vary beside a sweep that has run, allowed: one of the two")
+            raise FourhopError("compare: this sweep has run: leave out the keys to vary")
         result = what
     else:
         within("runs", runs, 2, RUNS_LIMIT)
@@ -234,11 +234,11 @@ def of(result: SweepResult, by: str | None = None, against: Any = None) -> Compa
     """
     cells = Cells.of(result, result.sweep.name)
     if by is None and not cells.keys:
-        raise FourhopError("compare: found one scenario and nothing varied, allowed: two scenarios, or a key to vary")
+        raise FourhopError("compare: nothing to compare: give two scenarios, or a key to vary")
     by = cells.keys[0] if by is None else cells.key(by)
     values = cells.values(by)
     if len(values) < 2:
-        raise FourhopError(f"compare: found one value of {by} ({values[0]}), allowed: two at least")
+        raise FourhopError(f"compare: {by} has one value ({values[0]}): give two or more")
     # Named as it is written, too: a shell knows texts only.
     base = values[0] if against is None else next((each for each in values if str(each) == str(against)), None)
     if base is None:
@@ -257,7 +257,7 @@ def of(result: SweepResult, by: str | None = None, against: Any = None) -> Compa
                 if not any(all(map(math.isnan, sample.values)) for sample in pair):
                     found.append(Difference(place, name, base, measured, *pair))
     if found and min(each.n for each in found) < 2:
-        raise FourhopError("compare: found points with fewer than two seeds in common, allowed: two at least")
+        raise FourhopError("compare: some points share fewer than two seeds: run them with the same seeds")
     return Comparison(by, base, tuple(found), result)
 
 

@@ -165,12 +165,12 @@ def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: i
         paced = series.filter(pl.col("pacing_interval_s").is_not_null())["flow"].unique(maintain_order=True)
         over_tcp = [name for name, transport in flows.items() if transport not in ("udp", "ping")]
         if not over_tcp:
-            raise FourhopError("flow: found none over TCP, allowed: a scenario with one")
+            raise FourhopError("no flow uses TCP: choose a scenario with a TCP flow")
         flow = paced[0] if len(paced) else over_tcp[0]
     elif flow not in flows:
         raise FourhopError(f"flow: found {flow!r}, allowed: {', '.join(flows)}")
     elif flows[flow] in ("udp", "ping"):
-        raise FourhopError(f"flow: found {flow!r} over {flows[flow]}, allowed: one over TCP")
+        raise FourhopError(f"flow: {flow!r} uses {flows[flow]}: choose a flow over TCP")
     listed = resolved.get("flows", [])
     others = tuple(
         (each["name"], seconds(each["start"]), _end(each.get("stop", "none"), scenario.duration_s))

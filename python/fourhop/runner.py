@@ -151,7 +151,7 @@ def run(
 
         store.prepare(Path(out), MANIFEST, SCENARIO)
     if pcap is None and (pcap_merged or pcap_lost):
-        raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: found without pcap, allowed: with it")
+        raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: needs pcap")
     if pcap is not None:
         store.writable(Path(pcap))
     request = trace if isinstance(trace, Request) or trace is None else Request(trace)

@@ -105,7 +105,7 @@ class Scenario:
             return cls(read(Path(path)), str(path), overrides=overrides)
         except ScenarioError as error:
             if any(problem["key"] in _OF_SWEEPS and problem["file"] == str(path) for problem in error.problems):
-                raise FourhopError(f"{path}: found a sweep, allowed: a scenario (`fourhop sweep` runs it)") from None
+                raise FourhopError(f"{path}: this is a sweep: run it with `fourhop sweep`") from None
             raise
 
     @classmethod

@@ -107,7 +107,7 @@ def best_rate(
         result = measure(sweep, lambda task, _: Run(task.scenario_json, task.seed, paced_udp=paced))
         flows = [run["flows"][flow] for run in result.runs]
         if ends.get(flows[0]["name"], {None}) <= hosts:
-            raise FourhopError(f"flow: found {flow} between two wired hosts, allowed: a flow with an end in the mesh")
+            raise FourhopError(f"flow: flow {flow} runs between two wired hosts: choose one with an end in the mesh")
         active_s = math.fsum(each["active_s"] for each in flows)
         if active_s == 0.0:
             raise FourhopError(

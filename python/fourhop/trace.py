@@ -100,7 +100,7 @@ class Trace:
         try:
             self.meta: dict[str, Any] = json.loads((self.folder / META).read_text())
         except FileNotFoundError:
-            raise FourhopError(f"{self.folder}: found no {META}, allowed: the folder of a trace") from None
+            raise FourhopError(f"{self.folder}: no {META} here: name the folder of a trace") from None
         except (OSError, ValueError) as error:
             raise FourhopError(f"{self.folder / META}: cannot be read: {error}") from error
 
@@ -111,7 +111,7 @@ class Trace:
         whole = self.folder / f"{table}.parquet"
         files = [whole] if whole.exists() else sorted(self.folder.glob(f"[0-9]*[0-9]/{table}.parquet"))
         if not files:
-            raise FourhopError(f"{whole}: found nothing, allowed: the tables of a trace that has been written")
+            raise FourhopError(f"{whole}: no tables here: wait until the trace has been written")
         return files
 
     def scan(self, table: str) -> pl.LazyFrame:

@@ -339,7 +339,7 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
     for words, said in (
         (["exec", "--emulation", "nobody", "n0", "true"], 'no running emulation is called "nobody"; there are: '),
         (["exec", "--emulation", net.id, "n7", "true"], 'no node is called "n7"; there are: n0, n1'),
-        (["emulate"], "FILE: found nothing, allowed: a scenario to emulate"),
+        (["emulate"], "FILE: name a scenario to emulate"),
         (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
         (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
         (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} is there (--list shows it;"),

@@ -72,7 +72,7 @@ app = Group(
             is_eager=True,
             expose_value=False,
             callback=_completion,
-            help="Print the script with which this shell completes commands, options and keys, and exit.",
+            help="Print the completion script for this shell and exit.",
         ),
     ],
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 def command(
     file: common.File,
     flow: Annotated[str, Option(metavar="NAME", help="Flow to turn into UDP, by name or by number from 0.")] = "0",
-    from_kbps: Annotated[float, Option("--from", metavar="KBPS", help="Least rate of payload in kbit/s.")] = 10,
+    from_kbps: Annotated[float, Option("--from", metavar="KBPS", help="Lowest payload rate in kbit/s.")] = 10,
     to_kbps: Annotated[
         float | None,
         Option("--to", metavar="KBPS", help="Largest rate in kbit/s; the bit rate of the radio if not given."),
     ] = None,
     loss: Annotated[float, Option(metavar="SHARE", help="Largest share that may be lost, 0 to 1.")] = 0.01,
     trials: Annotated[int, Option(metavar="N", help="Rates to try.")] = 16,
-    runs: Annotated[int, Option(metavar="N", help="Seeds each rate is measured with.")] = 3,
+    runs: Annotated[int, Option(metavar="N", help="Runs per rate.")] = 3,
     set_: common.Set = None,
     json: common.Json = False,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
-    """Search the rate at which paced UDP brings most goodput: the upper bound for TCP on that path."""
+    """Find the rate at which paced UDP carries most: the upper bound for TCP on that path."""
     with common.errors():
         from fourhop.search import best_rate
 

@@ -20,7 +20,7 @@ def command(
         bool, Option("--resolved", help="Print the scenario as TOML with every default written out.")
     ] = False,
 ) -> None:
-    """Check a scenario without running it. Exit code 2 and one line for every problem if it cannot be used."""
+    """Check a scenario without running it. Prints one line per problem and exits with 2 if there is one."""
     with common.errors():
         from fourhop.errors import ScenarioError
 

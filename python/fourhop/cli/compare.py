@@ -26,16 +26,14 @@ def command(
         Option(
             metavar="KEY=VALUES",
             complete=common.keys,
-            help="Vary a key, as transport=newreno,tcp-ap. Of one FILE the first --vary is what is compared.",
+            help="Vary a key, as transport=newreno,tcp-ap. With one FILE the values of the first --vary are compared.",
         ),
     ] = None,
     set_: common.Set = None,
     duration: common.Duration = None,
-    by: Annotated[
-        str | None, Option(metavar="KEY", help="Varied key that is compared, if it is not the first.")
-    ] = None,
+    by: Annotated[str | None, Option(metavar="KEY", help="Key to compare, if not the first.")] = None,
     against: Annotated[
-        str | None, Option(metavar="VALUE", help="What the others are compared with; the first if not given.")
+        str | None, Option(metavar="VALUE", help="Base of the comparison; the first if not given.")
     ] = None,
     runs: Annotated[int | None, Option(metavar="N", help="Pairs of runs; 10 if not given.")] = None,
     seed: Annotated[
@@ -84,7 +82,7 @@ def _refuse(folder: Path, **options: object) -> None:
 
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
-        raise FourhopError(f"{', '.join(given)}: found with {folder}, allowed: with scenarios; those runs are there")
+        raise FourhopError(f"{', '.join(given)}: {folder} has its runs already: use this with scenarios only")
 
 
 def _named(files: list[Path]) -> dict[str, Path]:
@@ -94,7 +92,7 @@ def _named(files: list[Path]) -> dict[str, Path]:
     stems = {file.stem for file in files}
     named = {file.stem if len(stems) == len(files) else str(file): file for file in files}
     if len(named) < len(files):
-        raise FourhopError("compare: found a file twice, allowed: each once")
+        raise FourhopError("compare: a file is named twice: name each once")
     return named
 
 

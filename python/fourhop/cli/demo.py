@@ -23,16 +23,16 @@ TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 def command(
     out: Annotated[
-        Path, common.out("DIR", "Where the figure goes, and every run: `fourhop plot DIR` has more.")
+        Path, common.out("DIR", "Keep the figure and every run here; `fourhop plot DIR` draws more.")
     ] = Path("demo"),
-    runs: Annotated[int, Option(metavar="N", help="Runs for each chain and transport.")] = 10,
+    runs: Annotated[int, Option(metavar="N", help="Runs per chain and transport.")] = 10,
     duration: Annotated[str, Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
 ) -> None:
-    """Show what pacing is for: TCP NewReno, Vegas and TCP-AP over 1 to 8 hops, goodput and delay as table and figure.
+    """Show why pacing helps: goodput and delay of NewReno, Vegas and TCP-AP over 1 to 8 hops.
 
-    The chains are those of the papers: radios 200 m apart, 2 Mbit/s, AODV, as in ns-2.35. DIR is a folder as `fourhop
-    sweep` writes it, so the same command goes on where it was interrupted.
+    The chains are those of the papers: radios 200 m apart, 2 Mbit/s, AODV, as in ns-2.35. DIR is a
+    sweep's folder: repeat the command to continue after an interruption.
     """
     with common.errors():
         from fourhop import ScenarioError

@@ -64,9 +64,9 @@ def command(
         if clean or list_:
             become("clean" if clean else "list")
         if file is None:
-            raise FourhopError("FILE: found nothing, allowed: a scenario to emulate")
+            raise FourhopError("FILE: name a scenario to emulate")
         if file == common.STDIN:
-            raise FourhopError("FILE: found -, allowed: the name of a file; standard input is that of the command")
+            raise FourhopError("FILE: name a file: standard input belongs to the command")
         common.load(file, set_, None, None, flows=False)
         options = [option for each in set_ or () for option in ("--set", each)]
         for option, value in (

@@ -23,7 +23,7 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
-    """Show what one flow measured and did over time: a figure, its goodput, and the medians of the rest."""
+    """Explain one flow: a figure of its measurements over time, its goodput and medians."""
     with common.errors():
         from fourhop.explanation import explain
         from fourhop.runner import Interrupted

@@ -12,7 +12,7 @@ from fourhop.cli import common
 
 
 def command(json: common.Json = False) -> None:
-    """List topologies, transports, routings and radios, a line each."""
+    """List topologies, transports, routings and radios."""
     from fourhop.scenario import catalog
 
     if json:

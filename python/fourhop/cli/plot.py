@@ -26,14 +26,12 @@ def command(
     ] = "goodput",
     x: Annotated[
         str | None,
-        Option("--x", metavar="KEY", help="Key along the axis of x; the first one with numbers if not given."),
+        Option("--x", metavar="KEY", help="Key of the x axis; the first with numbers if not given."),
     ] = None,
-    by: Annotated[
-        str | None, Option(metavar="KEY", help="Key that the colours stand for; the other one if not given.")
-    ] = None,
+    by: Annotated[str | None, Option(metavar="KEY", help="Key of the colours; the other one if not given.")] = None,
     kind: Annotated[
         Literal["lines", "bars", "ecdf"] | None,
-        Option(help="Means with 95 % intervals, or the distribution of the values of all runs and flows."),
+        Option(help="Means with 95 % intervals, or the distribution over runs and flows."),
     ] = None,
     flow: Annotated[str | None, Option(metavar="NAME", help="This flow alone; all of them if not given.")] = None,
     where: Annotated[
@@ -41,12 +39,12 @@ def command(
         Option(metavar="KEY=VALUES", help="Show only these values of a key, as transport=cubic,bbr. May be repeated."),
     ] = None,
     size: common.Size = None,
-    log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Axes that are logarithmic.")] = None,
-    xlabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of x is called.")] = None,
-    ylabel: Annotated[str | None, Option(metavar="TEXT", help="What the axis of y is called.")] = None,
+    log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Logarithmic axes.")] = None,
+    xlabel: Annotated[str | None, Option(metavar="TEXT", help="Label of the x axis.")] = None,
+    ylabel: Annotated[str | None, Option(metavar="TEXT", help="Label of the y axis.")] = None,
     out: Annotated[Path, common.out("FILE", "The figure: .png, .svg or .pdf.")] = Path("plot.png"),
 ) -> None:
-    """Draw what a sweep measured, as lines, bars or an ECDF."""
+    """Draw a sweep as lines, bars or an ECDF."""
     with common.errors():
         from fourhop import look, plots
         from fourhop.sweeps.result import SweepResult

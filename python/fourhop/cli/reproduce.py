@@ -23,10 +23,13 @@ def command(
         str | None, Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
     ] = None,
     out: Annotated[
-        Path | None, common.out("DIR", "Where report, data and runs go; `report`, or `report-quick` with --quick.")
+        Path | None,
+        common.out("DIR", "Write report, data and runs here; default: `report`, or `report-quick` with --quick."),
     ] = None,
-    quick: Annotated[bool, Option("--quick", help="Short runs: shows that everything works, judges nothing.")] = False,
-    list_: Annotated[bool, Option("--list", help="List the figures there are, and run nothing.")] = False,
+    quick: Annotated[
+        bool, Option("--quick", help="Short runs: check that everything works, without verdicts.")
+    ] = False,
+    list_: Annotated[bool, Option("--list", help="List the figures and exit.")] = False,
     json: common.Json = False,
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     strict: Annotated[
@@ -39,7 +42,7 @@ def command(
 ) -> None:
     """Reproduce figures of the papers: run, draw, check, and write a report.
 
-    Runs are kept in DIR/store: the same command goes on where it was interrupted and computes nothing twice. The report
+    Runs are kept in DIR/store: repeat the command to continue after an interruption. The report
     is DIR/index.html. The exit code is 0 once everything ran, whatever the checks say; see --strict.
     """
     with common.errors():

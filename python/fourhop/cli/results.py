@@ -24,7 +24,7 @@ def command(
         str | None, Option(metavar="NAME", help="The table for --csv, as flows; summary if not given.")
     ] = None,
 ) -> None:
-    """List a folder of runs: its last sweep, all runs by scenario, and files that are none."""
+    """List a folder of runs: its last sweep, all runs by scenario, and other files."""
     with common.errors():
         from fourhop.cli import tables
         from fourhop.errors import FourhopError
@@ -34,13 +34,13 @@ def command(
 
         common.one_of(json=json, csv=csv)
         if table is not None and not csv:
-            raise FourhopError(f"--table: found {table} alone, allowed: with --csv")
+            raise FourhopError(f"--table: needs --csv")
         if csv:
             echo(SweepResult.load(folder).to_csv(table=cast(Table, table or "summary")), nl=False)
             return
         store = RunStore(folder)
         if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():
-            raise FourhopError(f"{folder}: found no runs of a sweep, allowed: a folder that `fourhop sweep` wrote")
+            raise FourhopError(f"{folder}: no sweep here: name a folder that `fourhop sweep` wrote")
         if json:
             _print_json(folder, store)
             return

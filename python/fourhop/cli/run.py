@@ -26,7 +26,7 @@ def command(
     ] = None,
     precision_of: Annotated[
         Literal["aggregate", "flows"],
-        Option(help="Goodput that --precision is about: of all flows together, or of each flow."),
+        Option(help="Goodput for --precision: of all flows together, or of each flow."),
     ] = "aggregate",
     max_runs: Annotated[int, Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
     set_: common.Set = None,
@@ -35,9 +35,9 @@ def command(
     out: Annotated[
         Path | None, common.out("DIR", "Write Parquet tables, the scenario, seeds and version here.")
     ] = None,
-    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures here, one file a node.")] = None,
+    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures here, one file per node.")] = None,
     pcap_merged: Annotated[
-        bool, Option("--pcap-merged", help="With --pcap: one pcapng file, with an interface a node.")
+        bool, Option("--pcap-merged", help="With --pcap: one pcapng file, with one interface per node.")
     ] = False,
     pcap_lost: Annotated[
         bool, Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")

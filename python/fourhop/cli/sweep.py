@@ -22,7 +22,7 @@ def command(
         ),
     ],
     out: Annotated[
-        Path | None, common.out("DIR", "Keep runs and tables here; out/ and the name of FILE if not given.")
+        Path | None, common.out("DIR", "Keep runs and tables here; default: out/ and the name of FILE.")
     ] = None,
     jobs: Annotated[
         int | None, Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
@@ -38,9 +38,9 @@ def command(
     ] = None,
     json: common.Json = False,
     csv: common.Csv = False,
-    fresh: Annotated[bool, Option("--fresh", help="Compute every run again, also those that are kept.")] = False,
+    fresh: Annotated[bool, Option("--fresh", help="Compute every run again, even stored ones.")] = False,
 ) -> None:
-    """Run every point of a sweep. Runs that are kept are not computed again, so an interrupted sweep goes on."""
+    """Run every point of a sweep. Stored runs are reused: repeat the command to continue after an interruption."""
     with common.errors():
         from fourhop.cli.display import SweepDisplay
         from fourhop.sweeps import document

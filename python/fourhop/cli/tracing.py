@@ -62,13 +62,13 @@ def request(
 
     several = precision is not None or (runs is not None and runs > 1)
     if perfetto is not None and several:
-        raise FourhopError("--perfetto: found with several runs, allowed: with one")
+        raise FourhopError("--perfetto: takes one run: leave out --runs and --precision")
     scratch = None
     if folder is None and perfetto is None:
         given = {"--trace-from": start, "--trace-to": end, "--trace-nodes": nodes, "--trace-flows": flows}
         for option, value in given.items():
             if value is not None:
-                raise FourhopError(f"{option}: found without --trace, allowed: with it")
+                raise FourhopError(f"{option}: needs --trace")
         return Traced(None, None, None)
     if folder is None:
         scratch = tempfile.TemporaryDirectory(prefix="fourhop-trace-")
@@ -96,8 +96,8 @@ def to_perfetto(folder: Path, file: Path) -> None:
 app = Group(
     {"perfetto": f"{__name__}:perfetto_command", "tables": f"{__name__}:tables_command"},
     name="trace",
-    help="Read a trace that --trace has written.",
-    short_help="Read a trace that --trace has written.",
+    help="Read a trace written by --trace.",
+    short_help="Read a trace written by --trace.",
 )
 Dir = Annotated[Path, Argument(metavar="DIR", help="Folder of a trace.")]
 

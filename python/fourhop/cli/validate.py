@@ -32,7 +32,7 @@ app = Group(
 def ns2(
     reference: Annotated[
         Path | None,
-        Option(metavar="DIR", help="Folder with results.json and scenarios/; the one we bring if not given."),
+        Option(metavar="DIR", help="Folder with results.json and scenarios/; default: the package's own."),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -42,7 +42,7 @@ def ns2(
     ] = None,
     seeds: Annotated[
         int | None,
-        Option(metavar="N", help="Runs of each entry; 10 if not given, up to 20 while ± is above 2 %."),
+        Option(metavar="N", help="Runs per entry; default: 10, up to 20 while ± is above 2 %."),
     ] = None,
     jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
     json: common.Json = False,

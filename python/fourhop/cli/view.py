@@ -27,13 +27,13 @@ def command(
         ),
     ] = None,
     html: Annotated[
-        Path | None, Option("--html", metavar="FILE", help="Write a page with the trace inside, and end.")
+        Path | None, Option("--html", metavar="FILE", help="Write the page with its trace to one file and exit.")
     ] = None,
     live: Annotated[
-        bool, Option("--live", help="Follow the emulation that goes on, or that writes DIR: its last minute.")
+        bool, Option("--live", help="Follow the last minute of a running emulation, or of the one that writes DIR.")
     ] = False,
     port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
-    open_: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser of this desk.")] = True,
+    open_: Annotated[bool, Option("--open/--no-open", help="Open the page in your browser.")] = True,
     seed: Annotated[int | None, Option(metavar="N", help="With FILE: seed of the run.")] = None,
     set_: common.Set = None,
     transport: common.Transport = None,
@@ -41,8 +41,8 @@ def command(
 ) -> None:
     """Show what happened: a map, time lines of all nodes, a sequence diagram and plots, on one page.
 
-    Of a scenario the first 10 s are run, or more until all flows have begun; `--duration 60s` runs longer. The page is
-    served on 127.0.0.1 until Ctrl-C; with --html it is a file that needs nothing else and can be given to others.
+    A scenario runs for 10 s, or until all flows have begun; `--duration 60s` runs longer. The page is
+    served on 127.0.0.1 until Ctrl-C; with --html it is one file that you can share.
     """
     with common.errors():
         from fourhop.errors import FourhopError
@@ -56,7 +56,7 @@ def command(
             _serve(Server(None, port, Live(folder, folder.name)), open_)
             return
         if path is None:
-            raise FourhopError("DIR|FILE: found nothing, allowed: a trace or a scenario; without it --live")
+            raise FourhopError("DIR|FILE: name a trace or a scenario, or use --live")
         with tempfile.TemporaryDirectory(prefix="fourhop-view-") as scratch:
             if path.is_file() or path == common.STDIN:
                 folder = _run(path, Path(scratch), seed, set_, transport, duration)
@@ -83,7 +83,7 @@ def _followed(path: Path | None) -> Path:
 
         path = traced()
     elif path.is_file():
-        raise FourhopError(f"--live: found the file {path}, allowed: the folder of a trace that is being written")
+        raise FourhopError(f"--live: {path} is a file: name the folder of a running trace")
     Tables(path)
     return path
 

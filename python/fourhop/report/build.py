@@ -76,7 +76,7 @@ def _records(out: Path) -> list[Record]:
                 f"{path}: found no record of a figure ({error}), allowed: what reproduce wrote"
             ) from None
     if not found:
-        raise FourhopError(f"{out / FIGURES}: found no record of a figure, allowed: what reproduce wrote")
+        raise FourhopError(f"{out / FIGURES}: no figures here: run `fourhop reproduce` first")
     return found
 
 

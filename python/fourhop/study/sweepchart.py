@@ -47,10 +47,9 @@ def chart(
         by = rest[0] if rest else None
     hidden = [key for key in open_ if key not in (x, by)]
     if hidden:
-        shown = " and ".join(filter(None, (x, by))) or "none"
-        raise FourhopError(
-            f"found {', '.join(hidden)} varied beside {shown}, allowed: one value of each, named by where"
-        )
+        shown = " and ".join(filter(None, (x, by))) or "no varied key"
+        fixed = " ".join(f"--where {key}=VALUE" for key in hidden)
+        raise FourhopError(f"one figure shows {shown}; fix the other{'s' if len(hidden) > 1 else ''}: {fixed}")
     measured = named(y, cells)
     if by is None:
         # A single curve, too, says what it is, and has the colour of its transport.

@@ -64,7 +64,7 @@ def load(
     file = str(path) if text is None else "<stdin>"
     document = _parse(read(path) if text is None else text, file)
     if "topology" in document:
-        raise FourhopError(f"{file}: found a scenario, allowed: a sweep (`fourhop run` runs it)")
+        raise FourhopError(f"{file}: this is a scenario: run it with `fourhop run`")
     wrong = [
         problems.line(file, key, "an unknown key", ", ".join(sorted(_KINDS)), problems.did_you_mean(key, _KINDS))
         for key in document

@@ -107,7 +107,7 @@ def sweep(
     """
     if isinstance(description, Sweep):
         if over is not None or zipped is not None or options:
-            raise FourhopError("sweep: found keys beside a Sweep, allowed: one of the two; a Sweep holds its own")
+            raise FourhopError("sweep: a Sweep has its own keys: leave out the others")
         made = description
     else:
         base = None if description is None else Scenario.of(description)

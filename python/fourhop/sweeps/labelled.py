@@ -38,7 +38,7 @@ def arranged(frame: pl.DataFrame, keys: list[str], table: str, name: str) -> xar
     twice = frame.filter(frame.select(axes).is_duplicated()) if axes else frame.head(0)
     if not twice.is_empty():
         same = ", ".join(f"{key} = {twice[key][0]}" for key in axes)
-        raise FourhopError(f"xarray: found several rows of {same}, allowed: one each; vary a key once")
+        raise FourhopError(f"xarray: several rows of {same}: vary each key once")
     measured = [
         column
         for column, kind in frame.schema.items()

@@ -40,13 +40,13 @@ def filled(blobs: Blobs) -> str:
     size = sum(map(len, packed.values()))
     guess = size * len(spans) // max(1, len(sampled))
     if guess > 1.5 * MOST_BYTES:
-        raise _too_large(f"a trace of about {guess / 1e6:.0f} MB as a page")
+        raise _too_large(f"about {guess / 1e6:.0f} MB")
     for name in names:
         if name not in packed:
             packed[name] = _packed(blobs, name)
             size += len(packed[name])
         if size > MOST_BYTES:
-            raise _too_large(f"a trace of more than {MOST_BYTES / 1e6:.0f} MB as a page")
+            raise _too_large(f"more than {MOST_BYTES / 1e6:.0f} MB")
     parts = [f'<script type="text/plain" id="blob-{html.escape(name)}">{packed[name]}</script>' for name in names]
     return empty().replace("<!--DATA-->", "\n".join(parts), 1)
 
@@ -58,8 +58,8 @@ def _packed(blobs: Blobs, name: str) -> str:
 
 def _too_large(found: str) -> FourhopError:
     return FourhopError(
-        f"--html: found {found}, allowed: at most {MOST_BYTES / 1e6:g} MB; record a shorter time, fewer nodes or fewer "
-        "flows, or open the folder without --html"
+        f"--html: the trace has {found}, too large for one file ({MOST_BYTES / 1e6:g} MB). Serve it instead: fourhop view "
+        "DIR. Or record a shorter time, fewer nodes or fewer flows"
     )
 
 

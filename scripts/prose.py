@@ -27,7 +27,7 @@ RULES = {
     "clause as subject": r"(?:^|(?<=[.:;!] ))(?:Who|What|Which|Whoever|That which) [^.?!]*[.!](?:\s|$)",
     "of which": r"\b(?:of|by|from|in|beside|behind) (?:whom|whose)\b|\bof which\b",
     "told": r"\b(?:is|are|was|were|be|unless|as) told\b|\btold apart\b|\btold\b",
-    "one X a Y": r"\b(?:[Oo]ne|[Aa]) (?:row|line|file|curve|point|key|capture|packet|page|second|flow|node) an? (?:\(|\w+)",
+    "one X a Y": r"\b(?:[Oo]ne|[Aa]) (?:row|line|file|curve|point|key|capture|packet|page|flow|node) an? (?:\(|\w+)",
     "that are none": r"\b(?:that|which) (?:is|are) none\b|\bwhere there is none\b",
     "for who": r"\b(?:for|to|by|of|from) (?:who|what)\b(?! (?:it|is|they|you|we|each|the|a|an|one|else)\b)",
     "held": r"\b(?<!with)held\b(?! (?:by|in) (?:hand|memory))",

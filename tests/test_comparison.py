@@ -154,7 +154,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["chain.toml"], "allowed: two scenarios, or a key to vary"),
+        (["chain.toml"], "give two scenarios, or a key to vary"),
         (["chain.toml", "chain.toml"], "a file is named twice"),
         (["chain.toml", "--vary", "transport"], "--vary: found 'transport', allowed: KEY=VALUES"),
         (["chain.toml", "--vary", "tcp.window=[2"], "--vary: tcp.window: "),

@@ -49,7 +49,7 @@ const LOOK_SOON: Dur = Dur::from_millis(200);
 /// Name of the service: one process in a network namespace has it.
 pub const SERVICE: &str = "fourhop-aodvd";
 
-/// What the daemon has counted.
+/// The daemon's counters.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// Packets without a route that the kernel handed over.
@@ -342,7 +342,7 @@ impl Daemon {
             let strength = self.traffic.mac(got.from).and_then(|mac| self.signals.strength(mac));
             let arrival = Arrival { interface, from: got.from, to: got.to, ttl: got.ttl, strength };
             let now = self.clock.now();
-            // What is refused is counted.
+            // Refusals are counted.
             let _ = self.engine.handle_datagram(now, wall(), arrival, &buffer[..got.len], &mut self.tasks);
             self.perform();
         }
@@ -364,7 +364,7 @@ impl Daemon {
         self.buffer = buffer;
     }
 
-    /// Which routes the kernel has used.
+    /// Routes that the kernel used.
     fn look(&mut self, now: Time, all: bool) -> Result<(), Error> {
         for used in self.traffic.look(now, all, &self.poller, TRAFFIC)? {
             self.engine.handle_used(now, used.dst, used.src, used.from);
@@ -386,7 +386,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// What the kernel says of neighbours and devices.
+    /// The kernel's news of neighbours and devices.
     fn hear_kernel(&mut self, now: Time) {
         let mut events = Vec::new();
         self.watch.read(&mut events);

@@ -47,7 +47,7 @@ pub struct Datagram {
     pub payload: Vec<u8>,
 }
 
-/// What the driver has to do, in this order.
+/// Actions for the driver, in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
     /// Send it to port 654.
@@ -63,7 +63,7 @@ pub enum Task {
     Lost {
         /// The packet.
         packet: Ipv4Packet,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
     /// Give the kernel this route, in place of another to the same destination.
@@ -121,7 +121,7 @@ pub struct Engine {
     actions: Vec<Action>,
 }
 
-/// What is kept over restarts.
+/// State that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Numbers {
     /// Own sequence number.
@@ -185,7 +185,7 @@ impl Engine {
         &self.neighbours
     }
 
-    /// What was not let in, by reason.
+    /// Refused messages by reason.
     pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
         &self.refusals
     }
@@ -195,7 +195,7 @@ impl Engine {
         &self.routes
     }
 
-    /// What has to be kept for the next start.
+    /// State to keep for the next start.
     pub fn numbers(&self) -> Numbers {
         let stamp = self.keys.as_ref().map_or(0, |keys| keys.last);
         Numbers { seqno: self.aodv.seqno(), rreq_id: self.aodv.rreq_id(), stamp }

@@ -40,7 +40,7 @@ refusals! {
 /// So many in a moment, and so many a second afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
-    /// What is in it, in thousandths of a message.
+    /// Its level, in thousandths of a message.
     level: u64,
     filled: Time,
 }

@@ -24,7 +24,7 @@ pub struct Variable {
     pub before: String,
 }
 
-/// What is in the file.
+/// Content of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Content {
     /// Whose numbers they are.
@@ -32,7 +32,7 @@ pub struct Content {
     seqno: u32,
     rreq_id: u32,
     stamp: u64,
-    /// What is set at present.
+    /// Present values.
     pub variables: Vec<Variable>,
 }
 
@@ -64,7 +64,7 @@ impl Kept {
         (self.content.address == Some(address)).then_some(Numbers { seqno, rreq_id, stamp })
     }
 
-    /// What has to be restored from before.
+    /// Earlier values to restore.
     pub fn take_variables(&mut self) -> Vec<Variable> {
         std::mem::take(&mut self.content.variables)
     }

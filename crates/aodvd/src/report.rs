@@ -34,13 +34,13 @@ pub struct Report {
     pub neighbours: Vec<Neighbour>,
     /// What own packets saw of routing, by destination.
     pub searches: Vec<Search>,
-    /// What AODV has counted.
+    /// AODV's counters.
     pub counters: BTreeMap<String, u64>,
     /// Messages that were not let in, by reason.
     pub refused: BTreeMap<String, u64>,
     /// Packets without a route that were lost, by reason.
     pub lost: BTreeMap<String, u64>,
-    /// What the daemon itself has counted.
+    /// The daemon's own counters.
     pub daemon: BTreeMap<String, u64>,
 }
 
@@ -90,7 +90,7 @@ pub struct Neighbour {
     pub blacklisted: bool,
 }
 
-/// What own packets for a destination saw.
+/// Fate of own packets for a destination.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Search {
     /// The destination.

@@ -1,4 +1,4 @@
-//! What the kernel knows of paced connections.
+//! Paced connections as the kernel knows them.
 
 use crate::loaded::{CONNECTIONS, open};
 use crate::{Error, Tried};
@@ -117,7 +117,7 @@ impl Reader {
     }
 }
 
-/// What reads a table.
+/// Reader of a table.
 fn reader(map: &MapHandle) -> Result<(Object, Link), Error> {
     let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o")), |open| {
         open.maps_mut().filter(|own| own.name() == CONNECTIONS).for_each(|mut own| {

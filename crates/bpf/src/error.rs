@@ -17,9 +17,9 @@ pub enum Error {
     /// The kernel refuses a program or a table.
     #[error("{what}: {source}")]
     Bpf {
-        /// What was tried.
+        /// The attempt.
         what: String,
-        /// What the kernel says.
+        /// The kernel's message.
         source: libbpf_rs::Error,
     },
 }

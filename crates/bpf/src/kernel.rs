@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Versions on which everything was tried, docs/kernel.md; others may do as well.
 pub const TRIED: [&str; 2] = ["6.12", "6.18"];
 
-/// What is known of the running kernel.
+/// Facts about the running kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Its version, as "6.18.44".
@@ -24,7 +24,7 @@ impl Kernel {
     /// Looks at the running kernel.
     ///
     /// # Errors
-    /// What it lacks, and how to come by it.
+    /// Missing features, and how to get them.
     pub fn look() -> Result<Kernel, Error> {
         if !Path::new(BTF).exists() {
             return Err(lacks("type information", "there is no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)"));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::net::IpAddr;
 
-/// What a route says of connections.
+/// A route's parameters for connections.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Route {
     /// The network, as "10.0.0.0/8", or "default".
@@ -26,7 +26,7 @@ pub struct Route {
     pub quick_ack: bool,
 }
 
-/// What is to be changed.
+/// The change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// This congestion control, window and quick acknowledgements.

@@ -25,7 +25,7 @@ pub struct Change {
     pub after: u32,
 }
 
-/// What can be set.
+/// Available settings.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {

@@ -18,7 +18,7 @@ const FILE: &str = "/run/fourhop-cc.json";
 /// How long a process has to end when it is asked to, and the kernel to let programs go, in steps of 20 ms.
 const STEPS: u32 = 250;
 
-/// What is loaded.
+/// Loaded programs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct State {
     /// The process that has loaded it.
@@ -27,7 +27,7 @@ pub struct State {
     pub started: u64,
     /// Where it is pinned; `None`: it goes with the process.
     pub pins: Option<PathBuf>,
-    /// What has been set for it.
+    /// Its settings.
     pub changes: Vec<Change>,
 }
 

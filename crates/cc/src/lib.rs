@@ -220,7 +220,7 @@ pub enum Cause {
     },
 }
 
-/// What other layers tell a sender.
+/// Hints of other layers to a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hint {
     /// Wireless hops to the peer.

@@ -250,7 +250,7 @@ impl Emulation {
         self.world.frames()
     }
 
-    /// What was noticed while it was made.
+    /// Warnings of the set-up.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -311,7 +311,7 @@ fn ways_out(setup: &Setup, plan: &WiredPlan) -> Vec<Vec<(Network, Ipv4Addr)>> {
     (0..setup.positions.len()).map(out).collect()
 }
 
-/// What looks on.
+/// Observers.
 fn taps(
     scenario: &Scenario,
     setup: &Setup,

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 /// Flows that are told apart; those that come later are counted together.
 const MOST: usize = 4096;
 
-/// What a flow is known by.
+/// Identity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
     /// Sender and its port; 0 where there are none.
@@ -42,7 +42,7 @@ impl Key {
     }
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flow {
     /// Packets and bytes, headers included, that its sender put into the network.
@@ -72,7 +72,7 @@ impl Flow {
         self.rtt.2
     }
 
-    /// What arrived, by time, in bits a second.
+    /// Arrivals over time, in bits per second.
     pub fn rate_bps(&self) -> f64 {
         let over = self.last.saturating_since(self.first).as_secs_f64();
         if over > 0.0 { self.arrived.1 as f64 * 8.0 / over } else { 0.0 }
@@ -175,7 +175,7 @@ pub struct FlowReport {
     pub arrived_bytes: u64,
     /// From the first packet sent to the last sent or arrived.
     pub active_s: f64,
-    /// What arrived in that time.
+    /// Arrivals in that time.
     pub rate_bps: f64,
     /// Mean round trip, of TCP data.
     pub rtt_mean_s: Option<f64>,

@@ -24,10 +24,10 @@ const RADIOS: Network = (Ipv4Addr::new(10, 0, 0, 0), 9);
 /// Threads that make namespaces at the same time: most of the time the kernel waits for other processors.
 const BUILDERS: usize = 4;
 
-/// What the kernel of a node is to do.
+/// Task of a node's kernel.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What passes its device.
+    /// Packets on its device.
     pub kind: Kind,
     /// Largest packet.
     pub mtu: u32,
@@ -75,7 +75,7 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// What is written about them.
+    /// Their files.
     pub fn state(&self) -> &State {
         &self.state
     }

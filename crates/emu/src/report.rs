@@ -49,7 +49,7 @@ pub struct Truth {
     pub latest: Option<(String, f64)>,
 }
 
-/// What the machine did.
+/// The machine's load.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Machine {
     /// Share of one processor that the emulation took.
@@ -69,7 +69,7 @@ pub struct Report {
     pub id: String,
     /// The scenario.
     pub scenario: String,
-    /// Who routed.
+    /// Routing.
     pub mode: Mode,
     /// Seed of the simulated network.
     pub seed: u64,
@@ -77,7 +77,7 @@ pub struct Report {
     pub nodes: usize,
     /// How long it ran.
     pub ran_s: f64,
-    /// What ended it.
+    /// Reason of the end.
     pub ended_by: &'static str,
     /// Exit status of the command, if there was one and it ended.
     pub exit_status: Option<i32>,
@@ -99,7 +99,7 @@ pub struct Report {
     pub frames: u64,
     /// The flows of programs in the nodes, then the simulated ones.
     pub flows: Vec<FlowReport>,
-    /// What else was noticed.
+    /// Other warnings.
     pub warnings: Vec<String>,
 }
 

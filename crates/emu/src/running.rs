@@ -44,7 +44,7 @@ const RADIO: u32 = u32::MAX;
 /// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
 
-/// What has ended an emulation.
+/// Reason for the end of an emulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Time,
@@ -126,7 +126,7 @@ impl Running {
         }
     }
 
-    /// What it emulates.
+    /// The emulated scenario.
     pub fn emulation(&self) -> &Emulation {
         &self.emulation
     }

@@ -79,7 +79,7 @@ impl State {
         let text = serde_json::to_vec(self).map_err(std::io::Error::from).tried(failed)?;
         let made = fs::File::create_new(&file).and_then(|mut made| std::io::Write::write_all(&mut made, &text));
         if made.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::AlreadyExists) {
-            // What was not written whole says nothing.
+            // Incomplete files are ignored.
             let _ = fs::remove_file(&file);
         }
         let there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;

@@ -94,7 +94,7 @@ pub fn run(start: Start) -> Result<(), Error> {
     // Before anything is taken away: what is there may be of a process that runs.
     let _only = only(&config.service)?;
     let backend = rules::probe(&config)?;
-    // What a process has left that was killed.
+    // Remains of a killed process.
     if config.rules.manage {
         rules::clear(backend);
     }

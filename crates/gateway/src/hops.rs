@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What is known besides the time to live.
+/// Hop counts besides the time to live.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Routes {
     /// The longest prefix first, of equal ones the table's.
@@ -63,7 +63,7 @@ impl ByTtl {
         changes
     }
 
-    /// What is known.
+    /// Known hop counts.
     pub fn hops(&self) -> Option<u8> {
         self.hops
     }

@@ -17,7 +17,7 @@ pub struct Keeper {
     kept: Arc<Mutex<Kept>>,
 }
 
-/// What has become of the rules.
+/// State of the rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
     /// How often they were put back.
@@ -47,7 +47,7 @@ impl Keeper {
     /// Sets the rules. They are not watched before [`watch`](Keeper::watch).
     ///
     /// # Errors
-    /// What the program that makes them says.
+    /// The message of the program that makes them.
     pub fn set(config: &Config, backend: Backend) -> Result<Keeper, Error> {
         rules::set(config, backend)?;
         let expected = rules::written(backend);
@@ -89,7 +89,7 @@ impl Keeper {
     /// Sets the rules of another configuration.
     ///
     /// # Errors
-    /// What the program that makes them says.
+    /// The message of the program that makes them.
     pub fn change(&self, config: &Config) -> Result<(), Error> {
         let mut kept = locked(&self.kept);
         kept.config = config.clone();
@@ -99,7 +99,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// What has become of them.
+    /// Their fate.
     pub fn state(&self) -> State {
         let kept = locked(&self.kept);
         State { restored: kept.restored, problem: kept.problem.clone(), queued: kept.queued[0] }

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 /// A node that is silent for so long is forgotten.
 const SILENT: Dur = Dur::from_secs(600);
 
-/// What is known and counted of a node.
+/// Facts and counters of a node.
 #[derive(Debug)]
 pub struct Known {
     address: IpAddr,
@@ -113,7 +113,7 @@ impl Nodes {
         }
     }
 
-    /// What is said of each.
+    /// Report per node.
     pub fn report(&self) -> Vec<Node> {
         let report = |known: &Known| Node {
             address: known.address,

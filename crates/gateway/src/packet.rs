@@ -42,7 +42,7 @@ impl Queued {
         }
     }
 
-    /// What takes its place, if it was changed.
+    /// Its replacement, if it was changed.
     pub fn instead(&self) -> Option<&[u8]> {
         self.whole.as_deref().filter(|_| self.changed)
     }

@@ -51,7 +51,7 @@ impl Pulse {
         Ok(Pulse { told, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
     }
 
-    /// What is wrong with the workers or the guard.
+    /// Problems of the workers or the guard.
     pub fn problem(&self) -> Option<String> {
         self.told.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

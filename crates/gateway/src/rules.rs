@@ -121,7 +121,7 @@ pub fn probe(config: &Config) -> Result<Backend, Error> {
 /// Puts the rules in place, and takes away what was there of ours.
 ///
 /// # Errors
-/// What the program that makes them says.
+/// The message of the program that makes them.
 pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     if backend == Backend::Nft {
         // One transaction: the table is never missing.
@@ -220,7 +220,7 @@ fn without_counters(text: &str) -> (String, u64) {
 /// Hands all TCP of a network namespace that has nothing else in it to this queue.
 ///
 /// # Errors
-/// What the program says.
+/// The program's message.
 pub fn queue_all(backend: Backend, queue: u16) -> Result<(), String> {
     match backend {
         Backend::Nft => {

@@ -23,7 +23,7 @@ pub struct Status {
     pub silent_s: f64,
     /// Does it only look?
     pub dry_run: bool,
-    /// What made the rules.
+    /// Tool that made the rules.
     pub rules: String,
     /// Interfaces that lead into the mesh.
     pub devices: Vec<String>,

@@ -8,7 +8,7 @@ use nix::sys::socket::{
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What is looked at.
+/// Selected packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// The beginnings of IPv4 packets, sent and received, from their IP headers on.

@@ -8,7 +8,7 @@ use nix::unistd::{read, write};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What passes a device.
+/// Packets on a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// IP packets.

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct Error {
     /// What was tried, with the name of what it was tried on.
     pub what: String,
-    /// What the system says.
+    /// The system's message.
     pub source: io::Error,
 }
 

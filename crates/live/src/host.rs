@@ -1,4 +1,4 @@
-//! What the machine did while a program ran.
+//! The machine's load while a program ran.
 
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;

@@ -25,7 +25,7 @@ impl Default for Lateness {
     }
 }
 
-/// What a histogram says, in microseconds.
+/// Summary of a histogram, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
     /// Entries.
@@ -78,7 +78,7 @@ impl Lateness {
         Dur::ZERO
     }
 
-    /// What is usually asked of it.
+    /// Common quantiles.
     pub fn summary(&self) -> Summary {
         let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
         Summary {

@@ -86,7 +86,7 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
     let failed = || format!("cannot give programs in {name} their files");
     // The two together, since the root folder of threads that share it cannot be in another set of mounts.
     unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
-    // What is mounted here is seen by nobody else.
+    // Mounts here are invisible to others.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>).tried(failed)?;
     let Ok(files) = fs::read_dir(etc().join(name)) else { return Ok(()) };
     for file in files.flatten() {

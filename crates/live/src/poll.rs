@@ -12,7 +12,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// What has come.
+/// Events that have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
     /// Something can be read from what was added with this number, or it has failed.
@@ -24,7 +24,7 @@ pub enum Ready {
 /// Numbers of the timer and of the signals; all others are those of the caller.
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
-/// What cannot be done without descriptors.
+/// Operations that need descriptors.
 const FAILED: &str = "cannot make a loop of events";
 /// Most that one wait returns.
 const BATCH: usize = 64;

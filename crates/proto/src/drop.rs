@@ -22,7 +22,7 @@ macro_rules! reasons {
                 match self { $(DropReason::$variant => $name,)+ }
             }
 
-            /// What happened, in a sentence.
+            /// Explanation in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(DropReason::$variant => $doc,)+ }
             }

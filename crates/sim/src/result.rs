@@ -62,7 +62,7 @@ pub struct Balance {
     pub passed: u64,
     /// What it lost.
     pub dropped: u64,
-    /// What it still has.
+    /// Packets still queued.
     pub held: u64,
 }
 

@@ -56,7 +56,7 @@ pub enum RunError {
     Trace {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: io::Error,
     },
     /// A trace could not be written.
@@ -64,7 +64,7 @@ pub enum RunError {
     Tables {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: io::Error,
     },
     /// Time series could not be written.
@@ -72,7 +72,7 @@ pub enum RunError {
     Series {
         /// The file of the flows; that of the queues is in the same folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: io::Error,
     },
     /// It was asked to end early.

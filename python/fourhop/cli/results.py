@@ -34,7 +34,7 @@ def command(
 
         common.one_of(json=json, csv=csv)
         if table is not None and not csv:
-            raise FourhopError(f"--table: needs --csv")
+            raise FourhopError("--table: needs --csv")
         if csv:
             echo(SweepResult.load(folder).to_csv(table=cast(Table, table or "summary")), nl=False)
             return

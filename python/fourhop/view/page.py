@@ -58,8 +58,8 @@ def _packed(blobs: Blobs, name: str) -> str:
 
 def _too_large(found: str) -> FourhopError:
     return FourhopError(
-        f"--html: the trace has {found}, too large for one file ({MOST_BYTES / 1e6:g} MB). Serve it instead: fourhop view "
-        "DIR. Or record a shorter time, fewer nodes or fewer flows"
+        f"--html: the trace has {found}, too large for one file ({MOST_BYTES / 1e6:g} MB). Serve it instead: "
+        "fourhop view DIR. Or record a shorter time, fewer nodes or fewer flows"
     )
 
 

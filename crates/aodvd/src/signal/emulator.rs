@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// What the emulator says, as text.
+/// The emulator's reports, as text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum News {
     /// `signal MAC DBM`: a frame of this station comes next.

@@ -80,7 +80,7 @@ impl Signals {
         Ok(Signals { from, strengths, given_up, most, breaks: config.failures.frames })
     }
 
-    /// What can be waited for.
+    /// Sources of events.
     pub fn source(&self) -> Option<BorrowedFd<'_>> {
         match &self.from {
             From::Nobody | From::Driver { .. } => None,

@@ -14,7 +14,7 @@ use super::{MAX_SAMPLE, Params, ShortPath};
 use crate::{Hint, PathTime};
 use fourhop_units::{Dur, Rate};
 
-/// What is known about the path.
+/// Facts about the path.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     hops: Option<u32>,

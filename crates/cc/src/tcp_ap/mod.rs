@@ -42,7 +42,7 @@ pub enum ShortPath {
     OneHop,
 }
 
-/// Which acknowledgements give a round trip.
+/// Acknowledgements that give a round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
     /// Each, duplicate ones too: the sender is told when what it echoes had left ([`Hint::RoundTrip`]). ns-2's TCP carries
@@ -70,7 +70,7 @@ pub struct Params {
     pub history: u32,
     /// n: hops that must lie between two senders, at least 1. Both: 4.
     pub factor: u32,
-    /// What varies, and how that is expressed.
+    /// Measure of variation.
     pub spread: Spread,
     /// What paths shorter than `factor` wait for.
     pub short_path: ShortPath,
@@ -88,7 +88,7 @@ pub struct Params {
     pub delay_limit: Option<Dur>,
     /// Between segments before the first sample; `None`: not paced. Code: 50 ms.
     pub first_interval: Option<Dur>,
-    /// Which acknowledgements give a round trip.
+    /// Acknowledgements that give a round trip.
     pub samples: Samples,
     /// Where the n-hop delay comes from.
     pub delay_source: DelaySource,

@@ -69,7 +69,7 @@ impl Pace {
         self.variation.memory()
     }
 
-    /// What has been measured.
+    /// Measurements so far.
     pub fn measurements(&self) -> Measurements {
         self.measured
     }

@@ -9,7 +9,7 @@ pub const ONE: u32 = 1 << BITS;
 /// Largest N; the paper goes up to 200 (Figure 9).
 pub const MAX_HISTORY: u32 = 1_000;
 
-/// What varies, and how that is expressed.
+/// Measure of variation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spread {
     /// Sample standard deviation of the round trips over their mean (the paper, section 4.2).

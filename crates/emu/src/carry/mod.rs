@@ -20,7 +20,7 @@ use link::Link;
 use measured::Measured;
 use receivers::Receivers;
 
-/// Who routes.
+/// Routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

@@ -30,7 +30,7 @@ struct Stream {
     pieces: VecDeque<(Seq, Box<[u8]>)>,
     /// Bytes of them.
     held: usize,
-    /// What the peer itself has acknowledged.
+    /// The peer's own acknowledgements.
     acked: Option<Seq>,
     used: Time,
 }

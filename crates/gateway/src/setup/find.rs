@@ -6,7 +6,7 @@ use fourhop_live::netlink::stations::{Nl80211, Part};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// What routes in the mesh.
+/// Routing in the mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Routing {
     /// fourhop-aodvd, whose socket tells hops.
@@ -21,12 +21,12 @@ pub enum Routing {
     Nothing,
 }
 
-/// What was found.
+/// Findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
     /// Devices that lead into the mesh, each with the reason.
     pub devices: Vec<(Device, String)>,
-    /// What routes there.
+    /// Routing there.
     pub routing: Routing,
     /// Devices whose radio carries the frames: those of `devices`, or what batman-adv has them over.
     pub radios: Vec<Device>,

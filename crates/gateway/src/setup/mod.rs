@@ -12,7 +12,7 @@ use rate::Learned;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What the command line says.
+/// Command-line options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// The file.

@@ -65,7 +65,7 @@ impl Entry {
                 libc::RTA_METRICS => {
                     entry.metrics = attributes(content).map(|(kind, content)| (kind, content.to_vec())).collect();
                 }
-                // What cannot be set: how old it is.
+                // Its age, which cannot be set.
                 libc::RTA_CACHEINFO => {}
                 _ => entry.attributes.push((kind, content.to_vec())),
             }

@@ -49,7 +49,7 @@ pub struct Own {
 /// A route as the kernel has it: table, network with its bits, neighbour, device, priority.
 pub type Written = (u32, (Ipv4Addr, u8), Option<Ipv4Addr>, u32, u32);
 
-/// What the kernel has of a program.
+/// A program's entries in the kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Present {
     /// Table and priority of its rules.

@@ -17,7 +17,7 @@ const ADDRESS: u16 = 1;
 /// `RTMGRP_IPV4_RULE` of linux/rtnetlink.h.
 const RULES: libc::c_int = 0x80;
 
-/// What the kernel has said.
+/// News from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A neighbour does not answer ARP (`NUD_FAILED`).

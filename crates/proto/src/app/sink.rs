@@ -73,7 +73,7 @@ impl Sink {
         true
     }
 
-    /// What was not delivered.
+    /// Undelivered bytes.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -27,7 +27,7 @@ const WRITES: Dur = Dur::from_millis(10);
 /// What an endless transfer writes: 2^50 bytes last a year at 260 Mbit/s.
 const ENDLESS: u64 = 1 << 50;
 
-/// What the driver has to do with the socket.
+/// Actions for the driver on the socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Open the connection and write this many bytes.

@@ -24,7 +24,7 @@ pub struct Codel {
     dropping: bool,
 }
 
-/// What to do with the packet at the head.
+/// Decision about the packet at the head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Send it.

@@ -52,7 +52,7 @@ impl Meter {
             return;
         }
         if now.saturating_since(self.freed) >= self.config.epoch {
-            // What was measured then says nothing of now.
+            // Old measurements do not apply any more.
             (self.wait, self.transmission) = (None, None);
         }
         self.in_hand = Some(now);

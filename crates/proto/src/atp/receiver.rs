@@ -12,7 +12,7 @@ use fourhop_units::{Dur, Seq, Time};
 /// Epochs without data after which no feedback is sent.
 const SILENT_AFTER: u32 = 3;
 
-/// What the driver has to do.
+/// Actions for the driver.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Outcome {
     /// Bytes that are handed to the application, in order.

@@ -26,7 +26,7 @@ struct Sent {
     state: State,
 }
 
-/// What feedback has brought.
+/// Result of a feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct News {
     /// Packets now known to have arrived.

@@ -23,7 +23,7 @@ const HALVED_AFTER: u32 = 2;
 const PROBED_AFTER: u32 = 3;
 
 counters! {
-    /// What a sender counts.
+    /// Counters of a sender.
     pub struct Stats {
         /// Packets with data, probes and retransmissions included.
         pub packets_sent: u64,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// forgotten.
 const WAITING_MAX: usize = 128;
 
-/// What a data segment brought.
+/// Measurement of a data segment.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
     start: Seq,
@@ -20,7 +20,7 @@ struct Arrived {
     covered: Covered,
 }
 
-/// What goes back with an acknowledgement.
+/// Measurement returned with an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {
     /// Bandwidth and delay of the path.

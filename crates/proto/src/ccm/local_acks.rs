@@ -383,7 +383,7 @@ impl Stream {
         }
     }
 
-    /// What follows from anything that has happened.
+    /// Consequences of an event.
     fn go_on(&mut self, now: Time, out: &mut Segments) {
         self.pump(now, out);
         self.tell(out);

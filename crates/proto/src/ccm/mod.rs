@@ -107,7 +107,7 @@ impl Ccm {
         local_acks::Limits { window: measured, shift, own_shift, segment }
     }
 
-    /// What the sender's side knows, for inspection.
+    /// State of the sender's side, for inspection.
     pub fn window(&self) -> &SenderWindow {
         &self.window
     }

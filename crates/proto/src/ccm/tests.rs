@@ -135,7 +135,7 @@ fn measurements_are_smoothed() {
     module.handle_incoming(Time::ZERO, &mut syn(1_000, None, true), None, 0, None);
     assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
     assert_eq!(told(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(1_600, 35, 15, 2))), 4_375);
-    // What is too old is no average.
+    // Old values are not averaged.
     assert_eq!(told(&mut module, 9_000, segment(0, 0, 3, 60_000), Some(&echo(1_600, 35, 15, 2))), 10_000);
 }
 

@@ -12,7 +12,7 @@ use crate::wire::TcpSegment;
 use crate::wire::options::{Back, Echo};
 use fourhop_units::{Dur, Seq, Time};
 
-/// What can be chosen about the sender's side.
+/// Options of the sender's side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// How long a measurement holds when none follows; then the window is the peer's again.
@@ -32,7 +32,7 @@ impl Options {
     pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0, local_acks: false, simulated: false };
 }
 
-/// What the sender knows of the path.
+/// The path as the sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Estimate {
     /// When it was measured last.
@@ -192,7 +192,7 @@ impl SenderWindow {
         advertised.min(unit(estimate.window()).max(least))
     }
 
-    /// What counts as one segment, in bytes.
+    /// Size of a segment, in bytes.
     pub fn segment_size(&self) -> u32 {
         self.segment
     }

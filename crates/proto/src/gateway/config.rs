@@ -3,7 +3,7 @@
 use fourhop_cc::tcp_ap;
 use fourhop_units::Dur;
 
-/// What a gateway does, and how much it may keep.
+/// Options and bounds of a gateway.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     /// Are flows from the wired to the wireless side paced? The paper, section 4.3.

@@ -12,7 +12,7 @@
 /// that it does. A pair takes the place of two single segments, so that few of them disturb a path little.
 const ASK: [u32; 2] = [8, 32];
 
-/// What is known of a receiver.
+/// State of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Receiver {
     delays: bool,

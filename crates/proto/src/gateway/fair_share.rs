@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
-    /// What all flows together get, headers included.
+    /// Rate of all flows together, headers included.
     pub capacity: Rate,
     /// Packets that may wait in a flow; of more the newest is dropped.
     pub queue: u32,

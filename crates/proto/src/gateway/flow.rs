@@ -46,11 +46,11 @@ pub struct Down<P> {
     /// Does it delay acknowledgements?
     pub receiver: Receiver,
     pub pace: Pace,
-    /// What adaptive pacing asks for.
+    /// Interval of adaptive pacing.
     pub interval: Option<Dur>,
     /// What takes its place where all flows have the same.
     pub even: Option<Dur>,
-    /// What goodput control asks for.
+    /// Limit of goodput control.
     pub throttle: Option<Throttle>,
     /// Windows held to what the path takes.
     pub hold: WindowHold,
@@ -63,7 +63,7 @@ pub struct Down<P> {
     pub settled: Settled,
 }
 
-/// What is known about a flow.
+/// State of a flow.
 #[derive(Clone, Debug)]
 pub struct Flow<P> {
     /// Data from the wireless side and its acknowledgements from the wired side.
@@ -77,7 +77,7 @@ pub struct Flow<P> {
     pub carried: Time,
     /// Bytes that had been acknowledged at the last comparison of goodputs: up, down.
     pub marks: (u64, u64),
-    /// What goodput control keeps of it.
+    /// Its state in goodput control.
     pub memory: Memory,
     /// For how long data into the mesh was waiting or in flight since the last comparison, but for what `busy_since` adds.
     active: Dur,
@@ -87,7 +87,7 @@ pub struct Flow<P> {
     scales: [Option<u8>; 2],
     /// Whose SYN has been seen: without both the scales are not known.
     syns: [bool; 2],
-    /// What a FIN ends at, by the side that sent it.
+    /// End of the stream by FIN, per side.
     fins: [Option<Seq>; 2],
     fins_acked: [bool; 2],
     /// It is over: forgotten when nothing waits.

@@ -187,7 +187,7 @@ impl<P: Packet> Gateway<P> {
         while let Some(&(at, slot)) = self.due.first()
             && at <= now
         {
-            // What waits is not silent.
+            // Waiting flows are not silent.
             self.table.touch(now, slot);
             self.release(now, slot, out);
             self.forget_if_over(now, slot, out);

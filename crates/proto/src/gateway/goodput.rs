@@ -34,7 +34,7 @@ const SETTLING: u32 = 3;
 /// Rests after throttles in vain double up to this number of times.
 const DOUBLINGS: u32 = 3;
 
-/// What a flow is throttled to.
+/// Throttled rate of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Throttle {
     /// Payload in bit/s, now.
@@ -56,7 +56,7 @@ pub struct Memory {
 /// A flow that was active in the last interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Observed {
-    /// Which flow.
+    /// The flow.
     pub slot: u32,
     /// Goodput in bit/s while it was active.
     pub goodput: u64,
@@ -69,7 +69,7 @@ pub struct Observed {
 }
 
 counters! {
-    /// What goodput control has done.
+    /// Counters of goodput control.
     pub struct ControlCounters {
         /// Times that throttling began.
         pub probes: u64,
@@ -112,7 +112,7 @@ impl Control {
         &self.config
     }
 
-    /// What it has done.
+    /// Its counters.
     pub fn counters(&self) -> &ControlCounters {
         &self.counters
     }

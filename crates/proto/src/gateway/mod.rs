@@ -22,7 +22,7 @@
 //! raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
 //! reason.
 //!
-//! What is left out: ECN.
+//! Left out: ECN.
 
 mod bytes;
 mod config;
@@ -76,7 +76,7 @@ impl Side {
     }
 }
 
-/// What the driver has to do.
+/// Actions for the driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action<P> {
     /// Send this packet out on that side.
@@ -90,12 +90,12 @@ pub enum Action<P> {
     Drop {
         /// The packet.
         packet: P,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
 }
 
-/// What a gateway does with packets that cross it.
+/// Treatment of packets that cross a gateway.
 #[derive(Clone, PartialEq, Debug)]
 pub enum CrossingConfig {
     /// The paper's gateway.
@@ -106,7 +106,7 @@ pub enum CrossingConfig {
     FqCodel(FqCodelConfig),
 }
 
-/// What happens to packets that cross a gateway.
+/// Treatment of packets that cross a gateway.
 ///
 /// # Call order
 /// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with time

@@ -26,7 +26,7 @@ const ASSUMED: Dur = Dur::from_millis(200);
 /// The shortest sample of the last one to two such times counts, so that a longer path is noticed.
 const LASTS: Dur = Dur::from_secs(20);
 
-/// What decides about a window.
+/// Inputs of the decision about a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// Acknowledged by this segment.

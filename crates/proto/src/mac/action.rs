@@ -4,7 +4,7 @@ use crate::drop::DropReason;
 use crate::wire::Msdu;
 use fourhop_units::MacAddr;
 
-/// What the MAC asks of the layers above.
+/// Requests of the MAC to the layers above.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// Hand this MSDU to the link layer.

@@ -18,7 +18,7 @@ pub enum AnswerRate {
     Mandatory,
 }
 
-/// Which numbers a back-off is drawn from.
+/// Range of back-off numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BackoffDraw {
     /// 0 .. CW - 1 (ns-2).

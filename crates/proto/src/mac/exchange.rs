@@ -4,7 +4,7 @@ use super::config::Config;
 use crate::wire::{Category, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate};
 
-/// Which exchange is under way.
+/// The exchange in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TxState {
     Idle,
@@ -20,7 +20,7 @@ pub(super) enum TxState {
     SelfCts,
 }
 
-/// What is being sent.
+/// The transmission in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     pub(super) content: Content,
@@ -32,12 +32,12 @@ pub(super) struct Outgoing {
     pub(super) rts: bool,
 }
 
-/// What an exchange carries.
+/// Content of an exchange.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     /// One MSDU.
     One { msdu: Msdu, seq: u16, retry: bool },
-    /// What the session with this station has.
+    /// Session with this station.
     Session(MacAddr),
 }
 

@@ -33,7 +33,7 @@ pub struct Instants {
     pub out: Time,
 }
 
-/// What one transmission measures of its link.
+/// A link's measurement by one transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkCapacity {
     /// Bandwidth in bit/s, the wait in the queue included.

@@ -48,7 +48,7 @@ const ONE: u64 = 1 << 16;
 /// Intervals in which nothing was heard of a rate after which it is sampled although it is slow.
 const STALE: u32 = 20;
 
-/// What is known of a rate.
+/// Statistics of a rate.
 #[derive(Clone, Copy, Default, Debug)]
 struct Rate {
     /// In the present interval.

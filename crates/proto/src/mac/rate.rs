@@ -18,7 +18,7 @@ use super::sizes::MEAN_PACKET;
 use crate::phy::TxRate;
 use fourhop_units::{Dur, MacAddr, Purpose, Rate, Stream, Time};
 
-/// What is remembered of a neighbour.
+/// State of a neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     addr: MacAddr,
@@ -33,7 +33,7 @@ struct Neighbour {
     trial: bool,
 }
 
-/// What Minstrel knows of a neighbour.
+/// Minstrel's state of a neighbour.
 #[derive(Clone, Debug)]
 struct Sampled {
     addr: MacAddr,

@@ -90,7 +90,7 @@ impl Dcf {
         }
     }
 
-    /// What the station waited for has come.
+    /// The awaited frame has come.
     pub(super) fn answered(&mut self, now: Time, medium: &mut Medium) {
         self.state = TxState::Idle;
         self.state_ends = Time::NEVER;

@@ -23,7 +23,7 @@ impl Dcf {
                 self.session_unanswered(now, DropReason::DataRetryLimit, medium, out);
             }
             TxState::SelfCts => {
-                // What it protects follows.
+                // The protected frame follows.
                 self.state = TxState::Idle;
                 medium.end_exchange(now);
                 self.sifs_ends = now + self.config.sifs;

@@ -28,7 +28,7 @@ pub enum Lookup {
     GiveUp(Ipv4Packet, Option<Ipv4Packet>),
 }
 
-/// What a received ARP message causes.
+/// Effect of a received ARP message.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Received {
     /// A reply to send.

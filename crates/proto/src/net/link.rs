@@ -15,7 +15,7 @@ use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Which packet goes next.
+/// The next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueKind {
     /// First come, first served; what comes last is dropped (ns-2).
@@ -35,7 +35,7 @@ pub struct Config {
     pub arp: bool,
     /// Wait before an unanswered request is repeated; `None`: only a further packet repeats it (ns-2).
     pub arp_retry: Option<Dur>,
-    /// Which kind of interface queue.
+    /// Kind of interface queue.
     pub queue_kind: QueueKind,
     /// One that drops what comes last.
     pub queue: queue::Config,
@@ -81,7 +81,7 @@ impl Config {
     }
 }
 
-/// What the link layer asks of its surroundings.
+/// Requests of the link layer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A packet for IP, from this neighbour.
@@ -95,7 +95,7 @@ pub enum Action {
     Drop {
         /// The packet or message.
         payload: Payload,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
     /// A packet comes back: its next hop does not answer ARP.

@@ -85,7 +85,7 @@ pub struct NeighbourhoodRed {
     /// Mean shares of time, in millionths.
     load: u64,
     own: u64,
-    /// What this station finds itself.
+    /// This station's own estimate.
     pressure: u64,
     told: Option<Told>,
     /// Packets since the last drop.

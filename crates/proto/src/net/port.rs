@@ -31,7 +31,7 @@ pub struct Config {
 }
 
 counters! {
-    /// What a direction has done.
+    /// Counters of a direction.
     pub struct Counters {
         /// Packets taken, dropped ones included.
         pub packets: u64,
@@ -44,7 +44,7 @@ counters! {
     }
 }
 
-/// What a port asks of its surroundings.
+/// Requests of a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// The packet has reached the other end.
@@ -53,7 +53,7 @@ pub enum Action {
     Drop {
         /// The packet.
         packet: Ipv4Packet,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
 }
@@ -176,7 +176,7 @@ impl Port {
         self.taken.len()
     }
 
-    /// What has been done so far.
+    /// Counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -6,7 +6,7 @@
 use crate::wire::{ArpMessage, Body, Ipv4Packet, Payload};
 use fourhop_units::Bytes;
 
-/// Which sizes count.
+/// Sizes to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sizes {
     /// As ns-2.35 counts.

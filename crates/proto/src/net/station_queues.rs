@@ -67,7 +67,7 @@ impl Config {
     }
 }
 
-/// What is for one neighbour, or for all.
+/// Packets for one neighbour, or for all.
 #[derive(Clone, Debug)]
 struct Neighbour {
     addr: MacAddr,

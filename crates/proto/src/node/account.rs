@@ -49,13 +49,13 @@ impl Drops {
 counters! {
     /// The balance of a layer: `taken` = `passed` + `dropped` + `held`.
     pub struct Account {
-        /// What it was given or made itself.
+        /// Packets received or made.
         pub taken: u64,
-        /// What it handed on, consumed or gave back.
+        /// Packets passed on, consumed or returned.
         pub passed: u64,
-        /// What it lost, for named reasons.
+        /// Lost packets, by reason.
         pub dropped: u64,
-        /// What it still has.
+        /// Packets still queued.
         pub held: u64,
     }
 }

@@ -36,7 +36,7 @@ impl<T> Default for Pool<T> {
 /// its nodes.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    /// What the node has put out; the driver takes it.
+    /// The node's output; the driver takes it.
     pub outputs: Vec<Output>,
     pub(super) mac: Vec<mac::Action>,
     pub(super) link: Pool<net::Action>,

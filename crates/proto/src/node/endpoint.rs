@@ -31,7 +31,7 @@ fn is_later_port(port: u16, last: u16) -> bool {
     ahead > 0 && ahead < COUNT / 2
 }
 
-/// What runs at one end of a flow.
+/// Endpoint of a flow.
 #[derive(Debug)]
 pub enum EndpointKind {
     /// Sender over TCP.
@@ -50,7 +50,7 @@ pub enum EndpointKind {
     Pinger(Pinger),
 }
 
-/// What a TCP sender sends.
+/// Data of a TCP sender.
 #[derive(Debug)]
 pub enum TcpSource {
     /// A transfer.
@@ -73,9 +73,9 @@ pub struct Renewal {
 /// One end of a flow.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// Which flow.
+    /// The flow.
     pub address: FlowAddress,
-    /// What runs here.
+    /// The protocol here.
     pub kind: EndpointKind,
     /// DSCP of what it sends.
     pub dscp: u8,

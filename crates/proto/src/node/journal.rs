@@ -41,7 +41,7 @@ pub enum Step {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal;)+) => {
-        /// What a packet is.
+        /// Description of a packet.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum PacketKind { $($(#[doc = $doc])+ $kind,)+ }
 

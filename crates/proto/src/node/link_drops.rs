@@ -3,7 +3,7 @@
 use crate::wire::{Msdu, Payload};
 use fourhop_units::MacAddr;
 
-/// What was given up towards one neighbour.
+/// Packets given up towards one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkDrops {
     /// The neighbour.

@@ -59,7 +59,7 @@ use crate::route::PortId;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 
-/// What a node hands to its driver besides frames.
+/// Output of a node besides frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// For the host outside: it is attached, and no simulated flow took the packet.
@@ -76,7 +76,7 @@ pub enum Output {
     Lost {
         /// The packet, as it was when it was lost.
         packet: Ipv4Packet,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
     /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].

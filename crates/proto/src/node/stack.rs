@@ -49,7 +49,7 @@ pub struct Node {
     processor: Option<Box<Processor>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
-    /// What it tells of its packets.
+    /// Reports about its packets.
     pub(super) journal: Journal,
     pub(super) radios: Radios,
     pub(super) local: Local,

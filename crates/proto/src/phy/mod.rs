@@ -54,7 +54,7 @@ impl Radiated {
 /// The copy of a frame that begins to arrive at a receiver. All that its end will change is known when it begins.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arrival {
-    /// Who radiates it.
+    /// The transmitter.
     pub src: NodeId,
     /// Received power.
     pub power: Watt,

@@ -95,7 +95,7 @@ pub struct Slot {
     power: Watt,
     /// Until when it reserves the medium, if it is received.
     pub reserved: Time,
-    /// Who radiates it.
+    /// The transmitter.
     pub src: NodeId,
     /// Is it an RTS?
     pub rts: bool,

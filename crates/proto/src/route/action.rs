@@ -1,4 +1,4 @@
-//! What routing asks of its node.
+//! Requests of routing to its node.
 
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
@@ -27,7 +27,7 @@ pub struct Signal {
     pub stable: bool,
 }
 
-/// What routing asks of its node.
+/// Requests of routing to its node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Put the packet into the interface queue.
@@ -64,7 +64,7 @@ pub enum Action {
     Drop {
         /// The packet.
         packet: Ipv4Packet,
-        /// What it was lost to.
+        /// Reason of the loss.
         reason: DropReason,
     },
 }

@@ -4,7 +4,7 @@
 use crate::counters::counters;
 
 counters! {
-    /// What a node's routing has done.
+    /// Counters of a node's routing.
     pub struct Counters {
         /// Own requests sent, repeats included.
         pub rreq_originated: u64,

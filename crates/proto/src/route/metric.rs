@@ -16,7 +16,7 @@
 
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// What is summed up along a path.
+/// Quantity summed along a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Metric {
     /// Expected number of transmissions, in thousandths.

@@ -1,4 +1,4 @@
-//! What a routing protocol is to its node.
+//! Interface of a routing protocol to its node.
 
 use super::action::{Action, Signal};
 use super::usage::Usage;

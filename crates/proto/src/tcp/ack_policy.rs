@@ -18,7 +18,7 @@ pub struct Arrival {
     pub received: u64,
 }
 
-/// What to do about an arrival.
+/// Answer to an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckDecision {
     /// Acknowledge at once.

@@ -1,8 +1,8 @@
-//! What a connection asks of its driver.
+//! Requests of a connection to its driver.
 
 use crate::wire::TcpSegment;
 
-/// What a socket asks its driver to do.
+/// Requests of a socket to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Send a segment. Its payload is the `segment.payload` bytes of the outgoing stream from `stream_offset` on.

@@ -161,7 +161,7 @@ pub struct Config {
     pub grow_on_full_ack: bool,
     /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns represents a fine-grained clock.
     pub rtt_tick: Dur,
-    /// Which segments are measured.
+    /// Measured segments.
     pub rtt_sampling: RttSampling,
     /// Time-out before the first sample. ns-2.35: 3 s. RFC 6298 section 2.1: 1 s.
     pub rto_initial: Dur,
@@ -190,7 +190,7 @@ pub struct Config {
     pub pacing_clock: PacingClock,
     /// Does the time-out double each time (RFC 6298 section 5.5)? The TCP-AP authors' agent: no.
     pub rto_backoff: bool,
-    /// What the driver is to tell the sender.
+    /// Hints that the driver gives the sender.
     pub path_hints: PathHints,
     /// Is the driver to record when segments could first leave, and when their bytes are delivered? It changes nothing else.
     pub delivery_ages: bool,

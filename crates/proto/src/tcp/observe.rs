@@ -67,12 +67,12 @@ impl Socket {
         self.window().pacing
     }
 
-    /// What congestion control has measured.
+    /// Measurements of congestion control.
     pub fn measurements(&self) -> Measurements {
         self.tx.control.measurements()
     }
 
-    /// What its driver is to tell it about the path.
+    /// Hints about the path that it needs.
     pub fn path_hints(&self) -> PathHints {
         self.tx.config.path_hints
     }

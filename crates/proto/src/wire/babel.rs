@@ -90,7 +90,7 @@ pub enum BabelTlv {
     Ihu {
         /// Which neighbour; none: whoever receives it.
         address: Option<IpAddr>,
-        /// What the link costs in this direction.
+        /// Cost of the link in this direction.
         rxcost: u16,
         /// When the next follows at the latest, in centiseconds.
         interval: u16,

@@ -98,7 +98,7 @@ pub struct Mpdu {
     pub retry: bool,
     /// Bytes of the frame with header and FCS, without delimiter and padding.
     pub len: Bytes,
-    /// What it carries.
+    /// Its content.
     pub first: Msdu,
     /// What else it carries; with any it is an A-MSDU.
     pub more: Vec<Msdu>,

@@ -42,7 +42,7 @@ pub struct Ipv4Packet {
     pub ident: u16,
     /// Differentiated services code point (RFC 2474), from 0 to 63.
     pub dscp: u8,
-    /// What it carries.
+    /// Its content.
     pub body: Body,
     /// Simulator's notes.
     pub meta: PacketMeta,

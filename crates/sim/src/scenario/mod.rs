@@ -134,7 +134,7 @@ pub struct Flow {
     pub from: Spot,
     /// Node that receives.
     pub to: Spot,
-    /// What it sends.
+    /// Data to send.
     pub traffic: Traffic,
 }
 

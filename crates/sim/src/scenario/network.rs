@@ -34,7 +34,7 @@ pub struct NetworkFlow {
     /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if there is
     /// none.
     pub hops: Option<u32>,
-    /// What it sends.
+    /// Data to send.
     pub traffic: Traffic,
 }
 

@@ -46,7 +46,7 @@ pub struct Flow {
     pub src: NodeId,
     /// Receiver.
     pub dst: NodeId,
-    /// What it carries.
+    /// Its content.
     pub traffic: Traffic,
     /// DSCP of its packets, both ways.
     pub dscp: u8,

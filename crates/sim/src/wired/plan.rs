@@ -30,7 +30,7 @@ impl Plan {
     // INVARIANT: nine bits are at most 32.
     pub const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
 
-    /// Which addresses are behind gateways.
+    /// Addresses behind gateways.
     pub fn addresses(&self) -> AddressPlan {
         AddressPlan::default().with_outside([Self::OUTSIDE])
     }

@@ -6,7 +6,7 @@ use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::{Dur, Time};
 use proptest::prelude::*;
 
-/// What happens to one packet in the network.
+/// Fate of one packet in the network.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Delivered,
@@ -29,7 +29,7 @@ struct Pair {
     fates: Vec<Fate>,
     sent: usize,
     delivered: u64,
-    /// Which packets of the stream have arrived.
+    /// Packets of the stream that have arrived.
     arrived: Vec<bool>,
     mss: u64,
     bytes: u64,

@@ -45,7 +45,7 @@ fn a_connection_is_found_by_its_address_and_both_ports() {
     assert_eq!((modules.balance(), modules.next_timeout()), ((0, 0), None));
 }
 
-/// What is not TCP goes its way.
+/// Other protocols pass.
 #[test]
 fn other_packets_pass() {
     let (mut modules, _) = connected(true);

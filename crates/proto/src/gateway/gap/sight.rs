@@ -1,4 +1,4 @@
-//! What can be seen of a gateway from outside.
+//! View of a gateway from outside.
 
 use super::super::flow::Flow;
 use super::super::goodput::{Control, ControlCounters, Throttle};
@@ -10,7 +10,7 @@ use fourhop_cc::Measurements;
 use fourhop_units::{Dur, Time};
 
 counters! {
-    /// What a gateway has done.
+    /// Counters of a gateway.
     pub struct Counters {
         /// Packets that came.
         pub packets: u64,
@@ -56,7 +56,7 @@ pub struct FlowState {
     pub interval: Option<Dur>,
     /// What takes its place where all flows have the same.
     pub even: Option<Dur>,
-    /// What goodput control asks for.
+    /// Limit of goodput control.
     pub throttle: Option<Throttle>,
     /// Round trip on the wired side.
     pub wired_rtt: Option<Dur>,
@@ -84,12 +84,12 @@ impl<P: Packet> Gateway<P> {
         self.table.len()
     }
 
-    /// What it has done.
+    /// Its counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What goodput control has done, if it is on.
+    /// Counters of goodput control, if it is on.
     pub fn control_counters(&self) -> Option<&ControlCounters> {
         self.control.as_ref().map(Control::counters)
     }

@@ -8,7 +8,7 @@ const WIRED: u64 = 50;
 const MESH: u64 = 60;
 const PAYLOAD: u32 = 1_000;
 
-/// What came of a transfer.
+/// Result of a transfer.
 struct Bulk {
     /// How long each packet waited to be paced, in ms, in the order in which they left.
     waits: Vec<u64>,

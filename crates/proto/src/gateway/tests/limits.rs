@@ -60,7 +60,7 @@ fn a_window_without_its_scale_bounds_nothing() {
     assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (18_000, 0));
 }
 
-/// What fills the window to the byte still waits.
+/// Data that fills the window to the byte still waits.
 #[test]
 fn a_window_is_held_to_its_last_byte() {
     let mut script = Script::new(config());
@@ -125,7 +125,7 @@ fn a_flow_is_forgotten_when_both_sides_have_closed() {
     script.packet(260, Wired, segment(0, true, 2_002, 2, 0));
     assert_eq!((script.gateway.flows(), script.gateway.counters().ended), (0, 1));
     assert_eq!(script.gateway.next_timeout(), None, "nothing is left to do");
-    // What comes late makes no new one.
+    // Late packets make no new one.
     script.packet(300, Wireless, fin(segment(0, false, 1, 2_002, 0)));
     assert_eq!(script.gateway.flows(), 0);
 }

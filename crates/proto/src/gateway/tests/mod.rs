@@ -106,7 +106,7 @@ impl Script {
         }
     }
 
-    /// What has left since this was last asked.
+    /// Packets that left since the last call.
     pub fn left(&mut self) -> Vec<(u64, u32, Side)> {
         std::mem::take(&mut self.left)
     }

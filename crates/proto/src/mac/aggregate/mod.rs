@@ -57,7 +57,7 @@ use crate::wire::Msdu;
 use fourhop_units::{MacAddr, Stream, Time};
 use std::sync::Arc;
 
-/// What a station keeps for aggregation.
+/// State of a station for aggregation.
 #[derive(Clone, Debug)]
 pub(super) struct Sessions {
     originators: Vec<Originator>,
@@ -131,7 +131,7 @@ impl Sessions {
         choice
     }
 
-    /// What became of its data.
+    /// Fate of its data.
     fn note(&mut self, outcome: Outcome, answered: bool) {
         if let Some(control) = &mut self.control
             && outcome.sent > 0

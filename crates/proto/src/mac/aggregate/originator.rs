@@ -25,7 +25,7 @@ struct Pending {
     failures: u32,
 }
 
-/// What a station has for one receiver.
+/// A station's queue for one receiver.
 ///
 /// [`Originator::accept`] a packet, [`Originator::fill`] before each exchange, then [`Originator::copy_into`] the frame and
 /// [`Originator::handle_block_ack`], [`Originator::handle_ack`] or [`Originator::handle_nothing`]. A request that is due comes first:

@@ -11,7 +11,7 @@ pub struct Choice {
     pub frames: u32,
 }
 
-/// What became of the MPDUs of an exchange.
+/// Fate of the MPDUs of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Outcome {
     /// How many there were.

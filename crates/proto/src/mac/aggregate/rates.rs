@@ -37,7 +37,7 @@ const CHAIN: u32 = 7;
 /// Attempts that averages remember.
 const MEMORY: u32 = 16;
 
-/// What a sample is for.
+/// Purpose of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Up,
@@ -47,7 +47,7 @@ enum Kind {
 
 const SEQUENCE: [Kind; 6] = [Kind::Up, Kind::Any, Kind::Up, Kind::Any, Kind::Up, Kind::Slow];
 
-/// What is known of a receiver.
+/// State of a receiver.
 #[derive(Clone, Debug)]
 struct Receiver {
     minstrel: Minstrel,

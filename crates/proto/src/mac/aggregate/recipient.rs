@@ -12,7 +12,7 @@ use crate::wire::{Mpdu, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
 
-/// What waits in the buffer under one number.
+/// Buffered data under one number.
 #[derive(Clone, Debug)]
 struct Held {
     first: Msdu,
@@ -38,7 +38,7 @@ pub struct Recipient {
     since: Time,
 }
 
-/// What became of an MPDU.
+/// Fate of an MPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It is handed up, or will be.

@@ -7,7 +7,7 @@ use crate::wire::Category;
 use fourhop_units::Dur;
 
 counters! {
-    /// What a category counts besides frames.
+    /// Counters of a category besides frames.
     pub struct Counters {
         /// Transmission opportunities won.
         pub txops: u64,

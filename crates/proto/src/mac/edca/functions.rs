@@ -34,7 +34,7 @@ pub(in crate::mac) struct Function {
     air_used: Dur,
 }
 
-/// What a station with EDCA has in addition.
+/// Additional state of a station with EDCA.
 #[derive(Clone, Debug)]
 pub(in crate::mac) struct Edca {
     pub front: Category,
@@ -436,7 +436,7 @@ impl Function {
         }
     }
 
-    /// What it has counted.
+    /// Its counters.
     pub fn counters(&self) -> &FrameCounters {
         &self.counters
     }

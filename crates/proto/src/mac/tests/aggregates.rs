@@ -84,7 +84,7 @@ fn what_is_missing_comes_again_with_what_is_new() {
     bench.above.push_back(packet());
     let end = answered(&mut bench, DIFS, block_ack(0, 0b101));
     assert_eq!(end, DIFS + THREE + SIFS + BA);
-    // What was left takes up the medium by itself.
+    // The rest contends for the medium by itself.
     assert!(!bench.mac.is_ready());
     let again = end + DIFS + slots(&mut bench, 16);
     bench.next_is(again, "A-MPDU");

@@ -44,7 +44,7 @@ struct Bench {
     out: Vec<Action>,
     log: Vec<(u64, &'static str)>,
     last_frame: Option<Frame>,
-    /// What the layer above has for an aggregate.
+    /// The upper layer's packets for an aggregate.
     above: VecDeque<Msdu>,
 }
 
@@ -173,7 +173,7 @@ impl Bench {
         self.hear(at + sent.airtime.as_micros_rounded() + SIFS, &frame(kind, 1, 0, 0))
     }
 
-    /// What happened since the last look.
+    /// Events since the last call.
     #[track_caller]
     fn expect(&mut self, events: &[(u64, &str)]) {
         assert_eq!(core::mem::take(&mut self.log), events);

@@ -6,7 +6,7 @@ use crate::phy::mcs::{Mcs, TxRate, Width};
 use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
 
-/// What decides whether bits are right.
+/// Rule that decides whether bits are correct.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Errors {
     /// The error rate of each modulation.
@@ -39,7 +39,7 @@ pub struct Config {
     pub noise: Watt,
     /// How many times better the ratio must be than the error rates say.
     pub implementation_loss: f64,
-    /// What decides whether bits are right.
+    /// Rule that decides whether bits are correct.
     pub errors: Errors,
     /// Least power of a frame the receiver synchronises on.
     pub sensitivity: Watt,

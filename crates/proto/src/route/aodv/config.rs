@@ -100,7 +100,7 @@ pub enum Refresh {
     DestinationOnly,
 }
 
-/// Which node repairs a broken route.
+/// Node that repairs a broken route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RepairRule {
     /// None. Effect in ns-2: 0 / 0 / +44 / +48 %.
@@ -195,11 +195,11 @@ pub struct Config {
 
     /// TTL of the first request.
     pub first_search: FirstSearch,
-    /// What repeats a request.
+    /// Trigger of repeated requests.
     pub retry: Retry,
     /// How long a request waits.
     pub search_timeout: SearchTimeout,
-    /// What follows an unsuccessful search.
+    /// Consequence of an unsuccessful search.
     pub after_failure: AfterFailure,
     /// When routes expire.
     pub expiry: Expiry,
@@ -213,7 +213,7 @@ pub struct Config {
     pub neighbour_routes: bool,
     /// Counting of the own sequence number.
     pub own_seqno: OwnSeqno,
-    /// What data packets keep alive.
+    /// Routes that data packets keep alive.
     pub refresh: Refresh,
     /// Remaining lifetime in an intermediate reply: to the millisecond (RFC), or in whole seconds, with the lifetime of
     /// a route under repair, which lies in the past, wrapping to an eternity (ns-2).
@@ -221,7 +221,7 @@ pub struct Config {
     /// A route under repair answers requests (ns-2). The RFC asks for an active route.
     pub reply_from_repair: bool,
 
-    /// Who repairs.
+    /// The repairing node.
     pub repair: RepairRule,
     /// The request of a repair asks for the sequence number after the last known one (RFC 3561 section 6.12). In ns-2 it
     /// asks for the last known one, so that the neighbours answer it with routes that lead back, which the repairing

@@ -6,7 +6,7 @@ use crate::wire::{AodvMessage, Ipv4Packet, Rerr, UnreachableDestination};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// Who has to hear a route error.
+/// Recipients of a route error.
 #[derive(Clone, Copy)]
 enum Audience {
     Nobody,

@@ -32,7 +32,7 @@ use fourhop_units::{Dur, Rate, Stream, Time};
 /// How links are measured and routes compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetricConfig {
-    /// What is summed up.
+    /// Quantity to sum.
     pub metric: Metric,
     /// Mean time between two probes. De Couto et al.: 1 s.
     pub interval: Dur,

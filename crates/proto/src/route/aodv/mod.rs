@@ -151,7 +151,7 @@ pub struct Aodv {
     usages: Usages,
     /// Its addresses at further interfaces.
     interfaces: Vec<Ipv4Addr>,
-    /// Which addresses are behind gateways.
+    /// Addresses behind gateways.
     plan: AddressPlan,
 }
 
@@ -339,7 +339,7 @@ impl Aodv {
         self.table.get(dst)
     }
 
-    /// What has been done so far.
+    /// Counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

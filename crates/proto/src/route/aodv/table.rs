@@ -9,7 +9,7 @@ pub const fn is_newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// What a route is good for.
+/// Uses of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RouteState {
     /// Packets follow it.
@@ -95,7 +95,7 @@ pub struct Route {
     pub next_hop: Ipv4Addr,
     /// End of the lifetime of a valid route; of an invalid one, when it is forgotten.
     pub expires: Time,
-    /// What it is good for.
+    /// Its uses.
     pub state: RouteState,
     /// Hops before it became invalid.
     pub last_hops: Option<u8>,
@@ -191,7 +191,7 @@ impl Route {
         self.seqno_valid.then_some(self.seqno)
     }
 
-    /// What it is compared by.
+    /// Its metric.
     pub(super) fn distance(&self) -> Distance {
         Distance { cost: self.cost, hops: self.hops }
     }

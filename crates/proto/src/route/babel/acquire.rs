@@ -42,7 +42,7 @@ impl Babel {
         self.outbox.push(Some(from), now + delay, Item::Tlv(BabelTlv::Ack { opaque }));
     }
 
-    /// What time has made of neighbours.
+    /// Changes of neighbours by time.
     pub(super) fn neighbours_timeout(&mut self, now: Time) {
         if self.neighbours.next().is_none_or(|at| at > now) {
             return;

@@ -3,7 +3,7 @@
 use crate::counters::counters;
 
 counters! {
-    /// What a node's Babel has done.
+    /// Counters of a node's Babel.
     pub struct Counters {
         /// Packets sent.
         pub packets_sent: u64,

@@ -267,7 +267,7 @@ impl Babel {
         self.router_id
     }
 
-    /// What has been done so far.
+    /// Counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -58,7 +58,7 @@ impl History {
         changed
     }
 
-    /// What the link costs in this direction.
+    /// Cost of the link in this direction.
     fn rxcost(&self, config: &Config) -> u16 {
         if self.received == 0 {
             return BABEL_INFINITY;
@@ -130,7 +130,7 @@ impl Neighbour {
         Time::earlier_of(hellos, self.ihu_until)
     }
 
-    /// What is said of it in an IHU.
+    /// Its cost for an IHU.
     pub fn rxcost(&self, config: &Config) -> u16 {
         self.histories.iter().map(|history| history.rxcost(config)).min().unwrap_or(BABEL_INFINITY)
     }
@@ -185,7 +185,7 @@ impl Neighbours {
         self.0.retain(|neighbour| neighbour.addr != addr);
     }
 
-    /// What the link to it costs.
+    /// Cost of the link to it.
     pub fn cost(&self, addr: Ipv4Addr) -> u16 {
         self.get(addr).map_or(BABEL_INFINITY, |neighbour| neighbour.cost)
     }

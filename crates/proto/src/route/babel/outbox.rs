@@ -21,7 +21,7 @@ pub(super) enum Item {
     Tlv(BabelTlv),
 }
 
-/// What waits for one receiver, or for all.
+/// Messages waiting for one receiver, or for all.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub to: Option<Ipv4Addr>,
@@ -48,7 +48,7 @@ impl Outbox {
         }
     }
 
-    /// What leaves now.
+    /// Messages that leave now.
     pub fn pop(&mut self, now: Time) -> Option<Waiting> {
         let at = self.0.iter().position(|waiting| waiting.at <= now)?;
         Some(self.0.remove(at))

@@ -7,7 +7,7 @@ use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// What a neighbour advertises.
+/// Route advertised by a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
     pub neighbour: Ipv4Addr,
@@ -100,11 +100,11 @@ pub struct Selected {
     pub neighbour: Ipv4Addr,
     /// Where packets go.
     pub next_hop: Ipv4Addr,
-    /// Who announced the destination.
+    /// Originator of the destination.
     pub router_id: RouterId,
     /// Sequence number of the announcement.
     pub seqno: u16,
-    /// What the path costs.
+    /// Cost of the path.
     pub metric: u16,
     /// Hops, as the neighbour says, or by what a link costs that loses nothing.
     pub hops: u8,

@@ -32,7 +32,7 @@ impl Clock {
     /// Milliseconds from an arbitrary beginning.
     pub const OWN: Clock = Clock { tick: Dur::from_millis(1), synchronised: false };
 
-    /// What it shows.
+    /// Its reading.
     pub fn reading(&self, now: Time) -> u32 {
         (now.as_nanos() / self.tick.as_nanos().max(1)) as u32
     }

@@ -213,7 +213,7 @@ impl Freeze {
         self.phase == Phase::Probing
     }
 
-    /// What has happened.
+    /// Events so far.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }

@@ -72,7 +72,7 @@ impl Freezer {
         self.newest().map(|past| Dur::from_nanos(past.fldd_x4 / 4))
     }
 
-    /// What a packet that departs now may take.
+    /// Longest delay of a packet that departs now.
     pub fn limit_now(&self) -> Option<Dur> {
         self.newest().map(|past| self.limit(past))
     }

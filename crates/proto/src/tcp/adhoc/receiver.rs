@@ -21,7 +21,7 @@ pub struct ReceiverOptions {
     pub delimiter: bool,
     /// Does that follow the rate that the rater finds? Otherwise it is W_max alone, whoever the sender is.
     pub rater: bool,
-    /// What becomes of a fraction of a segment.
+    /// Rounding of a fraction of a segment.
     pub rounding: Rounding,
     /// Are senders frozen?
     pub freezer: bool,
@@ -54,7 +54,7 @@ pub struct Packet {
     pub probe: bool,
 }
 
-/// What a receiver has done, and why.
+/// Counters of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ReceiverStats {
     /// Packets that froze the sender.
@@ -193,7 +193,7 @@ impl Receiver {
         &self.freezer
     }
 
-    /// What has happened.
+    /// Events so far.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
     }

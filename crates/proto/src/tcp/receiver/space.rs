@@ -32,7 +32,7 @@ pub(in crate::tcp) struct ReceiveSpace {
     stamp: u64,
     /// Is what comes twice to be reported?
     dsack: bool,
-    /// What has come twice and was not reported.
+    /// Duplicates not yet reported.
     duplicate: Option<(Pos, Pos)>,
     /// Place of the peer's FIN, once seen.
     fin: Option<Pos>,
@@ -42,7 +42,7 @@ pub(in crate::tcp) struct ReceiveSpace {
     mss: u32,
 }
 
-/// What a segment brought.
+/// Result of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) struct Stored {
     /// Bytes of the segment's payload to skip.

@@ -9,7 +9,7 @@ use crate::wire::TcpSegment;
 use fourhop_cc::{Ack, CaState, Cause};
 use fourhop_units::{Dur, Time};
 
-/// What was in flight before an acknowledgement.
+/// Data in flight before an acknowledgement.
 #[derive(Clone, Copy)]
 struct Before {
     in_flight: u32,

@@ -99,7 +99,7 @@ impl Control {
         self.win.set_cwnd(self.cc.loss_window());
     }
 
-    /// What an ad hoc receiver allows, in segments.
+    /// Limit of an ad hoc receiver, in segments.
     pub(super) fn set_threshold(&mut self, segments: u32) {
         self.win.ssthresh = segments;
     }

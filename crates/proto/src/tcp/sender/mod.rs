@@ -207,7 +207,7 @@ impl Sender {
         self.control.on_state(&view, state);
     }
 
-    /// What congestion control may see.
+    /// View of congestion control.
     fn view(&self, now: Time, in_flight: u32) -> View {
         let window = self.control.window().cwnd + self.recovery.inflation;
         View {

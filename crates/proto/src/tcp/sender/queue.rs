@@ -10,7 +10,7 @@ use super::space::Next;
 use crate::tcp::position::Pos;
 use std::collections::VecDeque;
 
-/// What waits in the queue.
+/// Segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waiting {
     /// What stood at SND.NXT.
@@ -32,7 +32,7 @@ impl SendQueue {
         self.waiting.push_back(waiting);
     }
 
-    /// What has waited longest.
+    /// The oldest segment.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         self.waiting.pop_front()
     }

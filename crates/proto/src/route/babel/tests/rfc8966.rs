@@ -265,7 +265,7 @@ fn a_gateway_announces_what_is_behind_it() {
     assert_eq!(bench.babel.route(Ipv4Addr::new(10, 128, 0, 7)), None, "it needs no other gateway");
 }
 
-/// What does not fit one packet goes into several.
+/// Messages that do not fit one packet go into several.
 #[test]
 fn a_large_table_takes_several_packets() {
     let mut bench = Bench::with_neighbours([256, 256]);

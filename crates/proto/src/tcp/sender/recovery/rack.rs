@@ -26,7 +26,7 @@ const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
 /// Section 7.2: PTO before the first round trip was measured.
 const FIRST_PROBE: Dur = Dur::from_secs(1);
 
-/// What the timer waits for.
+/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Awaits {
     /// The reordering window to pass.
@@ -35,7 +35,7 @@ pub(in crate::tcp) enum Awaits {
     Probe,
 }
 
-/// What the stack knows about round trips.
+/// Round trips as the stack knows them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct RoundTrips {
     pub(in crate::tcp) min: Option<Dur>,
@@ -48,7 +48,7 @@ pub(super) struct Report {
     ack: Pos,
     /// SACK blocks without a D-SACK.
     blocks: ArrayVec<(Pos, Pos), 4>,
-    /// What arrived twice (RFC 2883).
+    /// Duplicate data (RFC 2883).
     dsack: Option<(Pos, Pos)>,
 }
 

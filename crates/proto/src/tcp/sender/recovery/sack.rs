@@ -13,7 +13,7 @@ use crate::tcp::sender::space::{Next, SendSpace};
 use crate::wire::TcpSegment;
 use fourhop_cc::CaState;
 
-/// What recovery by SACK sends next.
+/// Next segment of recovery by SACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Choice {
     /// A hole, up to a place.

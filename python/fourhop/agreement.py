@@ -25,7 +25,7 @@ from fourhop.validate import Entry, Row
 FIRST_SEED = 1
 """Seed of the first run of every entry."""
 FIRST_SEEDS = 10
-"""Seeds of every entry, unless told otherwise."""
+"""Seeds of every entry, by default."""
 MORE_SEEDS = 5
 """Seeds added at a time."""
 MOST_SEEDS = 20
@@ -61,7 +61,7 @@ class _Plan:
     entry: Entry
     scenario: Scenario
     counted_s: float
-    """What delivered bytes are divided by."""
+    """Divisor of delivered bytes."""
     bytes_counted: tuple[float, ...]
     """For each flow, what ns-2 counts for a byte of payload."""
     offered_kbps: float | None
@@ -166,7 +166,7 @@ def _transport(entry: Entry) -> tuple[str, tuple[str, ...]]:
 
 
 def _plan(entry: Entry, duration_s: float | None) -> _Plan:
-    """What is run for an entry. Raises `FourhopError` if its scenario cannot be."""
+    """The run of an entry. Raises `FourhopError` if its scenario cannot be."""
     lasting = duration_s or entry.duration_s
     transport, overrides = _transport(entry)
     tcp = None if transport == "udp" else transport

@@ -1,8 +1,8 @@
 """Comparison of scenarios over the same seeds, with the interval of each difference.
 
-Two scenarios that run with the same seed see the same random network and the same starting points. What they owe to
-that luck cancels in the difference of the two runs, so the interval is Student's t over the differences of the pairs;
-often it is tighter than the intervals of the two means suggest. Ratios are those of the means, with Fieller's interval
+Two scenarios that run with the same seed see the same random network and the same starting points. The effect of that
+luck cancels in the difference of the two runs, so the interval is Student's t over the differences of the pairs; often
+it is tighter than the intervals of the two means suggest. Ratios are those of the means, with Fieller's interval
 (`study.estimate`). Only seeds that both have are compared.
 """
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUNS = 10
-"""Pairs of runs, unless told otherwise: the interval is 2.26 standard errors wide to either side."""
+"""Pairs of runs, by default: the interval is 2.26 standard errors wide to either side."""
 
 COMPARED = ("goodput", "fairness", "delay", "resent")
-"""What is compared, by the names of `study.measures`."""
+"""Measures to compare, by the names of `study.measures`."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Difference:
     place: Mapping[str, Any]
     """The other varied keys with their values here."""
     name: Any
-    """What is compared, by its value of the compared key."""
+    """Value of the compared key."""
     against: Any
-    """What it is compared with."""
+    """Value of the base."""
     measured: Measured
-    """Of what."""
+    """The measure."""
     ours: Sample
-    """What was measured of `name`."""
+    """Values of `name`."""
     theirs: Sample
-    """What was measured of `against`, on the same seeds."""
+    """Values of `against`, on the same seeds."""
 
     @property
     def n(self) -> int:
@@ -79,7 +79,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What scenarios measured beside one of them."""
+    """Measurements of scenarios beside one of them."""
 
     by: str
     """The key whose values are compared."""

@@ -1,4 +1,4 @@
-"""What can go wrong: one exception for all that the user can put right, and its kinds."""
+"""Errors: one exception for all that the user can put right, and its kinds."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STEPS = 400
 """Samples of a run, unless the scenario says how often."""
 
-# What is shown, from the cause to the effect: column, label, what its values are multiplied with, unit.
+# Panels from cause to effect: column, label, what its values are multiplied with, unit.
 _PANELS = (
     ("rtt_s", "round trip", 1e3, "ms"),
     ("delay_s", "n-hop delay", 1e3, "ms"),
@@ -56,7 +56,7 @@ class Explanation:
         }
 
     def to_dict(self) -> dict[str, object]:
-        """What `fourhop explain --json` prints: the flow, its goodput in bit/s, and medians over time in base units."""
+        """The object of `explain --json`: the flow, its goodput in bit/s, and medians over time in base units."""
         scales = {column: scale for column, _, scale, _ in _PANELS}
         return {
             "flow": self.flow,
@@ -132,7 +132,7 @@ def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: i
     """Run a scenario once and take one flow apart.
 
     Args:
-        scenario: What to run, or the name of its file; without `sample_every` it is looked at 400 times.
+        scenario: The scenario, or the name of its file; without `sample_every` it is sampled 400 times.
         flow: Name of the flow; the first one that paces if not given.
         seed: Of the run; the scenario's own if not given.
 

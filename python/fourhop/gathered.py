@@ -1,4 +1,4 @@
-"""What several runs of one scenario come to, in plain values: what `frames` makes data frames of."""
+"""Summary of several runs of one scenario, in plain values: what `frames` makes data frames of."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ MIN_RUNS = 3
 """Fewest runs before the stop rule may end: the interval of two runs is wide, but by luck it can be tiny."""
 
 MAX_RUNS = 100
-"""Runs after which the stop rule gives up unless told otherwise."""
+"""Runs after which the stop rule gives up by default."""
 
 RUNS_LIMIT = 1_000_000
 """Most runs of a scenario."""

@@ -33,7 +33,7 @@ _PING_EVERY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is measured in a round: its name in a file, for people with its unit, and what is better."""
+    """Metrics of a round: its name in a file, for people with its unit, and what is better."""
 
     key: str
     title: str
@@ -50,7 +50,7 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What each round does."""
+    """The load of each round."""
 
     hosts: list[str]
     seconds: int = 10
@@ -62,7 +62,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of one load."""
+    """Result of one load."""
 
     goodput_bps: float
     """Of all connections together, as received."""
@@ -106,7 +106,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a change did to a metric: the 95 % interval of the difference of means, and the verdict from it."""
+    """Effect of a change on a metric: the 95 % interval of the difference of means, and the verdict from it."""
 
     metric: Metric
     before: Interval
@@ -140,7 +140,7 @@ def difference(metric: Metric, before: Sequence[float], after: Sequence[float]) 
 
 
 def compare(before: Measured, after: Measured) -> list[Difference]:
-    """What has changed between two measurements of the same load."""
+    """Differences between two measurements of the same load."""
     if before.load != after.load:
         raise FourhopError(f"load: found {after.load}, allowed: that of the first measurement, {before.load}")
 

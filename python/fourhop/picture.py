@@ -1,6 +1,6 @@
 """A network as a picture: nodes with their numbers, links by their margin, walls, flows as arrows, places in metres.
 
-What is shown is the network at the start of the run with one seed, as the simulator has it: shadows, walls, measured
+The picture shows the network at the start of the run with one seed: shadows, walls, measured
 losses and antennas count, fading does not. A link is one that static routes use (docs/radio.md).
 """
 

@@ -34,7 +34,7 @@ DPI = 200
 
 
 def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]], **look: Unpack[Look]) -> Axes:
-    """Goodput over the number of hops, one curve a label; bars are 95 % intervals, of what `Interval.method` says."""
+    """Goodput over the number of hops, one curve per label; bars are 95 % intervals, over `Interval.method`."""
     lines = tuple(line(label, dict(points), scale=1e-3) for label, points in curves.items())
     return looks.axes(Chart("lines", lines, "hops", "goodput (kbit/s)"), look)
 
@@ -50,7 +50,7 @@ def sweep(
     where: Mapping[str, object] | None = None,
     **look: Unpack[Look],
 ) -> Axes:
-    """What a sweep measured: a curve, or bars of one colour, for each value of `by`.
+    """Draw a sweep: a curve, or bars of one colour, for each value of `by`.
 
     Args:
         result: of `fourhop.sweep`.

@@ -14,7 +14,7 @@ class Quantity(NamedTuple):
     """A quantity taken apart."""
 
     kind: str
-    """What it measures, with an article: `"a time"`, or `"a number"` without a unit."""
+    """The quantity with its article: `"a time"`, or `"a number"` without a unit."""
     number: Decimal
     """The number as written."""
     unit: str

@@ -1,4 +1,4 @@
-"""What a set of runs of one scenario measured."""
+"""Results of a set of runs of one scenario."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Result:
     runs: tuple[RunData, ...]
     """The runs as the simulator reported them, in the order of their seeds."""
     note: str | None = None
-    """What to know before quoting the numbers: a missing replication interval, a precision that was not met."""
+    """A remark before you quote the numbers: a missing replication interval, a precision that was not met."""
     recorded: Series | None = field(default=None, compare=False, repr=False)
     """Where the time series are, if the scenario asks for them."""
 

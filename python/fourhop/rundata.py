@@ -67,9 +67,9 @@ class RunData(TypedDict):
     counters: Counts
     conservation: Counts
     link_drops: Counts
-    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet."""
+    """Packets that the MAC gave up, by radio link (`"3-4"`) and kind of packet."""
     wires: Counts
-    """What each direction of a wired link did (`"4-R1"`), by name of the count."""
+    """Counts of each direction of a wired link (`"4-R1"`), by name of the count."""
     recorded: NotRequired[dict[Literal["series", "queues"], SeriesColumns] | None]
     """Time series, where they come with the run: in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
 

@@ -1,6 +1,6 @@
 """Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps what finished.
 
-A call is a sweep of one point whose runs stay in memory. What a run yields depends on the scenario and its seed only,
+A call is a sweep of one point whose runs stay in memory. The result of a run depends on the scenario and its seed only,
 and the stop rule looks at the runs in the order of their seeds, so neither the number of threads nor the order in which
 runs finish changes a result.
 """
@@ -99,7 +99,7 @@ def run(
         jobs: runs at a time; all cores if not given.
         progress: called a few times a second with a `Progress`, from the calling thread.
         out: folder to write the result into, as `Result.save` does; checked for being writable before the first run.
-        pcap: folder for packet captures, one file a node, in a folder for each seed if there are several. Runs
+        pcap: folder for packet captures, one file per node, in a folder for each seed if there are several. Runs
             that were begun and did not count, past a precision target or at Ctrl-C, leave theirs too.
         pcap_merged: one file for all nodes, `capture.pcapng`, with an interface for each of them, instead of a file
             each.

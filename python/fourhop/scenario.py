@@ -27,7 +27,7 @@ Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""
 
 WITH = "with_"
-"""What problems call the place of keys that `Scenario.with_` was given."""
+"""Name of the keys of `Scenario.with_` in error messages."""
 
 _OF_SWEEPS = {"scenario", "variants", "over", "zipped"}
 """Keys of sweep files that scenarios do not have."""

@@ -15,7 +15,7 @@ from fourhop.runner import measure
 from fourhop.scenario import Scenario
 from fourhop.sweeps.describe import Sweep
 
-# What a scenario allows for `rate` in bit/s and `payload` in bytes.
+# Limits of a scenario for `rate` in bit/s and `payload` in bytes.
 _RATE_LIMIT = 10_000_000_000
 _PAYLOAD_LIMIT = 65_000
 
@@ -34,7 +34,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class BestRate:
-    """What a search found."""
+    """Result of a search."""
 
     best: Trial | None
     """The trial with the largest goodput among those within the loss bound; none if there was none."""

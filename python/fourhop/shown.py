@@ -136,7 +136,7 @@ def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> lis
 
 
 def _sideways(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """A line a column; as many rows beside each other as fit, but one at least."""
+    """One line per column; as many rows beside each other as fit, but one at least."""
     lines: list[str] = []
     left = list(rows)
     while left:
@@ -149,6 +149,6 @@ def _sideways(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int)
 
 
 def _below(frame: pl.DataFrame, columns: Sequence[str]) -> list[str]:
-    """What stands below the table."""
+    """Remarks below the table."""
     more = [f"and {frame.height - _ROWS} more rows"] if frame.height > _ROWS else []
     return [*more, *([_NOTE] if len(columns) < len(frame.columns) else [])]

@@ -1,4 +1,4 @@
-"""The `fourhop` command. One file a command, imported when it is called; it imports what it needs when it runs."""
+"""The `fourhop` command. One file per command, imported when it is called; it imports what it needs when it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, one message an error, exit codes."""
+"""Shared parts of the commands: options, one message per error, exit codes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def one_of(**given: bool) -> None:
 
 
 def tell(error: BaseException) -> None:
-    """What went wrong, line by line."""
+    """The errors, line by line."""
     for line in str(error).splitlines():
         say(f"error: {line}")
     for note in getattr(error, "__notes__", []):

@@ -1,4 +1,4 @@
-"""What a sweep measured, as a study asks for it: one cell for each point of the sweep, chosen by its keys.
+"""Results of a sweep for a study: one cell for each point of the sweep, chosen by its keys.
 
 A key is named by its last part where that is clear: `hops=4` is `topology.hops`, `transport="vegas"` the transport.
 Goodputs and throughputs are in kbit/s, times in s.
@@ -42,9 +42,9 @@ class Run:
     columns: Mapping[str, Any]
     """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
     link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
+    """Packets that the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What the layers counted, by layer and name."""
+    """Counters by layer and name."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Cells:
         return {value: self.where(**{key: value}) for value in self.values(key)}
 
     def best(self, of: Callable[[Cells], Sample] | None = None, **keys: object) -> Cells:
-        """The cell that has the largest mean, of its goodput unless told otherwise.
+        """The cell that has the largest mean, of its goodput by default.
 
         It is picked by what was measured, so its mean is a little too good; `peak` of ratios has an interval for that.
         """
@@ -192,7 +192,7 @@ class Cells:
         return Sample(around, self._units(cell, len(batches)), "", "batch means", index)
 
     def share(self, flow: str, **keys: object) -> Estimate:
-        """What one flow has of the goodput of all, 0 to 1."""
+        """Share of one flow in the goodput of all, 0 to 1."""
         one = self.where(**keys) if keys else self
         return share(one.goodput(flow), [one.goodput(name) for name in one.flows])
 
@@ -216,7 +216,7 @@ class Cells:
         return self.measure(value, unit, **keys)
 
     def counter(self, layer: str, names: Sequence[str], **keys: object) -> Sample:
-        """What the nodes' layers counted over the whole run, the named counters together: one value a run."""
+        """Counters of the nodes' layers over the whole run, the named counters together: one value a run."""
         import polars as pl
 
         table = self._result.counters.filter(

@@ -31,7 +31,7 @@ Kind = Literal["lines", "series", "bars", "table"]
 _ON_AXIS = {"a time": 1e-9, "a rate": 1e-6, "a length": 1.0, "a size": 1e-3, "a share": 1e-2}
 
 Measure = str | Callable[[Cells], "Sample | Estimate"]
-"""What is drawn: `goodput`, `throughput`, `fairness`, a column of the tables, or a function of a cell."""
+"""Quantity to draw: `goodput`, `throughput`, `fairness`, a column of the tables, or a function of a cell."""
 
 _LABELS = {
     "goodput": "goodput",

@@ -46,7 +46,7 @@ class Claim:
     holds: bool | None
     """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
     measured: str
-    """What was measured, with its interval, for readers."""
+    """The measurement with its interval, for readers."""
     brief: str = ""
     """The same for a line of prose, where it is long."""
     value: float | None = None

@@ -31,7 +31,7 @@ class Found:
     path: Path
     study: Study
     text: str
-    """What the study shows, in the words of its file."""
+    """Description of the study, from its file."""
 
     @property
     def name(self) -> str:

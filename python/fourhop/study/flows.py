@@ -1,4 +1,4 @@
-"""What a run says of its flows together: how much there is, how evenly it is shared, and who starves.
+"""Measures of all flows of a run together: how much there is, how evenly it is shared, and who starves.
 
 Functions of a `Run` are for `Cells.measure`, those of `Cells` for charts as well.
 """
@@ -29,7 +29,7 @@ def averaged(run: Run) -> list[float]:
 
 
 def smaller_share(run: Run) -> float:
-    """What the flow with the least has of all, 0 to 1."""
+    """Share of the smallest flow, 0 to 1."""
     each = goodputs(run)
     return min(each) / sum(each)
 

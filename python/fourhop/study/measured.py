@@ -1,4 +1,4 @@
-"""What the last full reproduction measured, kept beside the studies in `papers/measured.json`.
+"""Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
 The file has for each figure and profile what became of every check and cause, and the processor time of each sweep.
 The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will last.

@@ -24,9 +24,9 @@ class Measured:
     label: str
     """For an axis, without the unit."""
     unit: str
-    """What it is shown in; empty for counts and indices."""
+    """Unit in figures; empty for counts and indices."""
     scale: float
-    """What values of the column are multiplied by for it."""
+    """Factor from the column to that unit."""
 
     @property
     def title(self) -> str:
@@ -68,7 +68,7 @@ MEASURES: dict[str, Measured] = {
     "resent": Measured("retransmitted_packets", "packets sent again", "", 1.0),
     "timeouts": Measured("timeouts", "time-outs", "", 1.0),
 }
-"""What has a name of its own."""
+"""Measures with names of their own."""
 
 # How columns are shown, by the end of their names.
 _SHOWN = {"_bps": (KBPS, 1e-3), "_s": ("s", 1.0), "_bytes": ("kB", 1e-3)}

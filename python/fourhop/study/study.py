@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Data:
-    """What the sweeps of a study measured; each sweep is an attribute, `data.chain`, and `data["chain"]`."""
+    """Results of a study's sweeps; each sweep is an attribute, `data.chain`, and `data["chain"]`."""
 
     profile: Profile
     sweeps: Mapping[str, Cells] = field(repr=False)

@@ -122,7 +122,7 @@ class SweepResult:
 
     @cached_property
     def wires(self) -> pl.DataFrame:
-        """What each direction of a wired link did, one row per (point, seed, link, name)."""
+        """Counts of each direction of a wired link, one row per (point, seed, link, name)."""
         return self._collect(self._nested("wires"))
 
     @property

@@ -120,12 +120,12 @@ def test_only_seeds_that_both_have_are_paired() -> None:
 def test_what_cannot_be_compared_is_said(base: fourhop.Scenario) -> None:
     with pytest.raises(FourhopError, match="runs: found 1, allowed: 2 to"):
         fourhop.compare(base, {"transport": ["newreno", "vegas"]}, runs=1)
-    with pytest.raises(FourhopError, match="found one scenario and nothing varied"):
+    with pytest.raises(FourhopError, match="nothing to compare: give two scenarios"):
         fourhop.compare(base, runs=2)
-    with pytest.raises(FourhopError, match=r"found one value of tcp.window \(4\)"):
+    with pytest.raises(FourhopError, match=r"tcp.window has one value \(4\): give two or more"):
         fourhop.compare(base, {"tcp.window": [4]}, runs=2)
     once = fourhop.sweep(base, {"tcp.window": [2, 4]})
-    with pytest.raises(FourhopError, match="fewer than two seeds in common"):
+    with pytest.raises(FourhopError, match="share fewer than two seeds"):
         fourhop.compare(once)
     with pytest.raises(FourhopError, match="against: found 8, allowed: 2, 4"):
         fourhop.compare(once, against=8)
@@ -162,7 +162,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
         (["chain.toml", "--vary", "tcp.window=2,none", "--against", "8"], "against: found '8', allowed: 2, none"),
         (["chain.toml", "--vary", "transport=newreno,newrno"], "newrno"),
         (["."], "sweep"),
-        ([".", "--runs", "3"], "--runs: found with ., allowed: with scenarios"),
+        ([".", "--runs", "3"], "--runs: . has its runs already"),
         (["chain.toml", "--json", "--csv"], "--json and --csv"),
     ],
 )

@@ -76,7 +76,7 @@ def test_what_cannot_be_shown_is_named(seen: fourhop.Explanation, tmp_path: Path
     with pytest.raises(fourhop.FourhopError, match="flow: 'udp' uses udp: choose a flow over TCP"):
         fourhop.explain(CONTENTION, flow="udp")
     datagrams = Scenario.chain(hops=1, transport="udp", traffic={"rate": "10kbps"}, duration="2s")
-    with pytest.raises(fourhop.FourhopError, match="flow: found none over TCP"):
+    with pytest.raises(fourhop.FourhopError, match="no flow uses TCP"):
         fourhop.explain(datagrams)
 
 

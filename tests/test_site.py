@@ -142,7 +142,8 @@ def test_the_recipe_for_a_congestion_control_works() -> None:
     # As the real one but for the optimization, and for the environment, which is this one.
     commands = copy / "bin"
     commands.mkdir()
-    build = "cargo build --locked --quiet --package fourhop-py"
+    # As maturin: without it, pyo3 links with libpython, which is in no bare system.
+    build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
     place = f"cp {target}/debug/lib_core.so python/fourhop/_core.abi3.so"
     for name, script in {
         "make": f'[ "$*" = quick ] && {build} && {place}',

@@ -335,7 +335,10 @@ def test_what_cannot_be_traced_is_said(fourhop: Command, chain: Path, tmp_path: 
     wrong = fourhop("run", chain, "--trace-nodes", "0")
     assert (wrong.returncode, wrong.stderr) == (2, "error: --trace-nodes: needs --trace\n")
     wrong = fourhop("run", chain, "--runs", "2", "--perfetto", tmp_path / "x")
-    assert (wrong.returncode, wrong.stderr) == (2, "error: --perfetto: found with several runs, allowed: with one\n")
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "error: --perfetto: takes one run: leave out --runs and --precision\n",
+    )
     (tmp_path / "file").write_text("")
     wrong = fourhop("run", chain, "--trace", tmp_path / "file")
     assert wrong.returncode == 2

@@ -359,9 +359,9 @@ def test_the_command_writes_a_page_and_refuses_what_cannot_be(made: Path, tmp_pa
     assert written.returncode == 0, written.stderr
     assert written.stdout == f"page: {tmp_path / 'page.html'}\n"
     for arguments, words in (
-        ((tmp_path / "none",), "found no meta.json"),
+        ((tmp_path / "none",), "no meta.json here"),
         ((made, "--seed", "3"), "allowed: with a scenario"),
-        ((made / "meta.json", "--live"), "allowed: the folder of a trace that is being written"),
+        ((made / "meta.json", "--live"), "name the folder of a running trace"),
         ((made, "--html", tmp_path / "x.html", "--live"), "--html and --live: found 2, allowed: one of them"),
     ):
         refused = fourhop("view", *arguments)

@@ -65,7 +65,7 @@ section! {
     DestinationKeys = "destination" {
         /// The network.
         to: Network, Kind::Form(Form::Network), Required;
-        /// Wireless hops; "ttl": by the time to live of what comes from there, counted from the next of 30, 32, 64, 128 and 255.
+        /// Wireless hops; "ttl": by the time to live of its packets, counted from the next of 30, 32, 64, 128 and 255.
         hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, 128 and 255 on")]), Both("ttl");
         /// Rate of the links.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");

@@ -68,7 +68,7 @@ section! {
 choice! {
     /// Where hops are known from.
     Hops {
-        Ttl = "ttl", "the time to live of what comes from a node";
+        Ttl = "ttl", "the time to live of the node's packets";
         Table = "table", "`[[node]]` alone";
         Command = "command", "what a program prints";
         Aodv = "aodv", "the routes of fourhop-aodvd";
@@ -112,7 +112,7 @@ section! {
         nodes: u32, Kind::Int(1, 65_536), Both("1024");
         /// Packets that may wait in a flow.
         flow_packets: u32, Kind::Int(1, 65_536), Layer(|_| Gap::paper().flow_packets.to_value());
-        /// Packets that the kernel keeps for a worker and direction. What comes beyond passes.
+        /// Packets that the kernel keeps for a worker and direction. Further packets pass.
         packets: u32, Kind::Int(64, 1_000_000), Both("16384");
     }
 }

@@ -32,7 +32,7 @@ section! {
         delimiter: bool, Kind::Bool, Both("true");
         /// Does that limit follow the rate that the receiver finds (equation 4)? Otherwise it is W_max, a quarter of the hops.
         rater: bool, Kind::Bool, Both("true");
-        /// What becomes of a fraction of a segment in equation 4.
+        /// Rounding in equation 4.
         rounding: Rounding, Kind::Choice(Rounding::CHOICES), Both("floor");
         /// Does it close the window when a packet took too long?
         freezer: bool, Kind::Bool, Both("true");

@@ -12,10 +12,10 @@ use fourhop_units::{Bytes, Dur, Rate};
 choice! {
     /// What happens at a gateway.
     GatewayKind {
-        Plain = "plain", "packets are passed on";
-        Gap = "gap", "adaptive pacing and goodput control, for senders and receivers that need not know of it (TCP-GAP)";
-        FairShare = "fair-share", "each flow into the mesh leaves at the same part of `capacity`";
-        FqCodel = "fq-codel", "FQ-CoDel for what goes into the mesh, before the interface or a shaper of `capacity`";
+        Plain = "plain", "forwarding only";
+        Gap = "gap", "adaptive pacing and goodput control (TCP-GAP)";
+        FairShare = "fair-share", "the same part of `capacity` for each flow";
+        FqCodel = "fq-codel", "FQ-CoDel before the interface or a shaper of `capacity`";
     }
 }
 
@@ -36,7 +36,7 @@ section! {
     /// formulas. The pacing of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are
     /// TCP-GAP's.
     GatewayKeys = "gateway" of gateway::Config {
-        /// How packets into the mesh are treated.
+        /// Treatment of packets into the mesh.
         kind: GatewayKind, Kind::Choice(GatewayKind::CHOICES), Both("plain");
         /// `gap`: is what comes from wired senders paced?
         pacing: bool, Kind::Bool => pacing;
@@ -50,7 +50,7 @@ section! {
         threshold: Number, number("1", "1000"), Layer(|_| Number::thousandths(GOODPUT.threshold).to_value());
         /// How often goodputs are compared.
         interval: Dur, time("10ms", "1000s"), Layer(|_| GOODPUT.interval.to_value());
-        /// Which part of what throttled flows lose the others must gain for throttles to stay.
+        /// Least gain of others, as a share of the throttled flows' loss, for throttles to stay.
         gain: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.gain).to_value());
         /// By how much a throttled rate rises in each interval.
         ageing: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.ageing).to_value());
@@ -66,14 +66,14 @@ section! {
         sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
         /// A flow that is silent for this long is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
-        /// The same for a flow of which only one side has been heard.
+        /// The same for half-open flows.
         half_open_timeout: Dur, time("1s", "1000000s") => half_open_timeout;
         /// What all flows share under `fair-share`, where it is required; rate of the shaper of `fq-codel`, none: there is no shaper.
         capacity: Option<Rate>, rate("1kbps", "100Gbps"), Both("none");
         /// `fair-share`: packets that may wait in a flow. `fq-codel`: in all.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("50; `fq-codel`: 10240");
-        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. Radios that send aggregates want as many as two
-        /// of them hold, or `link.queue = "fq-codel"` instead.
+        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. With aggregates set twice their size, or use
+        /// `link.queue = "fq-codel"`.
         backlog: u32, Kind::Int(1, 1_000_000), Layer(|_| FQ_CODEL.backlog.to_value());
         /// `fq-codel`: acceptable delay of a queue.
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());

@@ -15,9 +15,8 @@ choice! {
 
 choice! {
     for QueueKind {
-        DropTail = "drop-tail", "one queue; what finds it full is lost";
-        FqCodel = "fq-codel", "queues of flows for each neighbour, kept short by CoDel, and air time shared evenly among \
-                               neighbours, as Linux has it (docs/radios.md)";
+        DropTail = "drop-tail", "one queue";
+        FqCodel = "fq-codel", "queues per flow and neighbour with CoDel and fair air time (docs/radios.md)";
     }
 }
 

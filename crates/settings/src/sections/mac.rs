@@ -13,9 +13,8 @@ pub use fourhop_proto::mac::BackoffDraw;
 
 choice! {
     for AnswerRate {
-        Basic = "basic", "at `radio.basic_rate`, or that of the frame if it is lower, as ns-2 does";
-        Mandatory = "mandatory", "at the highest mandatory rate not above that of the frame, as IEEE 802.11 says: 1 and 2, or 6, 12 \
-                                  and 24 Mbit/s";
+        Basic = "basic", "`radio.basic_rate`, or the frame's if lower, as ns-2";
+        Mandatory = "mandatory", "the highest mandatory rate up to the frame's, as IEEE 802.11";
     }
 }
 
@@ -28,10 +27,10 @@ choice! {
 
 choice! {
     for Protection {
-        None = "none", "by the first symbols of their preambles, which stations of 802.11a and g read";
-        RtsCts = "rts-cts", "by RTS and CTS at `radio.basic_rate`, whatever `rts_threshold` is";
-        CtsToSelf = "cts-to-self", "by a CTS at `radio.basic_rate` that the station sends to itself";
-        Auto = "auto", "as `cts-to-self` where a node has a `phy` of its own in [[nodes]], else as `none`";
+        None = "none", "preambles alone";
+        RtsCts = "rts-cts", "RTS and CTS at `radio.basic_rate`";
+        CtsToSelf = "cts-to-self", "CTS to itself at `radio.basic_rate`";
+        Auto = "auto", "`cts-to-self` if [[nodes]] has an older `phy`, else `none`";
     }
 }
 
@@ -41,7 +40,7 @@ choice! {
         Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
         Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
-        Minstrel = "minstrel", "what has carried most, by an average of each rate that is tried now and then, as in Linux (docs/radios.md)";
+        Minstrel = "minstrel", "the best average, with trials of other rates, as in Linux (docs/radios.md)";
     }
 }
 
@@ -95,7 +94,7 @@ section! {
         amsdu_bytes: Bytes, size("0B", "11398B") => aggregation.amsdu;
         /// How long a receiver waits for a missing MPDU before it hands up those behind it.
         reorder_timeout: Dur, time("1ms", "10s") => aggregation.reorder_timeout;
-        /// How aggregates are announced to stations that cannot read them.
+        /// Protection of aggregates from older stations.
         protection: Protection, Kind::Choice(Protection::CHOICES) => aggregation.protection;
         /// Largest propagation delay allowed for in time-outs, each way.
         propagation_margin: Dur, time("0s", "1ms") => propagation_margin;

@@ -11,16 +11,15 @@ choice! {
         Fixed = "fixed", "nodes stand still";
         Waypoints = "waypoints", "from the places of the topology along given paths";
         RandomWaypoint = "random-waypoint", "straight to random places at random speeds, with pauses";
-        Ns2 = "ns2", "from a movement file of ns-2 (setdest), which says where nodes start, in place of `[topology]`";
-        BonnMotion = "bonnmotion", "from a .movements file of BonnMotion, which says where nodes start, in place of `[topology]`";
+        Ns2 = "ns2", "a movement file of ns-2 (setdest), in place of `[topology]`";
+        BonnMotion = "bonnmotion", "a .movements file of BonnMotion, in place of `[topology]`";
     }
 }
 
 choice! {
     /// Where random waypoints start.
     Start {
-        SteadyState = "steady-state", "as if the nodes had moved for ever: places, speeds and pauses from the stationary distribution; \
-                                       the topology says only how many";
+        SteadyState = "steady-state", "places, speeds and pauses from the stationary distribution; the topology sets the number of nodes";
         Topology = "topology", "at the places of the topology, with a pause";
     }
 }
@@ -31,9 +30,9 @@ section! {
     MobilityKeys = "mobility" {
         /// How the nodes move.
         model: MobilityModel, Kind::Choice(MobilityModel::CHOICES), Both("fixed");
-        /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, those of a node in their order, such as
-        /// `[[3, "10s", "400m", "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or
-        /// going at this speed; with a fifth item it stays that long. Before its first time a node is on its way from the start.
+        /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, such as
+        /// `[[3, "10s", "400m", "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or going at this
+        /// speed; a fifth item is a stay.
         waypoints: Option<Value>, Kind::Waypoints, Required, &["waypoints"];
         /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the paths themselves.
         file: Option<String>, Kind::Text, Required, &["ns2", "bonnmotion"];

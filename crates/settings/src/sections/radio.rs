@@ -94,7 +94,7 @@ choice! {
 choice! {
     /// Small-scale fading: fast changes of power.
     Fading {
-        Rayleigh = "rayleigh", "many paths, none of which dominates";
+        Rayleigh = "rayleigh", "many paths, none dominant";
         Rician = "rician", "one path dominates by `rician_k`";
     }
 }

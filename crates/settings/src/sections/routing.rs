@@ -25,9 +25,9 @@ choice! {
     /// Routing protocol.
     RoutingProtocol {
         Aodv = "aodv", "Ad hoc On-demand Distance Vector, RFC 3561";
-        SsaAodv = "ssa-aodv", "AODV with HELLO messages that routes over neighbours received strongly (docs/aodv.md)";
-        Babel = "babel", "RFC 8966: distance vectors without loops, known before they are needed (docs/babel.md)";
-        Static = "static", "shortest paths by `metric`, known from the start and never changed";
+        SsaAodv = "ssa-aodv", "AODV by signal strength (docs/aodv.md)";
+        Babel = "babel", "RFC 8966 (docs/babel.md)";
+        Static = "static", "shortest paths by `metric`, fixed at the start";
     }
 }
 
@@ -35,9 +35,9 @@ choice! {
     /// What paths are compared by.
     RouteMetric {
         Hops = "hops", "their number of hops";
-        Etx = "etx", "the transmissions that a packet is expected to need, repeats included (De Couto et al., 2003)";
-        Ett = "ett", "the time that these take at the rates of the links (Draves et al., 2004)";
-        Airtime = "airtime", "the time of a test frame with all overhead, as mesh stations count it (IEEE 802.11-2020 clause 14.9)";
+        Etx = "etx", "expected transmissions (De Couto et al., 2003)";
+        Ett = "ett", "their time (Draves et al., 2004)";
+        Airtime = "airtime", "time of a test frame with overhead (IEEE 802.11-2020 clause 14.9)";
     }
 }
 
@@ -103,12 +103,10 @@ section! {
     Routing = "routing" of aodv::Config {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
-        /// What paths are compared by. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md);
-        /// `ssa-aodv` has "hops" only; `babel` measures "etx" by its Hellos, which is taken if the key is not given, and of "hops"
-        /// asks whether two of the last three came.
+        /// Metric of paths. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md), `babel` by its Hellos
+        /// (default "etx"; "hops" needs two of the last three); `ssa-aodv` has "hops" only.
         metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
-        /// `static` with a `metric` of links, radio `sinr`: are the frames that arrive counted over all fades? Otherwise at the mean
-        /// power, as if there were no fading.
+        /// `static` with a `metric` of links, radio `sinr`: count delivery over all fades, not at the mean power.
         metric_over_fades: bool, Kind::Bool, Both("false");
         /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten count.
         probe_interval: Dur, time("10ms", "1000s"), Layer(|_| PROBES.interval.to_value());

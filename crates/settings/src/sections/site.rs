@@ -23,8 +23,7 @@ section! {
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
         /// Name of the node: up to 64 characters without a comma. Emulation replaces non-ASCII characters by hyphens.
         name: Option<String>, Kind::Text, Computed("n and its number");
-        /// Physical layer, where that of all others is of 802.11n or later: the `ofdm` or `erp-ofdm` of the same band, of an older station.
-        /// With `sinr` only.
+        /// `ofdm` or `erp-ofdm` for an older station in a network of 802.11n or later. With `sinr` only.
         phy: Option<Phy>, Kind::Choice(Phy::CHOICES), Computed("`radio.phy`");
         /// Transmitted power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
@@ -40,9 +39,8 @@ section! {
 }
 
 section! {
-    /// What was measured between the antennas of two nodes that stand still: the path loss, or what follows from it with the radio
-    /// of the scenario, of which each entry has one. It takes the place of path loss, walls and shadowing; the power and the antenna
-    /// gains of the nodes still count with `loss` and are part of what was measured otherwise; fading, if there is any, comes on top.
+    /// Measurements between two nodes at rest: the path loss, SNR, delivery, ETX or rate, one per entry. They replace path loss, walls and
+    /// shadowing. Power and antenna gains count with `loss` only; fading comes on top.
     LossKeys = "losses" {
         /// Node that transmits.
         from: u32, Kind::Int(0, 1_000_000), Required;
@@ -52,14 +50,13 @@ section! {
         loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"), Computed("what `snr`, `delivery` or `etx` gives");
         /// Power over noise at the receiver. With `sinr` only, as are the next two.
         snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("what `loss` gives");
-        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is fading; the quality
-        /// TQ of B.A.T.M.A.N. is one.
+        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is fading; as the TQ of B.A.T.M.A.N.
         delivery: Option<Share>, share("0.1%", "99.99%"), Computed("what `loss` gives");
         /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De Couto et al.,
         /// 2003).
         etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
-        /// Bit rate of data times the share of its frames of 1,500 bytes that arrive, at the rate for which this product is the largest,
-        /// over all fades if there is fading: what OLSRv2's airtime metric, B.A.T.M.A.N. V and rate control estimate of a link.
+        /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime metric,
+        /// B.A.T.M.A.N. V and rate control.
         rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("what `loss` gives");
         /// Size of the frames that `delivery` and `etx` are about, with their MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
@@ -71,8 +68,7 @@ section! {
 }
 
 section! {
-    /// Next hops of static routes that are given, such as those that a network's own routing had: they take the place of what `metric`
-    /// finds. A packet on its way follows the table of each node that it comes to.
+    /// Given next hops of static routes, in place of those by `metric`. A packet follows the table of each node on its way.
     RouteKeys = "routes" {
         /// Node that has the route.
         node: u32, Kind::Int(0, 1_000_000), Required;

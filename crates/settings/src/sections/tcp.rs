@@ -57,8 +57,7 @@ choice! {
     for Samples {
         Timer = "timer", "that of the retransmission timer, by the congestion window";
         EveryAck = "every-ack",
-            "an average over every acknowledgement, by when the segment that it echoes was made, by the window in use, \
-             inflated in recovery, as a pacing agent on ns-2's NewReno";
+            "an average over every acknowledgement, by the window in use, as a pacing agent on ns-2's NewReno";
     }
 }
 
@@ -66,8 +65,7 @@ choice! {
     for Budget {
         Draft = "draft", "at least three segments in all";
         LinuxV1 = "linux-v1",
-            "three quanta more, then the next even number, as Linux's version 1; a quantum has two segments from 1.2 Mbit/s on, one below; \
-             what acknowledgements in lumps add is at most what comes in 100 ms";
+            "three quanta more, then the next even number, as Linux's version 1";
     }
 }
 
@@ -80,7 +78,7 @@ choice! {
 }
 
 section! {
-    /// What all TCP connections have in common; the transport of a flow names its congestion control.
+    /// Options of all TCP connections; a flow's transport names its congestion control.
     Tcp = "tcp" of tcp::Config {
         /// Defaults of the timers below.
         profile: TcpProfile, Kind::Choice(TcpProfile::CHOICES), Both("scenario");
@@ -116,7 +114,7 @@ section! {
         grow_on_full_ack: bool, Kind::Bool => grow_on_full_ack;
         /// Tick of the clock that measures round trips.
         rtt_tick: Dur, time("1ns", "1s") => rtt_tick;
-        /// Which segments give round-trip samples.
+        /// Segments that give round-trip samples.
         rtt_sampling: RttSampling, Kind::Choice(RttSampling::CHOICES) => rtt_sampling;
         /// Retransmission time-out before the first sample of the round trip.
         rto_initial: Dur, time("1ms", "1000s") => rto_initial;
@@ -137,7 +135,7 @@ section! {
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
         /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten segments. Pacing transports ignore it.
         stack_pacing: bool, Kind::Bool => stack_pacing;
-        /// Are small segments held back while data is under way?
+        /// Delay small segments while data is in flight.
         nagle: bool, Kind::Bool => nagle;
         /// Is the timestamp option used (RFC 7323)?
         timestamps: bool, Kind::Bool => timestamps;

@@ -42,20 +42,19 @@ choice! {
     for Release {
         Gate = "gate", "as soon as the interval since the last one has passed";
         Timer = "timer",
-            "at once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it \
-             again; a timer that finds the window closed stops";
-        Slots = "slots", "at the ticks of a timer that fires each interval, one a tick";
-        Queue = "queue", "from a queue that the window fills and such a timer empties; a loss empties the queue";
+            "at once unless the timer of the segment before runs; when it fires, one leaves and restarts it; it stops if the window is closed";
+        Slots = "slots", "one per tick of a timer with this interval";
+        Queue = "queue", "from a queue that the window fills and the timer empties; a loss clears it";
     }
 }
 
 choice! {
-    /// Which acknowledgements give a round trip.
+    /// Acknowledgements that give a round trip.
     ApSamples {
-        EveryAck = "every-ack", "each, by when the segment that it echoes was made, as ns-2's timestamps tell";
+        EveryAck = "every-ack", "each, from the segment that it echoes, as ns-2's timestamps";
         EveryAckLatest = "every-ack-latest",
-            "each, by when the segment that it answers was made, so that the wait of a delayed ACK does not count";
-        Unambiguous = "unambiguous", "those that acknowledge something new and nothing that was sent twice";
+            "each, from the segment that it answers, without the wait of a delayed ACK";
+        Unambiguous = "unambiguous", "those of new data sent once";
     }
 }
 
@@ -103,7 +102,7 @@ section! {
         release: Release, Kind::Choice(Release::CHOICES), Computed("`slots`; `authors-code`: `queue`");
         /// Does the retransmission time-out double each time?
         rto_backoff: bool, Kind::Bool, Computed("true; `authors-code`: false");
-        /// Which acknowledgements give a round trip.
+        /// Acknowledgements that give a round trip.
         samples: ApSamples, Kind::Choice(ApSamples::CHOICES), Profile("every-ack", "unambiguous");
         /// Where the n-hop delay comes from. Only `round-trip` can be deployed.
         delay: ApDelay, Kind::Choice(ApDelay::CHOICES), Both("round-trip");

@@ -11,7 +11,7 @@ choice! {
         ParallelChains = "parallel-chains", "several lines above each other";
         Cross = "cross", "a horizontal and a vertical line that share their middle node";
         Grid = "grid", "rows and columns; nodes are numbered row by row";
-        Random = "random", "uniform over a rectangle, drawn again until every node reaches every other";
+        Random = "random", "uniform over a rectangle, drawn until connected";
         Positions = "positions", "each node at a given place";
         Coordinates = "coordinates", "each node at a given latitude and longitude";
     }

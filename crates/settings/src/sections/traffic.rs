@@ -8,10 +8,10 @@ use fourhop_units::{Bytes, Dur, Rate};
 choice! {
     /// What a flow sends.
     AppKind {
-        Bulk = "bulk", "an endless transfer over TCP or ATP";
-        Transfer = "transfer", "a transfer of `size` over TCP, then the connection closes, or over ATP";
-        Stream = "stream", "data over TCP that an application makes at a constant `rate`";
-        Files = "files", "files over TCP one after the other, sizes Pareto, pauses between them exponential";
+        Bulk = "bulk", "endless transfer over TCP or ATP";
+        Transfer = "transfer", "transfer of `size` over TCP or ATP";
+        Stream = "stream", "TCP data at a constant `rate`";
+        Files = "files", "files over TCP, Pareto sizes, exponential pauses";
         Cbr = "cbr", "UDP datagrams of `payload` at a constant `rate`";
         Ping = "ping", "an ICMP echo request of `payload` every `interval`";
     }

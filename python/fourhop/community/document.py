@@ -65,10 +65,12 @@ def document_of(
     margin_us = int(farthest_m / _LIGHT_M_US) + 1
     if margin_us > _MARGIN_US:
         mac["propagation_margin"] = f"{margin_us}us"
+    # What `--set` says of all routers counts for known models, too.
+    given_cost = any(override.replace(" ", "").startswith("link.packet_cost=") for override in options.overrides)
     nodes: list[dict[str, Any]] = []
     for id_, node in network.nodes.items():
         gain = {} if node.antenna_dbi is None else {"antenna_gain": f"{node.antenna_dbi:g}dB"}
-        router = routers.find(node.model) if node.model and kind.link else None
+        router = routers.find(node.model) if node.model and kind.link and not given_cost else None
         cost = {} if router is None else {"packet_cost": f"{router.packet_cost_us}us"}
         ends = {} if node.forwards else {"forwards": False}
         nodes.append({"node": numbers[id_], "name": names[id_], **gain, **cost, **ends})

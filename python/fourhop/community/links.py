@@ -65,7 +65,9 @@ class Budget:
         return self.tx_dbm + gains_db - lost - self.noise_dbm
 
 
-def entries(network: Network, budget: Budget, top_mbps: float = math.inf) -> tuple[list[dict[str, Any]], list[Note]]:
+def entries(
+    network: Network, budget: Budget, top_mbps: float = math.inf, carried: float = CARRIED
+) -> tuple[list[dict[str, Any]], list[Note]]:
     """`[[losses]]` of all radio links, and what was assumed for them; `top_mbps` is the radio's highest rate."""
     instead = _paths(network)
     numbers = {id_: number for number, id_ in enumerate(network.nodes)}
@@ -95,7 +97,7 @@ def entries(network: Network, budget: Budget, top_mbps: float = math.inf) -> tup
         if link.quality == "tq" and abs(there - back) > _UNEVEN:
             said["uneven"].append(name)
         ways = [(link.source, link.target, there), (link.target, link.source, back)]
-        keys = [_keys(link, value, far, top_mbps) for _, _, value in ways]
+        keys = [_keys(link, value, far, top_mbps, carried) for _, _, value in ways]
         if any(full for _, full in keys):
             said["full"].append(name)
         if keys[0][0] == keys[1][0]:
@@ -105,7 +107,7 @@ def entries(network: Network, budget: Budget, top_mbps: float = math.inf) -> tup
                 {"from": numbers[a], "to": numbers[b], **key, "both_ways": False}
                 for (a, b, _), (key, _) in zip(ways, keys, strict=True)
             ]
-    return made, _notes(said, network)
+    return made, _notes(said, network, carried)
 
 
 def _worse(quality: Quality, one: float, other: float) -> float:
@@ -140,10 +142,10 @@ def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
     return best
 
 
-def _keys(link: Link, value: float, far: float | None, top_mbps: float) -> tuple[dict[str, Any], bool]:
+def _keys(link: Link, value: float, far: float | None, top_mbps: float, carried: float) -> tuple[dict[str, Any], bool]:
     """What is written of one direction, and whether it was as good as can be measured."""
     if link.quality == "rate":
-        return {"rate": f"{max(CARRIED * min(value, top_mbps), 0.01):.2f}Mbps"}, value >= FULL_RATE * top_mbps
+        return {"rate": f"{max(carried * min(value, top_mbps), 0.01):.2f}Mbps"}, value >= FULL_RATE * top_mbps
     if link.quality in ("snr", "loss"):
         return {link.quality: f"{value:.1f}dB"}, False
     if (value >= FULL) if link.quality == "tq" else (value <= 1.0 / FULL**2):
@@ -166,7 +168,7 @@ def _bounded(snr_db: float) -> float:
     return min(max(snr_db, -30.0), MOST_SNR_DB)
 
 
-def _notes(said: Mapping[str, list[str]], network: Network) -> list[Note]:
+def _notes(said: Mapping[str, list[str]], network: Network, carried: float) -> list[Note]:
     shares = any(link.quality in ("tq", "etx") and (link.there or link.back) for link in network.links)
     notes = []
     if shares:
@@ -175,7 +177,7 @@ def _notes(said: Mapping[str, list[str]], network: Network) -> list[Note]:
         )
         notes.append(Note("assumed", f"{text}: weak signal, not interference"))
     if any(link.quality == "rate" for link in network.links):
-        text = f"of its bit rate a link carries {CARRIED:.0%} before overhead, as some frames are lost at it"
+        text = f"a link carries {carried:.0%} of its reported bit rate before overhead, which is what fits one mesh"
         notes.append(Note("assumed", text))
     rates = any(link.quality == "rate" for link in network.links)
     texts = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fourhop.community.choose import Part
+from fourhop.community.links import CARRIED
 
 Traffic = Literal["downloads", "uploads", "web"]
 Unmeasured = Literal["path-loss", "no-link", "silent"]
@@ -37,3 +38,5 @@ class Options:
     """Rate of broadcasts, by which shares of frames were measured; 6 Mbit/s if not given."""
     pairs: Sequence[tuple[str, str]] = ()
     """Transfers from node to node, by name or id, in place of traffic with the Internet."""
+    carried: float = CARRIED
+    """Share of a reported bit rate that a link carries before overhead."""

@@ -19,22 +19,16 @@ PACKET_COST = "190us"
 class Radio:
     """A kind of radio that all nodes have."""
 
-    text: str
-    """What it is,"""
-    how: str
-    """and how it chooses rates."""
     radio: dict[str, Any]
     """Keys of `[radio]`, `[mac]` and `[link]`."""
     mac: dict[str, Any]
     link: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def with_mcs(cls, text: str, phy: str, width: str, frequency: str, mcs: int = 7) -> Radio:
+    def with_mcs(cls, phy: str, width: str, frequency: str, mcs: int = 7) -> Radio:
         """Of 802.11n or later with two streams, as most routers of communities have, and Linux's queues and rates."""
         sizes = {"mcs": mcs, "streams": 2, "width": width, "guard_interval": "400ns"}
         return cls(
-            f"{text} in {width.removesuffix('MHz')} MHz, two streams, aggregates",
-            "choose rates by Minstrel-HT, hold a queue with FQ-CoDel for each neighbour",
             {"phy": phy, **sizes, "basic_rate": "6Mbps", "frequency": frequency},
             {"rate_control": "minstrel", "answer_rate": "mandatory"},
             {"queue": "fq-codel", "packet_cost": PACKET_COST},
@@ -43,22 +37,18 @@ class Radio:
 
 _LEGACY = ({"rate": "54Mbps", "basic_rate": "6Mbps"}, {"rate_control": "aarf", "answer_rate": "mandatory"})
 RADIOS: dict[str, Radio] = {
-    "11g": Radio(
-        "802.11g at 2.4 GHz",
-        "choose rates by AARF",
-        {"phy": "erp-ofdm", **_LEGACY[0], "frequency": "2437MHz"},
-        _LEGACY[1],
-    ),
-    "11a": Radio(
-        "802.11a at 5 GHz", "choose rates by AARF", {"phy": "ofdm", **_LEGACY[0], "frequency": "5240MHz"}, _LEGACY[1]
-    ),
-    "11n": Radio.with_mcs("802.11n at 2.4 GHz", "ht-2.4ghz", "20MHz", "2437MHz"),
-    "11n-5ghz": Radio.with_mcs("802.11n at 5 GHz", "ht", "40MHz", "5190MHz"),
-    "11ac": Radio.with_mcs("802.11ac at 5 GHz", "vht", "80MHz", "5210MHz", mcs=9),
+    "11g": Radio({"phy": "erp-ofdm", **_LEGACY[0], "frequency": "2437MHz"}, _LEGACY[1]),
+    "11a": Radio({"phy": "ofdm", **_LEGACY[0], "frequency": "5240MHz"}, _LEGACY[1]),
+    "11n": Radio.with_mcs("ht-2.4ghz", "20MHz", "2437MHz"),
+    "11n-5ghz": Radio.with_mcs("ht", "40MHz", "5190MHz"),
+    "11ac": Radio.with_mcs("vht", "80MHz", "5210MHz", mcs=9),
 }
 """By name."""
 
-_AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB", "doppler": "2Hz"}
+_AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB"}
+_DOPPLER_HZ = 2.0
+"""At 2.4 GHz, of people and doors. IEEE 802.11's channel models have 3 there and 6 at 5 GHz (Erceg et al., TGn Channel
+Models, 2004, section 4.7), of which the ratio matters here."""
 TRIES = 20
 """Of a frame before it is given up. The standard's 7 may end within one fade; Linux tries four rates several times."""
 
@@ -105,7 +95,10 @@ def top_mbps(radio: dict[str, Any]) -> float:
 def radio_keys(options: Options, kind: Radio) -> tuple[dict[str, Any], dict[str, Any]]:
     """`[radio]` and `[mac]` of a kind."""
     long = "64kB" if kind.link else "3kB"
-    radio = {**_AIR, **kind.radio} | ({} if options.mcast_rate is None else {"basic_rate": options.mcast_rate})
+    # As fast as people move, so many wavelengths a second.
+    hertz = quantity.parse(kind.radio["frequency"]).value
+    air = {**_AIR, "doppler": f"{_DOPPLER_HZ * hertz / 2.437e9:.2g}Hz"}
+    radio = {**air, **kind.radio} | ({} if options.mcast_rate is None else {"basic_rate": options.mcast_rate})
     return radio, {**kind.mac, "rts_threshold": long, "short_retry_limit": TRIES}
 
 

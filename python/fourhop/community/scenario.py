@@ -60,7 +60,10 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
     network, gateways = (network, []) if options.pairs else gateways_of(network, neighbours)
     placeless = all(node.place is None for node in network.nodes.values())
     probe = _probe(options, kind).resolved["radio"]
-    entries, more = links.entries(network, links.Budget.of(probe), top_mbps(probe)) if measured else ([], [])
+    entries: list[dict[str, Any]] = []
+    more: list[Note] = []
+    if measured:
+        entries, more = links.entries(network, links.Budget.of(probe), top_mbps(probe), options.carried)
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways or list(network.nodes)[:1])
     unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"

@@ -236,12 +236,12 @@ impl Kind {
 impl Kind {
     fn range(&self) -> String {
         match self {
-            Kind::Bool => "true, false".into(),
-            Kind::Int(from, to) => format!("{from} to {to}"),
-            Kind::Quantity(_, from, to) => format!("{from} to {to}"),
-            Kind::IntOrList(from, to, _) => format!("{from} to {to}, or a list"),
+            Kind::Bool => "true/false".into(),
+            Kind::Int(from, to) => format!("{from}–{to}"),
+            Kind::Quantity(_, from, to) => format!("{from}–{to}"),
+            Kind::IntOrList(from, to, _) => format!("{from}–{to}, or a list"),
             Kind::IntOr(from, to, names) => {
-                format!("{from} to {to}, or {}", one_of(names.iter().map(|&(name, _)| name)))
+                format!("{from}–{to}, or {}", one_of(names.iter().map(|&(name, _)| name)))
             }
             Kind::Text => "text".into(),
             Kind::List(kind, 0) => format!("list of {}", kind.range()),

@@ -52,8 +52,8 @@ fn the_reference_page_has_a_row_for_every_key() {
             }
         }
     }
-    assert!(page.contains("| `duration` | Simulated time; with `packets` the longest. | 1ms to 1000000s | required |"));
-    assert!(page.contains("| `rreq_retries` | Full floods after the first one. | 0 to 255 | 3 (ns2), 2 (standard) |"));
+    assert!(page.contains("| `duration` | Simulated time; with `packets` the longest. | 1ms–1000000s | required |"));
+    assert!(page.contains("| `rreq_retries` | Full floods after the first one. | 0–255 | 3 (ns2), 2 (standard) |"));
     // Tables stand in lines of four cells.
     assert!(page.lines().filter(|l| l.starts_with("| `") && l.ends_with('|')).all(|l| l.matches(" | ").count() >= 2));
 }

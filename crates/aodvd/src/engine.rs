@@ -43,7 +43,7 @@ pub struct Datagram {
     pub to: Ipv4Addr,
     /// Time to live.
     pub ttl: u8,
-    /// What is in it.
+    /// Content.
     pub payload: Vec<u8>,
 }
 

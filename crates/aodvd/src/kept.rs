@@ -20,7 +20,7 @@ const AHEAD: u32 = 1_000;
 pub struct Variable {
     /// Its name below /proc/sys.
     pub name: String,
-    /// What it was.
+    /// Its earlier value.
     pub before: String,
 }
 

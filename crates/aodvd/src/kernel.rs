@@ -167,7 +167,7 @@ pub fn absent(config: &Config) -> String {
     )
 }
 
-/// What forwarding over a mesh needs of the kernel.
+/// Kernel settings for forwarding over a mesh.
 fn wanted(config: &Config) -> Vec<(String, &'static str)> {
     let mut all = vec![("net/ipv4/ip_forward".to_owned(), "1"), ("net/ipv4/conf/all/send_redirects".to_owned(), "0")];
     for name in config.interfaces.iter().chain([&config.system.device]) {

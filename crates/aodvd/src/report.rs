@@ -32,7 +32,7 @@ pub struct Report {
     pub routes: Vec<Route>,
     /// The nodes that were heard.
     pub neighbours: Vec<Neighbour>,
-    /// What own packets saw of routing, by destination.
+    /// Routing delays and failures of own packets, by destination.
     pub searches: Vec<Search>,
     /// AODV's counters.
     pub counters: BTreeMap<String, u64>,

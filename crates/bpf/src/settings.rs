@@ -19,7 +19,7 @@ pub struct Change {
     pub namespace: Option<String>,
     /// What is set.
     pub what: What,
-    /// What it was.
+    /// Its earlier value.
     pub before: u32,
     /// What it is set to.
     pub after: u32,

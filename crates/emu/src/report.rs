@@ -1,4 +1,4 @@
-//! What an emulation has shown, and whether its time was true.
+//! Results of an emulation, with the verdict on its time.
 
 use crate::carry::Mode;
 use crate::flows::FlowReport;

@@ -93,7 +93,7 @@ pub struct Running {
     wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
-    /// What a device has just given, reused.
+    /// Packets from a device, reused.
     buffer: Vec<u8>,
 }
 
@@ -452,7 +452,7 @@ impl Running {
         self.bytes.clear();
         let now = self.emulation.world.now();
         if !self.emulation.carry.leave(now, node, packet, &mut self.bytes) {
-            // What it was is not known any more.
+            // Its earlier state is lost.
             self.count_delivered(packet, false);
             return;
         }

@@ -43,7 +43,7 @@ pub struct State {
 }
 
 impl State {
-    /// What is written about an emulation that this process runs.
+    /// State file of an emulation that this process runs.
     pub fn new(id: &str, scenario: &str, members: &[Member]) -> State {
         let pid = std::process::id();
         let (id, scenario) = (id.to_owned(), scenario.to_owned());

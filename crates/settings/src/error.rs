@@ -22,14 +22,14 @@ pub struct Problem {
     pub key: String,
     /// What is there; [`Problem::MISSING`] if nothing is.
     pub found: String,
-    /// What may be there.
+    /// Allowed content.
     pub allowed: String,
     /// What was probably meant, or why it is not allowed.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// What is found where something is missing.
+    /// Text in errors for missing values.
     pub const MISSING: &str = "nothing";
 }
 

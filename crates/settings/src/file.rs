@@ -101,7 +101,7 @@ pub struct Reader {
     profile: Profile,
     /// Every table that the file may have, those within others by their path.
     tables: &'static [&'static str],
-    /// What is wrong so far.
+    /// Errors so far.
     problems: Vec<Problem>,
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// What a text has to be.
+/// Required form of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An address of IPv4.
@@ -19,7 +19,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What it is, with an article.
+    /// Its name with an article.
     pub const fn noun(self) -> &'static str {
         match self {
             Form::Ipv4 => "an IPv4 address",

@@ -16,9 +16,9 @@ pub struct Key {
     pub name: &'static str,
     /// Documentation.
     pub doc: &'static str,
-    /// What it may hold.
+    /// Allowed values.
     pub kind: Kind,
-    /// What it holds if it is not given.
+    /// Its default.
     pub default: Fallback,
     /// The kinds of topology or application it belongs to; empty: all.
     pub only_for: &'static [&'static str],
@@ -61,7 +61,7 @@ pub enum Kind {
     Waypoints,
 }
 
-/// What a key holds if it is not given.
+/// Default of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Fallback {
     /// It has to be given.
@@ -100,7 +100,7 @@ impl Key {
 pub trait Section: Sized {
     /// Its name in the file; empty for the top level.
     const NAME: &'static str;
-    /// What it is about.
+    /// Its subject.
     const ABOUT: &'static str;
     /// Its keys in the order of the file.
     const KEYS: &'static [Key];

@@ -45,7 +45,7 @@ pub const ALL: [Unit; 10] = [
 ];
 
 impl Unit {
-    /// What it measures, with an article.
+    /// Its quantity with an article.
     pub const fn noun(self) -> &'static str {
         match self {
             Unit::Time => "a time",

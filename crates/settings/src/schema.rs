@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 pub struct Table {
     /// Its name in the file; empty for the top level.
     pub name: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub about: &'static str,
     /// Its keys in the order of the file.
     pub keys: &'static [Key],

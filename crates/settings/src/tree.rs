@@ -24,11 +24,11 @@ pub struct Origin {
 pub struct Node {
     /// Its place in the source.
     pub at: Origin,
-    /// What it is.
+    /// Its kind.
     pub data: Data,
 }
 
-/// What a value is.
+/// Type of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Data {
     /// `true` or `false`.

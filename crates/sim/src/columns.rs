@@ -20,7 +20,7 @@ pub struct Column {
     pub optional: bool,
     /// The unit, by the end of the name.
     pub unit: &'static str,
-    /// What it holds.
+    /// Its value.
     pub about: &'static str,
 }
 

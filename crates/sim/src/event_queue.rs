@@ -95,7 +95,7 @@ fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
 }
 
-/// What is planned for a slot.
+/// Plan for a slot.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     /// Its event.

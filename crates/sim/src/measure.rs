@@ -140,7 +140,7 @@ impl<'a> Recorder<'a> {
         self.packets.as_ref().is_some_and(|packets| packets.whole == packets.parts)
     }
 
-    /// What ended the run.
+    /// Reason for the end of the run.
     pub fn ended_by(&self) -> &'static str {
         if self.is_complete() { "packets" } else { "duration" }
     }
@@ -204,7 +204,7 @@ pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
     }
 }
 
-/// What counts as one packet of a flow.
+/// Size of one packet of a flow.
 fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
         (FlowTransport::Tcp(_) | FlowTransport::Atp, _) => scenario.tcp.mss.get(),

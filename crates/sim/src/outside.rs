@@ -21,7 +21,7 @@ pub struct Outside {
     pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
-    /// What a node has just put out, and what it works with.
+    /// A node's output and working memory.
     pub buffers: Buffers,
     /// Sees frames and packets on wires; `None` costs nothing.
     pub tap: Option<Box<dyn Tap>>,

@@ -57,10 +57,10 @@ pub struct Balance {
     /// What the layer was given or made.
     #[serde(rename = "in")]
     pub taken: u64,
-    /// What it passed on.
+    /// Forwarded packets.
     #[serde(rename = "out")]
     pub passed: u64,
-    /// What it lost.
+    /// Lost packets.
     pub dropped: u64,
     /// Packets still queued.
     pub held: u64,

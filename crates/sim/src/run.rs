@@ -35,13 +35,13 @@ pub struct RunOptions {
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
-    /// What capture files are like.
+    /// Form of capture files.
     pub capture: CaptureForm,
     /// A trace of everything that happens; with several runs each needs a folder of its own.
     pub trace: Option<Request>,
     /// Files of the time series, which are recorded if the scenario asks for them too.
     pub series: Option<SeriesPaths>,
-    /// What one flow sends instead of its own traffic.
+    /// Replacement of one flow's traffic.
     pub paced_udp: Option<PacedUdp>,
 }
 

@@ -33,7 +33,7 @@ use crate::{Ack, CongestionControl, Hint, MAX_SAMPLE, Measurements, View, Window
 use fourhop_units::{Dur, Rate};
 use variation::Spread;
 
-/// What paths shorter than the hop factor wait for.
+/// Distance on paths shorter than the hop factor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShortPath {
     /// The delay over all their hops (the paper, section 4.3).

@@ -98,7 +98,7 @@ impl Receivers {
         Ok(packet)
     }
 
-    /// What a node sends with another window, if it is to have one.
+    /// Segment to send with another window, if any.
     fn limited(&mut self, now: Time, node: NodeId, host: &[u8]) -> Option<Vec<u8>> {
         let (head, segment) = read(host)?;
         if head.src != node.ipv4() {

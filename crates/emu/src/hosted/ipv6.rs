@@ -23,7 +23,7 @@ pub fn link_local(node: NodeId) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f))
 }
 
-/// What an IPv6 packet is to a node.
+/// Kind of an IPv6 packet for a node.
 pub enum Arrived {
     /// A packet of Babel, as the simulated network has it.
     Babel(BabelMessage),

@@ -11,7 +11,7 @@
 
 use fourhop_units::{Bytes, Dur, Stream, Time};
 
-/// What and when.
+/// Content and time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// When the first file is written.

@@ -7,7 +7,7 @@ use super::codel::{self, Codel, Verdict};
 use fourhop_units::Time;
 use std::collections::VecDeque;
 
-/// What of a set of queues is the same for all of them.
+/// Common state of a set of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Bytes a queue may send in a round. Section 5.2.4: the MTU with the link's header, 1514.

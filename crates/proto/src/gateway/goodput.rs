@@ -43,7 +43,7 @@ pub struct Throttle {
     pub before: u64,
 }
 
-/// What is kept of a flow from one interval to the next.
+/// State of a flow between intervals.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Memory {
     /// Mean goodput over the last intervals, in bit/s.

@@ -96,7 +96,7 @@ pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: b
     carried.waited += at.left_queue.saturating_since(at.entered_queue);
 }
 
-/// What a station without options takes from a frame.
+/// Fields that a station without options reads from a frame.
 pub(super) fn stripped(msdu: &Msdu) -> Msdu {
     let mut plain = msdu.clone();
     if let Payload::Ipv4(packet) = &mut plain.payload {

@@ -245,7 +245,7 @@ impl StationQueues {
         let neighbour = &mut self.neighbours[at];
         neighbour.used.sent += airtime.sent;
         neighbour.used.received += airtime.received;
-        // What is for all is paid for by nobody, as in mac80211.
+        // Nobody pays for broadcasts, as in mac80211.
         if !addr.is_broadcast() {
             neighbour.deficit -= (airtime.sent + airtime.received).as_nanos() as i64;
         }

@@ -1,4 +1,4 @@
-//! What a node tells its early drops, and what they drop or mark.
+//! Inputs and results of a node's early drops.
 
 use super::buffers::Buffers;
 use super::ear::Ear;

@@ -99,7 +99,7 @@ pub struct Endpoint {
     past_rtt: (u64, Dur),
 }
 
-/// What a node knows about the path to a flow's other end.
+/// The path to a flow's other end as a node knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Path {
     /// Hops along the present route, if routing counts them.

@@ -101,9 +101,9 @@ kinds! {
 pub struct Note {
     /// Number of the packet.
     pub number: u32,
-    /// What it does.
+    /// Its action.
     pub step: Step,
-    /// What it is.
+    /// Its kind.
     pub kind: PacketKind,
     /// Internet protocol number.
     pub protocol: u8,

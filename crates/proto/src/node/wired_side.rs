@@ -37,7 +37,7 @@ impl WiredSide {
         WiredSide { crossing: Some(Crossing::new(config, key)), ..self }
     }
 
-    /// What happens to packets that cross, for inspection.
+    /// Treatment of crossing packets, for inspection.
     pub fn crossing(&self) -> Option<&Crossing<Ipv4Packet>> {
         self.crossing.as_ref()
     }

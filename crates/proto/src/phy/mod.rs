@@ -85,7 +85,7 @@ pub enum Departure {
     Lost(DropReason),
 }
 
-/// What became of the frame that occupied the receiver.
+/// Fate of the frame that occupied the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Received.

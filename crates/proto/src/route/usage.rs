@@ -73,7 +73,7 @@ impl Usages {
         found.map_or(Usage::default(), |at| self.entries[at].usage)
     }
 
-    /// What its packets saw, by destination in order of address.
+    /// Fate of its packets, by destination in order of address.
     pub fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
         self.entries.iter().map(|entry| (entry.dst, entry.usage))
     }

@@ -1,4 +1,4 @@
-//! What a driver may query of a connection without changing it.
+//! Read-only queries of a connection.
 
 use super::adhoc::{Freeze, Receiver as AdhocReceiver};
 use super::config::PathHints;

@@ -1,4 +1,4 @@
-//! What a connection counts.
+//! Counters of a connection.
 
 use crate::counters::counters;
 

@@ -2,7 +2,7 @@
 
 use fourhop_units::Time;
 
-/// What a timer is for.
+/// Purpose of a timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timer {
     /// RFC 6298: the oldest segment in flight is overdue.

@@ -36,11 +36,11 @@ pub struct AtpPacket {
     pub src_port: u16,
     /// Receiver's port.
     pub dst_port: u16,
-    /// What it is.
+    /// Its kind.
     pub content: AtpContent,
 }
 
-/// What a packet of ATP is.
+/// Content of an ATP packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AtpContent {
     /// Data.
@@ -66,7 +66,7 @@ pub struct AtpData {
     pub entered_queue: Time,
 }
 
-/// What a receiver tells its sender.
+/// Feedback of a receiver to its sender.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AtpFeedback {
     /// Counts feedback, so that the sender recognises what comes late.

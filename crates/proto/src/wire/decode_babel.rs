@@ -237,7 +237,7 @@ fn ihu(value: &[u8]) -> Read<BabelTlv> {
     Ok(BabelTlv::Ihu { address, rxcost: number(head, 2), interval: at_least_one(number(head, 4))? })
 }
 
-/// What a request is about.
+/// Subject of a request.
 enum Asked {
     Everything,
     Ipv4(Prefix),

@@ -118,7 +118,7 @@ fn lengths_on_paper_are_lengths_in_bytes() {
     }
 }
 
-/// What a packet says of itself, whatever it carries.
+/// Header fields of a packet.
 #[test]
 fn packets_tell_what_they_carry() {
     let tcp = segment(1_460, TcpOptions::default());

@@ -29,7 +29,7 @@ pub struct ArpMessage {
     pub target_ip: Ipv4Addr,
 }
 
-/// What an MSDU carries.
+/// Content of an MSDU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Payload {
     /// IPv4.
@@ -100,7 +100,7 @@ pub struct Mpdu {
     pub len: Bytes,
     /// Its content.
     pub first: Msdu,
-    /// What else it carries; with any it is an A-MSDU.
+    /// Further packets; with any it is an A-MSDU.
     pub more: Vec<Msdu>,
 }
 

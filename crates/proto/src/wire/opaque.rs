@@ -36,7 +36,7 @@ impl Opaque {
         self.bytes[9]
     }
 
-    /// What follows the header.
+    /// Bytes after the header.
     pub fn content(&self) -> &[u8] {
         &self.bytes[usize::from(self.bytes[0] & 0x0f) * 4..]
     }

@@ -139,7 +139,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// What its MAC header is to say, if anything.
+    /// Options for its MAC header, if any.
     pub fn carried(&self) -> Option<&Carried> {
         match &self.body {
             Body::Measured(tcp) => Some(&tcp.carried),

@@ -4,7 +4,7 @@ use super::Waypoint;
 use crate::topology::Position;
 use fourhop_units::Time;
 
-/// What a file says of its nodes.
+/// The nodes of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tracks {
     /// Where they start.
@@ -13,7 +13,7 @@ pub struct Tracks {
     pub waypoints: Vec<Vec<Waypoint>>,
 }
 
-/// What is wrong with a file.
+/// Errors of a file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}, column {column}: found {found}, allowed: {allowed}")]
 pub struct FileError {
@@ -21,9 +21,9 @@ pub struct FileError {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// What is there.
+    /// Its content.
     pub found: String,
-    /// What may be there.
+    /// Allowed content.
     pub allowed: String,
 }
 

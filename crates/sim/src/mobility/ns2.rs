@@ -23,7 +23,7 @@ struct Command {
     speed: f64,
 }
 
-/// What a file says of a node.
+/// A node in a file.
 #[derive(Clone, Default, Debug)]
 struct Lines {
     x: Option<f64>,

@@ -129,7 +129,7 @@ impl Field {
         Field { site, ..self }
     }
 
-    /// What it is made of.
+    /// Its parts.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
     }

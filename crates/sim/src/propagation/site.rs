@@ -36,7 +36,7 @@ pub struct Wall {
 /// Everything particular about a place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Site {
-    /// What most nodes have.
+    /// Common parts of a node.
     pub usual: Station,
     /// The nodes that have something else.
     pub stations: BTreeMap<NodeId, Station>,

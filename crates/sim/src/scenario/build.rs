@@ -28,7 +28,7 @@ pub const FIRST_START: Time = Time::from_secs(1);
 /// How much later each further flow starts, where nothing is said.
 pub const STAGGER: Dur = Dur::from_millis(100);
 
-/// What is under construction.
+/// The part under construction.
 pub(super) struct Builder {
     pub(super) root: Node,
     pub(super) profile: Profile,

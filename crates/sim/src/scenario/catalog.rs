@@ -9,7 +9,7 @@ use fourhop_cc::Transport;
 pub struct CatalogEntry {
     /// Name in scenarios.
     pub name: &'static str,
-    /// What it is.
+    /// Its kind.
     pub summary: &'static str,
 }
 

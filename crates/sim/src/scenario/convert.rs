@@ -156,7 +156,7 @@ impl Scenario {
         }
     }
 
-    /// What happens to packets that cross a gateway, if anything.
+    /// Treatment of packets that cross a gateway, if any.
     pub fn crossing_config(&self) -> Option<CrossingConfig> {
         let keys = self.gateway.as_ref()?;
         let rfc = gateway::FqCodelConfig::rfc8290();

@@ -92,7 +92,7 @@ pub struct Scenario {
     pub routing: Routing,
     /// Babel.
     pub babel: Babel,
-    /// What all TCP connections have in common.
+    /// Options of all TCP connections.
     pub tcp: Tcp,
     /// Access categories, where `mac.edca` asks for them.
     pub edca: Edca,
@@ -106,7 +106,7 @@ pub struct Scenario {
     pub c3tcp: C3tcp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
     pub wired: Option<WiredSide>,
-    /// What gateways do, if there is a wired side.
+    /// Options of gateways, if there is a wired side.
     pub gateway: Option<sections::GatewayKeys>,
     /// Traffic between pairs that follow from the topology.
     pub traffic: Option<PairTraffic>,
@@ -138,7 +138,7 @@ pub struct Flow {
     pub traffic: Traffic,
 }
 
-/// What a flow sends, how and when.
+/// Traffic of a flow: content, transport and times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Traffic {
     /// Transport protocol.

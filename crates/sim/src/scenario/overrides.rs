@@ -62,7 +62,7 @@ fn meant(root: &Node, key: &str) -> Vec<String> {
 /// Most steps of a path: no key lies half as deep, and each step costs the readers of the tree a call.
 const DEEPEST: usize = 16;
 
-/// What is expected of a text that is no override.
+/// Error for a text that is not an override.
 const EXAMPLE: &str = "key=value, such as tcp.window=8";
 
 /// One step of a dotted path.

@@ -28,7 +28,7 @@ const SHARE_TOLERANCE: f64 = 0.01;
 /// What is too weak for a link has a tenth of a decibel less than the weakest.
 const BELOW: f64 = 0.977_237;
 
-/// What is written about a network's place.
+/// Comments on a network's place.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SiteKeys {
     /// Transmitters and antennas of single nodes.
@@ -325,7 +325,7 @@ pub(super) fn is_overridden(table: &Node, key: &str) -> bool {
     table.entry(key).is_some_and(|entry| entry.value.at.file != table.at.file)
 }
 
-/// What is wrong with the name of a node, if anything.
+/// Error in the name of a node, if any.
 /// Of a node, in characters.
 const LONGEST_NAME: usize = 64;
 
@@ -362,7 +362,7 @@ fn directions(keys: &LossKeys) -> impl Iterator<Item = (u32, u32)> + use<> {
 }
 
 impl Scenario {
-    /// What a node with a radio is called where it is emulated.
+    /// Name of a node with a radio in an emulation.
     pub fn station_name(&self, node: NodeId) -> String {
         let named = self.site.nodes.iter().filter(|keys| keys.numbers() == [node.0]);
         named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))

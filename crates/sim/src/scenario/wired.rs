@@ -31,13 +31,13 @@ pub struct WiredSide {
     pub gateways: Vec<Spot>,
     /// Names of the nodes without radios.
     pub nodes: Vec<String>,
-    /// What links have where nothing else is said.
+    /// Defaults of links.
     pub link: port::Config,
     /// The links: their ends are gateways or nodes without radios.
     pub wires: Vec<([Spot; 2], port::Config)>,
 }
 
-/// What a gateway is called.
+/// Name of a gateway.
 pub fn gateway_name(index: usize) -> String {
     format!("gateway-{}", index + 1)
 }

@@ -10,7 +10,7 @@ use fourhop_proto::node::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSourc
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream};
 
-/// What a flow carries.
+/// Traffic of a flow.
 #[derive(Clone, Debug)]
 pub enum Traffic {
     /// TCP.
@@ -19,7 +19,7 @@ pub enum Traffic {
         transport: &'static Transport,
         /// Options of both sockets.
         config: Box<tcp::Config>,
-        /// What is sent.
+        /// The transmission.
         source: Source,
     },
     /// A transfer over ATP, with the options of [`Setup::atp`].
@@ -30,7 +30,7 @@ pub enum Traffic {
     Ping(ping::Config),
 }
 
-/// What a TCP flow sends.
+/// Traffic of a TCP flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// A transfer.

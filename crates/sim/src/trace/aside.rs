@@ -66,7 +66,7 @@ pub struct Aside {
     interest: Interest,
 }
 
-/// What a tap looks at; the rest is not noted for it.
+/// Packets that a tap sees; others are not recorded.
 #[derive(Clone, Debug)]
 pub struct Interest {
     /// Whether it looks at each of the nodes with radios.

@@ -19,7 +19,7 @@ use pcap_file::DataLink;
 use std::io;
 use std::path::Path;
 
-/// What captures are like.
+/// Form of captures.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CaptureForm {
     /// One file for all nodes, with an interface for each of them, instead of a file each?
@@ -69,7 +69,7 @@ impl PcapFolder {
         Ok(PcapFolder { files, radios, wires, lost: form.lost, aggregates: 0, buffer: Vec::new(), error: None })
     }
 
-    /// What of a run it looks at.
+    /// Parts of a run that it records.
     pub fn interest(&self) -> Interest {
         let losses = if self.lost { is_shown } else { |_| false };
         Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses }

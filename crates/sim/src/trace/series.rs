@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What a flow looks like at the end of a step.
+/// A flow at the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample<'a> {
     /// Payload delivered over the step, in bit/s.
@@ -40,7 +40,7 @@ pub struct FlowSample<'a> {
 pub struct Column {
     /// Its name, which ends in its unit.
     pub name: &'static str,
-    /// What it holds.
+    /// Its value.
     pub about: &'static str,
     /// Its value; none where the flow has no such thing.
     pub value: fn(&FlowSample<'_>) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! What can be seen of a world from outside.
+//! View of a world from outside.
 
 use super::World;
 use crate::stations::Stations;

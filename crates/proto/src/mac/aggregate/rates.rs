@@ -141,7 +141,7 @@ impl McsControl {
         Choice { mcs: set[known.place], frames: frames.min(config.aggregation.frames) }
     }
 
-    /// What became of the exchange, and whether there was an answer.
+    /// Fate of the exchange, with or without an answer.
     pub fn handle_outcome(&mut self, receiver: usize, outcome: Outcome, answered: bool) {
         let known = &mut self.receivers[receiver];
         known.minstrel.handle_result(known.place, outcome.sent, outcome.acked);

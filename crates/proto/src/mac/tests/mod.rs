@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    /// What occupied the receiver ends, with this verdict.
+    /// The frame in the receiver ends, with this verdict.
     fn judge(&mut self, now: Time, verdict: Verdict, frame: &Frame) {
         let for_us = frame.dst == NodeId(0).mac();
         match verdict {

@@ -18,7 +18,7 @@ pub enum FirstSearch {
     FullFlood,
 }
 
-/// What repeats a route request that was not answered.
+/// Trigger of a repeated route request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retry {
     /// RFC 3561 section 6.3: a timer at the end of the waiting time.

@@ -139,7 +139,7 @@ pub struct Aodv {
     /// ID of the next request.
     rreq_id: u32,
     limits: Limits,
-    /// What it answers for as a gateway; nothing at other nodes.
+    /// Networks that it answers for as a gateway; none at other nodes.
     served: Vec<Prefix>,
     jitter: Stream,
     hello: Hello,

@@ -131,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// What an algorithm that owns the window hears of delivery.
+    /// Delivery reports for an algorithm that owns the window.
     fn tell_delivery(&mut self, now: Time, heard: &Heard, before: Before, newly_lost: u32) {
         let Some(mut sample) = heard.sample.filter(|_| self.control.owns_window()) else { return };
         (sample.newly_lost, sample.in_flight, sample.cwnd_limited) = (newly_lost, self.under_way(), before.limited);

@@ -17,7 +17,7 @@ use fourhop_units::{Dur, Time};
 /// preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
 const SHORTEST_TICK: Dur = Dur::from_micros(20);
 
-/// What becomes of a segment that the window lets go.
+/// Release of a segment that the window allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Admission {
     /// It may leave.

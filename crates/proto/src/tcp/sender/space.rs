@@ -61,7 +61,7 @@ impl Next {
     }
 }
 
-/// What a new acknowledgement covers.
+/// Data covered by a new acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Acked {
     /// Bytes of the stream.

@@ -128,7 +128,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 1..150)
 }
 
-/// What leaves, and what it must obey.
+/// Departing segments and their limits.
 struct Watch {
     release: Release,
     /// When the last segment that had to wait left, and how long the next had to wait then.

@@ -11,7 +11,7 @@ use fourhop_units::{Dur, Seq, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// What happens to one segment in the network.
+/// Fate of one segment in the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     Delivered,

@@ -149,7 +149,7 @@ impl Script {
         }
     }
 
-    /// What has left or been reported since the last call, in order.
+    /// Departures and reports since the last call, in order.
     #[track_caller]
     pub(super) fn expect(&mut self, expected: &[&str]) {
         let got: Vec<String> = self.out.drain(..).filter_map(|action| describe(&action)).collect();

@@ -1,8 +1,8 @@
-//! What of a run is recorded.
+//! Recorded parts of a run.
 
 use fourhop_units::Time;
 
-/// What of a run is recorded.
+/// Recorded parts of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Filter {
     /// From when on.

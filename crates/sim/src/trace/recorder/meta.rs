@@ -151,7 +151,7 @@ impl Meta {
     }
 }
 
-/// What is known of the flows of a scenario besides their ports.
+/// The flows of a scenario without their ports.
 pub fn flows(scenario: &Scenario, flows: &[NetworkFlow]) -> Vec<FlowAbout> {
     let about = |(index, flow): (usize, &NetworkFlow)| FlowAbout {
         flow: index as u32,

@@ -37,7 +37,7 @@ const ROWS: usize = 1 << 16;
 /// How often the places of moving nodes are noted.
 const PLACES: Dur = Dur::from_millis(100);
 
-/// What makes the events of a trace.
+/// Source of a trace's events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A simulation.
@@ -49,7 +49,7 @@ pub enum Kind {
 /// A trace that keeps the last while is cut into parts of this length.
 pub const PART: Dur = Dur::from_secs(1);
 
-/// What a frame is about.
+/// Subject of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct About {
     packet: Option<u32>,

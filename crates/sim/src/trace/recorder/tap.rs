@@ -1,4 +1,4 @@
-//! What a run tells the recorder.
+//! Events of a run for the recorder.
 
 use super::super::{Copy, Tap, TxId, tables};
 use super::{About, OnAir, QUEUES, Recorder, keep_first, nanos, number_in, number_of, push_interval};

@@ -11,7 +11,7 @@ struct Numbers {
     known: Option<(u32, i64)>,
     /// Behind the last place sent.
     highest: i64,
-    /// What its windows are to be shifted by.
+    /// Window scale.
     shift: u8,
     offered: Option<u8>,
 }
@@ -32,7 +32,7 @@ impl Numbers {
 #[derive(Debug, Default)]
 pub struct Segments(Vec<[Numbers; 2]>);
 
-/// What a segment says.
+/// Fields of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     pub seq: i64,
@@ -74,7 +74,7 @@ impl Segments {
     }
 }
 
-/// What an end of a flow knows.
+/// State of an end of a flow.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Known {
     cwnd: Option<u32>,

@@ -22,7 +22,7 @@ pub struct Clock {
     pub slot: Dur,
 }
 
-/// What a station knows at an event.
+/// State of a station at an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     pub sight: Sight,

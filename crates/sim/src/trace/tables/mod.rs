@@ -26,7 +26,7 @@ pub struct ColumnAbout {
     pub optional: bool,
     /// The unit, by the end of the name.
     pub unit: &'static str,
-    /// What it holds.
+    /// Its value.
     pub about: &'static str,
     /// The names that it may hold, if it holds names of a list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -64,7 +64,7 @@ pub type TableWriter = parquet::file::writer::SerializedFileWriter<BufWriter<Fil
 pub struct TableAbout {
     /// Name of its file.
     pub name: &'static str,
-    /// What a row is.
+    /// Type of a row.
     pub about: &'static str,
     /// Its columns.
     pub columns: Vec<ColumnAbout>,

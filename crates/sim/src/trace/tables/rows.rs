@@ -165,7 +165,7 @@ static REASONS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| DropReason::ALL.iter().map(|reason| reason.name()).collect());
 static PACKETS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| PacketKind::ALL.iter().map(|kind| kind.name()).collect());
-/// What a frame carries.
+/// Content of a frame.
 static CONTENTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| [&["arp"], &**PACKETS].concat());
 
 tables! {
@@ -238,7 +238,7 @@ tables! {
         time_ns: i64,
         /// Where.
         node: u32,
-        /// What it does.
+        /// Its action.
         event: &'static str = STEPS,
         /// Why it was lost or given up.
         reason: Option<&'static str> = REASONS,
@@ -246,7 +246,7 @@ tables! {
         peer: Option<u32>,
         /// Its flow, in either direction.
         flow: Option<u32>,
-        /// What it is.
+        /// Its kind.
         kind: &'static str = PACKETS,
         /// Its source.
         src: Option<u32>,

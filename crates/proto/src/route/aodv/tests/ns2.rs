@@ -1,4 +1,4 @@
-//! What ns-2.35 does where RFC 3561 says otherwise or nothing.
+//! Rules of ns-2.35 that differ from RFC 3561 or complement it.
 
 use super::*;
 

@@ -519,7 +519,7 @@ fn rings_and_floods_stop_at_their_largest_values() {
     }
 }
 
-/// What a kernel forwards counts as what is forwarded here.
+/// Packets forwarded by a kernel count as forwarded here.
 #[test]
 fn traffic_of_others_keeps_the_same_routes_alive() {
     // Before and after the routes to the neighbours have ended.

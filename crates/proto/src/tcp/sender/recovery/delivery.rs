@@ -5,7 +5,7 @@
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_units::{Dur, Time};
 
-/// What is noted with a segment as it leaves (section 4.1.2.1.2).
+/// State stored with a segment as it leaves (section 4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Stamp {
     delivered: u64,

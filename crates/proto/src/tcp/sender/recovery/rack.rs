@@ -42,7 +42,7 @@ pub(in crate::tcp) struct RoundTrips {
     pub(in crate::tcp) srtt: Option<Dur>,
 }
 
-/// What an acknowledgement reports, as the stack has read it.
+/// Report of an acknowledgement, as the stack has read it.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     ack: Pos,

@@ -140,7 +140,7 @@ pub(in crate::tcp) struct Heard {
     pub(in crate::tcp) sample: Option<RateSample>,
 }
 
-/// What an ACK that moved SND.UNA meant.
+/// Meaning of an ACK that moved SND.UNA.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Verdict {
     /// The phase that recovery is in from now on.

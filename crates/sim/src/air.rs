@@ -26,6 +26,8 @@ pub enum Air {
     Fading(Box<Faded>),
     /// Nodes move.
     Moving(Box<Moving>),
+    /// Nodes stand still and have stood elsewhere before: frames of that time may be on the air.
+    Changed(Box<Changed>),
 }
 
 /// The nodes that sense a frame, for each frame on the air.
@@ -57,6 +59,13 @@ pub struct Faded {
     waves: Vec<Vec<Waves>>,
     fading: Fading,
     cutoff: Watt,
+    lists: Lists,
+}
+
+/// Nodes that stand still after a change.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    channel: Channel,
     lists: Lists,
 }
 
@@ -107,6 +116,7 @@ impl Air {
     pub fn spread(&self) -> Spread {
         match self {
             Air::Still(channel) => channel.spread(),
+            Air::Changed(changed) => changed.channel.spread(),
             Air::Fading(faded) => faded.means.spread(),
             // The only receiver of a frame is both its first and its last.
             Air::Moving(moving) if moving.mobility.count() < 3 => Spread::default(),
@@ -122,6 +132,11 @@ impl Air {
         match self {
             Air::Still(channel) => channel.neighbours(src),
             Air::Moving(moving) => moving.find(src, now),
+            Air::Changed(changed) => {
+                changed.lists.found.clear();
+                changed.lists.found.extend(changed.channel.neighbours(src));
+                &changed.lists.found
+            }
             Air::Fading(faded) => faded.find(src, now),
         }
     }
@@ -132,6 +147,7 @@ impl Air {
         match self {
             Air::Still(_) => {}
             Air::Moving(moving) => moving.lists.keep(index),
+            Air::Changed(changed) => changed.lists.keep(index),
             Air::Fading(faded) => faded.lists.keep(index),
         }
     }
@@ -143,7 +159,26 @@ impl Air {
             Air::Still(channel) => channel.neighbours(src),
             Air::Moving(moving) => &moving.lists.kept[index],
             Air::Fading(faded) => &faded.lists.kept[index],
+            Air::Changed(changed) => &changed.lists.kept[index],
         }
+    }
+
+    /// Nodes that stand still stand as in `air` from now on. The frames on the air, which are transmissions of these transmitters by
+    /// index, go on as they began. False, and nothing, where nodes move.
+    pub fn change(&mut self, air: Air, transmitters: impl Iterator<Item = NodeId>) -> bool {
+        let kept = match self {
+            Air::Still(channel) => transmitters.map(|src| channel.neighbours(src).to_vec()).collect(),
+            Air::Fading(faded) => std::mem::take(&mut faded.lists.kept),
+            Air::Changed(changed) => std::mem::take(&mut changed.lists.kept),
+            Air::Moving(_) => return false,
+        };
+        let lists = Lists { found: Vec::new(), kept };
+        *self = match air {
+            Air::Still(channel) => Air::Changed(Box::new(Changed { channel, lists })),
+            Air::Fading(faded) => Air::Fading(Box::new(Faded { lists, ..*faded })),
+            other => other,
+        };
+        true
     }
 }
 
@@ -219,6 +254,22 @@ mod tests {
         assert!(air.begin(NodeId(0), Time::from_secs(4)).is_empty(), "600 m away");
         air.keep(0);
         assert_eq!(air.neighbours(4, NodeId(0)), heard);
+    }
+
+    #[test]
+    fn after_a_change_frames_on_the_air_go_on_and_new_ones_meet_it() {
+        let at = |metres| Air::Still(Channel::new(&[(0.0, 0.0), (metres, 0.0)], &TwoRay::WAVELAN, CS));
+        let mut air = at(200.0);
+        let before = air.begin(NodeId(0), Time::ZERO).to_vec();
+        air.keep(0);
+        assert!(air.change(at(300.0), [NodeId(0), NodeId(1)].into_iter()));
+        assert_eq!(air.neighbours(0, NodeId(0)), before, "it began at 200 m");
+        let near = air.begin(NodeId(0), Time::from_secs(1)).to_vec();
+        air.keep(2);
+        assert_eq!(near[0].delay(), Dur::from_secs_f64(300.0 / 3e8));
+        assert!(air.change(at(9_000.0), [NodeId(0); 3].into_iter()));
+        assert!(air.begin(NodeId(0), Time::from_secs(2)).is_empty());
+        assert_eq!((air.neighbours(0, NodeId(0)), air.neighbours(2, NodeId(0))), (&before[..], &near[..]));
     }
 
     /// With shadows and fading too, standing nodes are heard as moving ones that do not move, whether anything changes

@@ -1,10 +1,12 @@
 //! A network ready to run: positions, options of every layer, flows. Scenarios are translated into it, and tests of the
 //! engine construct it directly.
 
+mod change;
 mod flow;
 mod radio;
 mod routing;
 
+pub use change::Change;
 pub use flow::{Flow, FlowEnds, Source, Traffic};
 pub use radio::{Radio, SinrRadio};
 pub use routing::Routing;
@@ -186,9 +188,7 @@ impl Setup {
                 (air, routers)
             }
         };
-        let mut spread = air.spread();
-        spread.src = spread.src.map(|station| stations.node(station));
-        spread.check(self.node.mac.shortest_frame())?;
+        self.check_spread(&air, &stations)?;
         let recorded = tap.as_ref().is_some_and(|tap| tap.looks_closely());
         let routers = routers.into_iter().map(|router| if recorded { router.with_route_changes() } else { router });
         let mut shared = [false, true].map(|aware| node::SharedConfig::from(&self.layers(aware))).to_vec();
@@ -247,6 +247,12 @@ impl Setup {
             }
         };
         Ok((world, ends))
+    }
+
+    fn check_spread(&self, air: &Air, stations: &Stations) -> Result<(), TooWide> {
+        let mut spread = air.spread();
+        spread.src = spread.src.map(|station| stations.node(station));
+        spread.check(self.node.mac.shortest_frame())
     }
 
     /// Radio hops from each of `gateways` to each node at time zero.

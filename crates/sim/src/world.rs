@@ -166,6 +166,11 @@ impl World {
         }
     }
 
+    /// Nodes that stand still stand as in `air` from now on; what is on the air goes on as it began. False where nodes move.
+    pub fn change_air(&mut self, air: Air) -> bool {
+        self.air.change(air, self.transmissions.iter().map(|transmission| transmission.src))
+    }
+
     /// The host attached to `node` sends a packet, at the present instant.
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {

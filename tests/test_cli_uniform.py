@@ -33,7 +33,7 @@ def with_option(option: str) -> set[str]:
 
 def test_what_has_a_result_prints_it_as_json() -> None:
     # What draws a picture, serves a page or becomes another program has none.
-    without = {"schema", "plot", "draw", "view", "exec", "shell", "demo", "trace perfetto"}
+    without = {"schema", "plot", "draw", "view", "exec", "shell", "change", "demo", "trace perfetto"}
     assert with_option("--json") == set(commands()) - without
 
 

@@ -79,7 +79,7 @@ def test_two_emulations_do_not_meet(emulate: Starter) -> None:
 def test_a_signal_ends_it_and_leaves_nothing(emulate: Starter, how: signal.Signals) -> None:
     net = emulate("--without-flows", hops=3)
     server = net.start("n3", "sleep", "100")
-    assert len(left(net.id)) == 4 + 4 + 1
+    assert len(left(net.id)) == 4 + 4 + 2
     assert net.end(how)["ended_by"] == "a signal"
     assert left(net.id) == []
     assert server.wait(5) != 0, "programs in the nodes have ended"
@@ -90,7 +90,7 @@ def test_what_a_killed_one_left_is_removed(emulate: Starter) -> None:
     sleeper = net.start("n1", "sleep", "100")
     net.process.kill()
     net.process.communicate()
-    assert len(left(net.id)) == 3 + 3 + 1
+    assert len(left(net.id)) == 3 + 3 + 2
     done = fourhop("emulate", "--clean")
     assert f"removed {net.id} (3 nodes)" in done.stdout
     assert left(net.id) == []
@@ -155,6 +155,39 @@ def test_garbage_from_a_node_is_counted_and_harms_nobody(emulate: Starter) -> No
     refused = net.end()["packets"]["refused"]
     assert refused["foreign-source"] > 50
     assert refused["unknown-destination"] > 10
+
+
+def test_nodes_are_changed_while_they_run(emulate: Starter) -> None:
+    """Of three nodes in a row the last one walks away, comes back, loses power, and a wall grows before it."""
+    needs("ping")
+    net = emulate("--without-flows", hops=2)
+
+    def reaches(node: str) -> bool:
+        return net.run("n0", "ping", "-c", "1", "-W", "2", node).returncode == 0
+
+    def change(node: str, *words: str) -> str:
+        done = fourhop("change", node, *words, "--emulation", net.id)
+        return f"{done.returncode} {done.stdout}{done.stderr}"
+
+    assert reaches("n2")
+    for away, back in (
+        (("--position", "9km,0m"), ("--position", "400m,0m")),
+        (("--power", "-40dBm"), ("--power", "0.28183815W")),
+        (("--link", "n1=200dB", "--link", "n0=200dB"), ("--link", "n1=60dB")),
+    ):
+        assert change("n2", *away).startswith("0 n2 was changed at ")
+        assert not reaches("n2"), away
+        assert reaches("n1"), away
+        assert change("n2", *back).startswith("0 ")
+        deadline = time.monotonic() + 30
+        while not reaches("n2"):
+            assert time.monotonic() < deadline, back
+    assert 'found "n9", allowed: nodes with radios' in change("n9", "--power", "1dBm")
+    assert "found no change" in change("n1")
+    assert "allowed: two lengths" in change("n1", "--position", "9")
+    report = net.end()
+    assert sum("n2 was changed at" in warning for warning in report["warnings"]) == 6
+    assert report["packets"]["undelivered"] == 0
 
 
 def test_from_python(emulate: Starter) -> None:

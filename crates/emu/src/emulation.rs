@@ -8,6 +8,7 @@ use crate::carry::link::Link;
 use crate::carry::measured::Measured;
 use crate::carry::receivers::Receivers;
 use crate::carry::{Carry, Mode};
+use crate::change::Changes;
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
 use crate::hosted::Hosted;
@@ -106,6 +107,9 @@ pub struct Emulation {
     pub(crate) carry: Carry,
     pub(crate) wires: Wires,
     pub(crate) radio: Option<Radio>,
+    pub(crate) changes: Changes,
+    /// The network as it is now.
+    pub(crate) setup: Setup,
     pub(crate) hosted: Vec<Hosted>,
     pub(crate) mode: Mode,
     pub(crate) options: Options,
@@ -202,6 +206,7 @@ impl Emulation {
         state.trace = options.trace.as_ref().and_then(|request| std::path::absolute(&request.folder).ok());
         let nodes = Nodes::create(state, &Plan { kind, mtu, routes, wires: ends })
             .map_err(|error| forbidden(error, "fourhop emulate"))?;
+        let changes = Changes::start(&id)?;
         let mut world = world;
         // Without wires in the world it has no nodes without radios.
         let in_world = members.iter().filter(|member| mode == Mode::Routed || member.node.wired_number().is_none());
@@ -223,6 +228,7 @@ impl Emulation {
             carry,
             wires,
             radio,
+            changes,
             hosted,
             mode,
             options,
@@ -237,6 +243,7 @@ impl Emulation {
                 .map(|(named, ends)| (named.name.clone(), named.traffic.start, ends))
                 .collect(),
             mss: scenario.tcp.mss.get(),
+            setup,
         })
     }
 

@@ -18,6 +18,7 @@
 //! | [`forecast`] | how fast this machine simulates the network |
 //! | [`report`] | what a run has shown, and whether its time was true |
 //! | [`program`] | programs inside a node |
+//! | [`change`] | what is changed while it runs |
 //!
 //! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below TCP
 //! (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
@@ -26,6 +27,7 @@
 
 mod behind;
 pub mod carry;
+pub mod change;
 pub mod emulation;
 mod error;
 mod figures;

@@ -1,5 +1,6 @@
 //! A running emulation: the loop, and what it counts.
 
+mod change;
 mod child;
 mod summary;
 
@@ -41,6 +42,8 @@ const LONGEST: Dur = Dur::from_millis(5);
 const BEAT: Dur = Dur::from_millis(10);
 /// The number of the radio's socket among what can be read: no device has it.
 const RADIO: u32 = u32::MAX;
+/// That of changes.
+const CHANGES: u32 = u32::MAX - 1;
 /// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
 
@@ -248,6 +251,7 @@ impl Running {
         if let Some(radio) = &self.emulation.radio {
             self.emulation.poller.add(radio, RADIO)?;
         }
+        self.emulation.poller.add(&self.emulation.changes, CHANGES)?;
         let mut child = self.start_command(&stop.command)?;
         // Last, so that threads and programs started before have the usual priority.
         let _awake = priority::awake();
@@ -319,6 +323,7 @@ impl Running {
             for &event in &ready {
                 match event {
                     Ready::Readable(RADIO) => self.emulation.radio.iter_mut().for_each(Radio::welcome),
+                    Ready::Readable(CHANGES) => self.change(),
                     Ready::Readable(number) => self.take(number as usize),
                     Ready::Signal(Signal::SIGCHLD) => {
                         if let Some(Ok(Some(_))) = child.as_mut().map(Child::try_wait) {

@@ -117,6 +117,7 @@ impl State {
         }
         // Without a name nobody can enter any more.
         end_processes(&namespaces);
+        let _ = fs::remove_file(changes(&self.id));
         let file = file(&self.id);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -131,10 +132,16 @@ fn file(id: &str) -> PathBuf {
     folder().join(id).with_extension("json")
 }
 
+/// Where the emulation of this name takes changes.
+pub fn changes(id: &str) -> PathBuf {
+    folder().join(id).with_extension("change")
+}
+
 /// Everything that is written down, by name; what cannot be read is left out.
 pub fn all() -> Vec<State> {
     let entries = fs::read_dir(folder()).into_iter().flatten().flatten();
-    let texts = entries.filter_map(|entry| fs::read(entry.path()).ok());
+    let written = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
+    let texts = written.filter_map(|entry| fs::read(entry.path()).ok());
     let mut states: Vec<State> = texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect();
     states.sort_by(|a, b| a.id.cmp(&b.id));
     states

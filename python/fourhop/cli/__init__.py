@@ -27,6 +27,7 @@ COMMANDS = {
     "emulate": "fourhop.cli.emulate:command",
     "exec": "fourhop.cli.emulate:exec_command",
     "shell": "fourhop.cli.emulate:shell_command",
+    "change": "fourhop.cli.emulate:change_command",
     "measure": "fourhop.cli.measure:command",
     "demo": "fourhop.cli.demo:command",
     "reproduce": "fourhop.cli.reproduce:command",

@@ -115,6 +115,30 @@ def shell_command(node: Inside, emulation: Meant = None) -> None:
         become("exec", *_meant(emulation), node)
 
 
+def change_command(
+    node: Inside,
+    position: Annotated[
+        str | None, Option("--position", metavar="X,Y", help="It stands here from now on, as 100m,20m.")
+    ] = None,
+    power: Annotated[str | None, Option("--power", metavar="POWER", help="It transmits with this, as 10dBm.")] = None,
+    gain: Annotated[str | None, Option("--gain", metavar="GAIN", help="Gain of its antenna, as 3dB.")] = None,
+    link: Annotated[
+        list[str] | None,
+        Option(
+            "--link",
+            metavar="NODE=LOSS",
+            help="What is lost between it and another node, as n4=95dB, whatever their distance; may be repeated.",
+        ),
+    ] = None,
+    emulation: Meant = None,
+) -> None:
+    """Change a node of a running emulation: its place, its transmitter, what is lost between it and others."""
+    with common.errors():
+        given = (("--position", position), ("--power", power), ("--gain", gain))
+        words = [f"{option}={value}" for option, value in given if value is not None]
+        become("change", *_meant(emulation), *words, *(f"--link={each}" for each in link or ()), node)
+
+
 def _meant(emulation: str | None) -> list[str]:
     return [] if emulation is None else ["--emulation", emulation]
 

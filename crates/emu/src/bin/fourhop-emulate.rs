@@ -4,11 +4,13 @@
 mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_emu::carry::Mode;
+    use fourhop_emu::change::{self, Request};
     use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
     use fourhop_live::{Tried, manual, user};
+    use fourhop_settings::quantity::Unit;
     use fourhop_sim::batch::Control;
     use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
-    use fourhop_sim::trace::Request;
+    use fourhop_sim::trace;
     use fourhop_units::{Dur, Time};
     use std::io::{IsTerminal, Read, Write};
     use std::net::SocketAddr;
@@ -38,6 +40,8 @@ mod program {
             #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
             words: Vec<String>,
         },
+        /// Change a node of a running emulation: where it stands, its transmitter, what is lost between it and others.
+        Change(ChangeLine),
         /// Show the emulations that are running.
         List {
             /// As JSON, a line for each.
@@ -49,6 +53,60 @@ mod program {
         /// Write the manual page.
         #[command(hide = true)]
         Manual,
+    }
+
+    #[derive(Args)]
+    struct ChangeLine {
+        /// The emulation, if several are running.
+        #[arg(long, env = program::MEANT)]
+        emulation: Option<String>,
+        /// The node.
+        node: String,
+        /// It stands here from now on, as 100m,20m.
+        #[arg(long, value_name = "X,Y", value_parser = position, allow_hyphen_values = true)]
+        position: Option<(f64, f64)>,
+        /// It transmits with this, as 10dBm.
+        #[arg(long, value_name = "POWER", value_parser = power, allow_hyphen_values = true)]
+        power: Option<f64>,
+        /// Gain of its antenna, as 3dB.
+        #[arg(long, value_name = "GAIN", value_parser = gain, allow_hyphen_values = true)]
+        gain: Option<f64>,
+        /// What is lost between it and another node in both directions, as n4=95dB, whatever their distance; may be repeated.
+        #[arg(long, value_name = "NODE=LOSS", value_parser = loss)]
+        link: Vec<(String, f64)>,
+    }
+
+    fn quantity(text: &str, unit: Unit, range: (f64, f64), allowed: &str) -> Result<f64, String> {
+        let found = unit.parse(text).ok().filter(|value| (range.0..=range.1).contains(value));
+        found.ok_or_else(|| format!("found {text:?}, allowed: {allowed}"))
+    }
+
+    fn position(text: &str) -> Result<(f64, f64), String> {
+        let allowed = "two lengths as \"100m,20m\"";
+        let (x, y) = text.split_once(',').ok_or_else(|| format!("found {text:?}, allowed: {allowed}"))?;
+        let of = |text: &str| quantity(text.trim(), Unit::Length, (-1e7, 1e7), allowed);
+        Ok((of(x)?, of(y)?))
+    }
+
+    fn power(text: &str) -> Result<f64, String> {
+        quantity(text, Unit::Power, (1e-8, 1e3), "a power from \"-50dBm\" to \"60dBm\"")
+    }
+
+    fn gain(text: &str) -> Result<f64, String> {
+        quantity(text, Unit::Ratio, (-50.0, 50.0), "a gain from \"-50dB\" to \"50dB\"")
+    }
+
+    fn loss(text: &str) -> Result<(String, f64), String> {
+        let allowed = "a node and a loss from 0dB to 300dB, as \"n4=95dB\"";
+        let (node, loss) = text.split_once('=').ok_or_else(|| format!("found {text:?}, allowed: {allowed}"))?;
+        Ok((node.to_owned(), quantity(loss, Unit::Ratio, (0.0, 300.0), allowed)?))
+    }
+
+    fn change(line: ChangeLine) -> Result<ExitCode, EmulationError> {
+        let ChangeLine { emulation, node, position, power, gain, link } = line;
+        let state = program::choose(emulation.as_deref())?;
+        println!("{}", change::ask(&state.id, &Request { node, position, power, gain, losses: link })?);
+        Ok(ExitCode::SUCCESS)
     }
 
     #[derive(Args)]
@@ -164,13 +222,13 @@ mod program {
         }
         let mode = if line.tap { Mode::Link } else { Mode::Routed };
         let last_only = line.trace_last.is_some();
-        let trace = line.trace.map(|folder| Request {
+        let trace = line.trace.map(|folder| trace::Request {
             from: line.trace_from.map_or(Time::ZERO, |from| Time::ZERO + from),
             to: line.trace_to.map_or(Time::NEVER, |to| Time::ZERO + to),
             nodes: line.trace_nodes,
             flows: line.trace_flows,
             last: line.trace_last,
-            ..Request::all(folder)
+            ..trace::Request::all(folder)
         });
         let options = Options {
             id: line.name,
@@ -276,6 +334,7 @@ A scenario of five hops, and iperf3 from one end to the other:
             Action::Exec { emulation, node, words } => program::choose(emulation.as_deref())
                 .and_then(|state| program::become_program(&state, &node, &words))
                 .map(|()| ExitCode::SUCCESS),
+            Action::Change(line) => change(line),
             Action::List { json } => {
                 list(json);
                 Ok(ExitCode::SUCCESS)

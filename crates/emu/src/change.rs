@@ -1,0 +1,139 @@
+//! Changes to a running emulation: where a node stands, what it transmits with, what is lost between two.
+//!
+//! A client connects to a Unix socket beside the state of the emulation, writes a line of JSON and reads one line of answer. The loop
+//! of the emulation changes the air between two events: what is on it goes on as it began.
+
+use crate::{EmulationError, state};
+use fourhop_live::{Error, Tried};
+use fourhop_sim::setup::Change;
+use fourhop_units::{Db, NodeId, Watt};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A client writes at once; the emulation does not wait longer for it.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A request is at most so long, in bytes.
+const LONGEST: u64 = 1 << 16;
+
+/// What becomes of a node.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Its name.
+    pub node: String,
+    /// It stands here, in metres.
+    pub position: Option<(f64, f64)>,
+    /// It transmits with this, in watts.
+    pub power: Option<f64>,
+    /// Gain of its antenna, in dB.
+    pub gain: Option<f64>,
+    /// What is lost between it and others, in dB.
+    pub losses: Vec<(String, f64)>,
+}
+
+impl Request {
+    /// The same for the network; `find` knows nodes with radios by their names.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn resolve(&self, find: impl Fn(&str) -> Result<NodeId, String>) -> Result<(NodeId, Change), String> {
+        let losses = self.losses.iter().map(|(other, loss)| Ok((find(other)?, Db(*loss))));
+        let change = Change {
+            place: self.position,
+            tx_power: self.power.map(Watt),
+            gain: self.gain.map(Db),
+            losses: losses.collect::<Result<_, String>>()?,
+        };
+        match change == Change::default() {
+            true => Err("found no change, allowed: --position, --power, --gain and --link".to_owned()),
+            false => Ok((find(&self.node)?, change)),
+        }
+    }
+}
+
+/// Where an emulation takes changes. The file of the socket goes with it.
+#[derive(Debug)]
+pub struct Changes {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Changes {
+    /// For the emulation of this name, whose state is written down.
+    ///
+    /// # Errors
+    /// If nothing can be made there.
+    pub fn start(id: &str) -> Result<Changes, Error> {
+        let path = state::changes(id);
+        let failed = || format!("cannot listen at {}", path.display());
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).tried(failed)?;
+        listener.set_nonblocking(true).tried(failed)?;
+        Ok(Changes { listener, path })
+    }
+
+    /// The next client and what it asks for, if there is one.
+    pub fn next(&self) -> Option<(UnixStream, Result<Request, String>)> {
+        let (stream, _) = self.listener.accept().ok()?;
+        let _ = stream.set_nonblocking(false);
+        let _ = stream.set_read_timeout(Some(PATIENCE));
+        let mut line = String::new();
+        let read = BufReader::new((&stream).take(LONGEST)).read_line(&mut line).map_err(|error| error.to_string());
+        let request = read.and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()));
+        Some((stream, request))
+    }
+}
+
+impl AsFd for Changes {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Asks the emulation of this name for a change; what it has done.
+///
+/// # Errors
+/// What it has refused, and why.
+pub fn ask(id: &str, request: &Request) -> Result<String, EmulationError> {
+    let path = state::changes(id);
+    let failed = || format!("cannot ask {}", path.display());
+    let mut stream = UnixStream::connect(&path).tried(failed)?;
+    let line = serde_json::to_string(request).map_err(std::io::Error::from).tried(failed)? + "\n";
+    stream.write_all(line.as_bytes()).tried(failed)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).tried(failed)?;
+    match answer.strip_prefix("refused: ") {
+        Some(why) => Err(EmulationError::Unsuited(format!("change: {}", why.trim_end()))),
+        None => Ok(answer.trim_end().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_nodes_and_a_request_without_a_change_is_refused() {
+        let find = |name: &str| match name {
+            "n0" => Ok(NodeId(0)),
+            "n2" => Ok(NodeId(2)),
+            _ => Err(format!("found {name:?}")),
+        };
+        let request = Request { node: "n0".to_owned(), power: Some(0.01), ..Request::default() };
+        let losses = vec![("n2".to_owned(), 80.0)];
+        let (node, change) = Request { losses: losses.clone(), ..request.clone() }.resolve(find).unwrap();
+        let expected = Change { tx_power: Some(Watt(0.01)), losses: vec![(NodeId(2), Db(80.0))], ..Change::default() };
+        assert_eq!((node, change), (NodeId(0), expected));
+        assert_eq!(Request { node: "n7".to_owned(), losses, ..request.clone() }.resolve(find).unwrap_err(), "found \"n7\"");
+        assert!(Request { power: None, ..request }.resolve(find).unwrap_err().starts_with("found no change"));
+    }
+}

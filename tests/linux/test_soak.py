@@ -1,8 +1,9 @@
-"""What a day does to a gateway, in minutes: restarts, kills, stops, flushed rules, reloads, floods.
+"""What a day does to the daemons, in minutes: restarts, kills, stops, flushed rules and routes, reloads, floods.
 
-Transfers run all the time, and every byte of them is checked. `make soak-linux` runs it for SOAK_SECONDS; the tests
-run some seconds of it. A step of the clock of the day is not among them, since a test must not set the machine's
-clock: the gateway reads the monotonic clock alone.
+Transfers cross the gateway all the time, and every byte of them is checked; three routing daemons must route when it is
+over, and leave the kernel as it was. `make soak-linux` runs each for SOAK_SECONDS; the tests run some seconds of it. A
+step of the clock of the day is not among them, since a test must not set the machine's clock: both daemons read the
+monotonic clock alone, but for authentication.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from typing import Any
 
 import pytest
 
-from tests.linux.conftest import needs
+from tests.linux.aodvd import PROGRAM as AODVD
+from tests.linux.aodvd import daemons
+from tests.linux.conftest import Starter, needs
+from tests.linux.test_aodvd_mesh import FORGER
 from tests.linux.test_gateway import PROGRAM, Border, border, end
 from tests.linux.test_gateway_stress import GARBAGE, quiet
 
 __all__ = ["border"]
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", "40"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "25"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 ALLOWED_GROWTH = 8_000
 """Kilobytes that a gateway may grow by while it runs: a full table of flows, and what the allocator keeps."""
@@ -107,3 +111,60 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) ->
     assert state["problems"] == [], state
     end(process)
     assert border.rules() == ""
+
+
+@pytest.mark.skipif(not AODVD.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
+@pytest.mark.timeout(SECONDS + 300)
+def test_a_day_in_minutes_leaves_routing_daemons_that_route(emulate: Starter) -> None:
+    needs("ping", "ip", "python3")
+    chance = random.Random(SEED)
+    nodes = range(3)
+    done: dict[str, int] = {}
+    grown: list[int] = []
+    with daemons(emulate, hops=2, more="[limits]\nroutes = 64") as mesh:
+
+        def system(node: int) -> list[str]:
+            commands = (("ip", "rule"), ("ip", "-4", "route", "show", "table", "all"))
+            return sorted(line for words in commands for line in mesh.net.run(f"n{node}", *words).stdout.splitlines())
+
+        before = {node: system(node) for node in nodes}
+        mesh.start(*nodes)
+        mesh.ping(0, 2, 3)
+        resident = {node: memory(mesh.processes[node]) for node in nodes}
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            node = chance.choice(nodes)
+            what = chance.choice(["restart", "kill", "stop", "routes", "rules", "device", "second", "flood"])
+            done[what] = done.get(what, 0) + 1
+            if what in ("restart", "kill"):
+                grown.append(memory(mesh.processes[node]) - resident[node])
+                mesh.end(node, "TERM" if what == "restart" else "KILL")
+                mesh.start(node, keep=True)
+                resident[node] = memory(mesh.processes[node])
+            elif what == "stop":
+                mesh.processes[node].send_signal(signal.SIGSTOP)
+                time.sleep(chance.uniform(0.1, 2.5))
+                mesh.processes[node].send_signal(signal.SIGCONT)
+            elif what == "device":
+                mesh.net.run(f"n{node}", "ip", "link", "set", "mesh0", "down")
+                time.sleep(chance.uniform(0, 1))
+                mesh.net.run(f"n{node}", "ip", "link", "set", "mesh0", "up")
+            elif what == "second":
+                config = str(mesh.folder / f"n{node}.toml")
+                assert mesh.net.run(f"n{node}", str(AODVD), "run", "--config", config).returncode == 2
+            else:
+                words = {
+                    "routes": ("ip", "route", "flush", "table", "142"),
+                    "rules": ("ip", "rule", "del", "lookup", "142"),
+                    "flood": ("python3", "-c", FORGER, "500"),
+                }[what]
+                mesh.net.run(f"n{node}", *words)
+            time.sleep(chance.uniform(0, 1))
+        mesh.ping(0, 2, 3)
+        grown += [memory(mesh.processes[node]) - resident[node] for node in nodes]
+        for node in nodes:
+            assert mesh.show(node)["daemon"] is not None
+            mesh.end(node)
+        assert {node: system(node) for node in nodes} == before
+    sys.stdout.write(f"seed {SEED}: {done}; grew by at most {max(grown)} kB\n")
+    assert max(grown) < ALLOWED_GROWTH, grown

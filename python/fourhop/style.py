@@ -20,6 +20,7 @@ TRANSPORTS = {
     "westwood": "Westwood+",
     "cubic": "CUBIC",
     "bbr": "BBR",
+    "ap2": "AP2",
     "cwl": "window limit",
     "rbp": "RBP",
     "rbp-reno": "RBP on Reno",
@@ -36,7 +37,7 @@ TRANSPORTS = {
 
 _PLACES = {
     "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
-    "ATP": 5, "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "BBR": 2, "Westwood": 5,
+    "ATP": 5, "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "BBR": 2, "Westwood": 5, "AP2": 6,
 }  # fmt: skip
 """Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
 not drawn beside."""

@@ -44,6 +44,7 @@
 //! rounds down and has to be implemented there.
 #![forbid(unsafe_code)]
 
+pub mod ap2;
 pub mod bbr;
 pub mod cubic;
 pub mod cwl;
@@ -81,6 +82,8 @@ pub struct Window {
     pub cwnd_clamp: u32,
     /// Least time between the starts of two segments, above zero; `None` sends as soon as the window allows.
     pub pacing: Option<Dur>,
+    /// Segments that leave together, at least 1, in so many intervals; only the sender that recovers by time does it.
+    pub burst: u32,
 }
 
 impl Window {
@@ -329,7 +332,7 @@ mod tests {
     use super::*;
 
     pub(crate) fn window(cwnd: u32, ssthresh: u32) -> Window {
-        Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None }
+        Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None, burst: 1 }
     }
 
     pub(crate) fn view() -> View {

@@ -1,7 +1,7 @@
 //! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
 //! reads those it has.
 
-use crate::{bbr, rbp, tcp_ap};
+use crate::{ap2, bbr, rbp, tcp_ap};
 
 /// Parameters of all algorithms; each says in its file which it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,8 @@ pub struct Params {
     pub pacing_samples: rbp::Samples,
     /// Congestion-window limit: a fixed limit in segments; `None`: by the number of hops.
     pub limit: Option<u32>,
+    /// AP2: what an experiment takes out of it.
+    pub ap2_without: ap2::Without,
     /// Adaptive pacing.
     pub tcp_ap: tcp_ap::Params,
 }
@@ -38,6 +40,7 @@ impl Params {
             pacing_v: 1,
             pacing_samples: rbp::Samples::Timer,
             limit: None,
+            ap2_without: ap2::Without::Nothing,
             tcp_ap: tcp_ap::Params::paper(),
         }
     }

@@ -34,11 +34,21 @@ impl Bandwidth {
         Bandwidth((self.0 * u64::from(percent) / 100).min(Bandwidth::MAX.0))
     }
 
+    /// The same, moved by `part` of `whole` towards another; both below 2^27.
+    pub fn towards(self, other: Bandwidth, part: u64, whole: u64) -> Bandwidth {
+        let moved = self.0.abs_diff(other.0) * part / whole.max(1);
+        Bandwidth(if other.0 > self.0 { self.0 + moved } else { self.0 - moved })
+    }
+
     /// Segments in that time, times `gain` per cent, rounded up.
     pub fn segments_in(self, time: Dur, gain: u32) -> u32 {
-        let micros = time.min(crate::MAX_SAMPLE).as_nanos() / 1_000;
-        let fixed = self.0 * micros / 1_000_000 * u64::from(gain) / 100;
+        let fixed = self.fixed_in(time) * u64::from(gain) / 100;
         u32::try_from(fixed.div_ceil(1 << 16)).unwrap_or(u32::MAX)
+    }
+
+    /// Segments in that time, with 16 binary digits of fraction.
+    pub fn fixed_in(self, time: Dur) -> u64 {
+        self.0 * (time.min(crate::MAX_SAMPLE).as_nanos() / 1_000) / 1_000_000
     }
 
     /// The time between two segments at `percent` per cent of it, between a nanosecond and [`crate::MAX_SAMPLE`].

@@ -2,6 +2,7 @@
 //!
 //! To add one: write `your_algorithm.rs` beside this file and add one line to the table at the bottom.
 
+use crate::ap2::Ap2;
 use crate::bbr::Bbr;
 use crate::cubic::Cubic;
 use crate::cwl::Cwl;
@@ -174,6 +175,7 @@ transports! {
         "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
     "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
     "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path (draft-ietf-ccwg-bbr-05)";
+    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a short queue on radios that aggregate or not, in trains or paced";
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
@@ -195,7 +197,7 @@ mod tests {
 
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
-    const SOCKET_STORAGE: &[(&str, usize)] = &[("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 144), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
     /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those that
     /// differ by recovery or receiver alone.
@@ -230,7 +232,7 @@ mod tests {
     #[test]
     fn an_algorithm_declares_that_it_owns_its_window() {
         let owners: Vec<_> = Transport::ALL.iter().filter(|each| each.owns_window()).map(|each| each.name).collect();
-        assert_eq!(owners, ["bbr"]);
+        assert_eq!(owners, ["bbr", "ap2"]);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What holds for every algorithm of the registry, whatever the network does: one random course of a connection, driven
 //! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
 
-use fourhop_cc::bbr;
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_cc::tcp_ap::{self, DelaySource, Samples};
 use fourhop_cc::{
     Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Params, PathTime, Transport, View, Window, rbp,
 };
+use fourhop_cc::{ap2, bbr};
 use fourhop_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -153,15 +153,16 @@ prop_compose! {
                 limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(),
                 (hears_all, hystart, adds) in any::<(bool, bool, bool)>()) -> Params {
         let pacing_samples = if hears_all { rbp::Samples::EveryAck } else { rbp::Samples::Timer };
+        let ap2_without = if adds { ap2::Without::Pacing } else { ap2::Without::Nothing };
         let bbr_budget = if adds { bbr::Budget::LinuxV1 } else { bbr::Budget::Draft };
-        Params { alpha, beta, gamma, hystart, bbr_budget, pacing_v, pacing_samples, limit, tcp_ap }
+        Params { alpha, beta, gamma, hystart, bbr_budget, pacing_v, pacing_samples, limit, tcp_ap, ap2_without }
     }
 }
 
 prop_compose! {
     fn initial()(cwnd in number(), ssthresh in number(), clamp in number()) -> Window {
         let cwnd_clamp = clamp.max(1);
-        Window { cwnd: cwnd.clamp(1, cwnd_clamp), cwnd_cnt: 0, ssthresh: ssthresh.max(2), cwnd_clamp, pacing: None }
+        Window { cwnd: cwnd.clamp(1, cwnd_clamp), cwnd_cnt: 0, ssthresh: ssthresh.max(2), cwnd_clamp, pacing: None, burst: 1 }
     }
 }
 
@@ -286,13 +287,14 @@ proptest! {
 fn every_algorithm_fills_a_path_that_loses_nothing() {
     for transport in Transport::ALL {
         let rtt = Dur::from_millis(100);
-        let window = Window { cwnd: 2, cwnd_cnt: 0, ssthresh: u32::MAX, cwnd_clamp: 8, pacing: None };
+        let window = Window { cwnd: 2, cwnd_cnt: 0, ssthresh: u32::MAX, cwnd_clamp: 8, pacing: None, burst: 1 };
         let ack = Event::Ack { acked: 1, credit: 1, rtt: Some(rtt), cwnd_limited: true };
         let sample = RateSample {
             has_data: true,
             rate: Bandwidth::over(8, rtt),
             newly_acked: 1,
             rtt: Some(rtt),
+            cwnd_limited: true,
             ..RateSample::default()
         };
         let event = if transport.owns_window() { Event::Rate(sample) } else { ack };

@@ -8,6 +8,7 @@ mod ages;
 mod aggregation;
 mod agreement;
 mod aodv_messages;
+mod ap2;
 mod atp;
 mod babel;
 mod bianchi;

@@ -57,7 +57,7 @@ fn rate_based_pacing_divides_alike() {
     for _ in 0..1_000_000 {
         let (pacing_v, cwnd) = (random.below(4) as u32, random.log(32) as u32);
         let srtt = Dur::from_nanos(random.log(38));
-        let mut window = Window { cwnd, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None };
+        let mut window = Window { cwnd, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None, burst: 1 };
         let view = View {
             now: Time::ZERO,
             in_flight: 1,

@@ -81,7 +81,7 @@ impl Case {
             first_interval: random.maybe(|random| Dur::from_nanos(1 + random.log(30))),
             ..tcp_ap::Params::paper()
         };
-        let window = Window { cwnd: 10, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None };
+        let window = Window { cwnd: 10, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None, burst: 1 };
         let base = random.log(37);
         let algorithm = TcpAp::new(&Params { tcp_ap: params, ..Params::new() });
         let (path, mss) = (Path::default(), 1 + random.below(65_535) as u32);

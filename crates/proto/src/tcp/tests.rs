@@ -4,6 +4,7 @@ mod adaptive;
 mod adhoc_pair;
 mod adhoc_sender;
 mod bbr;
+mod bursts;
 mod ecn;
 mod loss;
 mod pacing;

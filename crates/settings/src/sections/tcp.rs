@@ -5,6 +5,7 @@ use crate::key::{Choice, Fallback::*, Kind, Section, size, time};
 use crate::layer::Profiled;
 use crate::value::{Field, Values};
 use crate::{choice, section};
+use fourhop_cc::ap2::Without;
 use fourhop_cc::bbr::Budget;
 use fourhop_cc::rbp::Samples;
 use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, WindowCut};
@@ -47,7 +48,7 @@ choice! {
     for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
         RackTlp = "rack-tlp",
-            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` always recovers so, \
+            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` and `ap2` always recover so, \
              senders of ad hoc TCP never";
         PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
     }
@@ -66,6 +67,18 @@ choice! {
         Draft = "draft", "at least three segments in all";
         LinuxV1 = "linux-v1",
             "three quanta more, then the next even number, as Linux's version 1";
+    }
+}
+
+choice! {
+    for Without {
+        Nothing = "nothing", "AP2 as it is";
+        Hops = "hops", "the target counts no hops";
+        Bursts = "bursts", "segments leave one by one";
+        Pacing = "pacing", "bursts leave as soon as the window has room";
+        QuickFall = "quick-fall", "the window falls half the way, as it grows";
+        Patience = "patience", "any loss in a round takes an eighth of the window";
+        Radios = "radios", "radios without aggregates are taken for others";
     }
 }
 
@@ -165,6 +178,8 @@ section! {
         hystart: bool, Kind::Bool => cc.hystart;
         /// BBR: room in the window for aggregation.
         bbr_budget: Budget, Kind::Choice(Budget::CHOICES) => cc.bbr_budget;
+        /// AP2: what an experiment takes out of it (docs/ap2.md).
+        ap2_without: Without, Kind::Choice(Without::CHOICES) => cc.ap2_without;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Rate-based pacing: the round trip to divide.

@@ -37,7 +37,8 @@ impl Sender {
         if first || !cx.timers.is_set(Timer::Retransmit) {
             cx.timers.set(Timer::Retransmit, cx.now + self.rtt.rto());
         }
-        self.pacer.departed(cx.now, self.control.window().pacing);
+        let interval = self.control.window().pacing.map(|interval| interval * u64::from(self.in_burst.max(1)));
+        self.pacer.departed(cx.now, interval);
         let flags = TcpFlags { fin, psh: len > 0 && start + len == self.space.end, ..ACK };
         let mut segment = self.header(cx, start, flags, len as u32);
         segment.flags.ece = cx.rx.ecn.echoes();

@@ -58,6 +58,8 @@ pub(super) struct Sender {
     strategy: Strategy,
     pub(super) rtt: RttEstimator,
     pacer: Pacer,
+    /// Segments that have left in the burst at hand; 0 outside one.
+    in_burst: u32,
     /// Present under [`Release::Queue`].
     queue: Option<SendQueue>,
     /// Ad hoc TCP: is the sender frozen?
@@ -85,6 +87,7 @@ impl Sender {
             ssthresh: config.initial_ssthresh.max(2),
             cwnd_clamp: config.cwnd_clamp,
             pacing: None,
+            burst: 1,
         };
         Sender {
             space: SendSpace::new(iss, config.mss),
@@ -93,6 +96,7 @@ impl Sender {
             strategy: Strategy::new(transport.recovery, false, &config),
             rtt: RttEstimator::new(&config, Dur::from_nanos(u64::from(iss.to_wire()))),
             pacer: Pacer::new(config.release, config.pace_retransmissions).with_clock(config.pacing_clock),
+            in_burst: 0,
             queue: (config.release == Release::Queue).then(SendQueue::default),
             freeze: Freeze::new(config.adhoc_sender),
             ecn: Answer::OFF,

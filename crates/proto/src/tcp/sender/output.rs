@@ -111,9 +111,13 @@ impl Sender {
                 break;
             }
             let fresh = next.is_some();
-            if (fresh || all_wait) && self.is_held_back(cx.now, true) {
+            if self.in_burst == 0 && fresh && !self.has_room_for_burst(queued) {
                 break;
             }
+            if self.in_burst == 0 && (fresh || all_wait) && self.is_held_back(cx.now, true) {
+                break;
+            }
+            self.in_burst += 1;
             match (lost, next) {
                 (Some(lost), _) => {
                     self.recovery.end_resend();
@@ -125,12 +129,23 @@ impl Sender {
             }
             fresh_sent |= fresh;
             sent += 1;
+            if self.in_burst >= self.control.window().burst {
+                self.in_burst = 0;
+            }
         }
+        self.in_burst = 0;
         if fresh_sent {
             self.schedule_probe(cx);
         }
         self.watch_window(cx);
         sent
+    }
+
+    /// A burst begins only when the window has room for all of it, or nothing is under way.
+    fn has_room_for_burst(&self, queued: u32) -> bool {
+        let win = self.control.window();
+        let under_way = self.under_way().saturating_add(queued);
+        under_way == 0 || win.cwnd.saturating_sub(under_way) >= win.burst.min(win.cwnd)
     }
 
     /// RFC 6675 section 4, `NextSeg()`.

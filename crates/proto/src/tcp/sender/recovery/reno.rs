@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn window(cwnd: u32, ssthresh: u32) -> Window {
-        Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None }
+        Window { cwnd, cwnd_cnt: 0, ssthresh, cwnd_clamp: u32::MAX, pacing: None, burst: 1 }
     }
 
     /// RFC 3042 for the first two, RFC 5681 section 3.2 for the third, inflation for each further one.

@@ -1,0 +1,157 @@
+//! What a sender sees of its path: round trips, the rate of delivery, and whether radios aggregate.
+
+use super::ONE;
+use crate::rate::{Bandwidth, RateSample};
+use crate::{MAX_SAMPLE, View};
+use fourhop_units::{Dur, Time};
+
+/// The least round trip is that of the last one or two times so long.
+const LEAST_OVER: Dur = Dur::from_secs(10);
+/// The mean rate follows with this time constant, in microseconds.
+const RATE_OVER: u64 = 1_000_000;
+/// Acknowledgements closer than this came in one frame: without aggregates each takes a preamble of 192 us, an interframe space
+/// and a back-off (IEEE 802.11-2020 clauses 15 and 16).
+const ONE_FRAME: Dur = Dur::from_micros(400);
+/// So many segments in one acknowledgement are a frame, too: a receiver delays no more than two (RFC 5681 section 4.2).
+const ONE_ACK: u32 = 3;
+/// Below this share of such acknowledgements nothing aggregates: a sixteenth.
+const FEW: u64 = ONE / 16;
+/// The share follows with a weight of one in so many.
+const SHARE_OVER: u64 = 16;
+/// Slower links are of 802.11b, which has no aggregates: 11 Mbit/s is its fastest.
+const SLOW: u64 = 12_000_000;
+/// As long as nothing is known: 802.11n with one antenna at its best, and four hops.
+const LINK: u64 = 65_000_000;
+const HOPS: u32 = 4;
+
+/// A round trip that is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Round {
+    /// Mean of its samples in microseconds, above zero.
+    pub(super) mean: u64,
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+}
+
+/// Times are in microseconds, zero where nothing was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// Bit rate of the first link, and hops, as other layers tell.
+    pub(super) link: u64,
+    pub(super) hops: u32,
+    pub(super) newest: u64,
+    /// RFC 6298's mean, weight 1/8.
+    pub(super) smoothed: u64,
+    pub(super) rate: Bandwidth,
+    /// Since the round began.
+    pub(super) lost: u64,
+    sum: u64,
+    samples: u64,
+    round_at: Time,
+    round_delivered: u64,
+    least: [u64; 2],
+    least_at: Time,
+    /// Share of acknowledgements in aggregates.
+    aggregated: u64,
+    acked_at: Time,
+}
+
+impl Path {
+    pub(super) fn new() -> Path {
+        Path {
+            link: LINK,
+            hops: HOPS,
+            newest: 0,
+            smoothed: 0,
+            rate: Bandwidth::default(),
+            lost: 0,
+            sum: 0,
+            samples: 0,
+            round_at: Time::ZERO,
+            round_delivered: 0,
+            least: [u64::MAX; 2],
+            least_at: Time::ZERO,
+            aggregated: ONE,
+            acked_at: Time::ZERO,
+        }
+    }
+
+    pub(super) fn begin(&mut self, view: &View) {
+        (self.round_at, self.least_at) = (view.now, view.now);
+        if let Some(srtt) = view.srtt {
+            self.smoothed = micros(srtt);
+            self.least[1] = self.smoothed;
+        }
+    }
+
+    pub(super) fn least(&self) -> u64 {
+        self.least[0].min(self.least[1])
+    }
+
+    /// Does the link that is known have a rate of radios with aggregates?
+    pub(super) fn may_aggregate(&self) -> bool {
+        self.link >= SLOW
+    }
+
+    pub(super) fn has_aggregates(&self) -> bool {
+        self.may_aggregate() && self.aggregated >= FEW
+    }
+
+    /// An acknowledgement; answers the round that it ends.
+    pub(super) fn take(&mut self, now: Time, sample: &RateSample, slow_start: bool) -> Option<Round> {
+        self.note_spacing(now, sample.newly_acked);
+        if let Some(rtt) = sample.rtt {
+            self.note_round_trip(now, micros(rtt), u64::from(sample.newly_acked.clamp(1, 1 << 10)));
+        }
+        if !sample.has_data || sample.prior_delivered < self.round_delivered {
+            return None;
+        }
+        let took = now.saturating_since(self.round_at);
+        let delivered = sample.total_delivered.saturating_sub(self.round_delivered);
+        let round = Round { mean: self.sum / self.samples.max(1), delivered, lost: self.lost };
+        let measured = self.samples > 0 && took > Dur::ZERO;
+        (self.round_at, self.round_delivered) = (now, sample.total_delivered);
+        (self.sum, self.samples, self.lost) = (0, 0, 0);
+        if !measured {
+            return None;
+        }
+        let rate = Bandwidth::over(u32::try_from(delivered).unwrap_or(u32::MAX), took);
+        let time = micros(took);
+        self.rate = match slow_start {
+            _ if self.rate.is_zero() => rate,
+            true => self.rate.towards(rate, 1, 2),
+            false => self.rate.towards(rate, time, time + RATE_OVER),
+        };
+        Some(round)
+    }
+
+    fn note_round_trip(&mut self, now: Time, rtt: u64, segments: u64) {
+        self.newest = rtt;
+        // Samples of less than 2^26 us, 2^10 times each, and rounds of less than 2^28 acknowledgements.
+        if self.samples < 1 << 37 {
+            self.sum += rtt * segments;
+            self.samples += segments;
+        }
+        self.smoothed = if self.smoothed == 0 { rtt } else { (7 * self.smoothed + rtt) / 8 };
+        if now.saturating_since(self.least_at) > LEAST_OVER {
+            self.least = [self.least[1], u64::MAX];
+            self.least_at = now;
+        }
+        self.least[1] = self.least[1].min(rtt);
+    }
+
+    fn note_spacing(&mut self, now: Time, segments: u32) {
+        if segments == 0 {
+            return;
+        }
+        let together = segments >= ONE_ACK || now.saturating_since(self.acked_at) < ONE_FRAME;
+        let share = if together { ONE } else { 0 };
+        self.aggregated = (self.aggregated * (SHARE_OVER - 1) + share) / SHARE_OVER;
+        self.acked_at = now;
+    }
+}
+
+/// In whole microseconds, at least one, at most [`MAX_SAMPLE`].
+fn micros(time: Dur) -> u64 {
+    (time.min(MAX_SAMPLE).as_nanos() / 1_000).max(1)
+}

@@ -1,0 +1,170 @@
+//! Each rule by itself, with acknowledgements written by hand, and a bottleneck on which the window comes to rest.
+
+use super::*;
+use crate::tests::{view, window};
+use fourhop_units::{Rate, Time};
+
+/// A sender after its first acknowledgements: link and hops known, slow start over, a window in segments.
+struct Sender {
+    ap2: Ap2,
+    win: Window,
+    now: Time,
+    delivered: u64,
+    /// Do acknowledgements come in pairs?
+    pairs: bool,
+}
+
+impl Sender {
+    fn new(without: Without, mbps: u64, hops: u32, segments: u64) -> Sender {
+        let mut ap2 = Ap2::new(&Params { ap2_without: without, ..Params::new() });
+        let mut win = window(10, u32::MAX);
+        let view = View { srtt: Some(Dur::from_millis(10)), ..view() };
+        ap2.init(&mut win, &view);
+        ap2.on_hint(&mut win, &view, Hint::LinkRate(Rate::kbps(mbps * 1_000)));
+        ap2.on_hint(&mut win, &view, Hint::HopCount(hops));
+        ap2.shrink(segments * ONE);
+        ap2.slow_start = false;
+        Sender { ap2, win, now: view.now, delivered: 0, pairs: true }
+    }
+
+    /// A round: `count` acknowledgements `gap_us` apart on average, each with a round trip of `rtt_ms`.
+    fn round(&mut self, count: u64, gap_us: u64, rtt_ms: u64) {
+        let began = self.delivered;
+        for n in 0..count {
+            let waits = if self.pairs { 2 * ((n + count) % 2) } else { 1 };
+            self.now += Dur::from_micros(gap_us * waits);
+            self.delivered += 1;
+            // Only the last one left after the round began.
+            let (has_data, rtt) = (n + 1 == count, Some(Dur::from_millis(rtt_ms)));
+            self.acknowledge(RateSample { has_data, prior_delivered: began, rtt, ..RateSample::default() });
+        }
+    }
+
+    fn acknowledge(&mut self, sample: RateSample) {
+        let sample = RateSample { newly_acked: 1, total_delivered: self.delivered, cwnd_limited: true, ..sample };
+        let view = View { now: self.now, ..view() };
+        self.ap2.on_rate(&mut self.win, &view, &sample);
+    }
+
+    fn lose(&mut self, segments: u32) {
+        let lost = Lost { tx_in_flight: 10, lost: 1, is_app_limited: false, total_delivered: self.delivered };
+        (0..segments).for_each(|_| self.ap2.on_lost(&mut self.win, &view(), &lost));
+    }
+}
+
+/// A window of 40 at the least round trip: 6 of its own, and 40 ms over two hops at 1,000 segments a second, are 46 more at rest;
+/// half of that comes now.
+#[test]
+fn the_window_grows_half_the_way_and_no_faster_than_segments_arrive() {
+    let mut sender = Sender::new(Without::Nothing, 65, 2, 40);
+    sender.round(10, 1_000, 10);
+    assert_eq!((sender.ap2.goal / ONE, sender.win.cwnd), (63, 41), "{:?}", sender.ap2);
+    for expected in 42..60 {
+        sender.delivered += 1;
+        sender.acknowledge(RateSample::default());
+        assert_eq!(sender.win.cwnd, expected);
+    }
+}
+
+/// Four times the least round trip: a quarter of 100 is the pipe, 6 are its own, 50 ms at 1,000 segments a second are 50.
+#[test]
+fn it_falls_at_once() {
+    for (without, left) in [(Without::Nothing, 81), (Without::QuickFall, 91)] {
+        let mut sender = Sender::new(without, 65, 4, 100);
+        sender.round(10, 1_000, 40);
+        assert_eq!(sender.win.cwnd, left, "{:?}", sender.ap2);
+    }
+}
+
+#[test]
+fn the_target_counts_hops_and_own_the_rate_of_the_link() {
+    let of = |without, mbps, hops| {
+        let sender = Sender::new(without, mbps, hops, 10);
+        (sender.ap2.target().as_nanos() / 1_000_000, sender.ap2.own() * 10 / ONE)
+    };
+    for (mbps, hops, expected) in
+        [(26, 1, (20, 25)), (65, 2, (40, 60)), (65, 3, (50, 60)), (13, 9, (50, 12)), (2, 3, (0, 8)), (11, 1, (0, 8))]
+    {
+        assert_eq!(of(Without::Nothing, mbps, hops), expected, "{mbps} Mbit/s, {hops} hops");
+    }
+    assert_eq!(of(Without::Hops, 65, 1), (50, 60));
+    assert_eq!(of(Without::Radios, 2, 1), (20, 10));
+}
+
+/// Behind a wire the link says nothing. Acknowledgements 5 ms apart show a radio that does not aggregate; pairs still leave, and
+/// those of them that come back together show one that does.
+#[test]
+fn the_spacing_of_acknowledgements_tells_the_radio() {
+    let mut sender = Sender::new(Without::Nothing, 100, 3, 10);
+    assert!(sender.ap2.has_aggregates());
+    sender.pairs = false;
+    sender.round(45, 5_000, 10);
+    assert!(!sender.ap2.has_aggregates());
+    assert_eq!(sender.win.burst, 2);
+    sender.round(2, 50, 10);
+    assert!(sender.ap2.has_aggregates());
+    let mut known = Sender::new(Without::Nothing, 2, 3, 10);
+    known.round(20, 50, 10);
+    assert!(!known.ap2.has_aggregates(), "a link of 2 Mbit/s");
+    assert_eq!(known.win.burst, 1);
+}
+
+/// Two windows a round trip in bursts of three tenths; without aggregates 1.2 windows, one by one.
+#[test]
+fn bursts_and_intervals_follow_the_window() {
+    let of = |without, mbps| {
+        let sender = Sender::new(without, mbps, 3, 20);
+        let mut win = sender.win;
+        sender.ap2.apply(&mut win);
+        (win.cwnd, win.burst, win.pacing.map(|interval| interval.as_nanos() / 1_000))
+    };
+    assert_eq!(of(Without::Nothing, 65), (20, 6, Some(250)));
+    assert_eq!(of(Without::Nothing, 2), (20, 1, Some(416)));
+    assert_eq!(of(Without::Bursts, 65), (20, 1, Some(416)));
+    assert_eq!(of(Without::Pacing, 65), (20, 6, Some(0)));
+}
+
+/// Of 17 segments two may be lost; with the third a round takes an eighth of the window.
+#[test]
+fn losses_count_from_an_eighth_on() {
+    let after = |without, lost| {
+        let mut sender = Sender::new(without, 65, 2, 40);
+        sender.lose(lost);
+        sender.round(17, 1_000, 10);
+        sender.win.cwnd
+    };
+    assert_eq!((after(Without::Nothing, 2), after(Without::Nothing, 3)), (41, 35));
+    assert_eq!(after(Without::Patience, 1), 35);
+}
+
+/// RFC 8511 for a mark; a time-out halves what the window comes back to, down to two segments.
+#[test]
+fn marks_and_timeouts_cut() {
+    let mut sender = Sender::new(Without::Nothing, 65, 2, 40);
+    let mark = Lost { tx_in_flight: 40, lost: 0, is_app_limited: false, total_delivered: 0 };
+    sender.ap2.on_mark(&mut sender.win, &view(), &mark);
+    assert_eq!(sender.win.cwnd, 32);
+    for (in_flight, at_once, later) in [(4, 5, 16), (0, 1, 8), (0, 1, 4), (0, 1, 2), (0, 1, 2)] {
+        sender.ap2.on_state(&mut sender.win, &View { in_flight, ..view() }, CaState::Loss);
+        assert_eq!((sender.win.cwnd, sender.win.burst), (at_once, 1));
+        sender.ap2.apply(&mut sender.win);
+        assert_eq!(sender.win.cwnd, later);
+    }
+}
+
+/// A path that takes a segment in 1 ms and 9 ms there and back, over four hops of 65 Mbit/s. The window doubles until the queue is
+/// what it is to be, and rests where the round trip is 10 ms, 50 ms and 6 segments more.
+#[test]
+fn at_rest_the_round_trip_is_least_and_target_and_own() {
+    let mut sender = Sender::new(Without::Nothing, 65, 4, 4);
+    sender.ap2.slow_start = true;
+    let mut rounds = 0;
+    for _ in 0..300 {
+        // A window that fills the pipe of 10 has its round trip; one that does not has the least.
+        let window = u64::from(sender.win.cwnd);
+        sender.round(window, window.max(10) * 1_000 / window, window.max(10));
+        rounds += u32::from(sender.ap2.slow_start);
+    }
+    assert!((3..=6).contains(&rounds), "{rounds}");
+    assert!((65..=67).contains(&sender.win.cwnd), "{:?}", sender.ap2);
+}

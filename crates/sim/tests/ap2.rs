@@ -1,0 +1,101 @@
+//! AP2 in whole networks: what it carries and how long it makes packets wait, and what it leaves to others.
+
+use crate::common::accounts::check_accounts;
+use fourhop_sim::batch::Control;
+use fourhop_sim::result::RunResult;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::{RunOptions, run};
+
+/// 26 Mbit/s of 802.11n with FQ-CoDel, in a row.
+const RADIO: &str = "[radio]\nmodel = 'sinr'\ntx_power = '20dBm'\nexponent = 3.0\nbasic_rate = '6Mbps'\nphy = 'ht'\nmcs = 3\n\
+    [mac]\nanswer_rate = 'mandatory'\n[link]\nqueue = 'fq-codel'\n[routing]\nprotocol = 'static'\n";
+
+fn of(text: &str) -> RunResult {
+    let scenario = load_toml(text, "ap2.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
+    check_accounts(&result).unwrap();
+    result
+}
+
+fn chain(hops: u32, transports: &[&str], from: &[&str], radio: &str) -> RunResult {
+    let flows: String = (transports.iter().zip(from))
+        .map(|(transport, start)| {
+            format!("[[flows]]\nfrom = 'first'\nto = 'last'\ntransport = '{transport}'\nstart = '{start}'\n")
+        })
+        .collect();
+    of(&format!(
+        "profile = 'standard'\nduration = '20s'\nwarmup = '8s'\n[topology]\nkind = 'chain'\nhops = {hops}\n\
+         {radio}{flows}"
+    ))
+}
+
+fn near(hops: u32, transports: &[&str], from: &[&str]) -> RunResult {
+    let radio = RADIO.replacen("[radio]", "spacing = '55m'\n[radio]", 1);
+    chain(hops, transports, from, &radio)
+}
+
+fn rtt_ms(result: &RunResult) -> f64 {
+    1e3 * result.flows[0].rtt_mean_s.expect("sampled")
+}
+
+/// Over radios that aggregate AP2 carries nine tenths of CUBIC in half of its round trip and less.
+#[test]
+fn it_carries_what_cubic_carries_in_half_the_time() {
+    for hops in [1, 3] {
+        let [ours, theirs, spaced] = ["ap2", "cubic", "tcp-ap"].map(|transport| near(hops, &[transport], &["1s"]));
+        let share = ours.aggregate_goodput_bps / theirs.aggregate_goodput_bps;
+        assert!(share > 0.9, "{hops} hops: {share}");
+        assert!(rtt_ms(&ours) < 0.6 * rtt_ms(&theirs), "{hops} hops: {} {}", rtt_ms(&ours), rtt_ms(&theirs));
+        assert!(spaced.aggregate_goodput_bps < 0.7 * ours.aggregate_goodput_bps, "{hops} hops");
+    }
+}
+
+/// Over 802.11b it is a window of one or two segments: as much as TCP-AP carries, and less than a fifth of NewReno's round trip.
+#[test]
+fn it_is_a_window_of_a_segment_or_two_on_802_11b() {
+    let radio = "[radio]\nrate = '2Mbps'\n[routing]\nprotocol = 'static'\n";
+    for hops in [2, 5] {
+        let [ours, paced, newreno] = ["ap2", "tcp-ap", "newreno"].map(|name| chain(hops, &[name], &["1s"], radio));
+        assert!(ours.aggregate_goodput_bps > 0.97 * paced.aggregate_goodput_bps, "{hops} hops");
+        assert!(rtt_ms(&ours) < 0.2 * rtt_ms(&newreno), "{hops} hops: {} {}", rtt_ms(&ours), rtt_ms(&newreno));
+    }
+}
+
+/// Where queues are fair, nobody has less than a third of an even share: beside CUBIC, BBR and itself, whoever comes first.
+#[test]
+fn nobody_starves_where_queues_are_fair() {
+    for hops in [1, 3] {
+        for other in ["cubic", "bbr", "ap2"] {
+            for starts in [["1s", "5s"], ["5s", "1s"]] {
+                let result = near(hops, &["ap2", other], &starts);
+                let even = result.aggregate_goodput_bps / 2.0;
+                let each: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+                assert!(each.iter().all(|&own| own > even / 3.0), "{hops} hops, {other}, {starts:?}: {each:?}");
+            }
+        }
+    }
+}
+
+/// Two hosts on a wire of 10 Mbit/s, 20 ms each way, with room for so many packets: goodput of each flow, and what was sent again.
+fn on_a_wire(transports: &[&str], queue: u32) -> (Vec<f64>, f64) {
+    let flows: String =
+        (transports.iter()).map(|name| format!("[[flows]]\nfrom = 'a'\nto = 'b'\ntransport = '{name}'\n")).collect();
+    let result = of(&format!(
+        "profile = 'standard'\nduration = '60s'\nwarmup = '10s'\n[topology]\nkind = 'chain'\nhops = 1\n[wired]\n\
+         gateways = [0]\nnodes = ['a', 'b']\nrate = '10Mbps'\ndelay = '20ms'\nqueue = {queue}\n[[wires]]\nends = ['a', 'b']\n\
+         [[wires]]\nends = ['a', 'gateway-1']\n{flows}"
+    ));
+    let (sent, again) = result.flows.iter().fold((0, 0), |sum, flow| (sum.0 + flow.sent, sum.1 + flow.retransmitted));
+    (result.flows.iter().map(|flow| flow.goodput_bps).collect(), again as f64 / sent as f64)
+}
+
+/// It fills a wire, loses little at a queue that is shorter than the pipe, and shares with itself.
+#[test]
+fn a_wire_is_filled_and_shared() {
+    let (alone, again) = on_a_wire(&["ap2"], 200);
+    assert!(alone[0] > 9e6 && again < 0.001, "{alone:?} {again}");
+    let (short, again) = on_a_wire(&["ap2"], 8);
+    assert!(short[0] > 7.5e6 && again < 0.08, "{short:?} {again}");
+    let (both, _) = on_a_wire(&["ap2", "ap2"], 200);
+    assert!(both.iter().all(|own| *own > 3e6) && both[0] + both[1] > 9e6, "{both:?}");
+}

@@ -175,7 +175,7 @@ transports! {
         "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
     "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
     "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path (draft-ietf-ccwg-bbr-05)";
-    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a short queue on radios that aggregate or not, in trains or paced";
+    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a window by rate and hops, in paced bursts, for radios that aggregate and others";
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
@@ -197,7 +197,7 @@ mod tests {
 
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
-    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 144), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 136), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
     /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those that
     /// differ by recovery or receiver alone.

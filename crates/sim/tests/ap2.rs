@@ -38,26 +38,31 @@ fn rtt_ms(result: &RunResult) -> f64 {
     1e3 * result.flows[0].rtt_mean_s.expect("sampled")
 }
 
-/// Over radios that aggregate AP2 carries nine tenths of CUBIC in half of its round trip and less.
+/// Over radios that aggregate AP2 carries nine tenths of CUBIC and more, and queues are shorter by a sixth at least.
 #[test]
-fn it_carries_what_cubic_carries_in_half_the_time() {
+fn it_carries_what_cubic_carries_over_shorter_queues() {
     for hops in [1, 3] {
         let [ours, theirs, spaced] = ["ap2", "cubic", "tcp-ap"].map(|transport| near(hops, &[transport], &["1s"]));
         let share = ours.aggregate_goodput_bps / theirs.aggregate_goodput_bps;
         assert!(share > 0.9, "{hops} hops: {share}");
-        assert!(rtt_ms(&ours) < 0.6 * rtt_ms(&theirs), "{hops} hops: {} {}", rtt_ms(&ours), rtt_ms(&theirs));
+        assert!(rtt_ms(&ours) < 0.85 * rtt_ms(&theirs), "{hops} hops: {} {}", rtt_ms(&ours), rtt_ms(&theirs));
         assert!(spaced.aggregate_goodput_bps < 0.7 * ours.aggregate_goodput_bps, "{hops} hops");
     }
 }
 
-/// Over 802.11b it is a window of one or two segments: as much as TCP-AP carries, and less than a fifth of NewReno's round trip.
+/// Over 802.11b it is a window of a few segments, whether acknowledgements are delayed or not: it carries four fifths of NewReno and
+/// more in less than a third of its round trip.
 #[test]
-fn it_is_a_window_of_a_segment_or_two_on_802_11b() {
-    let radio = "[radio]\nrate = '2Mbps'\n[routing]\nprotocol = 'static'\n";
-    for hops in [2, 5] {
-        let [ours, paced, newreno] = ["ap2", "tcp-ap", "newreno"].map(|name| chain(hops, &[name], &["1s"], radio));
-        assert!(ours.aggregate_goodput_bps > 0.97 * paced.aggregate_goodput_bps, "{hops} hops");
-        assert!(rtt_ms(&ours) < 0.2 * rtt_ms(&newreno), "{hops} hops: {} {}", rtt_ms(&ours), rtt_ms(&newreno));
+fn it_is_a_window_of_a_few_segments_on_802_11b() {
+    for policy in ["every-segment", "delayed"] {
+        let radio =
+            format!("[radio]\nrate = '2Mbps'\n[routing]\nprotocol = 'static'\n[tcp]\nack_policy = '{policy}'\n");
+        for hops in [2, 5] {
+            let [ours, newreno] = ["ap2", "newreno"].map(|name| chain(hops, &[name], &["1s"], &radio));
+            let share = ours.aggregate_goodput_bps / newreno.aggregate_goodput_bps;
+            assert!(share > 0.8, "{hops} hops, {policy}: {share}");
+            assert!(rtt_ms(&ours) < 0.33 * rtt_ms(&newreno), "{hops} hops, {policy}: {}", rtt_ms(&ours));
+        }
     }
 }
 

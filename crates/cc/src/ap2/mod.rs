@@ -15,6 +15,9 @@
 //! | `own` | as many segments as a tenth of the link's Mbit/s, 6 at most | nine tenths of a segment |
 //! | segments leave | in bursts of three tenths of the window, two windows a round trip | one by one, 1.2 windows a round trip |
 //!
+//! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one more, and
+//! segments leave by twos.
+//!
 //! Towards less the window goes at once, towards more half the way, and by no more than arrives. A loss alone changes nothing, because
 //! fades lose segments; a round that loses an eighth of them takes an eighth of the window. A time-out halves it.
 //!
@@ -101,6 +104,8 @@ impl Ap2 {
     fn own(&self) -> u64 {
         match self.has_aggregates() {
             true => (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, OWN_MOST),
+            // One more, which the receiver waits for.
+            false if self.path.delays_acks() => OWN_SINGLE + ONE,
             false => OWN_SINGLE,
         }
     }
@@ -148,8 +153,7 @@ impl Ap2 {
         let in_bursts = self.has_aggregates() && self.without != Without::Bursts;
         let burst = match in_bursts {
             true => Ap2::segments(self.window * BURST / 100),
-            // Two that leave together show whether radios that are not known aggregate.
-            false if self.path.may_aggregate() && self.without != Without::Bursts => 2,
+            false if !self.has_aggregates() && self.path.delays_acks() => 2,
             false => 1,
         };
         win.burst = burst.clamp(1, win.cwnd);

@@ -1,4 +1,4 @@
-//! What a sender sees of its path: round trips, the rate of delivery, and whether radios aggregate.
+//! What a sender knows of its path: round trips, the rate of delivery, and what other layers tell.
 
 use super::ONE;
 use crate::rate::{Bandwidth, RateSample};
@@ -9,15 +9,6 @@ use fourhop_units::{Dur, Time};
 const LEAST_OVER: Dur = Dur::from_secs(10);
 /// The mean rate follows with this time constant, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
-/// Acknowledgements closer than this came in one frame: without aggregates each takes a preamble of 192 us, an interframe space
-/// and a back-off (IEEE 802.11-2020 clauses 15 and 16).
-const ONE_FRAME: Dur = Dur::from_micros(400);
-/// So many segments in one acknowledgement are a frame, too: a receiver delays no more than two (RFC 5681 section 4.2).
-const ONE_ACK: u32 = 3;
-/// Below this share of such acknowledgements nothing aggregates: a sixteenth.
-const FEW: u64 = ONE / 16;
-/// The share follows with a weight of one in so many.
-const SHARE_OVER: u64 = 16;
 /// Slower links are of 802.11b, which has no aggregates: 11 Mbit/s is its fastest.
 const SLOW: u64 = 12_000_000;
 /// As long as nothing is known: 802.11n with one antenna at its best, and four hops.
@@ -51,9 +42,8 @@ pub(super) struct Path {
     round_delivered: u64,
     least: [u64; 2],
     least_at: Time,
-    /// Share of acknowledgements in aggregates.
-    aggregated: u64,
-    acked_at: Time,
+    /// Share of acknowledgements that are for two segments and more.
+    paired: u64,
 }
 
 impl Path {
@@ -71,8 +61,7 @@ impl Path {
             round_delivered: 0,
             least: [u64::MAX; 2],
             least_at: Time::ZERO,
-            aggregated: ONE,
-            acked_at: Time::ZERO,
+            paired: ONE / 2,
         }
     }
 
@@ -88,18 +77,22 @@ impl Path {
         self.least[0].min(self.least[1])
     }
 
-    /// Does the link that is known have a rate of radios with aggregates?
-    pub(super) fn may_aggregate(&self) -> bool {
+    /// Are its radios, as far as the first link tells, of those that aggregate?
+    pub(super) fn has_aggregates(&self) -> bool {
         self.link >= SLOW
     }
 
-    pub(super) fn has_aggregates(&self) -> bool {
-        self.may_aggregate() && self.aggregated >= FEW
+    /// Does the receiver wait for a second segment before it acknowledges (RFC 5681 section 4.2)? So it seems at first.
+    pub(super) fn delays_acks(&self) -> bool {
+        self.paired >= ONE / 4
     }
 
     /// An acknowledgement; answers the round that it ends.
     pub(super) fn take(&mut self, now: Time, sample: &RateSample, slow_start: bool) -> Option<Round> {
-        self.note_spacing(now, sample.newly_acked);
+        if sample.newly_acked > 0 {
+            let share = if sample.newly_acked > 1 { ONE } else { 0 };
+            self.paired = (7 * self.paired + share) / 8;
+        }
         if let Some(rtt) = sample.rtt {
             self.note_round_trip(now, micros(rtt), u64::from(sample.newly_acked.clamp(1, 1 << 10)));
         }
@@ -138,16 +131,6 @@ impl Path {
             self.least_at = now;
         }
         self.least[1] = self.least[1].min(rtt);
-    }
-
-    fn note_spacing(&mut self, now: Time, segments: u32) {
-        if segments == 0 {
-            return;
-        }
-        let together = segments >= ONE_ACK || now.saturating_since(self.acked_at) < ONE_FRAME;
-        let share = if together { ONE } else { 0 };
-        self.aggregated = (self.aggregated * (SHARE_OVER - 1) + share) / SHARE_OVER;
-        self.acked_at = now;
     }
 }
 

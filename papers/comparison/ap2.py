@@ -1,0 +1,276 @@
+"""AP2 beside the transports of today, over networks that a program draws.
+
+Each network is drawn by its class and number, and each runs once with every transport and the same seed. An interval is
+over networks: what to expect of another one of the class. The networks on which AP2 was tuned have other numbers.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from fourhop import Sweep
+from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table
+from fourhop.study.claims import above, below, every
+
+from ._drawn import CLASSES, draw
+from ._worlds import KERNEL
+
+FIRST, NETWORKS = 1_000, 12
+"""The networks of a class: numbers from here on, so many. Numbers below a hundred were for tuning."""
+
+RIVALS = {"cubic": "CUBIC", "bbr": "BBR", "vegas": "Vegas", "newreno": "NewReno", "tcp-ap": "TCP-AP"}
+LABELS = {"ap2": "AP2", **RIVALS}
+WINDOWS = (2, 4, 8, 16, 32, 64)
+"""Fixed windows, in segments: those of a sender that knows the best one beforehand."""
+
+PARTS = {
+    "hops": "the target counts no hops",
+    "bursts": "segments leave one by one",
+    "pacing": "nothing is spaced",
+    "quick-fall": "the window falls half the way",
+    "patience": "any loss takes an eighth of the window",
+    "radios": "radios are not told apart",
+}
+"""By what `tcp.ap2_without` takes out: label."""
+
+RADIOS_OF_TODAY = ("fading", "steady", "fixed")
+WHERE = {"radios": ("old",)}
+"""The classes on which a part is taken out; elsewhere those of 802.11n."""
+
+BESIDE = {"old": "tcp-ap"}
+"""Whose round trip counts as 1; elsewhere CUBIC's."""
+
+study = Study(
+    "AP2 beside the transports of today",
+    source="our own",
+    profiles=("standard",),
+    quick={"duration": "250ms", "warmup": "200ms"},
+    assumed=[
+        f"{NETWORKS} networks of each class: chains, crosses, parallel chains, grids, random ones and gateways with "
+        "downloads, two of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
+        "16 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
+        "CUBIC is that of kernels: RACK-TLP and HyStart++. The others are as they come.",
+        "Goodput of all flows of a network. Round trip: the smoothed one of every flow, read every 20 ms; of each "
+        "flow the 95th percentile, and of these the mean. "
+        "Ratios are those of each network, and means over networks geometric.",
+        "The statements are the aims that we had set before the runs.",
+    ],
+)
+
+
+def numbers() -> range:
+    return range(FIRST, FIRST + NETWORKS)
+
+
+@study.sweep_each({kind: kind for kind in CLASSES})
+def networks(_: Profile, kind: str) -> Sweep:
+    made = {
+        f"{n}/{name}": draw(kind, n).with_(transport=name, sample_every="20ms", **(KERNEL if name == "cubic" else {}))
+        for n in numbers()
+        for name in LABELS
+    }
+    return Sweep(variants=made, runs=1, seed=FIRST)
+
+
+@study.sweep_each({f"{kind}_windows": kind for kind in CLASSES})
+def windows(_: Profile, kind: str) -> Sweep:
+    """CUBIC that never has more than so many segments under way, on half of the networks."""
+    made = {
+        f"{n}/{name}": draw(kind, n).with_(transport="cubic", sample_every="20ms", **KERNEL, **{"tcp.window": name})
+        for n in some()
+        for name in WINDOWS
+    }
+    return Sweep(variants=made, runs=1, seed=FIRST)
+
+
+@study.sweep_each({f"{kind}_parts": kind for kind in CLASSES})
+def parts(_: Profile, kind: str) -> Sweep:
+    made = {
+        f"{n}/{part}": draw(kind, n).with_(transport="ap2", sample_every="20ms", **{"tcp.ap2_without": part})
+        for n in some()
+        for part in PARTS
+        if kind in WHERE.get(part, RADIOS_OF_TODAY)
+    }
+    return Sweep(variants=made, runs=1, seed=FIRST)
+
+
+def some() -> range:
+    return numbers()[:6]
+
+
+def at(data: Data, kind: str, n: int, name: str, more: str = "") -> Cells:
+    sweep: Cells = getattr(data, f"{kind}{more}")
+    return sweep.where(variant=f"{n}/{name}")
+
+
+def goodput(cells: Cells) -> float:
+    return cells.goodput().mean
+
+
+def round_trip(cells: Cells) -> float:
+    """In seconds: of each flow the 95th percentile after the first quarter, and of these the mean."""
+    import polars as pl
+
+    series = cells.series()
+    late = series.filter(pl.col("time_s") > 0.25 * pl.col("time_s").max())
+    each = [trip for trip in late.group_by("flow").agg(pl.col("srtt_s").quantile(0.95))["srtt_s"] if trip is not None]
+    return math.fsum(each) / len(each) if each else math.nan
+
+
+def share_sent_again(cells: Cells) -> float:
+    sent = [(flow["retransmitted_packets"], flow["sent_packets"]) for flow in cells.runs[0].flows.values()]
+    return sum(again for again, _ in sent) / max(1, sum(all_ for _, all_ in sent))
+
+
+def geometric(ratios: Sequence[float]) -> Estimate:
+    """Their geometric mean, with Student's interval of the logarithms."""
+    logs = Sample(tuple(math.log(max(each, 1e-3)) for each in ratios), tuple(range(len(ratios)))).estimate
+
+    def bounds(confidence: float) -> tuple[float, float] | None:
+        found = logs.bounds(confidence)
+        return None if found is None else (math.exp(found[0]), math.exp(found[1]))
+
+    return Estimate(math.exp(logs.value), bounds, "", "networks, paired")
+
+
+def of_best(data: Data, kind: str, name: str) -> list[float]:
+    """Goodput as a share of the rival that carries most, network by network."""
+    best = {n: max(goodput(at(data, kind, n, rival)) for rival in RIVALS) for n in numbers()}
+    return [goodput(at(data, kind, n, name)) / best[n] for n in numbers()]
+
+
+def trips(data: Data, kind: str, name: str) -> list[float]:
+    """Round trip beside CUBIC's or TCP-AP's, network by network."""
+    other = BESIDE.get(kind, "cubic")
+    return [round_trip(at(data, kind, n, name)) / round_trip(at(data, kind, n, other)) for n in numbers()]
+
+
+@study.chart_each(
+    {f"of_{kind}": (kind, f"{label}: the means, and the worst network.") for kind, label in CLASSES.items()}
+)
+def results(data: Data, kind: str) -> Chart:
+    rows = []
+    for name, label in LABELS.items():
+        carried, waited = of_best(data, kind, name), trips(data, kind, name)
+        again = [share_sent_again(at(data, kind, n, name)) for n in numbers()]
+        fair = [at(data, kind, n, name).fairness().mean for n in numbers()]
+        jain = math.fsum(fair) / len(fair)
+        rows.append(
+            (label, geometric(carried), f"{min(carried):.2f}", geometric(waited), f"{max(waited):.2f}", f"{jain:.3f}",
+             f"{100 * math.fsum(again) / len(again):.2f} %")
+        )  # fmt: skip
+    beside = LABELS[BESIDE.get(kind, "cubic")]
+    columns = ["transport", "goodput, of the best of five", "least", f"p95 round trip, of {beside}'s", "most"]
+    return table([*columns, "Jain's index", "sent again"], rows)
+
+
+AIMS: Mapping[str, tuple[float, float, float, float]] = {
+    "fading": (0.95, 0.60, 0.88, 1.0),
+    "steady": (0.95, 0.45, 0.90, 1.0),
+    "fixed": (0.97, 0.40, 0.92, 1.0),
+    "old": (1.04, 1.25, 0.98, 1.6),
+}
+"""By class: least goodput, of the best of five; longest round trip, of CUBIC's or TCP-AP's; both on the worst."""
+
+
+@study.check_each(CLASSES, "AP2 carries as much as was aimed at: {}", paper=OUR_OWN, main=True)
+def carries(data: Data, kind: str) -> Claim:
+    found = geometric(of_best(data, kind, "ap2"))
+    return above(found, AIMS[kind][0]).or_partly(above(found, AIMS[kind][0] - 0.05))
+
+
+@study.check_each(CLASSES, "Its round trip is as short as was aimed at: {}", paper=OUR_OWN, main=True)
+def waits(data: Data, kind: str) -> Claim:
+    found = geometric(trips(data, kind, "ap2"))
+    return below(found, AIMS[kind][1]).or_partly(below(found, AIMS[kind][1] + 0.15))
+
+
+@study.check_each(CLASSES, "No network is worse off than was aimed at: {}", paper=OUR_OWN)
+def worst(data: Data, kind: str) -> Claim:
+    _, _, least, most = AIMS[kind]
+    names = [f"network {n - FIRST + 1}" for n in numbers()]
+    carried = dict(zip(names, of_best(data, kind, "ap2"), strict=True))
+    waited = dict(zip(names, trips(data, kind, "ap2"), strict=True))
+    low, high = min(carried, key=carried.__getitem__), max(waited, key=waited.__getitem__)
+    return every({f"goodput, {low}": above(one(carried[low]), least), f"p95, {high}": below(one(waited[high]), most)})
+
+
+def one(value: float) -> Estimate:
+    """A single number, which is what it is."""
+    return Estimate(value, lambda _: (value, value), "", "one network")
+
+
+def beside_hull(data: Data, kind: str) -> list[float]:
+    """Goodput beside that of the best fixed window whose round trip is no longer, network by network."""
+    found = []
+    for n in some():
+        ours = at(data, kind, n, "ap2")
+        fixed = [at(data, kind, n, f"{size}", "_windows") for size in WINDOWS]
+        points = [(0.0, 0.0), *sorted((round_trip(each), goodput(each)) for each in fixed)]
+        found.append(goodput(ours) / hull_at(round_trip(ours), points))
+    return found
+
+
+def hull_at(trip: float, points: Sequence[tuple[float, float]]) -> float:
+    """The upper concave hull of `points`, which begin at the origin: its height at `trip`."""
+    best = max(height for _, height in points)
+    between = [
+        low[1] + (high[1] - low[1]) * (trip - low[0]) / (high[0] - low[0])
+        for low in points
+        for high in points
+        if low[0] <= trip < high[0]
+    ]
+    return max([*between, *(height for at_, height in points if at_ <= trip)]) if between else best
+
+
+@study.check_each(
+    CLASSES, "AP2 carries at most 3 % less than a mix of fixed windows with its round trip: {}", paper=OUR_OWN
+)
+def hull(data: Data, kind: str) -> Claim:
+    found = geometric(beside_hull(data, kind))
+    return above(found, 0.97).or_partly(above(found, 0.90))
+
+
+@study.check_each(CLASSES, "AP2 sends half as much again as CUBIC, or less: {}", paper=OUR_OWN)
+def sends_again(data: Data, kind: str) -> Claim:
+    return below(again(data, kind, "ap2") / again(data, kind, "cubic"), 0.5)
+
+
+def again(data: Data, kind: str, name: str) -> Sample:
+    return Sample(tuple(share_sent_again(at(data, kind, n, name)) for n in numbers()), tuple(numbers()))
+
+
+@study.check_each(CLASSES, "AP2's index of Jain is at least CUBIC's and .03: {}", paper=OUR_OWN)
+def shares(data: Data, kind: str) -> Claim:
+    several = [n for n in numbers() if len(at(data, kind, n, "ap2").flows) > 1]
+    ours, theirs = (
+        Sample(tuple(at(data, kind, n, name).fairness().mean for n in several), tuple(several))
+        for name in ("ap2", "cubic")
+    )
+    return above(ours - theirs, 0.03).or_partly(above(ours - theirs, 0.0))
+
+
+def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:
+    """What AP2 has without a part, beside AP2 as it is."""
+    pairs = [
+        (at(data, kind, n, part, "_parts"), at(data, kind, n, "ap2"))
+        for kind in WHERE.get(part, RADIOS_OF_TODAY)
+        for n in some()
+    ]
+    return geometric([of(without) / of(whole) for without, whole in pairs])
+
+
+@study.chart
+def taken_out(data: Data) -> Chart:
+    """AP2 without one of its parts, beside AP2 as it is."""
+    rows = [(label, less(data, part, goodput), less(data, part, round_trip)) for part, label in PARTS.items()]
+    return table(["what is different", "goodput", "p95 round trip"], rows)
+
+
+@study.check_each(PARTS, "It carries less where {}", paper=OUR_OWN)
+def part_carries(data: Data, part: str) -> Claim:
+    return below(less(data, part, goodput), 1.0)
+
+
+@study.check_each(PARTS, "Packets wait longer where {}", paper=OUR_OWN)
+def part_waits(data: Data, part: str) -> Claim:
+    return above(less(data, part, round_trip), 1.0)

@@ -3,6 +3,7 @@
     benches/gateway.py fair [cubic|bbr] [SECONDS]       # what each node gets, fairness, ping under load
     benches/gateway.py alone                            # what each node gets when it loads alone
     benches/gateway.py agree                            # one download over four hops, beside the simulator's gateway
+    benches/gateway.py links                            # one download over links of 2 Mbit/s and of 802.11n
     benches/gateway.py speed                            # packets a second and latency, beside an accept-all client
 
 SEEDS=1 takes the first seed alone. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -57,7 +59,7 @@ NODES = range(1, 7)
 FILE = """
 [mesh]
 devices = ["mesh0"]
-rate = "11Mbps"
+rate = "{rate}"
 [pace]
 {pace}
 [service]
@@ -78,14 +80,16 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
 
 
 @contextmanager
-def network(way: str, seed: int, *more: str) -> Iterator[tuple[Emulation, Path]]:
-    """The chain, with that at its gateway; where its state is."""
+def network(
+    way: str, seed: int, *more: str, rate: str = "11Mbps", chain: str = CHAIN
+) -> Iterator[tuple[Emulation, Path]]:
+    """The chain, with that at its gateway, which is told this rate; where its state is."""
     keys, tap, pace = WAYS[way]
-    scenario = parse([*keys, *more])
+    scenario = parse([*keys, *more], chain)
     with tempfile.TemporaryDirectory() as name, fourhop.emulate(scenario, seed=seed, tap=tap, flows=False) as net:
         folder = Path(name)
         if pace is not None:
-            (folder / "gateway.toml").write_text(FILE.format(pace=pace, folder=folder), encoding="utf-8")
+            (folder / "gateway.toml").write_text(FILE.format(pace=pace, folder=folder, rate=rate), encoding="utf-8")
             # Where other work holds the processor, packets wait for it, and that looks like a longer path.
             first = ("chrt", "-f", "10") if way == "on time" else ()
             net["n0"].start(*first, PROGRAM, "run", "--config", str(folder / "gateway.toml"))
@@ -96,10 +100,10 @@ def network(way: str, seed: int, *more: str) -> Iterator[tuple[Emulation, Path]]
         yield net, folder
 
 
-def parse(keys: list[str]) -> fourhop.Scenario:
+def parse(keys: list[str], chain: str = CHAIN) -> fourhop.Scenario:
     """The scenario with these keys on top."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-        file.write(CHAIN)
+        file.write(chain)
         file.flush()
         return fourhop.Scenario.from_toml(file.name, overrides=keys)
 
@@ -206,6 +210,40 @@ def agree(seconds: str = "60", *ways: str) -> None:
             print(f"| {way} | {seed} | {rate:.0f} | {rtt:.0f} ms | {again} | {failures} |", flush=True)
 
 
+def links(seconds: str = "20") -> None:
+    """One download over one and four hops of 2 Mbit/s, and over 802.11n: what pacing costs, whatever the receiver."""
+    fast = (ROOT / "scenarios" / "80211n.toml").read_text(encoding="utf-8").partition("[[flows]]")[0]
+    wired = CHAIN[CHAIN.index("[wired]") :]
+    cases: tuple[tuple[str, str, str, list[str]], ...] = (
+        ("2 Mbit/s, 1 hop", CHAIN, "2Mbps", ["topology.hops=1", "radio.rate=2Mbps"]),
+        ("2 Mbit/s, 4 hops", CHAIN, "2Mbps", ["topology.hops=4", "radio.rate=2Mbps"]),
+        ("802.11n, 4 hops", fast + wired, "300Mbps", []),
+    )
+    print("| links | receiver | plain kbit/s | paced kbit/s | |\n|---|---|---|---|---|")
+    for name, chain, rate, keys in cases:
+        last = "n1" if "1 hop" in name and "4" not in name else "n4"
+        for quick in (True, False):
+            found: dict[str, list[float]] = {"plain": [], "ours": []}
+            for way, goodput in found.items():
+                for seed in SEEDS:
+                    with network(way, seed, *keys, rate=rate, chain=chain) as (net, _):
+                        if quick:
+                            server = net[last].run("getent", "hosts", "S").stdout.split()[0]
+                            way_back = net[last].run("ip", "-o", "route", "get", server).stdout
+                            hop = re.search(r"(via \S+ )?dev \S+", way_back)
+                            assert hop is not None, way_back
+                            net[last].run("ip", "route", "replace", server, *hop[0].split(), "quickack", "1")
+                        net[last].start("iperf3", "-s", "-1", "-p", "5201")
+                        time.sleep(1)
+                        command = ("iperf3", "-J", "-c", last, "-p", "5201", "-t", seconds)
+                        end = json.loads(net["S"].run(*command, timeout=float(seconds) + 60).stdout)["end"]
+                    goodput.append(end["sum_received"]["bits_per_second"] / 1e3)
+            plain, paced = (" ".join(f"{one:.0f}" for one in each) for each in found.values())
+            change = statistics.mean(found["ours"]) / statistics.mean(found["plain"]) - 1
+            receiver = "quick" if quick else "ordinary"
+            print(f"| {name} | {receiver} | {plain} | {paced} | {change:+.0%} |", flush=True)
+
+
 def spent(pid: int | None) -> float:
     """Processor time of a process, in seconds, with what the kernel does in its name."""
     if pid is None:
@@ -277,5 +315,11 @@ def speed() -> None:
 
 
 if __name__ == "__main__":
-    known: dict[str, Callable[..., None]] = {"fair": fair, "alone": alone, "agree": agree, "speed": speed}
+    known: dict[str, Callable[..., None]] = {
+        "fair": fair,
+        "alone": alone,
+        "agree": agree,
+        "links": links,
+        "speed": speed,
+    }
     known[sys.argv[1]](*sys.argv[2:])

@@ -635,6 +635,11 @@ def test_check_says_what_is_wrong(border: Border) -> None:
     sound = border.run("gate", PROGRAM, "check", "--config", border.file())
     assert sound.returncode == 0, sound.stdout + sound.stderr
     assert "WRONG" not in sound.stdout
+    assert "warning" not in sound.stdout
+    fast = border.file()
+    fast.write_text(fast.read_text(encoding="utf-8").replace("6Mbps", "54Mbps"), encoding="utf-8")
+    warned = border.run("gate", PROGRAM, "check", "--config", fast).stdout
+    assert "warning: rate: found links of 54 Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s" in warned
     wrong = border.run("host", PROGRAM, "check", "--config", border.file())
     assert wrong.returncode == 1
     assert "WRONG: device mesh0 is not there" in wrong.stdout

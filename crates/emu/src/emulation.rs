@@ -24,7 +24,7 @@ use fourhop_live::Tried;
 use fourhop_live::device::Kind;
 use fourhop_live::poll::Poller;
 use fourhop_proto::mac;
-use fourhop_proto::route::{Aodv, Babel, Protocol, Router};
+use fourhop_proto::route::{Place, Protocol};
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::NetworkFlow;
 use fourhop_sim::scenario::Scenario;
@@ -387,8 +387,7 @@ fn hosted(
     let unsuited = |what: String| EmulationError::Unsuited(format!("--hosted: {what}"));
     let jitter = |node| Stream::new(seed, node, Purpose::RoutingJitter);
     let router = |node: NodeId| match &setup.routing {
-        Routing::Aodv(config) => Some(Router::from(Aodv::new(node.ipv4(), **config, jitter(node)))),
-        Routing::Babel(config) => Some(Router::from(Babel::new(node.ipv4(), *config, jitter(node)))),
+        Routing::Finding(protocol) => Some(protocol.router(Place::new(node.ipv4(), jitter(node)))),
         Routing::Static | Routing::Cheapest(_) | Routing::Outside => None,
     };
     if options.hosted.is_empty() {

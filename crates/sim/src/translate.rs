@@ -2,9 +2,9 @@
 //! applications.
 
 use crate::batch::Control;
-use crate::scenario::sections::{RoutingProtocol, UnawareNodes};
+use crate::scenario::sections::UnawareNodes;
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario, ScenarioError, Traffic as ScenarioTraffic};
-use crate::setup::{C3tcp, Flow, Routing, Setup, Source, Traffic};
+use crate::setup::{C3tcp, Flow, Setup, Source, Traffic};
 use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::{ccm, node};
@@ -38,14 +38,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
             link: scenario.link_config(),
             ttl: DEFAULT_TTL,
         },
-        routing: match scenario.routing.protocol {
-            RoutingProtocol::Static => match scenario.link_metric() {
-                None => Routing::Static,
-                Some(metric) => Routing::Cheapest(metric),
-            },
-            RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => Routing::Aodv(Box::new(scenario.aodv_config())),
-            RoutingProtocol::Babel => Routing::Babel(scenario.babel_config()),
-        },
+        routing: scenario.routing_setup(),
         wired: scenario.wired_plan(&network.gateways),
         crossing: scenario.crossing_config(),
         flows,

@@ -268,7 +268,7 @@ fn a_routing_packet_overtakes_the_queue() {
         config.link.queue.limit = 1000;
         // Node 1 has a growing queue of datagrams for node 0; at 2 s node 2 asks for a route to node 3 beyond it.
         let mut setup = line(config, &[200.0, 400.0, 600.0, 0.0]);
-        setup.routing = Routing::Aodv(Box::new(route::Config::ns2()));
+        setup.routing = Routing::from(route::Config::ns2());
         setup.flows.push(udp(1, 0, Time::ZERO, Dur::from_millis(6)));
         let ping = ping::Config {
             start: Time::from_secs(2),

@@ -6,7 +6,7 @@
 use super::Output;
 use crate::drop::DropReason;
 use crate::route::NextHop;
-use crate::wire::{AodvMessage, AtpContent, Body, Ipv4Packet, RoutingMessage, bytes};
+use crate::wire::{AtpContent, Body, Ipv4Packet, bytes};
 use core::net::Ipv4Addr;
 
 #[cfg(doc)]
@@ -52,6 +52,11 @@ macro_rules! kinds {
             /// Name in traces.
             pub const fn name(self) -> &'static str {
                 match self { $(PacketKind::$kind => $name,)+ }
+            }
+
+            /// The kind of that name; [`PacketKind::Other`] if there is none.
+            pub fn named(name: &str) -> PacketKind {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name).unwrap_or(PacketKind::Other)
             }
         }
     };
@@ -159,17 +164,8 @@ impl Note {
             Body::Routing(message) => {
                 (note.protocol, note.src.1, note.dst.1) = (17, message.port(), message.port());
                 note.payload = message.len();
-                (note.kind, note.seq) = match message {
-                    RoutingMessage::Aodv(aodv) => match aodv {
-                        AodvMessage::Rreq(rreq) => (PacketKind::Rreq, rreq.rreq_id),
-                        AodvMessage::Rrep(rrep) if packet.is_for_all() => (PacketKind::Hello, rrep.destination_seqno),
-                        AodvMessage::Rrep(rrep) => (PacketKind::Rrep, rrep.destination_seqno),
-                        AodvMessage::Rerr(_) => (PacketKind::Rerr, 0),
-                        AodvMessage::RrepAck => (PacketKind::RrepAck, 0),
-                        AodvMessage::Probe(_) => (PacketKind::Probe, 0),
-                    },
-                    RoutingMessage::Babel(_) => (PacketKind::Babel, 0),
-                };
+                let (kind, number) = message.told(packet.is_for_all());
+                (note.kind, note.seq) = (PacketKind::named(kind), number);
             }
             Body::Echo(echo) => {
                 (note.protocol, note.seq, note.payload) = (1, echo.number.into(), echo.payload);

@@ -1,11 +1,13 @@
 //! Interface of a routing protocol to its node.
 
 use super::action::{Action, Signal};
+use super::address_plan::AddressPlan;
 use super::usage::Usage;
 use crate::drop::DropReason;
-use crate::wire::Ipv4Packet;
+use crate::wire::{Ipv4Packet, Prefix};
 use core::net::Ipv4Addr;
-use fourhop_units::{Dbm, Rate, Time};
+use fourhop_units::{Dbm, Rate, Stream, Time};
+use std::sync::Arc;
 
 /// Takes the counters of a protocol: its name in results, and each counter with its own.
 pub type CounterVisitor<'a> = dyn FnMut(&'static str, &mut dyn Iterator<Item = (&'static str, u64)>) + 'a;
@@ -99,4 +101,35 @@ pub trait Protocol {
 
     /// Hops to `dst` along the route, where known.
     fn hops(&self, dst: Ipv4Addr) -> Option<u8>;
+}
+
+/// Where a router is to run.
+#[derive(Debug)]
+pub struct Place {
+    /// Address of its node.
+    pub addr: Ipv4Addr,
+    /// Draws the random delays of its messages.
+    pub jitter: Stream,
+    /// What is behind its node, if that is a gateway.
+    pub serves: Option<Prefix>,
+    /// Which addresses are behind gateways.
+    pub plan: AddressPlan,
+    /// Do packets carry the simulator's notes?
+    pub notes: bool,
+}
+
+impl Place {
+    /// A node of a mesh without gateways, whose packets carry no notes.
+    pub fn new(addr: Ipv4Addr, jitter: Stream) -> Place {
+        Place { addr, jitter, serves: None, plan: AddressPlan::default(), notes: false }
+    }
+}
+
+/// A protocol whose nodes find routes by themselves.
+pub trait Distributed: Protocol {
+    /// Its options.
+    type Config;
+
+    /// The protocol at a node; all nodes of a network share the options.
+    fn at(place: Place, config: &Arc<Self::Config>) -> Self;
 }

@@ -1,20 +1,46 @@
 //! The protocols that there are, and static dispatch to them. To add one: a folder beside this file with its
-//! [`Protocol`], and a line in the list at the end.
+//! [`Protocol`], and a row in the list at the end.
 
 use super::action::{Action, Signal};
 use super::aodv::Aodv;
 use super::babel::Babel;
-use super::protocol::{CounterVisitor, Protocol};
+use super::protocol::{CounterVisitor, Distributed, Place, Protocol};
 use super::static_routes::StaticRoutes;
 use super::usage::Usage;
 use crate::drop::DropReason;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dbm, Rate, Time};
+use std::sync::Arc;
 
 /// Makes of a list of protocols the enum that dispatches over them without a vtable.
 macro_rules! protocols {
-    ($($(#[$doc:meta])* $variant:ident($type:ty);)+) => {
+    (
+        given { $($(#[$given_doc:meta])* $given:ident($given_type:ty);)+ }
+        finding { $($(#[$doc:meta])* $variant:ident($type:ty);)+ }
+    ) => {
+        protocols! { @router $($(#[$given_doc])* $given($given_type);)+ $($(#[$doc])* $variant($type);)+ }
+
+        /// A protocol whose nodes find routes by themselves, with its options.
+        #[derive(Clone, Debug)]
+        pub enum Finding {
+            $($(#[$doc])* $variant(Arc<<$type as Distributed>::Config>),)+
+        }
+
+        $(impl From<<$type as Distributed>::Config> for Finding {
+            fn from(config: <$type as Distributed>::Config) -> Finding {
+                Finding::$variant(Arc::new(config))
+            }
+        })+
+
+        impl Finding {
+            /// The router of the node at `place`.
+            pub fn router(&self, place: Place) -> Router {
+                match self { $(Finding::$variant(config) => <$type>::at(place, config).into(),)+ }
+            }
+        }
+    };
+    (@router $($(#[$doc:meta])* $variant:ident($type:ty);)+) => {
         /// The routing layer of a node.
         #[derive(Clone, Debug)]
         pub enum Router {
@@ -104,12 +130,16 @@ macro_rules! protocols {
 }
 
 protocols! {
-    /// Routes given from outside.
-    Static(StaticRoutes);
-    /// RFC 3561.
-    Aodv(Aodv);
-    /// RFC 8966.
-    Babel(Babel);
+    given {
+        /// Routes given from outside.
+        Static(StaticRoutes);
+    }
+    finding {
+        /// RFC 3561.
+        Aodv(Aodv);
+        /// RFC 8966.
+        Babel(Babel);
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! AODV messages (RFC 3561 section 5).
 
+use super::{Message, encode};
 use core::net::Ipv4Addr;
 
 /// Route request (section 5.1).
@@ -140,9 +141,22 @@ impl AodvMessage {
         }
     }
 
+    /// Never: every message has a header.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+impl Message for AodvMessage {
+    const PORT: u16 = AodvMessage::PORT;
+
+    fn len(&self) -> u32 {
+        AodvMessage::len(self)
+    }
+
     /// Bytes of the packet as ns-2.35 counts it: an IPv4 header and its C structures, in which a request and a reply carry a
     /// 4-byte time stamp.
-    pub fn ns2_packet_len(&self) -> u32 {
+    fn ns2_packet_len(&self) -> u32 {
         match self {
             AodvMessage::Rreq(rreq) => 48 + rreq.cost.map_or(0, |_| PathCost::LEN),
             AodvMessage::Rrep(rrep) => 44 + rrep.cost.map_or(0, |_| PathCost::LEN),
@@ -152,8 +166,17 @@ impl AodvMessage {
         }
     }
 
-    /// Never: every message has a header.
-    pub fn is_empty(&self) -> bool {
-        false
+    fn encode(&self, out: &mut Vec<u8>) {
+        encode::aodv(self, out);
+    }
+
+    fn told(&self, to_all: bool) -> (&'static str, u32) {
+        match self {
+            AodvMessage::Rreq(rreq) => ("rreq", rreq.rreq_id),
+            AodvMessage::Rrep(rrep) => (if to_all { "hello" } else { "rrep" }, rrep.destination_seqno),
+            AodvMessage::Rerr(_) => ("rerr", 0),
+            AodvMessage::RrepAck => ("rrep-ack", 0),
+            AodvMessage::Probe(_) => ("probe", 0),
+        }
     }
 }

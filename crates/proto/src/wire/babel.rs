@@ -5,7 +5,7 @@
 //! again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV of its own (flag R of
 //! section 4.6.9).
 
-use super::Prefix;
+use super::{Message, Prefix};
 use arrayvec::ArrayVec;
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -161,16 +161,27 @@ impl BabelMessage {
         false
     }
 
-    /// Appends the packet's bytes.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend(Self::MAGIC);
-        out.extend(((self.len() - Self::HEADER) as u16).to_be_bytes());
-        self.write(&mut |bytes| out.extend(bytes));
-    }
-
     fn write(&self, put: &mut impl FnMut(&[u8])) {
         let mut state = State::default();
         self.tlvs.iter().for_each(|tlv| tlv.write(&mut state, put));
+    }
+}
+
+impl Message for BabelMessage {
+    const PORT: u16 = BabelMessage::PORT;
+
+    fn len(&self) -> u32 {
+        BabelMessage::len(self)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(Self::MAGIC);
+        out.extend(((BabelMessage::len(self) - Self::HEADER) as u16).to_be_bytes());
+        self.write(&mut |bytes| out.extend(bytes));
+    }
+
+    fn told(&self, _to_all: bool) -> (&'static str, u32) {
+        ("babel", 0)
     }
 }
 

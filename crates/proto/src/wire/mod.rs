@@ -31,5 +31,5 @@ pub use mcs::{Format, Guard, Mcs, STREAMS_MAX, Width};
 pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};
 pub use prefix::Prefix;
-pub use routing::RoutingMessage;
+pub use routing::{Message, RoutingMessage};
 pub use tcp::{SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

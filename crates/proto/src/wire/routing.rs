@@ -1,66 +1,80 @@
-//! Messages of routing protocols: one class of packets, whatever the protocol. The layers between routing and the radio ask
-//! for the class (interface queues put it first, accounts count it apart) and never for the protocol.
+//! Messages of routing protocols: one class of packets, whatever the protocol. The layers between routing and the radio
+//! ask for the class (interface queues put it first, accounts count it apart) and never for the protocol.
 
 use super::packet::IPV4_HEADER;
-use super::{AodvMessage, BabelMessage, encode};
+use super::{AodvMessage, BabelMessage};
 
-/// A message of a routing protocol, over UDP. Another protocol is a variant here.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum RoutingMessage {
-    /// RFC 3561.
-    Aodv(AodvMessage),
-    /// RFC 8966.
-    Babel(BabelMessage),
-}
-
-impl RoutingMessage {
-    /// The protocol's UDP port, from and to which its messages go.
-    pub const fn port(&self) -> u16 {
-        match self {
-            RoutingMessage::Aodv(_) => AodvMessage::PORT,
-            RoutingMessage::Babel(_) => BabelMessage::PORT,
-        }
-    }
+/// What the layers below routing ask of a message. To add a protocol's, implement this and add a row at the end.
+pub trait Message {
+    /// UDP port of the protocol, from and to which its messages go.
+    const PORT: u16;
 
     /// Bytes of the message as its protocol lays it out, without UDP and IP.
-    pub fn len(&self) -> u32 {
-        match self {
-            RoutingMessage::Aodv(message) => message.len(),
-            RoutingMessage::Babel(message) => message.len(),
-        }
-    }
+    fn len(&self) -> u32;
 
-    /// Never: every message has a header.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// Bytes of the packet as ns-2.35 counts it, IP included.
-    pub fn ns2_packet_len(&self) -> u32 {
-        match self {
-            RoutingMessage::Aodv(message) => message.ns2_packet_len(),
-            // ns-2.35 has no Babel; it counts no UDP header.
-            RoutingMessage::Babel(message) => IPV4_HEADER + message.len(),
-        }
+    /// Bytes of the packet as ns-2.35 counts it, IP included: without a UDP header.
+    fn ns2_packet_len(&self) -> u32 {
+        IPV4_HEADER + self.len()
     }
 
     /// Appends the message's bytes.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            RoutingMessage::Aodv(message) => encode::aodv(message, out),
-            RoutingMessage::Babel(message) => message.encode(out),
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// What a trace calls it, a name of its kinds of packets, and its number or 0; `to_all` neighbours or to one.
+    fn told(&self, _to_all: bool) -> (&'static str, u32) {
+        ("other", 0)
+    }
+}
+
+macro_rules! messages {
+    ($($(#[$doc:meta])* $protocol:ident($message:ty);)+) => {
+        /// A message of a routing protocol, over UDP.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub enum RoutingMessage { $($(#[$doc])* $protocol($message),)+ }
+
+        impl RoutingMessage {
+            /// The protocol's UDP port, from and to which its messages go.
+            pub const fn port(&self) -> u16 {
+                match self { $(RoutingMessage::$protocol(_) => <$message as Message>::PORT,)+ }
+            }
+
+            /// Bytes of the message as its protocol lays it out, without UDP and IP.
+            pub fn len(&self) -> u32 {
+                match self { $(RoutingMessage::$protocol(message) => Message::len(message),)+ }
+            }
+
+            /// Never: every message has a header.
+            pub fn is_empty(&self) -> bool {
+                false
+            }
+
+            /// Bytes of the packet as ns-2.35 counts it, IP included.
+            pub fn ns2_packet_len(&self) -> u32 {
+                match self { $(RoutingMessage::$protocol(message) => Message::ns2_packet_len(message),)+ }
+            }
+
+            /// Appends the message's bytes.
+            pub fn encode(&self, out: &mut Vec<u8>) {
+                match self { $(RoutingMessage::$protocol(message) => Message::encode(message, out),)+ }
+            }
+
+            /// What a trace says of it ([`Message::told`]).
+            pub fn told(&self, to_all: bool) -> (&'static str, u32) {
+                match self { $(RoutingMessage::$protocol(message) => message.told(to_all),)+ }
+            }
         }
-    }
+
+        $(impl From<$message> for RoutingMessage {
+            fn from(message: $message) -> RoutingMessage {
+                RoutingMessage::$protocol(message)
+            }
+        })+
+    };
 }
 
-impl From<AodvMessage> for RoutingMessage {
-    fn from(message: AodvMessage) -> RoutingMessage {
-        RoutingMessage::Aodv(message)
-    }
-}
-
-impl From<BabelMessage> for RoutingMessage {
-    fn from(message: BabelMessage) -> RoutingMessage {
-        RoutingMessage::Babel(message)
-    }
+messages! {
+    /// RFC 3561.
+    Aodv(AodvMessage);
+    /// RFC 8966.
+    Babel(BabelMessage);
 }

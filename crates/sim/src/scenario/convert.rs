@@ -2,8 +2,9 @@
 //! not define it: what depends on several keys, and what the profile or the transport decides.
 
 use super::key::Section;
-use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, Tcp};
+use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, RoutingProtocol, Tcp};
 use super::{FlowTransport, Scenario, Traffic};
+use crate::setup;
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
 use fourhop_proto::route::{Metric, babel};
@@ -40,6 +41,15 @@ impl Scenario {
     /// What is summed up over the links of a path, if it is not their number.
     pub fn link_metric(&self) -> Option<Metric> {
         self.routing.metric.of_links(self.mac_config().access_overhead(Metric::PACKET))
+    }
+
+    /// What routes packets, with its options.
+    pub fn routing_setup(&self) -> setup::Routing {
+        match self.routing.protocol {
+            RoutingProtocol::Static => self.link_metric().map_or(setup::Routing::Static, setup::Routing::Cheapest),
+            RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => self.aodv_config().into(),
+            RoutingProtocol::Babel => self.babel_config().into(),
+        }
     }
 
     /// What AODV of every node is given, if that is the routing protocol.

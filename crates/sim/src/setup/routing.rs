@@ -6,9 +6,8 @@ use crate::channel_choice::ChannelChoice;
 use crate::link_cost::LinkCost;
 use crate::stations::Stations;
 use crate::wired::Plan;
-use fourhop_proto::route::{self, Aodv, Babel, Metric, Router, ShortestPaths, StaticRoutes, babel};
+use fourhop_proto::route::{Finding, Metric, Place, Router, ShortestPaths, StaticRoutes};
 use fourhop_units::{NodeId, Purpose, Stream, Watt};
-use std::sync::Arc;
 
 /// Routing of packets.
 #[derive(Clone, Debug)]
@@ -17,12 +16,19 @@ pub enum Routing {
     Static,
     /// The same by the least sum of a metric of the links.
     Cheapest(Metric),
-    /// On demand.
-    Aodv(Box<route::Config>),
-    /// Known before it is needed.
-    Babel(babel::Config),
+    /// A protocol whose nodes find routes by themselves.
+    Finding(Finding),
     /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
     Outside,
+}
+
+impl<Config> From<Config> for Routing
+where
+    Finding: From<Config>,
+{
+    fn from(config: Config) -> Routing {
+        Routing::Finding(config.into())
+    }
 }
 
 impl Setup {
@@ -83,27 +89,16 @@ impl Setup {
                 let beside = || (0..count).map(|to| (ip(to), ip(to), 1));
                 (0..count).map(|from| StaticRoutes::new(ip(from), beside()).into()).collect()
             }
-            Routing::Aodv(config) => (0..count)
-                .zip(std::iter::repeat(Arc::new(**config)))
-                .map(|(n, config)| {
+            Routing::Finding(protocol) => (0..count)
+                .map(|n| {
                     let id = NodeId(n as u32);
-                    let jitter = Stream::new(seed, id, Purpose::RoutingJitter);
-                    let aodv = Aodv::new(id.ipv4(), config, jitter).with_notes();
-                    Router::from(match &self.wired {
-                        Some(plan) if plan.gateways.contains(&id) => aodv.with_gateway([Plan::OUTSIDE]),
-                        Some(plan) => aodv.with_plan(plan.addresses()),
-                        None => aodv,
-                    })
-                })
-                .collect(),
-            Routing::Babel(config) => (0..count)
-                .zip(std::iter::repeat(Arc::new(*config)))
-                .map(|(n, config)| {
-                    let id = NodeId(n as u32);
-                    let babel = Babel::new(id.ipv4(), config, Stream::new(seed, id, Purpose::RoutingJitter));
-                    let is_gateway = self.wired.as_ref().is_some_and(|plan| plan.gateways.contains(&id));
-                    let outside = is_gateway.then_some(Plan::OUTSIDE);
-                    Router::from(babel.with_gateway(outside))
+                    let mut place = Place::new(id.ipv4(), Stream::new(seed, id, Purpose::RoutingJitter));
+                    place.notes = true;
+                    if let Some(plan) = &self.wired {
+                        place.serves = plan.gateways.contains(&id).then_some(Plan::OUTSIDE);
+                        place.plan = plan.addresses();
+                    }
+                    protocol.router(place)
                 })
                 .collect(),
         }

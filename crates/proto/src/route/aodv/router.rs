@@ -1,13 +1,27 @@
 //! AODV as its node sees it.
 
-use super::Aodv;
+use super::{Aodv, Config};
 use crate::drop::DropReason;
 use crate::route::action::{Action, Signal};
-use crate::route::protocol::{CounterVisitor, Protocol};
+use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
 use crate::route::usage::Usage;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dbm, Rate, Time};
+use std::sync::Arc;
+
+impl Distributed for Aodv {
+    type Config = Config;
+
+    fn at(place: Place, config: &Arc<Config>) -> Aodv {
+        let aodv = Aodv::new(place.addr, config.clone(), place.jitter);
+        let aodv = if place.notes { aodv.with_notes() } else { aodv };
+        match place.serves {
+            Some(prefix) => aodv.with_gateway([prefix]),
+            None => aodv.with_plan(place.plan),
+        }
+    }
+}
 
 impl Protocol for Aodv {
     fn with_route_changes(self) -> Aodv {

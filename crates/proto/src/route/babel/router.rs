@@ -1,13 +1,22 @@
 //! Babel as its node sees it.
 
-use super::Babel;
+use super::{Babel, Config};
 use crate::drop::DropReason;
 use crate::route::action::Action;
-use crate::route::protocol::{CounterVisitor, Protocol};
+use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
 use crate::route::usage::Usage;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
+use std::sync::Arc;
+
+impl Distributed for Babel {
+    type Config = Config;
+
+    fn at(place: Place, config: &Arc<Config>) -> Babel {
+        Babel::new(place.addr, config.clone(), place.jitter).with_gateway(place.serves)
+    }
+}
 
 impl Protocol for Babel {
     fn with_route_changes(self) -> Babel {

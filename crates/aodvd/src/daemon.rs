@@ -6,7 +6,7 @@ use crate::engine::{Arrival, Engine, Task};
 use crate::kept::Kept;
 use crate::kernel::{self, Kernel};
 use crate::port::Port;
-use crate::report::Report;
+use crate::report::{Figures, Report};
 use crate::signal::Signals;
 use crate::signal::emulator::written;
 use crate::traffic::{Mac, Traffic};
@@ -23,7 +23,6 @@ use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
 use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -48,33 +47,6 @@ const LOOK_SOON: Dur = Dur::from_millis(200);
 
 /// Name of the service: one process in a network namespace has it.
 pub const SERVICE: &str = "fourhop-aodvd";
-
-/// The daemon's counters.
-#[derive(Clone, Debug, Default)]
-pub struct Figures {
-    /// Packets without a route that the kernel handed over.
-    pub caught: u64,
-    /// Packets handed back.
-    pub released: u64,
-    /// Those that the kernel did not take.
-    pub release_failed: u64,
-    /// Messages that the kernel did not take.
-    pub send_failed: u64,
-    /// Changes of routes that the kernel has refused.
-    pub kernel_refused: u64,
-    /// Routes and rules that another program took away, and that were put back.
-    pub restored: u64,
-    /// Packets that passed the interfaces, as far as they were seen.
-    pub frames_seen: u64,
-    /// Links given up because ARP had no answer.
-    pub failures_arp: u64,
-    /// Because frames were given up.
-    pub failures_frames: u64,
-    /// Because their device went down.
-    pub failures_device: u64,
-    /// Packets that were lost, by reason.
-    pub lost: BTreeMap<&'static str, u64>,
-}
 
 /// A running daemon.
 struct Daemon {

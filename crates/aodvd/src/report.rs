@@ -1,6 +1,5 @@
 //! What a running daemon says of itself: one structure, as JSON and as tables.
 
-use crate::daemon::Figures;
 use crate::engine::Engine;
 use fourhop_live::screen::table;
 use fourhop_proto::route::aodv::RouteState;
@@ -8,6 +7,33 @@ use fourhop_units::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+
+/// The daemon's counters.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Packets without a route that the kernel handed over.
+    pub caught: u64,
+    /// Packets handed back.
+    pub released: u64,
+    /// Those that the kernel did not take.
+    pub release_failed: u64,
+    /// Messages that the kernel did not take.
+    pub send_failed: u64,
+    /// Changes of routes that the kernel has refused.
+    pub kernel_refused: u64,
+    /// Routes and rules that another program took away, and that were put back.
+    pub restored: u64,
+    /// Packets that passed the interfaces, as far as they were seen.
+    pub frames_seen: u64,
+    /// Links given up because ARP had no answer.
+    pub failures_arp: u64,
+    /// Because frames were given up.
+    pub failures_frames: u64,
+    /// Because their device went down.
+    pub failures_device: u64,
+    /// Packets that were lost, by reason.
+    pub lost: BTreeMap<&'static str, u64>,
+}
 
 /// The state of a daemon. Times are in seconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

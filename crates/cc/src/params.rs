@@ -1,7 +1,21 @@
 //! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
 //! reads those it has.
 
-use crate::{ap2, bbr, rbp, tcp_ap};
+use crate::{ap2, bbr};
+use crate::tcp_ap::params as tcp_ap;
+
+/// Which round trip is divided, and by which window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Samples {
+    /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval follows
+    /// each change of either.
+    Timer,
+    /// An average of its own over every acknowledgement, duplicate ones too, with a weight of 1/8 for the newest
+    /// ([`crate::Hint::RoundTrip`]), by the window in use before that acknowledgement, inflated in recovery. After an outage of
+    /// seconds an acknowledgement echoes what left seconds ago, so the interval is long as well, and until the next one
+    /// comes it stays what it was. A pacing agent on ns-2.35's NewReno does this.
+    EveryAck,
+}
 
 /// Parameters of all algorithms; each says in its file which it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +33,7 @@ pub struct Params {
     /// Rate-based pacing: V of RTT / (cwnd + V). Gupta et al. 2004: 1.
     pub pacing_v: u32,
     /// Rate-based pacing: which round trip is divided. The paper does not say.
-    pub pacing_samples: rbp::Samples,
+    pub pacing_samples: Samples,
     /// Congestion-window limit: a fixed limit in segments; `None`: by the number of hops.
     pub limit: Option<u32>,
     /// AP2: what an experiment takes out of it.
@@ -38,7 +52,7 @@ impl Params {
             hystart: false,
             bbr_budget: bbr::Budget::Draft,
             pacing_v: 1,
-            pacing_samples: rbp::Samples::Timer,
+            pacing_samples: Samples::Timer,
             limit: None,
             ap2_without: ap2::Without::Nothing,
             tcp_ap: tcp_ap::Params::paper(),

@@ -5,8 +5,7 @@ use crate::sections::Profile;
 use crate::value::{Number, Share};
 use fourhop_cc::tcp_ap;
 use fourhop_proto::phy::PhyKind;
-use fourhop_proto::route::babel;
-use fourhop_proto::{atp, ccm, gateway, mac, net, phy, route, tcp};
+use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
 
 /// The configuration of a layer, of which each profile has one.
@@ -19,13 +18,15 @@ impl Profiled for () {
     fn of(_profile: Profile) {}
 }
 
+/// Declares the configurations of a layer in both profiles.
+#[macro_export]
 macro_rules! profiled {
     ($($config:ty: $ns2:expr, $standard:expr;)+) => { $(
-        impl Profiled for $config {
-            fn of(profile: Profile) -> $config {
+        impl $crate::layer::Profiled for $config {
+            fn of(profile: $crate::profile::Profile) -> $config {
                 match profile {
-                    Profile::Ns2 => $ns2,
-                    Profile::Standard => $standard,
+                    $crate::profile::Profile::Ns2 => $ns2,
+                    $crate::profile::Profile::Standard => $standard,
                 }
             }
         }
@@ -42,8 +43,6 @@ profiled! {
     // These came after ns-2 and are what their papers say in either profile.
     tcp_ap::Params: tcp_ap::Params::paper(), tcp_ap::Params::paper();
     gateway::Config: gateway::Config::paper(), gateway::Config::paper();
-    atp::Config: atp::Config::published(), atp::Config::published();
-    babel::Config: babel::Config::standard(), babel::Config::standard();
     ccm::Options: ccm::Options::NEWEST, ccm::Options::NEWEST;
 }
 

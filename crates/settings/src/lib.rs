@@ -16,6 +16,7 @@ pub mod file;
 pub mod form;
 pub mod key;
 pub mod layer;
+pub mod profile;
 pub mod quantity;
 pub mod resolve;
 pub mod schema;

@@ -7,6 +7,7 @@ use crate::sections::Profile;
 use crate::tree::{Data, Node, Origin};
 use crate::value::{Value, Values};
 use fourhop_cc::Transport;
+use fourhop_proto::node::OwnTransport;
 use std::collections::BTreeMap;
 
 /// A section whose keys are all as declared.
@@ -150,7 +151,8 @@ pub fn resolve_keys(
 
 /// Names of everything a flow's `transport` can be.
 pub fn transport_names() -> Vec<&'static str> {
-    Transport::ALL.iter().map(|t| t.name).chain(["atp", "udp", "ping"]).collect()
+    let own = OwnTransport::ALL.iter().map(|t| t.name());
+    Transport::ALL.iter().map(|t| t.name).chain(own).chain(["udp", "ping"]).collect()
 }
 
 impl Key {

@@ -4,9 +4,9 @@ use crate::key::{Choice, Fallback, Key, Kind, Section};
 use crate::quantity::{ALL as ALL_UNITS, Unit};
 use crate::resolve::{show, transport_names};
 use crate::sections::{
-    AdhocTcp, Atp, Babel, C3tcp, Edca, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys,
-    Profile, Radio, RadioKeys, RouteKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys,
-    WireKeys, WiredKeys,
+    self, AdhocTcp, C3tcp, Edca, FlowKeys, GatewayKeys, General, Link, LossKeys, Mac, MobilityKeys, NodeKeys, Profile,
+    Radio, RadioKeys, RouteKeys, Routing, Tcp, TcpAp, TopologyKeys, TopologyKind, TrafficKeys, WallKeys, WireKeys,
+    WiredKeys,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -25,9 +25,13 @@ fn table<S: Section>() -> Table {
     Table { name: S::NAME, about: S::ABOUT.trim(), keys: S::KEYS }
 }
 
+macro_rules! own_tables {
+    ($($field:ident: $file:ident::$section:ident;)+) => { [$(table::<sections::$file::$section>(),)+] };
+}
+
 /// Every section in the order of a file.
-pub fn tables() -> [Table; 24] {
-    [
+pub fn tables() -> Vec<Table> {
+    let network = [
         table::<General>(),
         table::<TopologyKeys>(),
         table::<MobilityKeys>(),
@@ -41,18 +45,19 @@ pub fn tables() -> [Table; 24] {
         table::<Link>(),
         table::<Routing>(),
         table::<RouteKeys>(),
-        table::<Babel>(),
+    ];
+    let transports = [
         table::<Tcp>(),
         table::<TcpAp>(),
         table::<AdhocTcp>(),
-        table::<Atp>(),
         table::<C3tcp>(),
         table::<WiredKeys>(),
         table::<WireKeys>(),
         table::<GatewayKeys>(),
         table::<TrafficKeys>(),
         table::<FlowKeys>(),
-    ]
+    ];
+    network.into_iter().chain(crate::own_sections!(own_tables)).chain(transports).collect()
 }
 
 /// May there be several of the section `name`, each under `[[name]]`?
@@ -68,9 +73,11 @@ pub fn section_names() -> Vec<&'static str> {
 /// The JSON Schema (draft 2020-12) of a scenario. It knows every key, its form and its documentation; ranges of
 /// quantities, and what concerns several keys together, only the reader checks.
 pub fn schema() -> String {
-    let [general, sections @ ..] = tables();
+    let tables = tables();
+    // INVARIANT: the first table is that of the top level.
+    let (general, sections) = tables.split_first().expect("there are tables");
     let mut properties = properties(general.keys);
-    for section in &sections {
+    for section in sections {
         let object = object(section);
         let schema = match section.name {
             name if is_list(name) => json!({ "type": "array", "minItems": 1, "items": object }),

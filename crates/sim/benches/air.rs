@@ -27,7 +27,6 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         wired: None,
         crossing: None,
         flows,
-        atp: None,
         c3tcp: None,
         without_mcs: Vec::new(),
         particular: Default::default(),
@@ -60,7 +59,7 @@ fn frame_over_neighbours(c: &mut Criterion) {
 /// The first packet of a flow across a grid of 10 x 10: its request is heard everywhere, the reply comes back.
 fn aodv_flood(c: &mut Criterion) {
     let positions: Vec<_> = (0..100).map(|i| (200.0 * f64::from(i % 10), 200.0 * f64::from(i / 10))).collect();
-    let routing = Routing::from(route::Config::ns2());
+    let routing = Routing::finding(route::Config::ns2());
     let control = Control::new();
     c.bench_function("air/AODV flood of 100 nodes", |b| {
         b.iter_batched_ref(

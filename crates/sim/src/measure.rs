@@ -207,7 +207,7 @@ pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
 /// Size of one packet of a flow.
 fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
-        (FlowTransport::Tcp(_) | FlowTransport::Atp, _) => scenario.tcp.mss.get(),
+        (FlowTransport::Tcp(_) | FlowTransport::Own(_), _) => scenario.tcp.mss.get(),
         (_, App::Cbr { payload, .. } | App::Ping { payload, .. }) => payload.get(),
         (_, App::Bulk | App::Transfer { .. } | App::Stream { .. } | App::Files { .. }) => scenario.tcp.mss.get(),
     }

@@ -12,10 +12,11 @@ use crate::trace::{
 };
 use crate::translate;
 use crate::world::World;
+use fourhop_proto::app::ages::Ages;
 use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::gateway::{Crossing, FlowKey, FlowState, Gateway};
-use fourhop_proto::node::{Ages, EndpointKind};
+use fourhop_proto::node::EndpointKind;
 use fourhop_proto::route::{Protocol, Usage};
 use fourhop_proto::wire::{Category, Ipv4Packet};
 use fourhop_proto::{mac, route};
@@ -273,7 +274,7 @@ fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunR
 
 fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &FlowEnds, marks: &Marks) -> FlowResult {
     let sender = endpoint(world, ends.sender);
-    let stats = sender.stats();
+    let counts = sender.counts();
     let round_trips = match &sender.kind {
         EndpointKind::Pinger(pinger) => RoundTrips::new(pinger.round_trips()),
         _ => RoundTrips::default(),
@@ -289,7 +290,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
             let mean = (pinger.received() > 0).then(|| pinger.rtt_sum().as_secs_f64() / pinger.received() as f64);
             (pinger.sent(), mean)
         }
-        _ => (stats.segments_sent, sender.rtt_mean().map(Dur::as_secs_f64)),
+        _ => (counts.sent, sender.rtt_mean().map(Dur::as_secs_f64)),
     };
     let last = marks.borders.len() - 1;
     let (from, to) = (marks.borders[0], marks.borders[last]);
@@ -321,9 +322,9 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         files: sender.files().map(|files| files.completed()),
         batch_goodput_bps: (0..marks.batches).map(batch).collect(),
         sent,
-        retransmitted: stats.segments_retransmitted,
-        timeouts: stats.timeouts,
-        fast_retransmits: stats.fast_retransmits,
+        retransmitted: counts.retransmitted,
+        timeouts: counts.timeouts,
+        fast_retransmits: counts.fast_retransmits,
         rtt_mean_s,
         rtt_min_s: round_trips.min,
         rtt_median_s: round_trips.median,

@@ -23,7 +23,6 @@ use crate::trace::Tap;
 use crate::wired::{Plan, Wired};
 use crate::world::World;
 use flow::connect;
-use fourhop_proto::atp;
 use fourhop_proto::ccm;
 use fourhop_proto::gateway::{CrossingConfig, HashKey};
 use fourhop_proto::mac::{OptionsRule, RateControl};
@@ -64,8 +63,6 @@ pub struct Setup {
     pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
-    /// ATP, if a flow uses it: then every node tells its delays.
-    pub atp: Option<atp::Config>,
     /// C3TCP, if it is in use.
     pub c3tcp: Option<C3tcp>,
     /// What single nodes do in another way, and routes that are given.
@@ -226,12 +223,7 @@ impl Setup {
             Some(host) => (node, wired.host_mut(host).add_endpoint(endpoint)),
             None => (node, nodes[node.index()].add_endpoint(endpoint)),
         };
-        let ends = self
-            .flows
-            .iter()
-            .enumerate()
-            .map(|(index, flow)| connect(&mut place, seed, index, flow, self.atp.as_ref()))
-            .collect();
+        let ends = self.flows.iter().enumerate().map(|(index, flow)| connect(&mut place, seed, index, flow)).collect();
         let rules = node::Rules::new(self.node.phy, &self.node.mac);
         let world = World::new(nodes, stations.clone(), rules, air, wired, tap);
         let world = match &self.radio {
@@ -299,7 +291,11 @@ impl Setup {
         if let Some(c3tcp) = modules {
             node.add_modules(c3tcp.options);
         }
-        if let Some(options) = self.atp {
+        let meter = self.flows.iter().find_map(|flow| match &flow.traffic {
+            Traffic::Own(options, _) => options.meter(),
+            _ => None,
+        });
+        if let Some(options) = meter {
             node.add_meter(options);
         }
         let cost = self.particular.packet_costs.get(&id).copied().unwrap_or(self.node.link.packet_cost);

@@ -14,7 +14,7 @@ pub struct FlowSoFar {
     pub ends: (Ipv4Addr, Ipv4Addr),
     /// Their ports.
     pub ports: (u16, u16),
-    /// `tcp`, `udp`, `atp` or `icmp`.
+    /// `tcp`, `udp`, `icmp`, or the name of a transport of its own.
     pub protocol: &'static str,
     /// Segments, datagrams or echo requests sent.
     pub sent: u64,
@@ -32,14 +32,14 @@ impl FlowSoFar {
         let (sender, receiver) = (endpoint(world, ends.sender), endpoint(world, ends.receiver));
         let (_, bytes) = received(world, ends);
         let address = sender.address;
-        let segments = (sender.stats().segments_sent, bytes.div_ceil(mss.max(1)));
+        let segments = (sender.counts().sent, bytes.div_ceil(mss.max(1)));
         let (protocol, (sent, arrived), rtt_mean) = match &sender.kind {
             EndpointKind::UdpSender(cbr) => ("udp", (cbr.sent(), receiver.datagrams), None),
             EndpointKind::Pinger(pinger) => {
                 let mean = (pinger.received() > 0).then(|| pinger.rtt_sum() / pinger.received());
                 ("icmp", (pinger.sent(), pinger.received()), mean)
             }
-            EndpointKind::AtpSender(..) => ("atp", segments, sender.rtt_mean()),
+            EndpointKind::Own(end) => (end.transport().name(), segments, sender.rtt_mean()),
             _ => ("tcp", segments, sender.rtt_mean()),
         };
         let (src, dst) = (ends.sender.0.ipv4(), address.peer);

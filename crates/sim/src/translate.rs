@@ -42,11 +42,6 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         wired: scenario.wired_plan(&network.gateways),
         crossing: scenario.crossing_config(),
         flows,
-        atp: network
-            .flows
-            .iter()
-            .any(|flow| flow.traffic.transport == FlowTransport::Atp)
-            .then(|| scenario.atp_config()),
         c3tcp: c3tcp(scenario),
         without_mcs: scenario.without_mcs(),
         particular: scenario.particular(),
@@ -88,9 +83,9 @@ fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {
             };
             Traffic::Tcp { transport, config: Box::new(scenario.tcp_config(traffic)), source }
         }
-        (FlowTransport::Atp, App::Bulk) => Traffic::Atp(transfer::Config { start, stop, size: None, rate: None }),
-        (FlowTransport::Atp, App::Transfer { size }) => {
-            Traffic::Atp(transfer::Config { start, stop, size: Some(size), rate: None })
+        (FlowTransport::Own(own), app @ (App::Bulk | App::Transfer { .. })) => {
+            let size = if let App::Transfer { size } = app { Some(size) } else { None };
+            Traffic::Own(scenario.own_options(own), transfer::Config { start, stop, size, rate: None })
         }
         (_, App::Cbr { rate, payload }) => Traffic::Udp(cbr::Config { start, stop, rate, payload }),
         (_, App::Ping { interval, outstanding, payload }) => {

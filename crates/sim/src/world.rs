@@ -8,12 +8,13 @@
 //! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers, of which
 //! those of the first radios are those of their nodes ([`Stations`]).
 
+mod limit;
 mod radios;
 mod sight;
 
 use crate::air::Air;
 use crate::batch::Control;
-use crate::event_queue::{Class, EventQueue, Key, Slot};
+use crate::event_queue::{EventQueue, Key, Slot};
 use crate::outside::Outside;
 use crate::stations::Stations;
 use crate::trace::{Copy, Tap, TxId};
@@ -25,6 +26,7 @@ use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::preset::{Configured, Ns2, Preset, Standard};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
+use limit::{Limit, arrival_key, departure_key, timer_key};
 use radios::hasten_layers;
 
 /// A frame on the air, or one that has been.
@@ -556,34 +558,6 @@ impl World {
     }
 }
 
-/// What ends the walk of a transmission: the first event of another slot, or the end of the run.
-#[derive(Clone, Copy)]
-struct Limit {
-    other: Key,
-    /// Nothing comes first before this.
-    time: Time,
-    end: Time,
-}
-
-impl Limit {
-    fn new(other: Option<Key>, end: Time) -> Limit {
-        let other = other.unwrap_or(Key::NEVER);
-        Limit { other, time: other.time().min(end), end }
-    }
-
-    fn tighten(&mut self, key: Key) {
-        self.other = self.other.min(key);
-        self.time = self.time.min(key.time());
-    }
-
-    /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between events at
-    /// one instant.
-    #[inline(always)]
-    fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
-        now >= self.time && (now > self.end || self.other < key())
-    }
-}
-
 /// Reschedules the events of hosts and wires where they may have changed. Their slots begin at `first`.
 fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, first: u32) {
     while let Some(slot) = wired.take_changed() {
@@ -594,19 +568,4 @@ fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, first: u32) {
 /// Is the receiver of a node, that of the ear or the one beside it, on a frame that it can so far decode?
 fn receiving(ear: &Ear, beside: Option<&sinr::Receiver>) -> bool {
     beside.map_or_else(|| ear.is_receiving(), sinr::Receiver::is_receiving)
-}
-
-/// Place of a timer of a station.
-fn timer_key(station: u32, at: Time) -> Key {
-    Key::new(at, Class::Timer, NodeId(station), NodeId(station))
-}
-
-/// Place of the beginning of a copy.
-fn arrival_key(at: Time, node: NodeId, src: NodeId) -> Key {
-    Key::new(at, Class::Arrival, node, src)
-}
-
-/// Place of the end of a copy.
-fn departure_key(at: Time, node: NodeId, src: NodeId) -> Key {
-    Key::new(at, Class::Departure, node, src)
 }

@@ -6,7 +6,7 @@ use crate::common::{Seen, build, line};
 use fourhop_proto::app::transfer;
 use fourhop_proto::atp;
 use fourhop_proto::node;
-use fourhop_proto::wire::{AtpContent, AtpData, AtpPacket, Body, FrameKind, Payload};
+use fourhop_proto::wire::{AtpContent, AtpData, AtpPacket, Body, FrameKind, Payload, Segment};
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::{Scenario, load_toml};
@@ -21,15 +21,16 @@ fn string(places: &[f64], config: atp::Config) -> Setup {
     let mut setup = line(node::Config::ns2(), places);
     let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: None, rate: None };
     let dst = NodeId(places.len() as u32 - 1);
-    setup.flows = vec![Flow { src: NodeId(0), dst, traffic: Traffic::Atp(transfer), dscp: 0 }];
-    setup.atp = Some(config);
+    setup.flows = vec![Flow { src: NodeId(0), dst, traffic: Traffic::Own(config.into(), transfer), dscp: 0 }];
     setup
 }
 
 fn data(seen: &Seen) -> Option<&AtpData> {
     let FrameKind::Data { msdu, .. } = &seen.frame.kind else { return None };
     let Payload::Ipv4(packet) = &msdu.payload else { return None };
-    let Body::Atp(AtpPacket { content: AtpContent::Data(data), .. }) = &packet.body else { return None };
+    let Body::Transport(Segment::Atp(AtpPacket { content: AtpContent::Data(data), .. })) = &packet.body else {
+        return None;
+    };
     Some(data)
 }
 
@@ -97,9 +98,9 @@ fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
     let mut at = |second| {
         world.run_until(Time::from_secs(second), &Control::new());
         let (node, place) = ends[0].sender;
-        let sender = world.endpoints(node)[place].atp_sender().expect("a sender of ATP");
+        let path = world.endpoints(node)[place].own().expect("a sender of ATP").path_seen();
         let of = |dur: Option<Dur>| dur.expect("the path has told a rate").as_secs_f64();
-        (of(sender.interval()), of(sender.offered()))
+        (of(path.interval), of(path.offered))
     };
     seconds.map(&mut at).collect()
 }

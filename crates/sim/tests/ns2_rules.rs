@@ -1,10 +1,11 @@
 //! Rules of ns-2.35 that can be seen one by one in small networks, each on its own.
 
 use crate::common::{Seen, build, line, micros, udp};
+use fourhop_proto::app::end::FlowAddress;
 use fourhop_proto::app::{cbr, ping, sink::Sink};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::net::Addresses;
-use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FIRST, FlowAddress, Heard, Node, Rules};
+use fourhop_proto::node::{self, Begun, Buffers, Ear, Endpoint, EndpointKind, FIRST, Heard, Node, Rules};
 use fourhop_proto::phy::Radiated;
 use fourhop_proto::preset::Configured;
 use fourhop_proto::route::{self, Aodv, Router};
@@ -268,7 +269,7 @@ fn a_routing_packet_overtakes_the_queue() {
         config.link.queue.limit = 1000;
         // Node 1 has a growing queue of datagrams for node 0; at 2 s node 2 asks for a route to node 3 beyond it.
         let mut setup = line(config, &[200.0, 400.0, 600.0, 0.0]);
-        setup.routing = Routing::from(route::Config::ns2());
+        setup.routing = Routing::finding(route::Config::ns2());
         setup.flows.push(udp(1, 0, Time::ZERO, Dur::from_millis(6)));
         let ping = ping::Config {
             start: Time::from_secs(2),

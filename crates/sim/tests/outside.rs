@@ -39,7 +39,7 @@ fn encoded(packet: &Ipv4Packet) -> Vec<u8> {
 fn mesh(node: node::Config, routing: route::Config, hops: u32) -> Setup {
     let mut setup = line(node, &(0..=hops).map(|n| f64::from(n) * 200.0).collect::<Vec<_>>());
     setup.node.link.arp = true;
-    setup.routing = Routing::from(routing);
+    setup.routing = Routing::finding(routing);
     setup.flows.push(newreno(0, hops, 8));
     setup
 }

@@ -97,7 +97,9 @@ fn a_wire_that_is_the_bottleneck_carries_its_rate() {
 
 #[test]
 fn tcp_crosses_the_gateway_both_ways_by_static_routes_and_by_aodv() {
-    for routing in [Routing::Static, Routing::from(route::Config::ns2()), Routing::from(route::Config::standard())] {
+    for routing in
+        [Routing::Static, Routing::finding(route::Config::ns2()), Routing::finding(route::Config::standard())]
+    {
         let host = NodeId::wired(1);
         for (src, dst) in [(NodeId(0), host), (host, NodeId(0))] {
             let setup = mesh_and_wire(3, routing.clone(), vec![between(src, dst, 16)]);
@@ -120,7 +122,7 @@ fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
         payload: Bytes(56),
     };
     let flow = Flow { src: NodeId::wired(1), dst: NodeId(0), traffic: Traffic::Ping(config), dscp: 0 };
-    let setup = mesh_and_wire(2, Routing::from(route::Config::ns2()), vec![flow]);
+    let setup = mesh_and_wire(2, Routing::finding(route::Config::ns2()), vec![flow]);
     let (world, ends) = run(&setup, 20);
     let end = &world.endpoints(ends[0].sender.0)[ends[0].sender.1];
     let node::EndpointKind::Pinger(pinger) = &end.kind else { panic!("{end:?}") };
@@ -140,7 +142,7 @@ fn the_nearer_of_two_gateways_is_taken_and_routers_learn_which() {
     let cables = vec![wire(NodeId(0), router), wire(NodeId(4), router), wire(router, host)];
     setup.wired = Some(Plan { gateways: vec![NodeId(4), NodeId(0)], hosts: 2, cables });
     setup.node.link.arp = true;
-    setup.routing = Routing::from(route::Config::ns2());
+    setup.routing = Routing::finding(route::Config::ns2());
     setup.flows = vec![between(NodeId(1), host, 8), between(host, NodeId(3), 8)];
     let (world, ends) = run(&setup, 20);
     let hops = |node: usize, to: NodeId| world.nodes()[node].router().hops(to.ipv4());

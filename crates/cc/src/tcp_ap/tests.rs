@@ -4,7 +4,9 @@
 use super::*;
 use crate::tests::{ack, view, window};
 use crate::{CaState, PathTime, Window};
+use fourhop_units::Rate;
 use proptest::prelude::*;
+use variation::Spread;
 
 /// TCP-AP with these parameters after hints of hops and rate.
 fn fed(params: Params, hops: u32, rate: Rate) -> (TcpAp, Window) {

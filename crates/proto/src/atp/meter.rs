@@ -12,7 +12,7 @@
 //! queue; in a queue that is served in order everything else waits as long. Transmissions are those of all unicast packets.
 
 use super::{Config, micros};
-use crate::wire::{AtpContent, AtpData, Body, Msdu, Payload};
+use crate::wire::{AtpContent, AtpData, Body, Msdu, Payload, Segment};
 use fourhop_units::{Dur, Time};
 
 /// The averages of a node.
@@ -70,7 +70,7 @@ impl Meter {
 
 fn data(msdu: &mut Msdu) -> Option<&mut AtpData> {
     let Payload::Ipv4(packet) = &mut msdu.payload else { return None };
-    let Body::Atp(packet) = &mut packet.body else { return None };
+    let Body::Transport(Segment::Atp(packet)) = &mut packet.body else { return None };
     match &mut packet.content {
         AtpContent::Data(data) => Some(data),
         AtpContent::Feedback(_) => None,

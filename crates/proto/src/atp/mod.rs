@@ -14,11 +14,13 @@
 //! | [`scoreboard`] | the sender: what was sent, arrived, and is lost |
 //! | [`sender`] | quick start, pacing, feedback that fails to come |
 //! | [`receiver`] | the stream in order, averages, feedback |
+//! | [`end`] | both ends as their nodes see them |
 //!
 //! The paper itself was not at hand: what is here follows what others write of it, above all the papers on TCP-AP and TCP-GAP,
 //! and the abstracts. Which constants those give, which are ours because they leave them open, and what is left out:
 //! docs/atp.md. A constant that is not marked as theirs is ours.
 
+pub mod end;
 pub mod meter;
 pub mod rate;
 pub mod receiver;

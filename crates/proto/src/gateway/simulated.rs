@@ -1,7 +1,7 @@
 //! Packets of the simulator at a gateway.
 
 use super::packet::{FiveTuple, Packet, TcpView};
-use crate::wire::{ATP_PROTOCOL, Body, Ipv4Packet, TcpOptions, bytes};
+use crate::wire::{Body, Ipv4Packet, TcpOptions, bytes};
 
 impl Packet for Ipv4Packet {
     fn len(&self) -> u32 {
@@ -21,7 +21,10 @@ impl Packet for Ipv4Packet {
         let (protocol, src_port, dst_port) = match &self.body {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
             Body::Measured(tcp) => (6, tcp.segment.src_port, tcp.segment.dst_port),
-            Body::Atp(atp) => (ATP_PROTOCOL, atp.src_port, atp.dst_port),
+            Body::Transport(segment) => {
+                let (src_port, dst_port) = segment.ports();
+                (segment.protocol(), src_port, dst_port)
+            }
             Body::Udp(datagram) => (17, datagram.src_port, datagram.dst_port),
             Body::Routing(message) => (17, message.port(), message.port()),
             Body::Echo(_) => (1, 0, 0),

@@ -9,7 +9,7 @@ use super::station_queues::{self, Airtime, StationQueues};
 use super::{link_red, neighbourhood_red};
 use crate::drop::DropReason;
 use crate::route::NextHop;
-use crate::wire::{ArpMessage, AtpContent, AtpPacket, Body, Category, Ipv4Packet, Msdu, Payload, PriorityMap};
+use crate::wire::{ArpMessage, Body, Category, Ipv4Packet, Msdu, Payload, PriorityMap};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
@@ -399,7 +399,7 @@ impl Link {
                     len += tcp.carried.options.on_air();
                     tcp.carried.entered_queue = at;
                 }
-                Body::Atp(AtpPacket { content: AtpContent::Data(data), .. }) => data.entered_queue = at,
+                Body::Transport(segment) => segment.note_queued(at),
                 _ => {}
             }
         }

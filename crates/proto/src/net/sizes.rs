@@ -34,7 +34,7 @@ impl Sizes {
                 tcp.segment.payload
             }
             (Sizes::Standard, _)
-            | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Atp(_) | Body::Echo(_) | Body::Opaque(_)) => {
+            | (Sizes::Ns2, Body::Tcp(_) | Body::Measured(_) | Body::Transport(_) | Body::Echo(_) | Body::Opaque(_)) => {
                 packet.len()
             }
             (Sizes::Ns2, Body::Udp(udp)) => 20 + udp.payload,

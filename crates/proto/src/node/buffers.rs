@@ -1,6 +1,6 @@
 //! What a driver lends to its nodes: where they put what they put out, and what they work with meanwhile.
 
-use super::Output;
+use super::output::Output;
 use crate::wire::Ipv4Packet;
 use crate::{gateway, mac, net, route};
 

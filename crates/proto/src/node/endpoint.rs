@@ -1,25 +1,13 @@
 //! The ends of flows at a node: an application with its socket.
 
-use super::ages::AgeLog;
-use super::endpoint_atp::in_terms_of_tcp;
+use super::own_transport::OwnEnd;
+use crate::app::ages::AgeLog;
+use crate::app::end::{Counts, FlowAddress, Shared};
 use crate::app::{cbr::Cbr, files::Files, ping::Pinger, sink::Sink, transfer::Step, transfer::Transfer};
-use crate::atp;
 use crate::tcp::{self, PathHints, RoundTrips, Socket};
-use crate::wire::{Body, EchoMessage, PacketMeta, TcpSegment, UdpDatagram};
-use core::net::Ipv4Addr;
+use crate::wire::{Body, EchoMessage, PacketMeta, Segment, TcpSegment, UdpDatagram};
 use fourhop_cc::{Hint, Transport};
 use fourhop_units::{Bytes, Dur, Rate, Seq, Stream, Time};
-
-/// Names a flow at one of its ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FlowAddress {
-    /// The other end.
-    pub peer: Ipv4Addr,
-    /// Port here; the identifier for ping.
-    pub local_port: u16,
-    /// Port there; not used by ping.
-    pub remote_port: u16,
-}
 
 /// The dynamic ports end at the last port (RFC 6335 section 6).
 const FIRST_PORT: u16 = 49_152;
@@ -38,10 +26,8 @@ pub enum EndpointKind {
     TcpSender(TcpSource, Box<Socket>),
     /// Receiver of a TCP transfer.
     TcpReceiver(Box<Socket>),
-    /// Sender over ATP.
-    AtpSender(Transfer, Box<atp::Sender>),
-    /// Receiver of a transfer over ATP.
-    AtpReceiver(Box<atp::Receiver>),
+    /// Of a transfer over a transport of its own.
+    Own(OwnEnd),
     /// Sender of constant bit rate UDP.
     UdpSender(Cbr),
     /// Receiver of UDP.
@@ -92,7 +78,7 @@ pub struct Endpoint {
     echo: Time,
     forward: (Dur, u8),
     renewal: Option<Box<Renewal>>,
-    /// Present under [`tcp::Config::delivery_ages`] or [`atp::Config::delivery_ages`].
+    /// Present under [`tcp::Config::delivery_ages`], and where [`OwnEnd`] asks for it.
     pub(super) ages: Option<Box<AgeLog>>,
     /// Counters, number and sum of round trips of the connections that are gone.
     past: tcp::Stats,
@@ -113,8 +99,7 @@ impl Endpoint {
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
         let ages = match &kind {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => socket.records_ages(),
-            EndpointKind::AtpSender(_, sender) => sender.records_ages(),
-            EndpointKind::AtpReceiver(receiver) => receiver.records_ages(),
+            EndpointKind::Own(end) => end.records_ages(),
             _ => false,
         };
         Endpoint {
@@ -149,22 +134,55 @@ impl Endpoint {
         self.renewal.is_some() && matches!(self.kind, EndpointKind::TcpReceiver(_))
     }
 
-    /// Counters over all its connections.
+    /// Counters over all its connections of TCP.
     pub fn stats(&self) -> tcp::Stats {
         let mut sum = self.past;
         if let Some(socket) = self.socket() {
             sum.add(&socket.stats());
         }
-        if let Some(sender) = self.atp_sender() {
-            sum.add(&in_terms_of_tcp(sender.stats()));
-        }
         sum
+    }
+
+    /// What is counted whatever the transport.
+    pub fn counts(&self) -> Counts {
+        if let EndpointKind::Own(end) = &self.kind {
+            return end.counts();
+        }
+        let stats = self.stats();
+        Counts {
+            sent: stats.segments_sent,
+            retransmitted: stats.segments_retransmitted,
+            timeouts: stats.timeouts,
+            fast_retransmits: stats.fast_retransmits,
+        }
+    }
+
+    /// The end, if it is of a transport of its own.
+    pub fn own(&self) -> Option<&OwnEnd> {
+        match &self.kind {
+            EndpointKind::Own(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// A packet of a transport of its own.
+    pub(super) fn handle_own(&mut self, now: Time, packet: &Segment, out: &mut Vec<Body>) {
+        let (kind, shared) = self.shared(out);
+        if let EndpointKind::Own(end) = kind {
+            end.handle_packet(now, packet, shared);
+        }
+    }
+
+    /// What runs here, and what it shares with its node.
+    fn shared<'a>(&'a mut self, out: &'a mut Vec<Body>) -> (&'a mut EndpointKind, Shared<'a>) {
+        let Endpoint { address, kind, received, arrived, ages, .. } = self;
+        (kind, Shared { address: *address, received, arrived, ages: ages.as_deref_mut(), out })
     }
 
     /// Mean of the round trips sampled by all its connections; `None` before the first.
     pub fn rtt_mean(&self) -> Option<Dur> {
-        let (count, sum) = match self.atp_sender() {
-            Some(sender) => sender.rtt_samples(),
+        let (count, sum) = match self.own() {
+            Some(end) => end.rtt_samples(),
             None => self.socket().map(|socket| socket.rtt_samples()).unwrap_or_default(),
         };
         let (count, sum) = (count + self.past_rtt.0, sum + self.past_rtt.1);
@@ -275,10 +293,7 @@ impl Endpoint {
                 Time::earlier_of(due, socket.next_timeout())
             }
             EndpointKind::TcpReceiver(socket) => socket.next_timeout(),
-            EndpointKind::AtpSender(transfer, sender) => {
-                Time::earlier_of(transfer.next_timeout(), sender.next_timeout())
-            }
-            EndpointKind::AtpReceiver(receiver) => receiver.next_timeout(),
+            EndpointKind::Own(end) => end.next_timeout(),
             EndpointKind::UdpSender(cbr) => cbr.next_timeout(),
             EndpointKind::UdpReceiver(_) => None,
             EndpointKind::Pinger(pinger) => pinger.next_timeout(),
@@ -333,7 +348,13 @@ impl Endpoint {
                 socket.handle_timeout(now, scratch);
             }
             EndpointKind::TcpReceiver(socket) => socket.handle_timeout(now, scratch),
-            EndpointKind::AtpSender(..) | EndpointKind::AtpReceiver(_) => return self.handle_atp_timeout(now, out),
+            EndpointKind::Own(_) => {
+                let (kind, shared) = self.shared(out);
+                if let EndpointKind::Own(end) = kind {
+                    end.handle_timeout(now, shared);
+                }
+                return;
+            }
             EndpointKind::UdpSender(cbr) => {
                 while let Some((number, payload)) = cbr.handle_timeout(now) {
                     out.push(Body::Udp(UdpDatagram {

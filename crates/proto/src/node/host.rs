@@ -3,11 +3,11 @@
 //!
 //! Leaves out processing time, and ICMP: what cannot be forwarded is dropped and counted, and told to an attached host.
 
-use super::Output;
 use super::account::{Account, Drops};
 use super::endpoint::Endpoint;
 use super::journal::{self, Journal, Step};
 use super::local::Local;
+use super::output::Output;
 use super::ports::Ports;
 use super::transports::Transports;
 use crate::route::{PortId, WiredRoutes};

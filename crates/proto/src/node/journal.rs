@@ -3,10 +3,10 @@
 //! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets its number at
 //! the first step that is told; it keeps it from node to node among the simulator's notes ([`PacketMeta`]).
 
-use super::Output;
+use super::output::Output;
 use crate::drop::DropReason;
 use crate::route::NextHop;
-use crate::wire::{AtpContent, Body, Ipv4Packet, bytes};
+use crate::wire::{Body, Ipv4Packet, bytes};
 use core::net::Ipv4Addr;
 
 #[cfg(doc)]
@@ -149,12 +149,11 @@ impl Note {
         };
         match &packet.body {
             Body::Tcp(_) | Body::Measured(_) => {}
-            Body::Atp(atp) => {
-                (note.protocol, note.src.1, note.dst.1) = (crate::wire::ATP_PROTOCOL, atp.src_port, atp.dst_port);
-                (note.kind, note.seq, note.payload) = match &atp.content {
-                    AtpContent::Data(data) => (PacketKind::AtpData, data.number.to_wire(), data.payload),
-                    AtpContent::Feedback(feedback) => (PacketKind::AtpFeedback, feedback.number.to_wire(), 0),
-                };
+            Body::Transport(segment) => {
+                note.protocol = segment.protocol();
+                (note.src.1, note.dst.1) = segment.ports();
+                let (kind, number, payload) = segment.told();
+                (note.kind, note.seq, note.payload) = (PacketKind::named(kind), number, payload);
             }
             Body::Udp(udp) => {
                 (note.kind, note.protocol) = (PacketKind::Udp, 17);

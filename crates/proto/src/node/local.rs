@@ -1,7 +1,7 @@
 //! What is above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
 //! test), which is handed every packet that no simulated flow accepts.
 
-use super::Output;
+use super::output::Output;
 use super::transports::Transports;
 use crate::drop::DropReason;
 use crate::wire::{Body, Ipv4Packet};

@@ -1,7 +1,7 @@
 //! The wired interfaces of a node of any kind: which port a packet leaves by.
 
-use super::Output;
 use super::journal::{Journal, Step};
+use super::output::Output;
 use crate::drop::DropReason;
 use crate::route::WiredRoutes;
 use crate::wire::Ipv4Packet;

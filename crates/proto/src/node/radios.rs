@@ -12,10 +12,10 @@
 //!
 //! Left out at the further radios: early drops, delays for ATP.
 
-use super::Output;
 use super::buffers::Buffers;
 use super::config::SharedConfig;
 use super::ear::Ear;
+use super::output::Output;
 use super::radio::{FIRST, OnChannel, Radio};
 use super::stack::Node;
 use super::supply::{LinkSupply, lost_to_codel};

@@ -1,8 +1,8 @@
 //! What the MAC takes from the interface queue while it builds an aggregate, and what CoDel loses on that way.
 
-use super::Output;
 use super::account::{Crossings, Drops};
 use super::journal::{Journal, Step};
+use super::output::Output;
 use crate::drop::DropReason;
 use crate::mac::Supply;
 use crate::net::{Airtime, Link};

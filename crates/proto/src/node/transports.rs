@@ -104,11 +104,12 @@ impl Transports {
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
                     notes = endpoint.notes(now);
                 }),
-            Body::Atp(atp) => self
-                .endpoint(peer, atp.dst_port, Some(atp.src_port), |kind| {
-                    matches!(kind, EndpointKind::AtpSender(..) | EndpointKind::AtpReceiver(_))
-                })
-                .map(|index| self.endpoints[index].handle_atp(now, &atp.content, &mut self.bodies)),
+            Body::Transport(segment) => {
+                let (src_port, dst_port) = segment.ports();
+                let speaks = |kind: &EndpointKind| matches!(kind, EndpointKind::Own(end) if end.speaks(segment));
+                self.endpoint(peer, dst_port, Some(src_port), speaks)
+                    .map(|index| self.endpoints[index].handle_own(now, segment, &mut self.bodies))
+            }
             Body::Udp(datagram) => self
                 .endpoint(peer, datagram.dst_port, Some(datagram.src_port), |kind| {
                     matches!(kind, EndpointKind::UdpReceiver(_))
@@ -177,8 +178,9 @@ impl Transports {
 
 #[cfg(test)]
 mod tests {
-    use super::super::endpoint::{FlowAddress, Renewal};
+    use super::super::endpoint::Renewal;
     use super::*;
+    use crate::app::end::FlowAddress;
     use crate::app::{ping, ping::Pinger, sink::Sink};
     use crate::wire::UdpDatagram;
     use fourhop_cc::Transport;

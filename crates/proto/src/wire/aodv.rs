@@ -1,6 +1,6 @@
 //! AODV messages (RFC 3561 section 5).
 
-use super::{Message, encode};
+use super::Message;
 use core::net::Ipv4Addr;
 
 /// Route request (section 5.1).
@@ -167,7 +167,40 @@ impl Message for AodvMessage {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        encode::aodv(self, out);
+        match self {
+            AodvMessage::Rreq(rreq) => {
+                let flags = u8::from(rreq.gratuitous) << 5
+                    | u8::from(rreq.destination_only) << 4
+                    | u8::from(rreq.destination_seqno.is_none()) << 3;
+                out.extend([1, flags, 0, rreq.hop_count]);
+                out.extend(rreq.rreq_id.to_be_bytes());
+                address(rreq.destination, rreq.destination_seqno.unwrap_or(0), out);
+                address(rreq.originator, rreq.originator_seqno, out);
+                path_cost(rreq.cost, out);
+            }
+            AodvMessage::Rrep(rrep) => {
+                out.extend([2, u8::from(rrep.ack_required) << 6, 0, rrep.hop_count]);
+                address(rrep.destination, rrep.destination_seqno, out);
+                out.extend(rrep.originator.octets());
+                out.extend(rrep.lifetime_ms.to_be_bytes());
+                path_cost(rrep.cost, out);
+            }
+            AodvMessage::Rerr(rerr) => {
+                out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
+                rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
+            }
+            AodvMessage::RrepAck => out.extend([4, 0]),
+            AodvMessage::Probe(probe) => {
+                let end = out.len() + probe.len() as usize;
+                out.extend([Probe::TYPE, probe.heard.len() as u8]);
+                out.extend(probe.number.to_be_bytes());
+                for (addr, count) in &probe.heard {
+                    out.extend(addr.octets());
+                    out.push(*count);
+                }
+                out.resize(end, 0);
+            }
+        }
     }
 
     fn told(&self, to_all: bool) -> (&'static str, u32) {
@@ -178,5 +211,18 @@ impl Message for AodvMessage {
             AodvMessage::RrepAck => ("rrep-ack", 0),
             AodvMessage::Probe(_) => ("probe", 0),
         }
+    }
+}
+
+fn address(addr: Ipv4Addr, seqno: u32, out: &mut Vec<u8>) {
+    out.extend(addr.octets());
+    out.extend(seqno.to_be_bytes());
+}
+
+/// Our extension (RFC 3561 section 9).
+fn path_cost(cost: Option<PathCost>, out: &mut Vec<u8>) {
+    if let Some(cost) = cost {
+        out.extend([PathCost::EXTENSION, PathCost::CONTENT, cost.metric]);
+        out.extend(cost.sum.to_be_bytes());
     }
 }

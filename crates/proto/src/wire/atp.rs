@@ -11,6 +11,7 @@
 //! 32      blocks            first, behind last   (32 each, counted from the place)
 //! ```
 
+use super::TransportPacket;
 use super::bytes::checksum;
 use arrayvec::ArrayVec;
 use fourhop_units::{Seq, Time};
@@ -83,22 +84,21 @@ pub struct AtpFeedback {
     pub held_us: u32,
 }
 
-impl AtpPacket {
-    /// Header and payload, in bytes.
-    pub fn len(&self) -> u32 {
+impl TransportPacket for AtpPacket {
+    const PROTOCOL: u8 = ATP_PROTOCOL;
+
+    fn ports(&self) -> (u16, u16) {
+        (self.src_port, self.dst_port)
+    }
+
+    fn len(&self) -> u32 {
         match &self.content {
             AtpContent::Data(data) => DATA_HEADER + data.payload,
             AtpContent::Feedback(feedback) => FEEDBACK_HEADER + BLOCK * feedback.blocks.len() as u32,
         }
     }
 
-    /// Never: every packet has a header.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// Appends the packet from one address to another, with zeros as payload.
-    pub(super) fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
+    fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
         let start = out.len();
         out.extend(self.src_port.to_be_bytes());
         out.extend(self.dst_port.to_be_bytes());
@@ -127,5 +127,18 @@ impl AtpPacket {
         // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there is.
         let sum = checksum::updated(u16::MAX, 0, pseudo + checksum::sum(&out[start..]));
         out[start + 6..][..2].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    fn note_queued(&mut self, at: Time) {
+        if let AtpContent::Data(data) = &mut self.content {
+            data.entered_queue = at;
+        }
+    }
+
+    fn told(&self) -> (&'static str, u32, u32) {
+        match &self.content {
+            AtpContent::Data(data) => ("atp-data", data.number.to_wire(), data.payload),
+            AtpContent::Feedback(feedback) => ("atp-feedback", feedback.number.to_wire(), 0),
+        }
     }
 }

@@ -161,6 +161,13 @@ impl BabelMessage {
         false
     }
 
+    /// Appends the packet's bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(Self::MAGIC);
+        out.extend(((self.len() - Self::HEADER) as u16).to_be_bytes());
+        self.write(&mut |bytes| out.extend(bytes));
+    }
+
     fn write(&self, put: &mut impl FnMut(&[u8])) {
         let mut state = State::default();
         self.tlvs.iter().for_each(|tlv| tlv.write(&mut state, put));
@@ -175,9 +182,7 @@ impl Message for BabelMessage {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend(Self::MAGIC);
-        out.extend(((BabelMessage::len(self) - Self::HEADER) as u16).to_be_bytes());
-        self.write(&mut |bytes| out.extend(bytes));
+        BabelMessage::encode(self, out);
     }
 
     fn told(&self, _to_all: bool) -> (&'static str, u32) {

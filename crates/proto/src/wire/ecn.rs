@@ -1,7 +1,5 @@
 //! Explicit congestion notification in the IP header (RFC 3168 section 5).
 
-use super::{Body, Ipv4Packet, bytes};
-
 /// The ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
@@ -38,32 +36,10 @@ impl Ecn {
     }
 }
 
-impl Ipv4Packet {
-    /// Its ECN field. Of what is simulated here only TCP sets it.
-    pub fn ecn(&self) -> Ecn {
-        match &self.body {
-            Body::Opaque(packet) => bytes::ecn(packet.bytes()),
-            _ => self.segment().map_or(Ecn::NotEct, |segment| segment.ecn),
-        }
-    }
-
-    /// Marks it, if its transport listens; says whether it does.
-    pub fn mark_congestion(&mut self) -> bool {
-        match &mut self.body {
-            Body::Tcp(segment) => segment.ecn.mark(),
-            Body::Measured(tcp) => tcp.segment.ecn.mark(),
-            Body::Opaque(packet) => {
-                bytes::ecn(packet.bytes()) != Ecn::NotEct && packet.edit(|bytes| bytes::mark_congestion(bytes))
-            }
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{PacketMeta, TcpSegment, UdpDatagram, encode};
+    use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpSegment, UdpDatagram, bytes, encode};
     use core::net::Ipv4Addr;
 
     fn packet(body: Body) -> Ipv4Packet {

@@ -1,17 +1,16 @@
 //! Frames and packets as bytes, for capture files and devices.
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
-//! (headers and checksums by `etherparse`), ATP, AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
+//! (headers and checksums by `etherparse`), other transports, AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
 //! sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are unchanged.
 //! Options of C3TCP are between LLC/SNAP and the packet ([`options`](super::options)).
 
 use super::options::ETHERTYPE;
 use super::{
-    ATP_PROTOCOL, AodvMessage, ArpMessage, ArpOperation, Body, Category, Ecn, Frame, FrameKind, Ipv4Packet, Mpdu, Msdu,
-    PathCost, Payload, Probe, TcpOptions, TcpSegment,
+    AodvMessage, ArpMessage, ArpOperation, Body, Category, Ecn, Frame, FrameKind, Ipv4Packet, Message, Mpdu, Msdu,
+    Payload, TcpOptions, TcpSegment,
 };
 use arrayvec::ArrayVec;
-use core::net::Ipv4Addr;
 use etherparse::{
     IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
     UdpHeader,
@@ -160,9 +159,9 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
             tcp(&measured.segment, src, dst, &mut content);
             IpNumber::TCP
         }
-        Body::Atp(atp) => {
-            atp.encode(src, dst, &mut content);
-            IpNumber(ATP_PROTOCOL)
+        Body::Transport(segment) => {
+            segment.encode(src, dst, &mut content);
+            IpNumber(segment.protocol())
         }
         Body::Udp(datagram) => {
             let number = datagram.number.to_be_bytes();
@@ -257,53 +256,7 @@ fn udp(src_port: u16, dst_port: u16, payload: &[u8], src: [u8; 4], dst: [u8; 4],
 /// Appends the AODV message (RFC 3561 sections 5.1 to 5.4). A route error names at most 255 destinations, a probe 255
 /// neighbours.
 pub fn aodv(message: &AodvMessage, out: &mut Vec<u8>) {
-    match message {
-        AodvMessage::Rreq(rreq) => {
-            let flags = u8::from(rreq.gratuitous) << 5
-                | u8::from(rreq.destination_only) << 4
-                | u8::from(rreq.destination_seqno.is_none()) << 3;
-            out.extend([1, flags, 0, rreq.hop_count]);
-            out.extend(rreq.rreq_id.to_be_bytes());
-            address(rreq.destination, rreq.destination_seqno.unwrap_or(0), out);
-            address(rreq.originator, rreq.originator_seqno, out);
-            path_cost(rreq.cost, out);
-        }
-        AodvMessage::Rrep(rrep) => {
-            out.extend([2, u8::from(rrep.ack_required) << 6, 0, rrep.hop_count]);
-            address(rrep.destination, rrep.destination_seqno, out);
-            out.extend(rrep.originator.octets());
-            out.extend(rrep.lifetime_ms.to_be_bytes());
-            path_cost(rrep.cost, out);
-        }
-        AodvMessage::Rerr(rerr) => {
-            out.extend([3, u8::from(rerr.no_delete) << 7, 0, rerr.unreachable.len() as u8]);
-            rerr.unreachable.iter().for_each(|lost| address(lost.addr, lost.seqno, out));
-        }
-        AodvMessage::RrepAck => out.extend([4, 0]),
-        AodvMessage::Probe(probe) => {
-            let end = out.len() + probe.len() as usize;
-            out.extend([Probe::TYPE, probe.heard.len() as u8]);
-            out.extend(probe.number.to_be_bytes());
-            for (addr, count) in &probe.heard {
-                out.extend(addr.octets());
-                out.push(*count);
-            }
-            out.resize(end, 0);
-        }
-    }
-}
-
-fn address(addr: Ipv4Addr, seqno: u32, out: &mut Vec<u8>) {
-    out.extend(addr.octets());
-    out.extend(seqno.to_be_bytes());
-}
-
-/// Our extension (RFC 3561 section 9).
-fn path_cost(cost: Option<PathCost>, out: &mut Vec<u8>) {
-    if let Some(cost) = cost {
-        out.extend([PathCost::EXTENSION, PathCost::CONTENT, cost.metric]);
-        out.extend(cost.sum.to_be_bytes());
-    }
+    message.encode(out);
 }
 
 #[cfg(test)]

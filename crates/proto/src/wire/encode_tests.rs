@@ -9,6 +9,7 @@ use crate::wire::{
     Rreq, TcpFlags, TcpOptions, Timestamps, UdpDatagram, UnreachableDestination,
 };
 use crate::wire::{Format, Guard, Mcs, Width};
+use core::net::Ipv4Addr;
 use etherparse::{Ipv4HeaderSlice, SlicedPacket, TransportSlice};
 use fourhop_units::{Bytes, NodeId, Rate, Seq};
 
@@ -48,7 +49,7 @@ fn atp_data(payload: u32) -> Body {
         delay_us: 0x0506_0708,
         entered_queue: fourhop_units::Time::from_secs(9),
     };
-    Body::Atp(AtpPacket { src_port: 0xc000, dst_port: 0x1389, content: AtpContent::Data(data) })
+    AtpPacket { src_port: 0xc000, dst_port: 0x1389, content: AtpContent::Data(data) }.into()
 }
 
 fn atp_feedback() -> Body {
@@ -60,7 +61,7 @@ fn atp_feedback() -> Body {
         newest: Seq::from_wire(8),
         held_us: 9,
     };
-    Body::Atp(AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) })
+    AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) }.into()
 }
 
 /// The layout at the head of `wire/atp.rs`, and a checksum that a receiver would find right: the sum with it is all ones.

@@ -19,6 +19,7 @@ pub mod options;
 mod packet;
 mod prefix;
 mod routing;
+mod segment;
 mod tcp;
 
 pub use aodv::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestination};
@@ -32,4 +33,5 @@ pub use opaque::Opaque;
 pub use packet::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, UdpDatagram};
 pub use prefix::Prefix;
 pub use routing::{Message, RoutingMessage};
+pub use segment::{Segment, TransportPacket};
 pub use tcp::{SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

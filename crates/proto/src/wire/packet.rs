@@ -1,7 +1,7 @@
 //! IPv4 packets.
 
 use super::options::Carried;
-use super::{AtpPacket, Opaque, RoutingMessage, TcpSegment, bytes};
+use super::{Ecn, Opaque, RoutingMessage, Segment, TcpSegment, bytes};
 use crate::drop::DropReason;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
@@ -55,8 +55,8 @@ pub enum Body {
     Tcp(TcpSegment),
     /// TCP whose frames have options in their MAC headers. Boxed, so that packets without stay as small as they are.
     Measured(Box<MeasuredSegment>),
-    /// ATP.
-    Atp(AtpPacket),
+    /// A transport of its own.
+    Transport(Segment),
     /// UDP with a payload that only counts.
     Udp(UdpDatagram),
     /// A message of a routing protocol, over UDP.
@@ -118,7 +118,7 @@ impl Ipv4Packet {
                 Body::Opaque(packet) => return packet.len(),
                 Body::Tcp(tcp) => tcp.header_len() + tcp.payload,
                 Body::Measured(tcp) => tcp.segment.header_len() + tcp.segment.payload,
-                Body::Atp(atp) => atp.len(),
+                Body::Transport(segment) => segment.len(),
                 Body::Udp(udp) => UDP_HEADER + udp.payload,
                 Body::Routing(message) => UDP_HEADER + message.len(),
                 Body::Echo(echo) => UDP_HEADER + echo.payload,
@@ -199,6 +199,26 @@ impl Ipv4Packet {
         match &self.body {
             Body::Routing(_) => true,
             Body::Opaque(packet) => packet.is_network_control(),
+            _ => false,
+        }
+    }
+
+    /// Its ECN field. Of what is simulated here only TCP sets it.
+    pub fn ecn(&self) -> Ecn {
+        match &self.body {
+            Body::Opaque(packet) => bytes::ecn(packet.bytes()),
+            _ => self.segment().map_or(Ecn::NotEct, |segment| segment.ecn),
+        }
+    }
+
+    /// Marks it, if its transport listens; says whether it does.
+    pub fn mark_congestion(&mut self) -> bool {
+        match &mut self.body {
+            Body::Tcp(segment) => segment.ecn.mark(),
+            Body::Measured(tcp) => tcp.segment.ecn.mark(),
+            Body::Opaque(packet) => {
+                bytes::ecn(packet.bytes()) != Ecn::NotEct && packet.edit(|bytes| bytes::mark_congestion(bytes))
+            }
             _ => false,
         }
     }

@@ -1,10 +1,15 @@
 //! `[atp]`: ATP (Sundaresan, Anantharaman, Hsieh, Sivakumar 2003), for the transport `atp`; docs/atp.md.
 
 use crate::key::{Kind, share, time};
-use crate::section;
 use crate::value::Share;
+use crate::{profiled, section};
 use fourhop_proto::atp;
 use fourhop_units::Dur;
+
+// It came after ns-2, and is the same in either profile.
+profiled! {
+    atp::Config: atp::Config::published(), atp::Config::published();
+}
 
 section! {
     /// ATP, for the transport `atp`: its ends, and what every node tells of the delays of packets as soon as one flow is of

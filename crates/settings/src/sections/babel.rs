@@ -1,9 +1,14 @@
 //! `[babel]`: Babel (RFC 8966), for `routing.protocol = "babel"`; docs/babel.md.
 
 use crate::key::{Kind, time};
-use crate::section;
+use crate::{profiled, section};
 use fourhop_proto::route::babel;
 use fourhop_units::Dur;
+
+// It came after ns-2, and is the same in either profile.
+profiled! {
+    babel::Config: babel::Config::standard(), babel::Config::standard();
+}
 
 section! {
     /// Babel (RFC 8966), for `routing.protocol = "babel"`: the parameters of its appendix B, with their defaults there. How links are

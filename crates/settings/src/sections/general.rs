@@ -1,16 +1,9 @@
 //! Keys at the top of a scenario.
 
 use crate::key::{Choice, Fallback::*, Kind, time};
-use crate::{choice, section};
+use crate::profile::Profile;
+use crate::section;
 use fourhop_units::Dur;
-
-choice! {
-    /// Which behaviour the protocols have.
-    Profile {
-        Ns2 = "ns2", "as ns-2.35 behaves, the last release of the simulator that the papers used";
-        Standard = "standard", "IEEE 802.11 and the RFCs as written";
-    }
-}
 
 section! {
     /// Runs, times and measurement.

@@ -1,10 +1,10 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its default
-//! from there; `convert.rs` holds what is not one to one.
+//! from there; `convert.rs` holds what is not one to one. The section of a single protocol is a row of [`own_sections!`].
 
 mod adhoc_tcp;
-mod atp;
-mod babel;
+pub mod atp;
+pub mod babel;
 mod c3tcp;
 mod edca;
 mod gateway;
@@ -22,13 +22,12 @@ mod topology;
 mod traffic;
 mod wired;
 
+pub use crate::profile::Profile;
 pub use adhoc_tcp::{AdhocTcp, ProbeBound};
-pub use atp::Atp;
-pub use babel::Babel;
 pub use c3tcp::{C3tcp, UNSCALED_WINDOW, UnawareNodes};
 pub use edca::{Edca, complete as complete_edca};
 pub use gateway::{GatewayKeys, GatewayKind};
-pub use general::{General, Profile};
+pub use general::General;
 pub use link::Link;
 pub use mac::{BackoffDraw, Mac, RateControl, complete as complete_mac};
 pub use mobility::{MobilityKeys, MobilityModel, Start};
@@ -41,3 +40,15 @@ pub use tcp_ap::{ApDelay, ApProfile, ApSamples, TcpAp, complete as complete_tcp_
 pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
 pub use wired::{WireKeys, WiredKeys};
+
+/// Calls a macro with the sections that one protocol alone reads and that depend on no other: where one is in a scenario,
+/// and its type.
+#[macro_export]
+macro_rules! own_sections {
+    ($then:ident) => {
+        $then! {
+            babel: babel::Babel;
+            atp: atp::Atp;
+        }
+    };
+}

@@ -10,9 +10,9 @@ use super::resolve::{Resolved, resolve};
 use super::schema::section_names;
 use super::sections;
 use super::sections::{
-    AdhocTcp, Atp, Babel, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Phy,
-    Profile, RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys,
-    WiredKeys, complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
+    AdhocTcp, C3tcp, GatewayKeys, GatewayKind, General, Link, Mac, MobilityKeys, MobilityModel, Phy, Profile,
+    RateControl, RouteMetric, Routing, RoutingProtocol, Tcp, TcpAp, TopologyKeys, TopologyKind, WireKeys, WiredKeys,
+    complete_mac, complete_routing, complete_tcp, complete_tcp_ap,
 };
 use super::tree::{Data, Node};
 use super::value::{Field, Value, Values, pairs};
@@ -115,8 +115,7 @@ impl Builder {
             let allowed = format!("at most `occupancy_high`, {}", resolved.show("occupancy_high"));
             self.problems.push(resolved.problem("occupancy_low", resolved.show("occupancy_low"), allowed));
         }
-        let atp = self.section::<Atp>();
-        let babel = self.section::<Babel>();
+        let own = self.own_sections();
         let mobility = self.mobility(file);
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
@@ -169,11 +168,10 @@ impl Builder {
             edca: edca?,
             link: link.as_ref()?.1.clone(),
             routing: routing?,
-            babel: babel?.1,
             tcp: tcp?.1,
             tcp_ap: tcp_ap?.1,
             adhoc_tcp: adhoc_tcp?.1,
-            atp: atp?.1,
+            own: own?,
             c3tcp: c3tcp.clone(),
             wired: wired?,
             gateway: gateway?,
@@ -186,9 +184,9 @@ impl Builder {
             if scenario.c3tcp.enabled {
                 self.problems.push(c3tcp_resolved.problem("enabled", "true", format!("false {with}")));
             }
-            if scenario.has_atp() {
+            if let Some(name) = scenario.metered() {
                 let allowed = format!("another transport {with}");
-                self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
+                self.problems.push(self.root.at.problem("transport", format!("{name:?}"), allowed));
             }
         }
         if let Some(link) = &link {
@@ -208,7 +206,7 @@ impl Builder {
     }
 
     /// Resolves a section in which no key depends on another.
-    fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
+    pub(super) fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
         self.completed(None, |_, _| {})
     }
 

@@ -152,11 +152,11 @@ impl Builder {
         }
         let traffic = traffic_of(&resolved, start, window);
         for (key, end) in [("from", from), ("to", to)] {
-            if traffic.transport == FlowTransport::Atp
+            if let FlowTransport::Own(own) = traffic.transport
                 && matches!(end, Spot::Node(node) if node.wired_number().is_some())
             {
-                let found = format!("{}, a node without a radio, over \"atp\"", resolved.show(key));
-                let allowed = "a node of the topology: nodes behind gateways tell ATP no delays";
+                let found = format!("{}, a node without a radio, over {:?}", resolved.show(key), own.name());
+                let allowed = "a node of the topology: nodes behind gateways tell no delays";
                 self.problems.push(resolved.problem(key, found, allowed));
             }
         }
@@ -182,24 +182,24 @@ impl Builder {
             resolved.values.entry("payload").or_insert(Value::Quantity(Unit::Size, payload));
         }
         let transport: String = Field::from_value(resolved.values.get("transport"));
-        let (fits, allowed) = match transport.as_str() {
-            "udp" => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\""),
-            "ping" => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\""),
-            "atp" => (
-                matches!(app, AppKind::Bulk | AppKind::Transfer),
-                "\"bulk\" or \"transfer\", which are what goes over \"atp\"",
-            ),
-            _ => (
-                matches!(app, AppKind::Bulk | AppKind::Transfer | AppKind::Stream | AppKind::Files),
-                "\"bulk\", \"transfer\", \"stream\" or \"files\", which go over TCP",
+        let is_transfer = matches!(app, AppKind::Bulk | AppKind::Transfer);
+        let (fits, allowed) = match FlowTransport::find(&transport).expect("INVARIANT: transports are checked") {
+            FlowTransport::Udp => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\"".to_owned()),
+            FlowTransport::Ping => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\"".to_owned()),
+            FlowTransport::Own(own) => {
+                if Option::<u32>::from_value(resolved.values.get("window")).is_some() {
+                    let allowed = format!("nothing: {:?} sends at a rate and has no window", own.name());
+                    self.problems.push(resolved.problem("window", resolved.show("window"), allowed));
+                }
+                (is_transfer, format!("\"bulk\" or \"transfer\", which are what goes over {:?}", own.name()))
+            }
+            FlowTransport::Tcp(_) => (
+                is_transfer || matches!(app, AppKind::Stream | AppKind::Files),
+                "\"bulk\", \"transfer\", \"stream\" or \"files\", which go over TCP".to_owned(),
             ),
         };
         if !fits {
             self.problems.push(resolved.problem("app", format!("{:?} over {transport:?}", app.name()), allowed));
-        }
-        if transport == "atp" && Option::<u32>::from_value(resolved.values.get("window")).is_some() {
-            let allowed = "nothing: \"atp\" sends at a rate and has no window";
-            self.problems.push(resolved.problem("window", resolved.show("window"), allowed));
         }
         let time = |key: &str| Option::<Dur>::from_value(resolved.values.get(key));
         let show = |d: Dur| Unit::Time.format(d.as_nanos() as f64);
@@ -263,7 +263,7 @@ fn app_of(node: &Node) -> Option<AppKind> {
     match node.entry("app") {
         Some(_) => AppKind::find(node.text("app")?),
         None => Some(match FlowTransport::find(node.text("transport")?)? {
-            FlowTransport::Tcp(_) | FlowTransport::Atp => AppKind::Bulk,
+            FlowTransport::Tcp(_) | FlowTransport::Own(_) => AppKind::Bulk,
             FlowTransport::Udp => AppKind::Cbr,
             FlowTransport::Ping => AppKind::Ping,
         }),
@@ -274,6 +274,7 @@ fn app_of(node: &Node) -> Option<AppKind> {
 fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic {
     let values = &resolved.values;
     let transport: String = Field::from_value(values.get("transport"));
+    let transport = FlowTransport::find(&transport).expect("INVARIANT: transports are checked");
     let size = |key: &str| -> Bytes { Field::from_value(values.get(key)) };
     let app = match Field::from_value(values.get("app")) {
         AppKind::Bulk => App::Bulk,
@@ -294,11 +295,12 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
     };
     let time = |key: &str| Option::<Dur>::from_value(values.get(key)).map(|d| Time::ZERO + d);
     Traffic {
-        transport: FlowTransport::find(&transport).expect("INVARIANT: transports are checked"),
+        transport,
         app,
         start: time("start").unwrap_or(start),
         stop: time("stop"),
-        window: Option::<u32>::from_value(values.get("window")).or(window.filter(|_| transport != "atp")),
+        window: Option::<u32>::from_value(values.get("window"))
+            .or(window.filter(|_| !matches!(transport, FlowTransport::Own(_)))),
         // INVARIANT: it is at most 63.
         dscp: u32::from_value(values.get("dscp")) as u8,
     }

@@ -3,6 +3,7 @@
 use super::key::Choice;
 use super::sections::{AppKind, MobilityModel, Profile, RadioModel, RoutingProtocol, TopologyKind};
 use fourhop_cc::Transport;
+use fourhop_proto::node::OwnTransport;
 
 /// Something a scenario can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +50,7 @@ pub fn catalog() -> Catalog {
     };
     let mut transports: Vec<_> =
         Transport::ALL.iter().map(|t| CatalogEntry { name: t.name, summary: t.summary }).collect();
-    let atp = "ATP: a rate that the nodes of the path tell, and no TCP (Sundaresan et al. 2003)";
-    transports.push(CatalogEntry { name: "atp", summary: atp });
+    transports.extend(OwnTransport::ALL.iter().map(|t| CatalogEntry { name: t.name(), summary: t.summary() }));
     transports.push(CatalogEntry { name: "udp", summary: "datagrams without any control" });
     transports.push(CatalogEntry { name: "ping", summary: "ICMP echo requests and replies" });
     Catalog {

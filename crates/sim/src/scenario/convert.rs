@@ -7,6 +7,7 @@ use super::{FlowTransport, Scenario, Traffic};
 use crate::setup;
 use fourhop_cc::{rbp, tcp_ap};
 use fourhop_proto::gateway::{self, CrossingConfig};
+use fourhop_proto::node::{OwnOptions, OwnTransport};
 use fourhop_proto::route::{Metric, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
 use fourhop_proto::{atp, ccm, mac, net, route, tcp};
@@ -47,8 +48,8 @@ impl Scenario {
     pub fn routing_setup(&self) -> setup::Routing {
         match self.routing.protocol {
             RoutingProtocol::Static => self.link_metric().map_or(setup::Routing::Static, setup::Routing::Cheapest),
-            RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => self.aodv_config().into(),
-            RoutingProtocol::Babel => self.babel_config().into(),
+            RoutingProtocol::Aodv | RoutingProtocol::SsaAodv => setup::Routing::finding(self.aodv_config()),
+            RoutingProtocol::Babel => setup::Routing::finding(self.babel_config()),
         }
     }
 
@@ -63,7 +64,7 @@ impl Scenario {
             RouteMetric::Hops => babel::LinkQuality::TwoOutOfThree,
             _ => babel::LinkQuality::Etx,
         };
-        babel::Config { quality, ..self.configured(&self.babel) }
+        babel::Config { quality, ..self.configured(&self.own.babel) }
     }
 
     /// What the modules of C3TCP are given.
@@ -71,16 +72,28 @@ impl Scenario {
         self.configured(&self.c3tcp)
     }
 
-    /// Is a flow of ATP?
-    pub fn has_atp(&self) -> bool {
+    /// Options of a transport of its own, at both ends and at the nodes on the path.
+    pub fn own_options(&self, transport: OwnTransport) -> OwnOptions {
+        match transport {
+            OwnTransport::Atp => self.atp_config().into(),
+        }
+    }
+
+    /// The transport of a flow that asks nodes to tell their delays, if there is one.
+    pub fn metered(&self) -> Option<&'static str> {
         let pairs = self.traffic.iter().map(|pairs| &pairs.traffic);
-        pairs.chain(self.flows.iter().map(|flow| &flow.traffic)).any(|traffic| traffic.transport == FlowTransport::Atp)
+        let all = pairs.chain(self.flows.iter().map(|flow| &flow.traffic));
+        all.filter_map(|traffic| match traffic.transport {
+            FlowTransport::Own(own) => self.own_options(own).meter().map(|_| own.name()),
+            _ => None,
+        })
+        .next()
     }
 
     /// What ends of ATP and the nodes on their paths are given.
     pub fn atp_config(&self) -> atp::Config {
         let Tcp { mss, delivery_ages, .. } = self.tcp;
-        atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.atp) }
+        atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.own.atp) }
     }
 
     /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched on, one

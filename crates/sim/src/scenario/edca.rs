@@ -32,9 +32,10 @@ impl Builder {
                 self.problems.push(given.problem(key, "true", allowed));
             }
         }
-        if scenario.has_atp() {
-            let allowed = "another transport with `mac.edca`: ATP measures the time in one queue, and there are four";
-            self.problems.push(self.root.at.problem("transport", "\"atp\"", allowed));
+        if let Some(name) = scenario.metered() {
+            let allowed =
+                "another transport with `mac.edca`: this one measures the time in one queue, and there are four";
+            self.problems.push(self.root.at.problem("transport", format!("{name:?}"), allowed));
         }
         if !scenario.without_mcs().is_empty() {
             let allowed = "nothing with `mac.edca`: stations of 802.11a and g have no access categories";

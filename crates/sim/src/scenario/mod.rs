@@ -21,6 +21,7 @@ mod movement;
 mod network;
 mod ns2;
 mod overrides;
+mod own;
 mod paths;
 mod radio;
 mod radios;
@@ -38,10 +39,11 @@ pub use error::{Invalid as ScenarioError, Problem, did_you_mean, nearest};
 pub use key::{Key, Kind};
 pub use network::{Network, NetworkFlow};
 pub use overrides::{Overrides, keys_meant};
+pub use own::OwnSections;
 pub use paths::NoPath;
 pub use quantity::{ALL as QUANTITIES, Unit};
 pub use schema::{Table, reference_markdown, schema, tables};
-pub use sections::{AdhocTcp, Atp, Babel, C3tcp, Edca, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
+pub use sections::{AdhocTcp, C3tcp, Edca, Link, Mac, Profile, Radio, Routing, Tcp, TcpAp};
 pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
@@ -51,6 +53,7 @@ use crate::batch::Control;
 use crate::mobility::Movement;
 use crate::topology::Topology;
 use fourhop_cc::Transport;
+use fourhop_proto::node::OwnTransport;
 use fourhop_units::{Bytes, Dur, Rate, Time};
 
 /// A scenario with every default filled in.
@@ -90,8 +93,6 @@ pub struct Scenario {
     pub link: Link,
     /// Routing.
     pub routing: Routing,
-    /// Babel.
-    pub babel: Babel,
     /// Options of all TCP connections.
     pub tcp: Tcp,
     /// Access categories, where `mac.edca` asks for them.
@@ -100,8 +101,8 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
     pub adhoc_tcp: AdhocTcp,
-    /// ATP.
-    pub atp: Atp,
+    /// What single protocols are given.
+    pub own: OwnSections,
     /// Capacity measured by link layers.
     pub c3tcp: C3tcp,
     /// Gateways and what is behind them; `None`: all nodes have radios.
@@ -160,8 +161,8 @@ pub struct Traffic {
 pub enum FlowTransport {
     /// TCP with this congestion control.
     Tcp(&'static Transport),
-    /// ATP.
-    Atp,
+    /// One of its own.
+    Own(OwnTransport),
     /// UDP.
     Udp,
     /// ICMP echo.
@@ -231,7 +232,7 @@ impl FlowTransport {
     pub const fn name(self) -> &'static str {
         match self {
             FlowTransport::Tcp(transport) => transport.name,
-            FlowTransport::Atp => "atp",
+            FlowTransport::Own(transport) => transport.name(),
             FlowTransport::Udp => "udp",
             FlowTransport::Ping => "ping",
         }
@@ -240,10 +241,12 @@ impl FlowTransport {
     /// The transport of that name.
     pub fn find(name: &str) -> Option<FlowTransport> {
         match name {
-            "atp" => Some(FlowTransport::Atp),
             "udp" => Some(FlowTransport::Udp),
             "ping" => Some(FlowTransport::Ping),
-            name => Transport::find(name).map(FlowTransport::Tcp),
+            name => {
+                let own = OwnTransport::find(name).map(FlowTransport::Own);
+                own.or_else(|| Transport::find(name).map(FlowTransport::Tcp))
+            }
         }
     }
 }

@@ -54,8 +54,8 @@ impl Builder {
                 self.problems.push(given.problem(key, "true", allowed));
             }
         }
-        if scenario.has_atp() {
-            let allowed = "one radio at each node with the transport \"atp\"";
+        if let Some(name) = scenario.metered() {
+            let allowed = format!("one radio at each node with the transport {name:?}");
             self.problems.push(self.root.at.problem("radios", "several at a node", allowed));
         }
         if c3tcp.enabled {

@@ -12,7 +12,7 @@ use fourhop_units::Time;
 use std::fmt::Write;
 
 /// Keys and values of one table.
-type Table = Vec<(&'static str, Value)>;
+pub(super) type Table = Vec<(&'static str, Value)>;
 
 impl Scenario {
     /// The scenario as TOML, every key explicit.
@@ -81,12 +81,11 @@ impl Scenario {
             table(&self.routing, None),
         ]);
         tables.extend(self.site.routes.iter().map(|route| table(route, None)));
+        tables.extend(self.own.tables());
         tables.extend([
-            table(&self.babel, None),
             table(&self.tcp, None),
             table(&self.tcp_ap, None),
             table(&self.adhoc_tcp, None),
-            table(&self.atp, None),
             table(&self.c3tcp, None),
         ]);
         if let Some(side) = &self.wired {
@@ -121,7 +120,7 @@ impl Scenario {
 }
 
 /// The values of a section; what has no value but could have one is "none".
-fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Table) {
+pub(super) fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Table) {
     rows::<S>(section.values().into_iter().collect(), selector)
 }
 

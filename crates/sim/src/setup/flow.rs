@@ -2,11 +2,11 @@
 
 use super::Setup;
 use fourhop_cc::Transport;
+use fourhop_proto::app::end::FlowAddress;
 use fourhop_proto::app::{
     cbr, cbr::Cbr, files, files::Files, ping, ping::Pinger, sink::Sink, transfer, transfer::Transfer,
 };
-use fourhop_proto::atp;
-use fourhop_proto::node::{Endpoint, EndpointKind, FlowAddress, Renewal, TcpSource};
+use fourhop_proto::node::{Endpoint, EndpointKind, OwnOptions, Renewal, TcpSource};
 use fourhop_proto::tcp::{self, Socket};
 use fourhop_units::{NodeId, Purpose, Seq, Stream};
 
@@ -22,8 +22,8 @@ pub enum Traffic {
         /// The transmission.
         source: Source,
     },
-    /// A transfer over ATP, with the options of [`Setup::atp`].
-    Atp(transfer::Config),
+    /// A transfer over a transport of its own. All that tell their delays to nodes have the same options.
+    Own(OwnOptions, transfer::Config),
     /// Constant bit rate UDP.
     Udp(cbr::Config),
     /// Echo requests.
@@ -87,7 +87,6 @@ pub(super) fn connect(
     seed: u64,
     index: usize,
     flow: &Flow,
-    atp: Option<&atp::Config>,
 ) -> FlowEnds {
     let (local, remote, fresh) = Setup::ports(index, flow);
     let mut place = |node, endpoint: Endpoint| place(node, endpoint.with_dscp(flow.dscp));
@@ -119,15 +118,12 @@ pub(super) fn connect(
             };
             FlowEnds { sender: place(flow.src, renewed(sender, 0)), receiver: place(flow.dst, renewed(receiver, 1)) }
         }
-        Traffic::Atp(transfer) => {
-            let config = atp.copied().unwrap_or(atp::Config::published());
+        Traffic::Own(options, transfer) => {
             let first = Stream::new(seed, NodeId(index as u32), Purpose::Tcp).bits32();
-            let sender = atp::Sender::new(config, Seq::from_wire(first));
-            let sender = EndpointKind::AtpSender(Transfer::new(*transfer), Box::new(sender));
-            let receiver = EndpointKind::AtpReceiver(Box::new(atp::Receiver::new(config)));
+            let (sender, receiver) = options.pair(Transfer::new(*transfer), Seq::from_wire(first));
             FlowEnds {
-                sender: place(flow.src, Endpoint::new(at_src, sender)),
-                receiver: place(flow.dst, Endpoint::new(at_dst, receiver)),
+                sender: place(flow.src, Endpoint::new(at_src, EndpointKind::Own(sender))),
+                receiver: place(flow.dst, Endpoint::new(at_dst, EndpointKind::Own(receiver))),
             }
         }
         Traffic::Udp(config) => FlowEnds {

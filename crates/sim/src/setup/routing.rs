@@ -22,12 +22,10 @@ pub enum Routing {
     Outside,
 }
 
-impl<Config> From<Config> for Routing
-where
-    Finding: From<Config>,
-{
-    fn from(config: Config) -> Routing {
-        Routing::Finding(config.into())
+impl Routing {
+    /// By this protocol, with its options.
+    pub fn finding(protocol: impl Into<Finding>) -> Routing {
+        Routing::Finding(protocol.into())
     }
 }
 

@@ -60,8 +60,8 @@ pub const FLOW_COLUMNS: &[Column] = &[
         _ => flow.sender.socket()?.srtt().map(Dur::as_secs_f64),
     }),
     column("rtt_s", "newest round trip that congestion control used, if it measures", |flow| {
-        match flow.sender.atp_sender() {
-            Some(sender) => sender.rtt(),
+        match flow.sender.own() {
+            Some(end) => end.path_seen().rtt,
             None => flow.sender.socket()?.measurements().rtt,
         }
         .map(Dur::as_secs_f64)
@@ -74,8 +74,8 @@ pub const FLOW_COLUMNS: &[Column] = &[
         Some(f64::from(units) / f64::from(variation::ONE))
     }),
     column("pacing_interval_s", "least time between segments, if paced", |flow| {
-        match flow.sender.atp_sender() {
-            Some(sender) => sender.interval(),
+        match flow.sender.own() {
+            Some(end) => end.path_seen().interval,
             None => flow.sender.socket()?.pacing_interval(),
         }
         .map(Dur::as_secs_f64)
@@ -165,7 +165,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
     }),
     column("signal_smoothed_dbm", "the same, smoothed", |flow| Some(flow.signal?.smoothed.0)),
     column("atp_delay_s", "ATP: the delay that the receiver fed back last", |flow| {
-        flow.sender.atp_sender()?.offered().map(Dur::as_secs_f64)
+        flow.sender.own()?.path_seen().offered.map(Dur::as_secs_f64)
     }),
 ];
 

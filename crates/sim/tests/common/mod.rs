@@ -92,7 +92,6 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         wired: None,
         crossing: None,
         flows: Vec::new(),
-        atp: None,
         c3tcp: None,
         without_mcs: Vec::new(),
         particular: Default::default(),

@@ -3,14 +3,14 @@
 use super::{CONFIG, data, ms};
 use crate::atp::Meter;
 use crate::wire::{
-    ArpMessage, ArpOperation, AtpContent, AtpData, AtpPacket, Body, Ipv4Packet, Msdu, PacketMeta, Payload,
+    ArpMessage, ArpOperation, AtpContent, AtpData, AtpPacket, Body, Ipv4Packet, Msdu, PacketMeta, Payload, Segment,
 };
 use fourhop_units::{Bytes, Dur, MacAddr, NodeId};
 
 /// A packet that came to the queue at a millisecond, with the delay in milliseconds that it has so far.
 fn packet(entered_ms: u64, delay_ms: u32) -> Msdu {
     let data = AtpData { entered_queue: ms(entered_ms), ..data(0, 0, delay_ms) };
-    body(Body::Atp(AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Data(data) }))
+    body(AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Data(data) }.into())
 }
 
 fn body(body: Body) -> Msdu {
@@ -22,8 +22,10 @@ fn body(body: Body) -> Msdu {
 /// The packet leaves at a millisecond; with nobody in its way its transmission takes 5 ms. Its delay in microseconds then.
 fn departs(meter: &mut Meter, at: u64, mut msdu: Msdu) -> u32 {
     meter.handle_departure(ms(at), &mut msdu, |_| Dur::from_millis(5));
-    let Payload::Ipv4(Ipv4Packet { body: Body::Atp(AtpPacket { content: AtpContent::Data(data), .. }), .. }) =
-        msdu.payload
+    let Payload::Ipv4(Ipv4Packet {
+        body: Body::Transport(Segment::Atp(AtpPacket { content: AtpContent::Data(data), .. })),
+        ..
+    }) = msdu.payload
     else {
         panic!("no data of ATP")
     };

@@ -5,8 +5,8 @@
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
 //! behaviour is replaced by the other one.
 
-use super::{MetricConfig, SignalConfig};
-use fourhop_units::{Dur, Time};
+use crate::route::metric::Metric;
+use fourhop_units::{Db, Dbm, Dur, Time};
 
 /// TTL of a search for a destination that has never been reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -422,5 +422,46 @@ impl Config {
                 Time::from_nanos((now + period).as_nanos().saturating_sub(1)).next_multiple_of(period)
             }
         }
+    }
+}
+
+/// How links are measured and routes compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MetricConfig {
+    /// Quantity to sum.
+    pub metric: Metric,
+    /// Mean time between two probes. De Couto et al.: 1 s.
+    pub interval: Dur,
+}
+
+impl MetricConfig {
+    /// The papers' probes.
+    pub const fn paper(metric: Metric) -> MetricConfig {
+        MetricConfig { metric, interval: Dur::from_secs(1) }
+    }
+
+    /// How far a probe may be off its turn, in either direction: a tenth of the interval in the paper.
+    pub(super) const fn jitter(&self) -> Dur {
+        Dur::from_nanos(self.interval.as_nanos() / 10)
+    }
+}
+
+/// Parameters of signal-strength awareness.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SignalConfig {
+    /// HELLO_STRENGTH_THRESHOLD. The paper does not state its value.
+    pub threshold: Dbm,
+    /// Weight of the newest sample. The paper: 0.25.
+    pub weight: f64,
+    /// How far above the threshold the average has to rise before a neighbour counts again. The paper: 0 dB.
+    pub hysteresis: Db,
+    /// Prefer stable routes to fresh or short ones.
+    pub keep_stable: bool,
+}
+
+impl SignalConfig {
+    /// The paper's, with this threshold.
+    pub const fn paper(threshold: Dbm) -> SignalConfig {
+        SignalConfig { threshold, weight: 0.25, hysteresis: Db(0.0), keep_stable: true }
     }
 }

@@ -23,46 +23,16 @@
 //! Probes are broadcast, thus at a basic rate and without acknowledgement, and shorter than data: a link that loses data
 //! alone looks better than it is. Both papers say so.
 
-use super::{Action, Aodv, NextHop, Route};
+use super::{Action, Aodv, Distance, MetricConfig, NextHop, Route};
 use crate::route::metric::Metric;
 use crate::wire::{AodvMessage, Ipv4Packet, PathCost, Probe, Rreq};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Rate, Stream, Time};
 
-/// How links are measured and routes compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MetricConfig {
-    /// Quantity to sum.
-    pub metric: Metric,
-    /// Mean time between two probes. De Couto et al.: 1 s.
-    pub interval: Dur,
-}
-
-impl MetricConfig {
-    /// The papers' probes.
-    pub const fn paper(metric: Metric) -> MetricConfig {
-        MetricConfig { metric, interval: Dur::from_secs(1) }
-    }
-
-    /// How far a probe may be off its turn, in either direction: a tenth of the interval in the paper.
-    const fn jitter(&self) -> Dur {
-        Dur::from_nanos(self.interval.as_nanos() / 10)
-    }
-}
-
 /// Probes in the window: w / tau of the paper, 10 s of 1 s each.
 const WINDOW: u32 = 10;
 /// How often a request is passed on or answered again for a cheaper copy: ours.
 pub(super) const BETTER_COPIES: u8 = 4;
-
-/// What routes with equal sequence numbers are compared by: cost, which is 0 without a metric, then hops.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Distance {
-    /// Sum of the metric; without one 0.
-    pub cost: u32,
-    /// Hops.
-    pub hops: u8,
-}
 
 /// The link to a neighbour.
 #[derive(Clone, Copy, Debug)]

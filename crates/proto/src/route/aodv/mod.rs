@@ -68,13 +68,11 @@ mod tests;
 mod told;
 
 pub use config::{
-    AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, OwnSeqno, Refresh, RepairDeadline, RepairRule,
-    Retry, ReverseLifetime, SearchTimeout,
+    AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, MetricConfig, OwnSeqno, Refresh,
+    RepairDeadline, RepairRule, Retry, ReverseLifetime, SearchTimeout, SignalConfig,
 };
 pub use limits::Limits;
-pub use metric::{Distance, MetricConfig};
-pub use signal::SignalConfig;
-pub use table::{Route, RouteState, is_newer};
+pub use table::{Distance, Route, RouteState, is_newer};
 
 use super::action::{Action, NextHop};
 use super::address_plan::AddressPlan;

@@ -20,30 +20,10 @@
 //!
 //! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
 
-use super::{Aodv, Distance, Route, is_newer};
+use super::{Aodv, Distance, Route, SignalConfig, is_newer};
 use crate::route::action::Signal;
 use core::net::Ipv4Addr;
-use fourhop_units::{Db, Dbm};
-
-/// Parameters of signal-strength awareness.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SignalConfig {
-    /// HELLO_STRENGTH_THRESHOLD. The paper does not state its value.
-    pub threshold: Dbm,
-    /// Weight of the newest sample. The paper: 0.25.
-    pub weight: f64,
-    /// How far above the threshold the average has to rise before a neighbour counts again. The paper: 0 dB.
-    pub hysteresis: Db,
-    /// Prefer stable routes to fresh or short ones.
-    pub keep_stable: bool,
-}
-
-impl SignalConfig {
-    /// The paper's, with this threshold.
-    pub const fn paper(threshold: Dbm) -> SignalConfig {
-        SignalConfig { threshold, weight: 0.25, hysteresis: Db(0.0), keep_stable: true }
-    }
-}
+use fourhop_units::Dbm;
 
 /// All neighbours ever heard, in order of address.
 #[derive(Clone, Debug, Default)]

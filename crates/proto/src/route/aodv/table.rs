@@ -1,8 +1,16 @@
 //! The routing table: one entry per destination (RFC 3561 sections 2 and 6.2), with the state of the search for it.
 
-use super::Distance;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
+
+/// What routes with equal sequence numbers are compared by: cost, which is 0 without a metric, then hops.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Distance {
+    /// Sum of the metric; without one 0.
+    pub cost: u32,
+    /// Hops.
+    pub hops: u8,
+}
 
 /// Is sequence number `a` newer than `b`? Signed 32-bit comparison, so that it survives the wrap (RFC 3561 section 6.1).
 pub const fn is_newer(a: u32, b: u32) -> bool {

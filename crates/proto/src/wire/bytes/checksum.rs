@@ -1,6 +1,6 @@
 //! Incremental update of the Internet checksum, which needs only the bytes that change (RFC 1624).
 
-use super::be16;
+use super::words::be16;
 
 /// Sum of 16-bit words, not yet folded; `bytes` begin at an even place of what the checksum covers.
 pub fn sum(bytes: &[u8]) -> u64 {

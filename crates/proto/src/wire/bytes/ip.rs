@@ -1,7 +1,7 @@
 //! The headers of IPv4 and IPv6 (RFC 8200) up to what they carry, as one.
 
 use super::ipv4::{self, Ipv4Head};
-use super::{TCP, UDP, be16};
+use super::words::{TCP, UDP, be16};
 use crate::wire::Ecn;
 use core::net::{IpAddr, Ipv6Addr};
 

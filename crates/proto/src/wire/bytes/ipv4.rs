@@ -1,6 +1,7 @@
 //! The IPv4 header (RFC 791 section 3.1).
 
-use super::{IpHead, TCP, be16, checksum};
+use super::words::{TCP, be16};
+use super::{IpHead, checksum};
 use core::net::Ipv4Addr;
 use thiserror::Error;
 

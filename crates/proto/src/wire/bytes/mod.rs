@@ -21,6 +21,7 @@ pub(super) mod checksum;
 mod ip;
 mod ipv4;
 mod tcp;
+mod words;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -30,15 +31,3 @@ mod tests_6;
 pub use ip::{IpHead, ecn, mark_congestion};
 pub use ipv4::{Ipv4Error, Ipv4Head, hops_by_ttl, set_ttl};
 pub use tcp::{segment, set_window, write_wired_rtt};
-
-/// Protocol numbers (IANA).
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-
-fn be16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn be32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}

@@ -1,7 +1,8 @@
 //! TCP segments (RFC 9293 section 3.1) in IP packets.
 
+use super::checksum;
 use super::ip::{self, IpHead, set_total_len};
-use super::{be16, be32, checksum};
+use super::words::{be16, be32};
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use fourhop_units::Seq;
 

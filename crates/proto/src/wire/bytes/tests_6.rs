@@ -1,6 +1,7 @@
 //! IPv6: against `etherparse`, with extension headers, cut off, and garbage.
 
 use super::tests::{encoded, packets, plain};
+use super::words::be16;
 use super::*;
 use crate::wire::{Ipv4Packet, TcpSegment};
 use core::net::{IpAddr, Ipv6Addr};

@@ -20,7 +20,7 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, routes, babel, tcp, tcp_ap, adhoc_tcp, atp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, routes, babel, atp, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -210,7 +210,7 @@ fn what_does_not_go_over_atp() {
     assert!(
         error.contains(
             "flows[1].to: found \"host\", a node without a radio, over \"atp\", allowed: a node of the topology: nodes \
-             behind gateways tell ATP no delays"
+             behind gateways tell no delays"
         ),
         "{error}"
     );

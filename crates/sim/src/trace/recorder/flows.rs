@@ -49,7 +49,7 @@ impl Flows {
             let (local, remote, fresh) = Setup::ports(index, flow);
             let protocol = match &flow.traffic {
                 Traffic::Tcp { .. } => 6,
-                Traffic::Atp(_) => fourhop_proto::wire::ATP_PROTOCOL,
+                Traffic::Own(options, _) => options.protocol(),
                 Traffic::Udp(_) => 17,
                 Traffic::Ping(_) => 1,
             };

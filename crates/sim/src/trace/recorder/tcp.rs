@@ -1,7 +1,7 @@
 //! The ends of flows in a trace: what each segment says, counted from the SYN, and what the sockets know.
 
 use super::super::tables::Tcp;
-use fourhop_proto::node::{Endpoint, Note, PacketKind};
+use fourhop_proto::node::{Endpoint, Note, OwnEnd, PacketKind};
 use fourhop_units::{Dur, Time};
 
 /// The sequence numbers of one direction of a flow, as they are on the wire and as places from the SYN on.
@@ -93,15 +93,15 @@ impl Known {
     /// By an end now.
     pub fn of(end: &Endpoint) -> Known {
         let nanos = |dur: Dur| dur.as_nanos() as i64;
-        let stats = end.stats();
+        let counts = end.counts();
         let mut known = Known {
-            timeouts: stats.timeouts as u32,
-            fast_retransmits: stats.fast_retransmits as u32,
-            retransmitted: stats.segments_retransmitted as u32,
+            timeouts: counts.timeouts as u32,
+            fast_retransmits: counts.fast_retransmits as u32,
+            retransmitted: counts.retransmitted as u32,
             ..Known::default()
         };
-        if let Some(sender) = end.atp_sender() {
-            (known.rtt, known.interval) = (sender.rtt().map(nanos), sender.interval().map(nanos));
+        if let Some(path) = end.own().map(OwnEnd::path_seen) {
+            (known.rtt, known.interval) = (path.rtt.map(nanos), path.interval.map(nanos));
         }
         if let Some(socket) = end.socket() {
             known.cwnd = Some(socket.cwnd());

@@ -21,12 +21,12 @@ pub struct AgeLog {
 
 impl AgeLog {
     /// Sender: the application has written to a connection that had nothing to send.
-    pub(super) fn note_written(&mut self, now: Time) {
+    pub(crate) fn note_written(&mut self, now: Time) {
         self.born = now;
     }
 
     /// Sender: a segment leaves whose bytes end at `end` of its connection's stream; those that were sent before do not count.
-    pub(super) fn note_sent(&mut self, end: u64, now: Time) {
+    pub(crate) fn note_sent(&mut self, end: u64, now: Time) {
         let end = self.base + end;
         if end > self.bytes() {
             self.entries.push((end, self.born));
@@ -35,12 +35,12 @@ impl AgeLog {
     }
 
     /// Sender: the next connection counts from 0 again.
-    pub(super) fn note_renewed(&mut self) {
+    pub(crate) fn note_renewed(&mut self) {
         self.base = self.bytes();
     }
 
     /// Receiver: `total` bytes of the flow have been delivered.
-    pub(super) fn note_delivered(&mut self, total: u64, now: Time) {
+    pub(crate) fn note_delivered(&mut self, total: u64, now: Time) {
         self.entries.push((total, now));
     }
 

@@ -1,0 +1,97 @@
+//! What one end of a flow is to its node, over a transport that is neither TCP, UDP nor ICMP.
+
+use super::ages::AgeLog;
+use super::transfer::Transfer;
+use crate::wire::{Body, TransportPacket};
+use core::net::Ipv4Addr;
+use fourhop_units::{Bytes, Dur, Seq, Time};
+
+/// Names a flow at one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowAddress {
+    /// The other end.
+    pub peer: Ipv4Addr,
+    /// Port here; the identifier for ping.
+    pub local_port: u16,
+    /// Port there; not used by ping.
+    pub remote_port: u16,
+}
+
+/// What an end has counted, whatever its transport.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Packets with data, repeated ones included.
+    pub sent: u64,
+    /// Of those, repeated ones.
+    pub retransmitted: u64,
+    /// Times that answers failed to come for so long that it began anew.
+    pub timeouts: u64,
+    /// Losses found by answers.
+    pub fast_retransmits: u64,
+}
+
+/// What a sender knows of its path.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PathSeen {
+    /// Newest round trip.
+    pub rtt: Option<Dur>,
+    /// Least time between packets.
+    pub interval: Option<Dur>,
+    /// The delay that the path has told.
+    pub offered: Option<Dur>,
+}
+
+/// What an end shares with its node.
+#[derive(Debug)]
+pub struct Shared<'a> {
+    /// Which flow.
+    pub address: FlowAddress,
+    /// Payload bytes received here, each once.
+    pub received: &'a mut Bytes,
+    /// Payload bytes that arrived here, repeated ones included.
+    pub arrived: &'a mut Bytes,
+    /// Where ages of bytes are written down, if they are.
+    pub ages: Option<&'a mut AgeLog>,
+    /// Packets for the other end.
+    pub out: &'a mut Vec<Body>,
+}
+
+/// One end of a flow. Every `handle_*` call may change `next_timeout`.
+pub trait FlowEnd: Sized {
+    /// Options of both ends.
+    type Config;
+    /// What they send each other.
+    type Packet: TransportPacket;
+
+    /// Sender and receiver of a transfer; `first` is the sender's first number.
+    fn pair(config: &Self::Config, transfer: Transfer, first: Seq) -> (Self, Self);
+
+    /// Are the ages of bytes at delivery written down?
+    fn records_ages(&self) -> bool {
+        false
+    }
+
+    /// When `handle_timeout` has something to do.
+    fn next_timeout(&self) -> Option<Time>;
+
+    /// Does what is due at `now`.
+    fn handle_timeout(&mut self, now: Time, shared: Shared<'_>);
+
+    /// A packet of the other end.
+    fn handle_packet(&mut self, now: Time, packet: &Self::Packet, shared: Shared<'_>);
+
+    /// What it has counted.
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
+
+    /// Number and sum of the round trips that it has sampled.
+    fn rtt_samples(&self) -> (u64, Dur) {
+        (0, Dur::ZERO)
+    }
+
+    /// What it knows of its path.
+    fn path_seen(&self) -> PathSeen {
+        PathSeen::default()
+    }
+}

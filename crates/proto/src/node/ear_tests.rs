@@ -1,0 +1,170 @@
+//! Every way of hearing gives the same.
+
+use super::*;
+use crate::drop::Layer;
+use crate::wire::FrameKind;
+use fourhop_units::{Dur, Purpose, Rate, Stream};
+use proptest::prelude::*;
+
+#[test]
+fn the_reasons_of_the_radio_come_first() {
+    let radio = |reason: &DropReason| reason.layer() == Layer::Radio;
+    assert!(DropReason::ALL[..REASONS].iter().all(radio) && !DropReason::ALL[REASONS..].iter().any(radio));
+}
+
+#[test]
+fn an_ear_is_three_cache_lines() {
+    assert!(size_of::<Receiver>() <= 64 && size_of::<Medium>() <= 64);
+    assert_eq!(size_of::<Ear>(), 192);
+}
+
+/// A copy: microseconds of silence before it, length, power over the reception threshold, duration field, RTS.
+type Drawn = (u64, u64, f64, u64, bool);
+
+fn copies() -> impl Strategy<Value = Vec<Drawn>> {
+    proptest::collection::vec((0u64..60, 30u64..130, 0.05f64..40.0, 0u64..300, any::<bool>()), 1..40)
+}
+
+/// How an ear hears.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// With the receiver of this radio instead of its own.
+    sinr: Option<sinr::Config>,
+    /// It is made to look at every end between copies.
+    watchful: bool,
+    /// [`Ear::overhear`] is never tried.
+    thorough: bool,
+    /// A back-off of so many slots runs from the beginning, for a packet if there is one; `None`: an immediate access.
+    backoff: Option<(Option<u32>, bool)>,
+}
+
+/// An ear that hears all of `copies`; what can be seen of it in the end.
+fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
+    assert!(rules.fit::<P>());
+    let Way { sinr, watchful, thorough, backoff } = way;
+    let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
+    let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
+    let settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
+        Some(receiver) => ear.settle_at(now, receiver, &rules.medium),
+        None => ear.settle(now, &rules.medium),
+    };
+    if let Some((slots, wanted)) = backoff {
+        match slots {
+            Some(slots) => ear.medium.begin_backoff(Time::ZERO, slots, 0),
+            None => assert!(!ear.medium.request_access(Time::ZERO, true, 0, &rules.medium)),
+        }
+        ear.medium.want_access(wanted);
+    }
+    let (mut now, mut ends, mut begun) = (Time::ZERO, Vec::new(), Vec::new());
+    for (n, &(silence, length, strength, duration, rts)) in (0u32..).zip(copies) {
+        now += Dur::from_micros(silence);
+        ends.sort_unstable();
+        for end in ends.iter().copied().take_while(|&end| watchful && end <= now) {
+            settle(&mut ear, &mut receiver, end);
+        }
+        ends.retain(|&end| end > now);
+        let frame = Frame {
+            dst: NodeId(n % 3).mac(),
+            src: NodeId(1).mac(),
+            duration: Dur::from_micros(duration),
+            rate: Rate::kbps(1_000),
+            airtime: Dur::from_micros(length),
+            kind: if rts { FrameKind::Rts } else { FrameKind::Cts },
+        };
+        let (power, for_us) = (Watt(3.652e-10 * strength), n % 3 == 0);
+        let radiated = Radiated::new(NodeId(n), &frame);
+        let copy = radiated.copy(now, power, for_us);
+        ends.push(copy.end);
+        let effect = match &mut receiver {
+            Some(receiver) => ear.handle_arrival_at(now, copy, &frame, receiver, rules),
+            None if !for_us && !thorough && ear.overhear::<P>(now, power, &radiated, rules) => Begun::Unnoticed,
+            None => ear.handle_arrival::<P>(now, power, for_us, &radiated, rules),
+        };
+        if effect == Begun::AccessLost {
+            ear.medium.begin_backoff(now, 20, 0);
+        }
+        begun.push((effect, ear.access_timeout(&rules.medium)));
+    }
+    now += Dur::from_millis(1);
+    settle(&mut ear, &mut receiver, now);
+    format!("{:?} {} {:?} {begun:?}", ear.medium, ear.received, ear.drops(now))
+}
+
+proptest! {
+    /// It does not matter when an ear looks at what has ended.
+    #[test]
+    fn late_is_as_good_as_in_time(copies in copies(), options in any::<(bool, bool, bool, bool, bool)>()) {
+        let (late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs) = options;
+        let phy = phy::Config { late_capture, lock_on_undecodable, energy_detection, ..phy::Config::ns2() };
+        let mac = mac::Config { nav_reset, eifs_ended_by_good_frame: ends_eifs, ..mac::Config::ns2() };
+        let rules = Rules::new(phy, &mac);
+        let in_time = Way { watchful: true, ..Way::default() };
+        prop_assert_eq!(
+            heard::<Configured>(&copies, &rules, Way::default()),
+            heard::<Configured>(&copies, &rules, in_time)
+        );
+        let sinr = sinr::Config {
+            phy: phy::PhyKind::Dsss,
+            plcp: Dur::from_micros(20),
+            width: phy::mcs::Width::Mhz20,
+            noise: Watt(1e-10),
+            implementation_loss: 1.0,
+            errors: sinr::Errors::ByRate,
+            sensitivity: Watt(0.0),
+            preamble_sinr: 1.0,
+            capture: if late_capture { sinr::FrameCapture::Any } else { sinr::FrameCapture::Preamble },
+            capture_ratio: 10.0,
+            cca_energy: Watt(if lock_on_undecodable { 1e-9 } else { 1e-7 }),
+            cca_preamble: energy_detection,
+        };
+        prop_assert_eq!(
+            heard::<Configured>(&copies, &rules, Way { sinr: Some(sinr), ..Way::default() }),
+            heard::<Configured>(&copies, &rules, Way { sinr: Some(sinr), ..in_time })
+        );
+    }
+
+    /// Nor whether a copy is overheard shortly or handled in full, nor what is known of the options beforehand.
+    #[test]
+    fn short_is_as_good_as_thorough(
+        copies in copies(),
+        backoff in prop::option::of((prop::option::of(0u32..100), any::<bool>())),
+        capture_nav in any::<bool>(),
+    ) {
+        let way = Way { backoff, ..Way::default() };
+        for standard in [false, true] {
+            let (phy, mac) = match standard {
+                false => (phy::Config::ns2(), mac::Config::ns2()),
+                true => (phy::Config::standard(), mac::Config::standard()),
+            };
+            let rules = Rules::new(phy, &mac::Config { capture_nav, ..mac });
+            let known = if standard { Known::Standard } else { Known::Ns2 };
+            prop_assert_eq!(rules.known(), known);
+            let thorough = heard::<Configured>(&copies, &rules, Way { thorough: true, ..way });
+            prop_assert_eq!(&thorough, &heard::<Configured>(&copies, &rules, way));
+            match known {
+                Known::Standard => prop_assert_eq!(&thorough, &heard::<Standard>(&copies, &rules, way)),
+                _ => prop_assert_eq!(&thorough, &heard::<Ns2>(&copies, &rules, way)),
+            }
+        }
+    }
+
+    /// Nor with options of which nothing is known, EDCA's boundaries among them.
+    #[test]
+    fn short_is_as_good_with_any_options(
+        copies in copies(),
+        backoff in prop::option::of((prop::option::of(0u32..100), any::<bool>())),
+        options in any::<[bool; 6]>(),
+        edca in any::<bool>(),
+    ) {
+        let [late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs, eifs] = options;
+        let phy = phy::Config { late_capture, lock_on_undecodable, energy_detection, ..phy::Config::ns2() };
+        let edca = edca.then(|| mac::edca::Config::standard(phy::PhyKind::Dsss));
+        let mac = mac::Config {
+            nav_reset, eifs_ended_by_good_frame: ends_eifs, eifs_on_undecodable: eifs, edca, ..mac::Config::ns2()
+        };
+        let rules = Rules::new(phy, &mac);
+        let way = Way { backoff, ..Way::default() };
+        let thorough = heard::<Configured>(&copies, &rules, Way { thorough: true, ..way });
+        prop_assert_eq!(thorough, heard::<Configured>(&copies, &rules, way));
+    }
+}

@@ -1,0 +1,40 @@
+//! What leaves a node besides frames.
+
+use super::journal::Note;
+#[cfg(doc)]
+use super::stack::Node;
+use crate::drop::DropReason;
+use crate::route::PortId;
+use crate::wire::Ipv4Packet;
+use core::net::Ipv4Addr;
+
+/// Output of a node besides frames.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// For the host outside: it is attached, and no simulated flow took the packet.
+    Deliver(Ipv4Packet),
+    /// For the wire at a port.
+    Wire {
+        /// Which.
+        port: PortId,
+        /// The packet.
+        packet: Ipv4Packet,
+    },
+    /// A packet of a host outside is lost at IP of a node that has one attached: that host can say so to the sender
+    /// (RFC 1812 section 4.3.3, of which this node does nothing itself).
+    Lost {
+        /// The packet, as it was when it was lost.
+        packet: Ipv4Packet,
+        /// Reason of the loss.
+        reason: DropReason,
+    },
+    /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].
+    Noted(Note),
+    /// A route has come, or leads elsewhere than before, or is gone.
+    Route {
+        /// Where it leads.
+        destination: Ipv4Addr,
+        /// The neighbour to send to and the number of hops; `None`: it is gone.
+        way: Option<(Ipv4Addr, u8)>,
+    },
+}

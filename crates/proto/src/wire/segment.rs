@@ -1,0 +1,84 @@
+//! Packets of transports beside TCP, UDP and ICMP: one class, whatever the transport. The layers below ask for the class and
+//! never for the transport.
+
+use super::AtpPacket;
+use fourhop_units::Time;
+
+/// What IP, queues, gateways and traces ask of a packet. To add a transport's, implement this and add a row at the end.
+pub trait TransportPacket {
+    /// Its IP protocol.
+    const PROTOCOL: u8;
+
+    /// Ports of sender and receiver.
+    fn ports(&self) -> (u16, u16);
+
+    /// Header and payload, in bytes.
+    fn len(&self) -> u32;
+
+    /// Appends the packet from one address to another, with zeros as payload.
+    fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>);
+
+    /// It comes to the queue of a node.
+    fn note_queued(&mut self, _at: Time) {}
+
+    /// What a trace calls it, a name of its kinds of packets, with its number or 0 and the bytes of its payload.
+    fn told(&self) -> (&'static str, u32, u32) {
+        ("other", 0, 0)
+    }
+}
+
+macro_rules! segments {
+    ($($(#[$doc:meta])* $transport:ident($packet:ty);)+) => {
+        /// A packet of a transport beside TCP, UDP and ICMP.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub enum Segment { $($(#[$doc])* $transport($packet),)+ }
+
+        impl Segment {
+            /// IP protocol.
+            pub const fn protocol(&self) -> u8 {
+                match self { $(Segment::$transport(_) => <$packet as TransportPacket>::PROTOCOL,)+ }
+            }
+
+            /// Ports of sender and receiver.
+            pub fn ports(&self) -> (u16, u16) {
+                match self { $(Segment::$transport(packet) => packet.ports(),)+ }
+            }
+
+            /// Header and payload, in bytes.
+            pub fn len(&self) -> u32 {
+                match self { $(Segment::$transport(packet) => TransportPacket::len(packet),)+ }
+            }
+
+            /// Never: every packet has a header.
+            pub fn is_empty(&self) -> bool {
+                false
+            }
+
+            /// Appends the packet from one address to another, with zeros as payload.
+            pub(super) fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
+                match self { $(Segment::$transport(packet) => packet.encode(src, dst, out),)+ }
+            }
+
+            /// It comes to the queue of a node.
+            pub(crate) fn note_queued(&mut self, at: Time) {
+                match self { $(Segment::$transport(packet) => packet.note_queued(at),)+ }
+            }
+
+            /// What a trace says of it ([`TransportPacket::told`]).
+            pub fn told(&self) -> (&'static str, u32, u32) {
+                match self { $(Segment::$transport(packet) => packet.told(),)+ }
+            }
+        }
+
+        $(impl From<$packet> for super::Body {
+            fn from(packet: $packet) -> super::Body {
+                super::Body::Transport(Segment::$transport(packet))
+            }
+        })+
+    };
+}
+
+segments! {
+    /// ATP.
+    Atp(AtpPacket);
+}

@@ -20,6 +20,7 @@ from pathlib import Path
 WIDTH = 120
 COMMENT = re.compile(r"^(\s*)(//[/!]?) (.*)$")
 EMPTY = re.compile(r"^\s*///\s+(it|why|that|this|what|so)\.?\s*$", re.IGNORECASE)
+ITEM = re.compile(r"^([-*]|\d+\.) ")
 # What begins a line that is not to be joined with the one before: lists, tables, headings, blocks of code.
 BEGINS = re.compile(r"^(\||[-*] |\d+\. |#|```|\s{2,})")
 
@@ -44,18 +45,21 @@ def filled(text: str) -> str:
     fenced = False
     while at < len(lines):
         comment = COMMENT.match(lines[at])
-        if comment is None or BEGINS.match(comment[3]) or fenced:
+        item = comment and ITEM.match(comment[3])
+        if comment is None or (BEGINS.match(comment[3]) and not item) or fenced:
             fenced ^= bool(comment and comment[3].startswith("```"))
             made.append(lines[at])
             at += 1
             continue
         indent, mark = comment[1], comment[2]
+        hang = " " * len(item[0]) if item else ""
         end = at
         words = []
         while end < len(lines) and (found := COMMENT.match(lines[end])) and (found[1], found[2]) == (indent, mark):
-            if end > at and BEGINS.match(found[3]):
+            goes_on = found[3].startswith(hang) and not BEGINS.match(found[3].removeprefix(hang))
+            if end > at and not goes_on:
                 break
-            words.append(found[3])
+            words.append(found[3].strip())
             end += 1
         paragraph = lines[at:end]
         if any(len(line) > WIDTH for line in paragraph):
@@ -64,7 +68,7 @@ def filled(text: str) -> str:
                 " ".join(words),
                 WIDTH,
                 initial_indent=lead,
-                subsequent_indent=lead,
+                subsequent_indent=lead + hang,
                 break_long_words=False,
                 break_on_hyphens=False,
             )
@@ -73,37 +77,37 @@ def filled(text: str) -> str:
     return "\n".join(made) + ("\n" if text.endswith("\n") else "")
 
 
-# A text in quotes with no quote before it: not a raw one, of which a backslash at the end of a line would be a part.
-TEXT = re.compile(r'^([^"]*?(?<![r#]))"((?:[^"\\]|\\.)*)')
+# A text in quotes, which may go on in the next line; not a raw one, of which a backslash at the end would be a part.
+TEXT = re.compile(r'\br#*"[^"]*"#*|(?<!\')"((?:[^"\\]|\\.)*)(?:"|\\?$)')
+# Where a text may be broken: behind a blank or a line's end in it. Blanks behind the break are no part of the text.
+BREAK = re.compile(r"(?<!\\) (?=\S)|\\n(?=\S)")
 
 
-def broken(line: str) -> list[str]:
-    """A line whose text is too wide as lines that are not, if it can be broken at a space."""
-    found = TEXT.match(line)
-    if len(line) <= WIDTH or found is None or "//" in found[1]:
+def broken(line: str, inside: bool) -> list[str]:
+    """A line whose text is too wide as lines that are not, if it can be broken; `inside`: it begins within a text."""
+    indent = len(line) - len(line.lstrip())
+    if len(line) <= WIDTH or line.lstrip().startswith("//"):
         return [line]
-    begin = len(found[1]) + 1
-    at = line.rfind(" ", begin + 20, min(WIDTH - 1, begin + len(found[2])))
-    if at < 0 or line[at - 1] == "\\":
-        return [line]
-    # The blanks after such a break are no part of the text.
-    return [line[: at + 1] + "\\", *broken_on(" " * begin + line[at + 1 :].lstrip(" "), begin)]
-
-
-def broken_on(line: str, begin: int) -> list[str]:
-    """The rest of a text, likewise."""
-    if len(line) <= WIDTH:
-        return [line]
-    at = line.rfind(" ", begin + 20, WIDTH - 1)
-    end = re.search(r'(?<!\\)"', line)
-    if at < 0 or (end is not None and end.start() < at):
-        return [line]
-    return [line[: at + 1] + "\\", *broken_on(" " * begin + line[at + 1 :].lstrip(" "), begin)]
+    begins = [(indent, line.find('"') if '"' in line else len(line))] if inside else []
+    begins += [
+        (found.start(1), found.end(1)) for found in TEXT.finditer(line, begins[0][1] + 1 if begins else 0) if found[1]
+    ]
+    for begin, end in begins:
+        if end < WIDTH - 1 or begin + 20 > WIDTH:
+            continue
+        places = [found.end() for found in BREAK.finditer(line, begin + 20, min(end, WIDTH - 1))]
+        if places and places[-1] < len(line) - 1:
+            rest = " " * (indent if inside and begin == indent else indent + 4) + line[places[-1] :]
+            return [line[: places[-1]] + "\\", *broken(rest, True)]
+    return [line]
 
 
 def wrapped(text: str) -> str:
     """The text with long comments filled anew and long texts in quotes broken."""
-    lines = [part for line in filled(text).split("\n") for part in broken(line)]
+    lines: list[str] = []
+    for line in filled(text).split("\n"):
+        inside = bool(lines) and lines[-1].endswith("\\") and not lines[-1].endswith("\\\\")
+        lines += broken(line, inside)
     return "\n".join(lines)
 
 

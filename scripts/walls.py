@@ -8,7 +8,11 @@ Dependencies go one way, `units -> cc -> proto -> settings -> sim -> {py, emu}`,
 no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
 there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
 dependencies. Neither these crates nor the simulator call floating-point functions of the C library, of which the last
-digits differ between libraries and processors: results must not. Needs nothing but Python's standard library.
+digits differ between libraries and processors: results must not.
+
+Inside a crate no circle of imports is over more than two files. Inside `proto` a layer imports from lower ones only,
+and a file of `wire`, `node` or `mac` nothing that the head of its own folder has. Needs nothing but Python's standard
+library.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+
+from imports import Module, circles, graph
 
 # What each crate may depend on. A new line here is a decision about the architecture: see ARCHITECTURE.md.
 ALLOWED = {
@@ -40,6 +46,19 @@ WITHIN = {
 }
 # The one crate whose unsafe code is its purpose: system calls that no crate wraps, what runs between fork and exec.
 UNSAFE_IS_IN = "live"
+# The layers of `proto`, the lowest first; those of one line do not know each other.
+LAYERS = (
+    {"counters", "drop"},
+    {"wire"},
+    {"app", "aqm", "ccm", "phy", "route", "tcp"},
+    {"atp", "gateway", "mac"},
+    {"net"},
+    {"node"},
+)
+# Constants of two layers for both of them.
+ACROSS = {"preset"}
+# In these folders files import nothing that the head of their folder has: what they share has a file of its own.
+HEADLESS = ("wire", "node", "mac")
 FORBIDDEN_MODULES = ("env", "fs", "io", "net", "os", "process", "thread", "time")
 
 PATH = re.compile(r"\bstd\s*::\s*(\w+)")
@@ -69,6 +88,8 @@ def breaches(root: Path) -> Iterator[str]:
             yield f"{folder / 'build.rs'}: a protocol crate has no build script"
         for source in sorted((folder / "src").rglob("*.rs")):
             yield from _source(source, knows_numbering=crate == "units")
+    for crate in (*ALLOWED, *WITHIN):
+        yield from _imports(root / "crates" / crate / "src")
     for crate in (*ALLOWED, "settings", "sim"):
         for source in sorted((root / "crates" / crate / "src").rglob("*.rs")):
             yield from _floats(source)
@@ -82,6 +103,27 @@ def breaches(root: Path) -> Iterator[str]:
         for name in _tables(manifest)["dependencies"]:
             if name.startswith("fourhop-") and name not in allowed:
                 yield f"{manifest}: depends on {name}; allowed of this workspace: {', '.join(sorted(allowed))}"
+
+
+def _imports(sources: Path) -> Iterator[str]:
+    files, imports = graph(sources)
+    for circle in circles(imports):
+        yield f"{files[circle[0]]}: a circle of imports: {' -> '.join(map(_name, [*circle, circle[0]]))}"
+    if sources.parent.name != "proto":
+        return
+    level = {folder: height for height, folders in enumerate(LAYERS) for folder in folders}
+    for module, others in imports.items():
+        for other in sorted(others):
+            if not module or not other or {module[0], other[0]} & ACROSS:
+                continue
+            if module[0] != other[0] and level.get(other[0], -1) >= level.get(module[0], -1):
+                yield f"{files[module]}: imports {_name(other)}, which is no lower layer"
+            if module[0] in HEADLESS and len(other) < len(module) and module[: len(other)] == other:
+                yield f"{files[module]}: imports from {_name(other)}, the head of its folder; give it a file of its own"
+
+
+def _name(module: Module) -> str:
+    return "::".join(module) or "lib"
 
 
 def _tables(manifest: Path) -> dict[str, set[str]]:

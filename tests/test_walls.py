@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -114,3 +115,42 @@ def test_a_forbidden_dependency_is_found(copy: Path, crate: str, table: str, dep
     assert result.returncode == 1
     assert f"{crate}/Cargo.toml: " in result.stdout
     assert dependency in result.stdout
+
+
+def test_two_files_may_know_each_other_and_three_make_a_circle(copy: Path) -> None:
+    sources = copy / "crates" / "sim" / "src"
+    (sources / "one.rs").write_text("use crate::two::Two;\npub struct One;\n", encoding="utf-8")
+    (sources / "two.rs").write_text("use super::{one::One};\npub struct Two;\n", encoding="utf-8")
+    assert check(copy).returncode == 0
+    # By way of a name that another module re-exports, and not in what only tests import.
+    (sources / "two.rs").write_text("use super::three::Three;\npub struct Two;\n", encoding="utf-8")
+    (sources / "four.rs").write_text("pub use crate::one::One;\n", encoding="utf-8")
+    three = "#[cfg(test)]\nmod tests {\n    use crate::four::One;\n}\n"
+    (sources / "three.rs").write_text(f"pub struct Three;\n{three}", encoding="utf-8")
+    assert check(copy).returncode == 0
+    (sources / "three.rs").write_text(f"use crate::{{\n    four::{{One}},\n}};\n{three}", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert re.search(r"/(one|two|three)\.rs: a circle of imports: (\w+) -> \w+ -> \w+ -> \2\n", result.stdout), (
+        result.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "named"),
+    [
+        ("wire/breach.rs", "use crate::route::Metric;", "route::metric, which is no lower layer"),
+        ("mac/breach.rs", "use crate::net::Link;", "net::link, which is no lower layer"),
+        ("tcp/breach.rs", "use crate::route::Metric;", "route::metric, which is no lower layer"),
+        ("breach/mod.rs", "use crate::wire::Prefix;", "wire::prefix, which is no lower layer"),
+        ("node/breach.rs", "use super::head;", "node, the head of its folder"),
+        ("wire/bytes/breach.rs", "use crate::wire::bytes::head;", "wire::bytes, the head of its folder"),
+    ],
+)
+def test_an_import_from_above_is_found(copy: Path, place: str, line: str, named: str) -> None:
+    source = copy / "crates" / "proto" / "src" / place
+    source.parent.mkdir(exist_ok=True)
+    source.write_text(f"//! A breach.\n{line}\n", encoding="utf-8")
+    result = check(copy)
+    assert result.returncode == 1
+    assert re.search(rf"proto/src/{place}: imports (from )?{re.escape(named)}", result.stdout), result.stdout

@@ -12,7 +12,7 @@ pub struct Beacon {
 impl Message for Beacon {
     const PORT: u16 = 49_000;
 
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         4
     }
 

@@ -25,12 +25,12 @@ impl TransportPacket for TricklePacket {
         self.ports
     }
 
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         8 + self.payload()
     }
 
     fn encode(&self, _src: [u8; 4], _dst: [u8; 4], out: &mut Vec<u8>) {
-        let end = out.len() + TransportPacket::len(self) as usize;
+        let end = out.len() + self.size() as usize;
         out.extend(self.ports.0.to_be_bytes());
         out.extend(self.ports.1.to_be_bytes());
         out.extend(self.number.to_be_bytes());

@@ -150,7 +150,7 @@ impl AodvMessage {
 impl Message for AodvMessage {
     const PORT: u16 = AodvMessage::PORT;
 
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         AodvMessage::len(self)
     }
 

@@ -91,7 +91,7 @@ impl TransportPacket for AtpPacket {
         (self.src_port, self.dst_port)
     }
 
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         match &self.content {
             AtpContent::Data(data) => DATA_HEADER + data.payload,
             AtpContent::Feedback(feedback) => FEEDBACK_HEADER + BLOCK * feedback.blocks.len() as u32,
@@ -123,7 +123,7 @@ impl TransportPacket for AtpPacket {
                 }
             }
         }
-        let pseudo = checksum::sum(&src) + checksum::sum(&dst) + u64::from(ATP_PROTOCOL) + u64::from(self.len());
+        let pseudo = checksum::sum(&src) + checksum::sum(&dst) + u64::from(ATP_PROTOCOL) + u64::from(self.size());
         // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there is.
         let sum = checksum::updated(u16::MAX, 0, pseudo + checksum::sum(&out[start..]));
         out[start + 6..][..2].copy_from_slice(&sum.to_be_bytes());

@@ -177,7 +177,7 @@ impl BabelMessage {
 impl Message for BabelMessage {
     const PORT: u16 = BabelMessage::PORT;
 
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         BabelMessage::len(self)
     }
 

@@ -10,11 +10,11 @@ pub trait Message {
     const PORT: u16;
 
     /// Bytes of the message as its protocol lays it out, without UDP and IP.
-    fn len(&self) -> u32;
+    fn size(&self) -> u32;
 
     /// Bytes of the packet as ns-2.35 counts it, IP included: without a UDP header.
     fn ns2_packet_len(&self) -> u32 {
-        IPV4_HEADER + self.len()
+        IPV4_HEADER + self.size()
     }
 
     /// Appends the message's bytes.
@@ -40,7 +40,7 @@ macro_rules! messages {
 
             /// Bytes of the message as its protocol lays it out, without UDP and IP.
             pub fn len(&self) -> u32 {
-                match self { $(RoutingMessage::$protocol(message) => Message::len(message),)+ }
+                match self { $(RoutingMessage::$protocol(message) => Message::size(message),)+ }
             }
 
             /// Never: every message has a header.

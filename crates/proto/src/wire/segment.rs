@@ -13,7 +13,7 @@ pub trait TransportPacket {
     fn ports(&self) -> (u16, u16);
 
     /// Header and payload, in bytes.
-    fn len(&self) -> u32;
+    fn size(&self) -> u32;
 
     /// Appends the packet from one address to another, with zeros as payload.
     fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>);
@@ -46,7 +46,7 @@ macro_rules! segments {
 
             /// Header and payload, in bytes.
             pub fn len(&self) -> u32 {
-                match self { $(Segment::$transport(packet) => TransportPacket::len(packet),)+ }
+                match self { $(Segment::$transport(packet) => packet.size(),)+ }
             }
 
             /// Never: every packet has a header.

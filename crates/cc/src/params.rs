@@ -1,8 +1,8 @@
 //! Parameters of the algorithms: one plain struct for all of them, so that a scenario can set them and each algorithm
 //! reads those it has.
 
-use crate::{ap2, bbr};
 use crate::tcp_ap::params as tcp_ap;
+use crate::{ap2, bbr};
 
 /// Which round trip is divided, and by which window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -133,7 +133,10 @@ mod tests {
         let (node, change) = Request { losses: losses.clone(), ..request.clone() }.resolve(find).unwrap();
         let expected = Change { tx_power: Some(Watt(0.01)), losses: vec![(NodeId(2), Db(80.0))], ..Change::default() };
         assert_eq!((node, change), (NodeId(0), expected));
-        assert_eq!(Request { node: "n7".to_owned(), losses, ..request.clone() }.resolve(find).unwrap_err(), "found \"n7\"");
+        assert_eq!(
+            Request { node: "n7".to_owned(), losses, ..request.clone() }.resolve(find).unwrap_err(),
+            "found \"n7\""
+        );
         assert!(Request { power: None, ..request }.resolve(find).unwrap_err().starts_with("found no change"));
     }
 }

@@ -7,9 +7,8 @@ mod program {
     use fourhop_emu::change::{self, Request};
     use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
     use fourhop_live::{Tried, manual, user};
-    use fourhop_settings::quantity::Unit;
     use fourhop_sim::batch::Control;
-    use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
+    use fourhop_sim::scenario::{Form, Overrides, Scenario, Unit, load};
     use fourhop_sim::trace;
     use fourhop_units::{Dur, Time};
     use std::io::{IsTerminal, Read, Write};

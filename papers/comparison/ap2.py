@@ -6,13 +6,14 @@ over networks: what to expect of another one of the class. The networks on which
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from fourhop import Sweep
+from fourhop import Scenario, Sweep
 from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table
 from fourhop.study.claims import above, below, every
 
 from ._drawn import CLASSES, draw
-from ._worlds import KERNEL
+from ._worlds import KERNEL, MAC, TCP, N
 
 FIRST, NETWORKS = 1_000, 12
 """The networks of a class: numbers from here on, so many. Numbers below a hundred were for tuning."""
@@ -91,6 +92,50 @@ def parts(_: Profile, kind: str) -> Sweep:
         if kind in WHERE.get(part, RADIOS_OF_TODAY)
     }
     return Sweep(variants=made, runs=1, seed=FIRST)
+
+
+SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "hop": (
+        "over a hop of 802.11n with FQ-CoDel",
+        {
+            "radio": N,
+            "mac": MAC,
+            "link": {"queue": "fq-codel"},
+            "topology": {"kind": "chain", "hops": 1, "spacing": "55m"},
+        },
+    ),
+    "wire": (
+        "on a wire of 10 Mbit/s with one queue of 200 packets",
+        {
+            "topology": {"kind": "chain", "hops": 1},
+            "wired": {"gateways": [0], "nodes": ["a", "b"], "rate": "10Mbps", "delay": "20ms", "queue": 200},
+            "wires": [{"ends": ["a", "b"]}, {"ends": ["a", "gateway-1"]}],
+        },
+    ),
+}
+"""Where AP2 meets another: how it is called, and sections."""
+
+MEETINGS = {
+    f"{place}-{name}": f"{'another AP2 that was first' if name == 'ap2' else LABELS[name]}, {label}"
+    for place, (label, _) in SHARED.items()
+    for name in ("cubic", "bbr", "ap2")
+}
+
+
+@study.sweep
+def meetings(_: Profile) -> Sweep:
+    """AP2 comes 150 ms later than the other."""
+    made = {}
+    for each in MEETINGS:
+        place, name = each.split("-")
+        ends = ("a", "b") if place == "wire" else ("first", "last")
+        flows = [
+            {"from": ends[0], "to": ends[1], "transport": transport, "start": start}
+            for transport, start in (("ap2", "200ms"), (name, "50ms"))
+        ]
+        document = {"profile": "standard", "tcp": TCP, "duration": "40s", "warmup": "15s", "flows": flows}
+        made[each] = Scenario.from_dict({**document, **SHARED[place][1]})
+    return Sweep(variants=made, runs=3)
 
 
 def some() -> range:
@@ -230,7 +275,7 @@ def hull(data: Data, kind: str) -> Claim:
     return above(found, 0.97).or_partly(above(found, 0.90))
 
 
-@study.check_each(CLASSES, "AP2 sends half as much again as CUBIC, or less: {}", paper=OUR_OWN)
+@study.check_each(CLASSES, "AP2 repeats half of what CUBIC repeats, or less: {}", paper=OUR_OWN)
 def sends_again(data: Data, kind: str) -> Claim:
     return below(again(data, kind, "ap2") / again(data, kind, "cubic"), 0.5)
 
@@ -274,3 +319,22 @@ def part_carries(data: Data, part: str) -> Claim:
 @study.check_each(PARTS, "Packets wait longer where {}", paper=OUR_OWN)
 def part_waits(data: Data, part: str) -> Claim:
     return above(less(data, part, round_trip), 1.0)
+
+
+@study.check_each(MEETINGS, "AP2 has a third of an even share and more beside {}", paper=OUR_OWN)
+def meets(data: Data, each: str) -> Claim:
+    return above(data.meetings.share("flow-1", variant=each), 1 / 6)
+
+
+def beside_bbr(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
+    return geometric([of(at(data, kind, n, "ap2")) / of(at(data, kind, n, "bbr")) for n in numbers()])
+
+
+@study.check_each(CLASSES, "AP2 carries as much as BBR, less a twentieth: {}", paper=OUR_OWN)
+def bbr_carries(data: Data, kind: str) -> Claim:
+    return above(beside_bbr(data, kind, goodput), 0.95)
+
+
+@study.check_each(CLASSES, "AP2 has a shorter round trip than BBR: {}", paper=OUR_OWN)
+def bbr_waits(data: Data, kind: str) -> Claim:
+    return below(beside_bbr(data, kind, round_trip), 1.0)

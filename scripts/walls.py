@@ -39,7 +39,7 @@ WITHIN = {
     "sim": {"fourhop-cc", "fourhop-proto", "fourhop-settings", "fourhop-units"},
     "py": {"fourhop-sim", "fourhop-units"},
     "live": {"fourhop-units"},
-    "emu": {"fourhop-live", "fourhop-proto", "fourhop-sim", "fourhop-units"},
+    "emu": {"fourhop-live", "fourhop-proto", "fourhop-settings", "fourhop-sim", "fourhop-units"},
     "bpf": {"fourhop-cc", "fourhop-live", "fourhop-settings", "fourhop-units"},
     "aodvd": {"fourhop-live", "fourhop-proto", "fourhop-settings", "fourhop-units"},
     "gateway": {"fourhop-cc", "fourhop-live", "fourhop-proto", "fourhop-settings", "fourhop-units"},

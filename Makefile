@@ -141,6 +141,7 @@ lint: build ## formatting, clippy, links of the documentation, walls, prose, ari
 	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
 	$(BIN)/python scripts/walls.py
+	$(BIN)/python scripts/rust_style.py
 	$(BIN)/python scripts/prose.py
 	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .

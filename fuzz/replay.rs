@@ -1,5 +1,5 @@
-//! Fuzzing without a fuzzer, for tests: the corpus of a target, then random mutations of it, which are the same in every run. The
-//! tests of the crates include this file.
+//! Fuzzing without a fuzzer, for tests: the corpus of a target, then random mutations of it, which are the same in
+//! every run. The tests of the crates include this file.
 
 use fourhop_units::{Purpose, Stream};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -23,8 +23,8 @@ const WORDS: [&[u8]; 12] = [
     "é".as_bytes(),
 ];
 
-/// Calls `check` with every file of `folders`, whose paths are relative to the root of the repository, and then with `mutations`
-/// inputs made from them. A failure prints its input as a literal, and the name of its file if it has one.
+/// Calls `check` with every file of `folders`, whose paths are relative to the root of the repository, and then with
+/// `mutations` inputs made from them. A failure prints its input as a literal, and the name of its file if it has one.
 pub fn replay(folders: &[&str], mutations: u32, check: impl Fn(&[u8])) {
     let corpus: Vec<_> = folders.iter().flat_map(|folder| files(folder)).collect();
     for (name, data) in &corpus {
@@ -64,8 +64,8 @@ fn tried(name: &str, data: &[u8], check: &impl Fn(&[u8])) {
     }
 }
 
-/// Makes one change: it flips a bit, sets a byte, deletes or repeats a range, inserts a word, or replaces a range by one of
-/// `other`.
+/// Makes one change: it flips a bit, sets a byte, deletes or repeats a range, inserts a word, or replaces a range by
+/// one of `other`.
 fn mutate(data: &mut Vec<u8>, other: &[u8], stream: &mut Stream) {
     let stretch = |len: usize, stream: &mut Stream| {
         let (from, longest) = (stream.below(len as u32 + 1) as usize, 1 << stream.below(6));

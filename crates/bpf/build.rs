@@ -1,4 +1,5 @@
-//! Compiles the arithmetic for the host and the programs of the kernel for BPF; the latter are embedded where they are loaded.
+//! Compiles the arithmetic for the host and the programs of the kernel for BPF; the latter are embedded where they are
+//! loaded.
 
 use std::env;
 use std::path::PathBuf;
@@ -33,8 +34,10 @@ fn compile(object: &str, arch: &str, to: &PathBuf) {
         Ok(status) if status.success() => {}
         Ok(status) => panic!("{clang} cannot compile c/{object}.bpf.c for BPF: {status}"),
         Err(error) => panic!(
-            "{clang}: {error}. The programs for the kernel are compiled by clang 14 or newer (CLANG names another one); \
-             the loader needs the headers of libelf and zlib too. On Debian: apt-get install clang libelf-dev zlib1g-dev \
+            "{clang}: {error}. The programs for the kernel are compiled by clang 14 or newer (CLANG names another \
+                one); \
+             the loader needs the headers of libelf and zlib too. On Debian: apt-get install clang libelf-dev \
+             zlib1g-dev \
              pkg-config make gcc"
         ),
     }

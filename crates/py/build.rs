@@ -1,9 +1,9 @@
 //! Bakes a fingerprint of the simulator's sources into the extension module. Stored results carry it, so an engine
 //! rebuilt from other code with the same version never mistakes them for its own.
 //!
-//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and what Cargo.lock says
-//! of everything they depend on: a dependency of the programs for Linux makes no stored run stale. It does not cover the
-//! compiler, the machine or the build profile, because results do not depend on them.
+//! It covers the sources and manifests of this crate and of every workspace crate it depends on, and what Cargo.lock
+//! says of everything they depend on: a dependency of the programs for Linux makes no stored run stale. It does not
+//! cover the compiler, the machine or the build profile, because results do not depend on them.
 
 #![expect(clippy::disallowed_methods, reason = "it reads the sources; the wall is about what runs in a simulation")]
 

@@ -1,5 +1,5 @@
-//! Authentication of messages by a key that all nodes of a mesh share: a block behind each message, in the form of RFC 3561's
-//! extensions (section 9), which nodes that do not know its type skip.
+//! Authentication of messages by a key that all nodes of a mesh share: a block behind each message, in the form of RFC
+//! 3561's extensions (section 9), which nodes that do not know its type skip.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -9,14 +9,15 @@
 //! | 8 | microseconds since 1970, more in every message of a sender |
 //! | 16 | HMAC-SHA-256 (RFC 2104, FIPS 180-4) truncated to its first 128 bits, as RFC 4868 section 2.3 does |
 //!
-//! The code covers the source and the destination address of the packet, its time to live, the message, and the block before the
-//! code. Every relay writes a message anew, with its own address and a hop count of its own, so each hop is authenticated by itself:
-//! the receiver knows that a holder of the key has sent exactly this from this address to it. It does not know which holder, and
-//! not that the relays before were honest.
+//! The code covers the source and the destination address of the packet, its time to live, the message, and the block
+//! before the code. Every relay writes a message anew, with its own address and a hop count of its own, so each hop is
+//! authenticated by itself: the receiver knows that a holder of the key has sent exactly this from this address to it.
+//! It does not know which holder, and not that the relays before were honest.
 //!
-//! Replay: of each sender only messages with a later time than its last are taken. A receiver that has not heard a sender yet, or
-//! not since its own start, has nothing to compare with; if clocks are known to agree ([`Keys::within`]), what is older than that
-//! is refused by it, too. What is sent on at once elsewhere, unchanged (a wormhole), cannot be told from the original.
+//! Replay: of each sender only messages with a later time than its last are taken. A receiver that has not heard a
+//! sender yet, or not since its own start, has nothing to compare with; if clocks are known to agree
+//! ([`Keys::within`]), what is older than that is refused by it, too. What is sent on at once elsewhere, unchanged (a
+//! wormhole), cannot be told from the original.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -169,7 +169,8 @@ section! {
         messages: u32, Kind::Int(1, 10_000), Both("256");
         /// Messages a second that are read of one neighbour, after twice as many at once.
         rate: u32, Kind::Int(1, 100_000), Both("100");
-        /// The same for requests of one originator. RREQ_RATELIMIT is 10 at the originator; what a search sends anew counts, too.
+        /// The same for requests of one originator. RREQ_RATELIMIT is 10 at the originator; what a search sends anew
+        /// counts, too.
         originator_rate: u32, Kind::Int(1, 100_000), Both("20");
         /// Largest step of a sequence number.
         seqno_step: u32, Kind::Int(1, 2_147_483_647), Both("100000");
@@ -223,7 +224,8 @@ pub struct Authenticated {
 section! {
     /// Numbers and names of what the kernel is given.
     System = "system" {
-        /// Number of the protocol under which routes are written: that of the UDP port in eight bits, which nobody else has.
+        /// Number of the protocol under which routes are written: that of the UDP port in eight bits, which nobody else
+        /// has.
         protocol: u8, Kind::Int(5, 255), Both("142");
         /// The table for routes.
         table: u32, Kind::Int(1, 4_000_000), Both("142");

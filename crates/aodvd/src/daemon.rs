@@ -40,8 +40,8 @@ const SOON: Dur = Dur::from_millis(100);
 const TURN: usize = 64;
 /// No datagram of AODV is longer, nor a packet of IPv4.
 const BUFFER: usize = 1 << 16;
-/// Between two looks whether the kernel still has the routes: without a word of it, as when a device goes down, and after one that some
-/// have gone. Many go together.
+/// Between two looks whether the kernel still has the routes: without a word of it, as when a device goes down, and
+/// after one that some have gone. Many go together.
 const LOOK: Dur = Dur::from_secs(10);
 const LOOK_SOON: Dur = Dur::from_millis(200);
 
@@ -210,7 +210,8 @@ impl Daemon {
         if self.engine.is_quiet(self.clock.now()) {
             let wait = self.engine.aodv().config().delete_period().as_secs_f64();
             println!(
-                "sends and answers nothing for {wait} s: without numbers from before, others could take old routes for new \
+                "sends and answers nothing for {wait} s: without numbers from before, others could take old routes \
+                    for new \
                  (RFC 3561 section 6.13; routing.reboot_wait = false does without)"
             );
         }

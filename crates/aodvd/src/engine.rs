@@ -1,7 +1,9 @@
-//! AODV with what a daemon puts around it, without clock, socket or kernel: datagrams in, datagrams and changes of routes out.
+//! AODV with what a daemon puts around it, without clock, socket or kernel: datagrams in, datagrams and changes of
+//! routes out.
 //!
-//! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is its address; the interface
-//! it is reached by is the one where it was first heard, until it is silent there for the time of its HELLOs and heard at another.
+//! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is its address;
+//! the interface it is reached by is the one where it was first heard, until it is silent there for the time of its
+//! HELLOs and heard at another.
 
 use crate::authentication::{Envelope, Fault, Keys};
 use crate::config::Config;
@@ -317,8 +319,9 @@ impl Engine {
         config.hello.map_or(config.active_route_timeout, |hello| hello.neighbour_lifetime())
     }
 
-    /// The neighbour that has sent it. All new ones together have the rate of one, so that invented sources gain nothing. Of too many
-    /// makes room who was hardly heard, then who has been silent longest, unless a route leads over it.
+    /// The neighbour that has sent it. All new ones together have the rate of one, so that invented sources gain
+    /// nothing. Of too many makes room who was hardly heard, then who has been silent longest, unless a route leads
+    /// over it.
     fn neighbour(&mut self, now: Time, arrival: Arrival, rate: u32) -> Result<&mut Neighbour, Refusal> {
         let most = self.config.limits.limits().neighbours;
         let new = !self.neighbours.contains_key(&arrival.from);
@@ -343,8 +346,8 @@ impl Engine {
         }))
     }
 
-    /// A packet for which the kernel has no route: of a program here, from behind this gateway, or of a node that believes in a route
-    /// over this one. The kernel has taken one from the time to live of those it forwards.
+    /// A packet for which the kernel has no route: of a program here, from behind this gateway, or of a node that
+    /// believes in a route over this one. The kernel has taken one from the time to live of those it forwards.
     pub fn handle_caught(&mut self, now: Time, clock: u64, mut packet: Ipv4Packet, own: bool, out: &mut Vec<Task>) {
         if !self.config.is_routed(packet.dst) || !is_host(packet.dst) {
             out.push(Task::Lost { packet, reason: DropReason::NoRoute });

@@ -69,8 +69,8 @@ pub struct Originators {
 }
 
 impl Originators {
-    /// A request of an originator: is it within its rate? Where there is no room for another originator, those whose buckets are full
-    /// again are forgotten, and if there are none, it is not.
+    /// A request of an originator: is it within its rate? Where there is no room for another originator, those whose
+    /// buckets are full again are forgotten, and if there are none, it is not.
     pub fn take(&mut self, now: Time, originator: Ipv4Addr, rate: u32, most: usize) -> bool {
         if self.buckets.len() >= most && !self.buckets.contains_key(&originator) {
             self.buckets.retain(|_, bucket| now.saturating_since(bucket.filled) < Dur::from_secs(2));
@@ -92,8 +92,8 @@ impl Originators {
     }
 }
 
-/// Is what a message says possible, given what AODV knows? `routed` says which addresses routes are searched for, `step` how far
-/// sequence numbers may be ahead.
+/// Is what a message says possible, given what AODV knows? `routed` says which addresses routes are searched for,
+/// `step` how far sequence numbers may be ahead.
 ///
 /// # Errors
 /// The first thing that is not.

@@ -1,8 +1,8 @@
-//! What is kept over restarts: the numbers that RFC 3561 section 6.13 wants, and what of the system has to be restored if this process
-//! is killed.
+//! What is kept over restarts: the numbers that RFC 3561 section 6.13 wants, and what of the system has to be restored
+//! if this process is killed.
 //!
-//! The numbers in the file are ahead of those in use, so that it is written once in a thousand requests, and a process that was
-//! killed goes on beyond what it has sent.
+//! The numbers in the file are ahead of those in use, so that it is written once in a thousand requests, and a process
+//! that was killed goes on beyond what it has sent.
 
 use crate::Error;
 use crate::engine::Numbers;
@@ -117,7 +117,8 @@ impl Kept {
         // One that is half written does not take the place of the one before.
         let new = self.path.with_extension("new");
         let written = File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-        // Without its folder on the disk, a loss of power could bring back the file before, with numbers that were used since.
+        // Without its folder on the disk, a loss of power could bring back the file before, with numbers that were used
+        // since.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let kept = written.and_then(|()| fs::rename(&new, &self.path)).and_then(|()| File::open(folder)?.sync_all());
         Ok(kept.tried(failed)?)

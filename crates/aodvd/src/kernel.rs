@@ -1,10 +1,10 @@
-//! What the kernel is given: the device that catches packets without a route, the table of routes, and the variables that forwarding
-//! needs; and taking all of it back.
+//! What the kernel is given: the device that catches packets without a route, the table of routes, and the variables
+//! that forwarding needs; and taking all of it back.
 //!
-//! Routes are in a table of their own, which a rule puts before the main one: what is there stays as it is, networks that devices are
-//! directly connected to among it. In this table the networks of the mesh lead to a TUN device, and every destination with a route
-//! has an entry of 32 bits before them. Networks behind gateways lead to the device from the main table, after whatever leads there
-//! by wire.
+//! Routes are in a table of their own, which a rule puts before the main one: what is there stays as it is, networks
+//! that devices are directly connected to among it. In this table the networks of the mesh lead to a TUN device, and
+//! every destination with a route has an entry of 32 bits before them. Networks behind gateways lead to the device from
+//! the main table, after whatever leads there by wire.
 
 use crate::Error;
 use crate::config::Config;
@@ -88,8 +88,8 @@ impl Kernel {
         Ok(Kernel { caught, owner, address, fixed, rule, device, mtu, batch, waiting: false, refused: 0 })
     }
 
-    /// Compares what the kernel has with what it should have: these destinations, each with its neighbour and device, besides what is
-    /// always there. Puts back what is missing; how much that was.
+    /// Compares what the kernel has with what it should have: these destinations, each with its neighbour and device,
+    /// besides what is always there. Puts back what is missing; how much that was.
     ///
     /// # Errors
     /// If the kernel does not say what it has, or refuses what is put back.
@@ -162,7 +162,8 @@ pub fn is_local(address: Ipv4Addr) -> bool {
 pub fn absent(config: &Config) -> String {
     let (address, first) = (config.address, &config.interfaces[0]);
     format!(
-        "address: found {address}, which this machine does not have, allowed: one that it has (ip addr add {address}/32 \
+        "address: found {address}, which this machine does not have, allowed: one that it has (ip addr add \
+            {address}/32 \
          dev {first})"
     )
 }
@@ -174,7 +175,8 @@ fn wanted(config: &Config) -> Vec<(String, &'static str)> {
         // A relay sends where it has received; that is no detour.
         all.push((format!("net/ipv4/conf/{name}/send_redirects"), "0"));
         all.push((format!("net/ipv4/conf/{name}/accept_redirects"), "0"));
-        // Packets come over whichever neighbour has a route, not always where the answers go (RFC 3704 section 2.4: loose).
+        // Packets come over whichever neighbour has a route, not always where the answers go (RFC 3704 section 2.4:
+        // loose).
         all.push((format!("net/ipv4/conf/{name}/rp_filter"), "2"));
     }
     all

@@ -1,5 +1,5 @@
-//! `fourhop-aodvd`: AODV (RFC 3561) that looks at the signal, as a routing daemon for Linux, around the state machine that the
-//! simulator runs, `fourhop_proto::route::Aodv`.
+//! `fourhop-aodvd`: AODV (RFC 3561) that looks at the signal, as a routing daemon for Linux, around the state machine
+//! that the simulator runs, `fourhop_proto::route::Aodv`.
 //!
 //! | module | what |
 //! |---|---|

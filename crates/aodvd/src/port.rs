@@ -45,7 +45,8 @@ pub struct Port {
     socket: OwnedFd,
     /// Whole packets.
     raw: OwnedFd,
-    /// Own broadcasts that the kernel has not handed back yet: source and a hash of the content. It hands every one back (ip(7)).
+    /// Own broadcasts that the kernel has not handed back yet: source and a hash of the content. It hands every one
+    /// back (ip(7)).
     echoes: VecDeque<(Ipv4Addr, u64)>,
 }
 

@@ -274,7 +274,8 @@ impl Report {
         let count = |name: &str| self.counters.get(name).copied().unwrap_or(0);
         let refused: u64 = self.refused.values().sum();
         format!(
-            "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} passed on; replies {} sent, {} \
+            "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} passed on; replies {} \
+                sent, {} \
              passed on; errors {} sent, {} received; refused {}\n\n{}\n{}",
             self.address,
             self.interfaces.join(" "),

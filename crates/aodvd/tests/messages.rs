@@ -13,7 +13,8 @@ fn the_corpus_and_mutations_of_it_break_nothing() {
     replay::replay(&["fuzz/corpus/aodvd"], 3_000, checked::messages);
 }
 
-/// Sound messages with a few bytes changed, in long runs. `FOURHOP_MESSAGES` says how many in all; a million take a minute.
+/// Sound messages with a few bytes changed, in long runs. `FOURHOP_MESSAGES` says how many in all; a million take a
+/// minute.
 #[test]
 fn messages_that_are_almost_sound_break_nothing() {
     let wanted = std::env::var("FOURHOP_MESSAGES").ok().and_then(|text| text.parse().ok()).unwrap_or(40_000_u32);

@@ -60,13 +60,14 @@ section! {
 const VARIABLE: Kind = Kind::IntOr(0, 1_000, &[("leave", "it stays as it is")]);
 
 section! {
-    /// A network and how connections to it are paced; the longest network decides. Either `rate` or `links` is needed, unless
-    /// `profile` says the rate.
+    /// A network and how connections to it are paced; the longest network decides. Either `rate` or `links` is needed,
+    /// unless `profile` says the rate.
     DestinationKeys = "destination" {
         /// The network.
         to: Network, Kind::Form(Form::Network), Required;
         /// Wireless hops; "ttl": by the time to live of its packets, counted from the next of 30, 32, 64, 128 and 255.
-        hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, 128 and 255 on")]), Both("ttl");
+        hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, \
+            128 and 255 on")]), Both("ttl");
         /// Rate of the links.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
         /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
@@ -111,7 +112,8 @@ impl Default for System {
 }
 
 impl Default for Config {
-    /// Without a file: whatever congestion controls of ours are used for is paced as the paper says, over links of 2 Mbit/s.
+    /// Without a file: whatever congestion controls of ours are used for is paced as the paper says, over links of 2
+    /// Mbit/s.
     fn default() -> Config {
         let everywhere = |zero: [u8; 16], v4| Network(if v4 { [0; 4].into() } else { zero.into() }, 0);
         let paced = Destination {
@@ -131,7 +133,8 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says what is not allowed: the error names file, line, key, what was found and what is allowed.
+    /// If it cannot be read, or says what is not allowed: the error names file, line, key, what was found and what is
+    /// allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
         Ok(file::read(file, &TABLES, Config::build)?)
     }

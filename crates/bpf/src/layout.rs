@@ -56,7 +56,8 @@ impl Bytes {
     }
 }
 
-/// `struct fh_params`. What has no place there is what a kernel cannot do: clocks that agree, round trips of duplicate ACKs.
+/// `struct fh_params`. What has no place there is what a kernel cannot do: clocks that agree, round trips of duplicate
+/// ACKs.
 pub fn params(params: &tcp_ap::Params, pacing_v: u32) -> Vec<u8> {
     let mut bytes = Bytes::default();
     let nanos = |limit: Option<Dur>, none| limit.map_or(none, Dur::as_nanos);

@@ -1,5 +1,5 @@
-//! The route to a destination: which congestion control its connections take, how many segments they begin with, and whether
-//! every segment that comes from there is acknowledged at once.
+//! The route to a destination: which congestion control its connections take, how many segments they begin with, and
+//! whether every segment that comes from there is acknowledged at once.
 
 use crate::Error;
 use crate::settings::inside;

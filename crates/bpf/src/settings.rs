@@ -1,7 +1,8 @@
 //! What of the system is set while the programs are loaded, and how it was before.
 //!
-//! Linux hands a device several segments of a connection at once where it can. Those leave back to back, however well the rate
-//! is kept: our congestion controls ask for one segment, a variable and a property of devices would allow more again.
+//! Linux hands a device several segments of a connection at once where it can. Those leave back to back, however well
+//! the rate is kept: our congestion controls ask for one segment, a variable and a property of devices would allow more
+//! again.
 
 use crate::config::System;
 use fourhop_live::netlink::{Batch, segments};

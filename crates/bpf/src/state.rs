@@ -115,8 +115,8 @@ fn comes_true(is_so: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Waits until no socket can have our congestion controls any more: on a busy machine the kernel listed them for some time after
-/// their last pin was gone.
+/// Waits until no socket can have our congestion controls any more: on a busy machine the kernel listed them for some
+/// time after their last pin was gone.
 fn gone() -> Result<(), Error> {
     let ours = || kernel::available().into_iter().filter(|name| name.starts_with(OURS)).collect::<Vec<_>>();
     if comes_true(|| ours().is_empty()) {

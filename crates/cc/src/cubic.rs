@@ -5,8 +5,8 @@
 //! Slow start is that of RFC 5681, or its first one HyStart++ ([`crate::hystart`], section 4.10).
 //!
 //! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
-//! this); spurious-loss restoration (section 4.9) is not implemented, and `undo` restores the former window. A mark of ECN counts as a
-//! loss (section 4.6).
+//! this); spurious-loss restoration (section 4.9) is not implemented, and `undo` restores the former window. A mark of
+//! ECN counts as a loss (section 4.6).
 
 use crate::hystart::HyStart;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
@@ -15,7 +15,8 @@ use fourhop_units::{Dur, Time};
 /// CUBIC's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cubic {
-    /// W_max: the window at the last reduction, after fast convergence; 0 before. In 1/65536 segment, as all windows here.
+    /// W_max: the window at the last reduction, after fast convergence; 0 before. In 1/65536 segment, as all windows
+    /// here.
     w_max: u64,
     /// cwnd_prior: the window at the last reduction as it was.
     prior: u64,
@@ -73,8 +74,8 @@ impl Cubic {
         self.timed_out = false;
     }
 
-    /// Section 4.3: W_est grows by alpha per window, alpha = 3 (1 - beta) / (1 + beta) = 9/17 until it has made up for the
-    /// reduction, then 1.
+    /// Section 4.3: W_est grows by alpha per window, alpha = 3 (1 - beta) / (1 + beta) = 9/17 until it has made up for
+    /// the reduction, then 1.
     fn grow_estimate(&mut self, cwnd: u64, acked: u32) {
         let (num, den) = if self.w_est < self.prior { (9, 17) } else { (1, 1) };
         self.w_est += u64::from(acked) * (1 << 32) * num / (cwnd * den);
@@ -218,8 +219,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so that a window's worth of ACKs
-    /// adds that half at most.
+    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so that a window's worth of
+    /// ACKs adds that half at most.
     #[test]
     fn the_target_is_between_the_window_and_half_above() {
         let mut cubic = Cubic::default();
@@ -249,8 +250,9 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 4.3: the Reno-friendly region is where the curve is below W_est; on W_est itself the curve decides. At
-    /// 100 segments an ACK adds 1/100 segment to W_est; of the way to the curve's value a round trip later it takes 1/100.
+    /// RFC 9438 section 4.3: the Reno-friendly region is where the curve is below W_est; on W_est itself the curve
+    /// decides. At 100 segments an ACK adds 1/100 segment to W_est; of the way to the curve's value a round trip later
+    /// it takes 1/100.
     #[test]
     fn where_the_curve_meets_the_estimate_the_curve_decides() {
         let hundred = window(100, 2).fixed();

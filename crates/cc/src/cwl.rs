@@ -1,8 +1,8 @@
 //! Congestion-window limit: Reno whose window never exceeds what the path can use.
 //!
 //! Source: a chain of h hops carries about h/4 segments at a time (Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of
-//! Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM 2003); limiting the window by the number of hops is due
-//! to Chen, Xue, Nahrstedt, "On Setting TCP's Congestion Window Limit in Mobile Ad Hoc Networks", ICC 2003.
+//! Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM 2003); limiting the window by the number of hops is
+//! due to Chen, Xue, Nahrstedt, "On Setting TCP's Congestion Window Limit in Mobile Ad Hoc Networks", ICC 2003.
 //!
 //! With [`Params::limit`] the limit is fixed. Otherwise it is h/4, rounded to the nearest and at least 1, for the
 //! number of hops in the latest [`Hint::HopCount`]; before the first hint there is no limit.

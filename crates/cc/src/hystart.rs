@@ -1,8 +1,8 @@
 //! HyStart++: slow start that ends when round trips grow, before packets are lost.
 //!
-//! Source: RFC 9406. Rounds are counted in segments; the values are those that its section 4.3 recommends. A sender that
-//! does not pace counts at most L = 8 segments of an ACK, and ours paces none. Only the first slow start of a connection is concerned
-//! (section 4.3 asks for no more), and a flow leaves it for good at its first loss.
+//! Source: RFC 9406. Rounds are counted in segments; the values are those that its section 4.3 recommends. A sender
+//! that does not pace counts at most L = 8 segments of an ACK, and ours paces none. Only the first slow start of a
+//! connection is concerned (section 4.3 asks for no more), and a flow leaves it for good at its first loss.
 //!
 //! ```text
 //!                 round trips grew by an eighth                 five rounds
@@ -72,7 +72,8 @@ impl HyStart {
         self.phase = Phase::Over;
     }
 
-    /// An acknowledgement in slow start: takes the sample, grows the window, and sets the threshold to it where slow start ends.
+    /// An acknowledgement in slow start: takes the sample, grows the window, and sets the threshold to it where slow
+    /// start ends.
     pub fn on_ack(&mut self, win: &mut Window, ack: &Ack) {
         let acked = ack.credit.min(LIMIT);
         if self.phase == Phase::Conservative {
@@ -172,7 +173,8 @@ mod tests {
         }
     }
 
-    /// RFC 9406 section 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)); slow start ends at a growth of that.
+    /// RFC 9406 section 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)); slow start ends at a growth of
+    /// that.
     #[test]
     fn slow_start_ends_when_round_trips_have_grown_by_the_threshold() {
         for (rtt, threshold) in [(8_000, 4_000), (80_000, 10_000), (400_000, 16_000)] {

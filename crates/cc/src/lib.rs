@@ -8,8 +8,8 @@
 //! # In the kernel
 //!
 //! Linux has two forms of `tcp_congestion_ops` (6.18, `net/ipv4/tcp_cong.c`, `tcp_input.c`, `bpf_tcp_ca.c`). One with
-//! `cong_control` owns window and rate, in recovery too; one with `cong_avoid` leaves recovery to the kernel, which also
-//! computes `sk_pacing_rate` anew at each ACK, up to a maximum. The split here is that of the second form:
+//! `cong_control` owns window and rate, in recovery too; one with `cong_avoid` leaves recovery to the kernel, which
+//! also computes `sk_pacing_rate` anew at each ACK, up to a maximum. The split here is that of the second form:
 //!
 //! | hook here | callback there | may write | what is different there |
 //! |---|---|---|---|
@@ -65,8 +65,8 @@ pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
 
-/// Longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60 s). Takes
-/// 36 bits in ns, so that products stay within 64.
+/// Longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60 s).
+/// Takes 36 bits in ns, so that products stay within 64.
 pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
 
 /// The window variables of a connection: all that an algorithm may write. Segments are of the sender's maximum size.
@@ -134,9 +134,9 @@ impl Window {
     /// `pacing` as Linux takes it, for segments with `mss` bytes of payload: bytes of payload per second, the value of
     /// `SO_MAX_PACING_RATE` or of `sk_pacing_rate`; `u32::MAX`, Linux's "no limit", where nothing is paced.
     ///
-    /// Linux makes a gap of it again by `payload * 10^9 / rate`, rounded down (`tcp_update_skb_after_send`). Rounding the
-    /// rate down keeps that gap from being shorter than the interval. Zero would switch pacing off, so that 1 is the
-    /// least: an interval above `mss` seconds is cut to that.
+    /// Linux makes a gap of it again by `payload * 10^9 / rate`, rounded down (`tcp_update_skb_after_send`). Rounding
+    /// the rate down keeps that gap from being shorter than the interval. Zero would switch pacing off, so that 1 is
+    /// the least: an interval above `mss` seconds is cut to that.
     pub fn max_pacing_rate(&self, mss: u32) -> u32 {
         let Some(interval) = self.pacing else { return u32::MAX };
         let rate = u64::from(mss) * 1_000_000_000 / interval.as_nanos().max(1);
@@ -152,8 +152,8 @@ pub struct View {
     /// Segments sent and not yet acknowledged or known to have left the network (RFC 6675 `pipe` where SACK is on,
     /// FlightSize otherwise), before the event at hand.
     pub in_flight: u32,
-    /// The congestion window with what duplicate acknowledgements add to it, at most the user's limit, before the event at
-    /// hand.
+    /// The congestion window with what duplicate acknowledgements add to it, at most the user's limit, before the event
+    /// at hand.
     pub window: u32,
     /// The peer's advertised window in segments, rounded down.
     pub snd_wnd: u32,
@@ -213,8 +213,8 @@ pub enum Cause {
     FastRetransmit,
     /// The retransmission timer ran out.
     Timeout,
-    /// A queue on the path has marked a segment instead of losing it (RFC 3168 section 6.1.2). Nothing is to be repaired, so that the
-    /// stack stays where it is.
+    /// A queue on the path has marked a segment instead of losing it (RFC 3168 section 6.1.2). Nothing is to be
+    /// repaired, so that the stack stays where it is.
     Mark,
     /// A duplicate ACK found the oldest segment overdue by a fine clock (Vegas); `again`: it had been retransmitted.
     Overdue {
@@ -262,13 +262,13 @@ pub struct Measurements {
 ///
 /// Call order: [`init`](Self::init) once; then, as they occur, `on_ack` for each acknowledgement that is not a plain
 /// duplicate, `ssthresh` on the entry into `Recovery` or `Loss` (after `on_state` has announced the new state), `undo`
-/// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces `cwnd`
-/// itself around recovery: before it asks `ssthresh` it lowers `cwnd` to what was really in use, afterwards it sets
-/// `cwnd` to the answer (or to `loss_window` after a time-out). It calls `on_ack` in `Recovery` too, where only `rtt` is meant to be
-/// used.
+/// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces
+/// `cwnd` itself around recovery: before it asks `ssthresh` it lowers `cwnd` to what was really in use, afterwards it
+/// sets `cwnd` to the answer (or to `loss_window` after a time-out). It calls `on_ack` in `Recovery` too, where only
+/// `rtt` is meant to be used.
 pub trait CongestionControl {
-    /// Does it set window and rate itself, from a model of the path? The stack then never cuts the window, paces everything, and
-    /// calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost), [`on_mark`](Self::on_mark) and
+    /// Does it set window and rate itself, from a model of the path? The stack then never cuts the window, paces
+    /// everything, and calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost), [`on_mark`](Self::on_mark) and
     /// [`on_restart`](Self::on_restart). Linux's form with `cong_control`.
     const OWNS_WINDOW: bool = false;
 
@@ -297,15 +297,15 @@ pub trait CongestionControl {
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
-    /// What an acknowledgement tells of delivery, after the losses that it tells of and after `on_ack`; in recovery, too.
-    /// Asked of algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
+    /// What an acknowledgement tells of delivery, after the losses that it tells of and after `on_ack`; in recovery,
+    /// too. Asked of algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
     fn on_rate(&mut self, _win: &mut Window, _view: &View, _sample: &rate::RateSample) {}
 
     /// A segment was marked as lost. Asked of the same.
     fn on_lost(&mut self, _win: &mut Window, _view: &View, _lost: &rate::Lost) {}
 
-    /// A queue has marked a segment: once a window. Asked of the same; others see [`Cause::Mark`]. `mark` is the newest segment that
-    /// had arrived.
+    /// A queue has marked a segment: once a window. Asked of the same; others see [`Cause::Mark`]. `mark` is the newest
+    /// segment that had arrived.
     fn on_mark(&mut self, _win: &mut Window, _view: &View, _mark: &rate::Lost) {}
 
     /// Something is about to leave, nothing is in flight, and the application had run out of data. Asked of the same.
@@ -360,7 +360,8 @@ mod tests {
         }
     }
 
-    /// RFC 5681: the loss window is one segment, the threshold half of what was in use, two segments at least (equation 4).
+    /// RFC 5681: the loss window is one segment, the threshold half of what was in use, two segments at least (equation
+    /// 4).
     #[test]
     fn a_loss_takes_the_window_down_as_rfc_5681_says() {
         let mut reno = reno::Reno;
@@ -370,8 +371,8 @@ mod tests {
         }
     }
 
-    /// No growth in fast recovery (RFC 5681 section 3.2 leaves that to the stack), nor while the window is not what limits (RFC
-    /// 7661 section 1).
+    /// No growth in fast recovery (RFC 5681 section 3.2 leaves that to the stack), nor while the window is not what
+    /// limits (RFC 7661 section 1).
     #[test]
     fn the_window_grows_only_where_it_limits_and_nothing_is_recovered() {
         for (state, cwnd_limited, grows) in [

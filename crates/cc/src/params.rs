@@ -7,13 +7,13 @@ use crate::{ap2, bbr};
 /// Which round trip is divided, and by which window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
-    /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval follows
-    /// each change of either.
+    /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval
+    /// follows each change of either.
     Timer,
     /// An average of its own over every acknowledgement, duplicate ones too, with a weight of 1/8 for the newest
-    /// ([`crate::Hint::RoundTrip`]), by the window in use before that acknowledgement, inflated in recovery. After an outage of
-    /// seconds an acknowledgement echoes what left seconds ago, so the interval is long as well, and until the next one
-    /// comes it stays what it was. A pacing agent on ns-2.35's NewReno does this.
+    /// ([`crate::Hint::RoundTrip`]), by the window in use before that acknowledgement, inflated in recovery. After an
+    /// outage of seconds an acknowledgement echoes what left seconds ago, so the interval is long as well, and until
+    /// the next one comes it stays what it was. A pacing agent on ns-2.35's NewReno does this.
     EveryAck,
 }
 

@@ -1,11 +1,12 @@
 //! What the stack measures of delivery for algorithms that model the path: rate samples, and lost segments.
 //!
-//! Source: draft-ietf-ccwg-bbr-05, section 4.1 (before: draft-cheng-iccrg-delivery-rate-estimation). Amounts are in segments.
+//! Source: draft-ietf-ccwg-bbr-05, section 4.1 (before: draft-cheng-iccrg-delivery-rate-estimation). Amounts are in
+//! segments.
 
 use fourhop_units::Dur;
 
-/// A rate in segments a second with 16 binary digits of fraction, at most 2^20 segments a second (12 Gbit/s): times a round trip
-/// of [`crate::MAX_SAMPLE`] in microseconds it stays within 64 bits.
+/// A rate in segments a second with 16 binary digits of fraction, at most 2^20 segments a second (12 Gbit/s): times a
+/// round trip of [`crate::MAX_SAMPLE`] in microseconds it stays within 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Bandwidth(u64);
 
@@ -64,7 +65,8 @@ impl Bandwidth {
     }
 }
 
-/// What an acknowledgement tells of delivery: RS of section 4.1.2.1.3, by the segment sent last of those that it reports.
+/// What an acknowledgement tells of delivery: RS of section 4.1.2.1.3, by the segment sent last of those that it
+/// reports.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RateSample {
     /// Does it report anything delivered? Then `prior_delivered` and what follows it are meant.

@@ -93,8 +93,8 @@ mod tests {
         assert_eq!((win.cwnd, win.pacing), (2, Some(Dur::from_millis(40))));
     }
 
-    /// Averages over each acknowledgement, 7/8 of 80 and 1/8 of 400 ms, over a window inflated from 4 to 9 segments; what the
-    /// timer measures, a new state or an acknowledgement by itself leave the interval alone.
+    /// Averages over each acknowledgement, 7/8 of 80 and 1/8 of 400 ms, over a window inflated from 4 to 9 segments;
+    /// what the timer measures, a new state or an acknowledgement by itself leave the interval alone.
     #[test]
     fn every_acknowledgement_counts() {
         let mut rbp = Rbp::new(&Params { pacing_samples: Samples::EveryAck, ..Params::new() });

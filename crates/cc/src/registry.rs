@@ -23,11 +23,11 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675: the SACK scoreboard says what to send.
     Sack,
-    /// RFC 8985: segments are lost that left long enough before one that has arrived; a probe asks about the last ones. A peer
-    /// without SACK leaves the probe and time-outs.
+    /// RFC 8985: segments are lost that left long enough before one that has arrived; a probe asks about the last ones.
+    /// A peer without SACK leaves the probe and time-outs.
     RackTlp,
-    /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission, resends a
-    /// segment that a fine clock finds overdue.
+    /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission,
+    /// resends a segment that a fine clock finds overdue.
     Vegas,
 }
 
@@ -174,8 +174,10 @@ transports! {
     "westwood", Westwood(Westwood) = Westwood::new, Recovery::NewReno,
         "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
     "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
-    "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path (draft-ietf-ccwg-bbr-05)";
-    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a window by rate and hops, in paced bursts, for radios that aggregate and others";
+    "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path \
+        (draft-ietf-ccwg-bbr-05)";
+    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a window by rate and hops, in paced bursts, for radios that \
+        aggregate and others";
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
@@ -192,15 +194,16 @@ transports! {
 mod tests {
     use super::*;
 
-    /// Private area of a Linux congestion control, `icsk_ca_priv` of `struct inet_connection_sock`: 13 words of 64 bits.
+    /// Private area of a Linux congestion control, `icsk_ca_priv` of `struct inet_connection_sock`: 13 words of 64
+    /// bits.
     const PRIVATE_AREA: usize = 104;
 
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
     const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 136), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
-    /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those that
-    /// differ by recovery or receiver alone.
+    /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those
+    /// that differ by recovery or receiver alone.
     #[test]
     fn algorithms_have_the_names_of_their_transports() {
         for transport in Transport::ALL {

@@ -20,8 +20,8 @@ use fourhop_units::{Dur, Time};
 
 /// Least window in segments.
 const FLOOR: u32 = 2;
-/// Most segments that count in one round, so that products with round trips fit 64 bits: more than any window of RFC 7323,
-/// 2^30 bytes, holds.
+/// Most segments that count in one round, so that products with round trips fit 64 bits: more than any window of RFC
+/// 7323, 2^30 bytes, holds.
 const MOST: u64 = 1 << 26;
 
 /// How the window grows until the next decision.
@@ -153,8 +153,8 @@ impl CongestionControl for Vegas {
         }
     }
 
-    /// Brakmo et al. 1995, section 3.2, with ns-2.35's numbers: a quarter off for a segment lost once, half for one lost
-    /// again.
+    /// Brakmo et al. 1995, section 3.2, with ns-2.35's numbers: a quarter off for a segment lost once, half for one
+    /// lost again.
     fn ssthresh(&mut self, win: &Window, _view: &View, cause: Cause) -> u32 {
         match cause {
             Cause::Overdue { .. } if win.cwnd <= 3 => FLOOR,

@@ -122,7 +122,8 @@ mod tests {
         assert_eq!(fed(500, 100, 20).capacity(), 2, "never below two");
     }
 
-    /// Linux: a bandwidth sample covers a round trip, and at least 50 ms. 100 segments a second, acknowledged each 10 ms.
+    /// Linux: a bandwidth sample covers a round trip, and at least 50 ms. 100 segments a second, acknowledged each 10
+    /// ms.
     #[test]
     fn a_sample_covers_a_round_trip_and_at_least_50_ms() {
         for (rtt_ms, first) in [(200, 21), (10, 6)] {
@@ -153,7 +154,8 @@ mod tests {
         }
     }
 
-    /// Linux: before a round trip is known there is no bandwidth sample; what was acknowledged until then counts in the first.
+    /// Linux: before a round trip is known there is no bandwidth sample; what was acknowledged until then counts in the
+    /// first.
     #[test]
     fn without_a_round_trip_there_is_no_sample() {
         let mut westwood = Westwood::default();

@@ -162,7 +162,8 @@ prop_compose! {
 prop_compose! {
     fn initial()(cwnd in number(), ssthresh in number(), clamp in number()) -> Window {
         let cwnd_clamp = clamp.max(1);
-        Window { cwnd: cwnd.clamp(1, cwnd_clamp), cwnd_cnt: 0, ssthresh: ssthresh.max(2), cwnd_clamp, pacing: None, burst: 1 }
+        let cwnd = cwnd.clamp(1, cwnd_clamp);
+        Window { cwnd, cwnd_cnt: 0, ssthresh: ssthresh.max(2), cwnd_clamp, pacing: None, burst: 1 }
     }
 }
 
@@ -245,7 +246,8 @@ fn drive(
             Event::Hint(hint) => cc.on_hint(&mut win, &view, hint),
             Event::Rate(sample) => {
                 cc.on_rate(&mut win, &view, &sample);
-                // It grows by what has arrived, if it does not come back to what it was before recovery or ProbeRTT; four at least.
+                // It grows by what has arrived, if it does not come back to what it was before recovery or ProbeRTT;
+                // four at least.
                 let most = most_ever.saturating_add(sample.newly_acked).max(4);
                 prop_assert!(win.cwnd <= most, "{}: {:?} {:?} {:?}", transport.name, before, win, sample);
             }

@@ -1,7 +1,7 @@
 //! Changes to a running emulation: where a node stands, what it transmits with, what is lost between two.
 //!
-//! A client connects to a Unix socket beside the state of the emulation, writes a line of JSON and reads one line of answer. The loop
-//! of the emulation changes the air between two events: what is on it goes on as it began.
+//! A client connects to a Unix socket beside the state of the emulation, writes a line of JSON and reads one line of
+//! answer. The loop of the emulation changes the air between two events: what is on it goes on as it began.
 
 use crate::{EmulationError, state};
 use fourhop_live::{Error, Tried};

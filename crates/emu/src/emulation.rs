@@ -1,7 +1,7 @@
 //! An emulation: the world of a scenario, the clock, and the devices of the nodes, in one loop.
 //!
-//! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent enters it.
-//! Nothing that a program does can therefore come too late for what has happened already.
+//! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent
+//! enters it. Nothing that a program does can therefore come too late for what has happened already.
 
 use crate::behind::Behind;
 use crate::carry::link::Link;
@@ -52,7 +52,8 @@ pub struct Options {
     pub adhoc_receivers: bool,
     /// Largest packet of the devices.
     pub mtu: u32,
-    /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most this.
+    /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most
+    /// this.
     pub tick: Dur,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
@@ -93,8 +94,8 @@ pub struct Stop {
     pub command: Vec<String>,
 }
 
-/// The largest packet that fits a frame: 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less what encryption and LLC
-/// may add.
+/// The largest packet that fits a frame: 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less what encryption
+/// and LLC may add.
 const LARGEST_MTU: u32 = 2272;
 /// The smallest that every host takes (RFC 1122 section 3.3.2).
 const SMALLEST_MTU: u32 = 576;
@@ -145,7 +146,8 @@ impl Emulation {
             flows.clear();
         }
         if mode == Mode::Link && setup.stations().are_several() {
-            let why = "[[radios]]: found several radios at a node, allowed with --tap: one, since a node's device is its radio";
+            let why = "[[radios]]: found several radios at a node, allowed with --tap: one, since a node's device is \
+                its radio";
             return Err(EmulationError::Unsuited(format!("{}: {why}", scenario.file)));
         }
         let members = members(scenario, &setup)?;
@@ -162,7 +164,8 @@ impl Emulation {
             {
                 let why = "the kernels of the nodes route, which know nothing of simulated flows over several hops";
                 return Err(EmulationError::Unsuited(format!(
-                    "{}: flow {:?} cannot run beside programs with --tap: {why}; leave the flows out with --without-flows",
+                    "{}: flow {:?} cannot run beside programs with --tap: {why}; leave the flows out with \
+                        --without-flows",
                     scenario.file, flow.name
                 )));
             }
@@ -186,7 +189,8 @@ impl Emulation {
         if let Some(speed) = speed.filter(|&speed| speed < 1.0) {
             let count = members.len();
             warnings.push(format!(
-                "this machine simulates {count} nodes that all always send at {speed:.2} of real time: with less than that \
+                "this machine simulates {count} nodes that all always send at {speed:.2} of real time: with less than \
+                    that \
                  to carry packets may be on time, with more they will be late"
             ));
         }
@@ -281,8 +285,8 @@ fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
     scenario.c3tcp.enabled.then_some("--tap has no modules of [c3tcp] below the kernels' TCP")
 }
 
-/// Routes for the kernels, where the scenario has static ones: for each node with a radio, destinations and the neighbours on
-/// their way.
+/// Routes for the kernels, where the scenario has static ones: for each node with a radio, destinations and the
+/// neighbours on their way.
 fn kernel_routes(
     scenario: &Scenario,
     setup: &Setup,
@@ -363,8 +367,8 @@ fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
     Ok(())
 }
 
-/// Time that a packet of `mtu` bytes takes on the air with everything that belongs to it: DIFS, RTS and CTS if they are used,
-/// data and ACK (IEEE 802.11-2020 clause 10.3).
+/// Time that a packet of `mtu` bytes takes on the air with everything that belongs to it: DIFS, RTS and CTS if they are
+/// used, data and ACK (IEEE 802.11-2020 clause 10.3).
 fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     let len = Bytes(u64::from(mtu));
     let rates = mac.rates_around(mac.reference_rate());

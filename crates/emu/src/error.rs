@@ -18,8 +18,10 @@ pub enum EmulationError {
     System(#[from] Error),
     /// The system refuses what only the administrator may do.
     #[error(
-        "{0}\nAn emulation makes network namespaces and devices: it needs root, or a system that gives users namespaces of \
-         their own (kernel.unprivileged_userns_clone, user.max_user_namespaces) and a readable /dev/net/tun. Try: sudo {1}"
+        "{0}\nAn emulation makes network namespaces and devices: it needs root, or a system that gives users \
+            namespaces of \
+         their own (kernel.unprivileged_userns_clone, user.max_user_namespaces) and a readable /dev/net/tun. Try: \
+         sudo {1}"
     )]
     Forbidden(Error, String),
 }

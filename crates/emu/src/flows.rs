@@ -78,8 +78,8 @@ impl Flow {
         if over > 0.0 { self.arrived.1 as f64 * 8.0 / over } else { 0.0 }
     }
 
-    /// A segment of `len` bytes was sent. One is timed at a time, and never one that may have been sent before (Karn's rule,
-    /// RFC 6298 section 3).
+    /// A segment of `len` bytes was sent. One is timed at a time, and never one that may have been sent before (Karn's
+    /// rule, RFC 6298 section 3).
     fn time(&mut self, seq: u32, len: u32, now: Time) {
         let end = seq.wrapping_add(len);
         let is_new = self.newest.is_none_or(|newest| after(end, newest) && !after(newest, seq));

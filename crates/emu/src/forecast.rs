@@ -14,8 +14,8 @@ const STEP: Dur = Dur::from_millis(5);
 /// Packets that every node has waiting: more than it sends in a step.
 const BACKLOG: usize = 4;
 
-/// Simulated seconds per second when every node always has something to send, with the flows of the scenario: no load is
-/// heavier. `None` for networks that cannot be built, which the emulation itself will say.
+/// Simulated seconds per second when every node always has something to send, with the flows of the scenario: no load
+/// is heavier. `None` for networks that cannot be built, which the emulation itself will say.
 pub fn saturated_speed(setup: &Setup, seed: u64) -> Option<f64> {
     let (mut world, _) = setup.build(seed, None).ok()?;
     let control = Control::new();

@@ -8,8 +8,8 @@ use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_units::{Dur, Time};
 use std::net::Ipv4Addr;
 
-/// Bytes of the lost packet that are quoted: its header and 8 bytes at least (RFC 792); with more, up to 576 bytes in all,
-/// sockets of extended protocols find themselves, too (RFC 1812 section 4.3.2.3).
+/// Bytes of the lost packet that are quoted: its header and 8 bytes at least (RFC 792); with more, up to 576 bytes in
+/// all, sockets of extended protocols find themselves, too (RFC 1812 section 4.3.2.3).
 const QUOTED: usize = 576 - 28;
 
 /// Each router says so much at once, and later so often (RFC 1812 section 4.3.2.8): what Linux does by default.
@@ -60,8 +60,8 @@ pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Ve
     about(at, &bytes, kind)
 }
 
-/// What the router `at` says of a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section 4); `None` if it
-/// may be.
+/// What the router `at` says of a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section 4);
+/// `None` if it may be.
 pub fn too_long(at: Ipv4Addr, bytes: &[u8], mtu: u32) -> Option<Vec<u8>> {
     // The bit DF (RFC 791 section 3.1).
     let whole = bytes.get(6).is_some_and(|flags| flags & 0x40 != 0);

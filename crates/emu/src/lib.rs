@@ -1,5 +1,5 @@
-//! The emulator: the nodes of a scenario are network namespaces, the simulated mesh is the air between them, and time is that
-//! of a clock. Programs in the nodes run unchanged, over the kernel's own TCP.
+//! The emulator: the nodes of a scenario are network namespaces, the simulated mesh is the air between them, and time
+//! is that of a clock. Programs in the nodes run unchanged, over the kernel's own TCP.
 //!
 //! | module | what |
 //! |---|---|
@@ -20,8 +20,8 @@
 //! | [`program`] | programs inside a node |
 //! | [`change`] | what is changed while it runs |
 //!
-//! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below TCP
-//! (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
+//! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below
+//! TCP (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

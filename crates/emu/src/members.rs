@@ -124,7 +124,8 @@ mod tests {
         members(&scenario, &setup)
     }
 
-    const GATEWAY: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = '200m'\n\
+    const GATEWAY: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = \
+        '200m'\n\
         [wired]\ngateways = ['last']\nnodes = ['router', 'server']\n\
         \
         [[flows]]\nfrom = 'first'\nto = 'server'\ntransport = 'newreno'\n";

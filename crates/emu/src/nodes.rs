@@ -113,8 +113,8 @@ impl Nodes {
             return Ok(());
         }
         let done = self.state.remove();
-        // A device goes when the last program and the last name of its namespace have gone; closing takes the kernel some
-        // milliseconds each.
+        // A device goes when the last program and the last name of its namespace have gone; closing takes the kernel
+        // some milliseconds each.
         let devices = std::mem::take(&mut self.devices);
         let share = devices.len().div_ceil(BUILDERS).max(1);
         let mut devices = devices.into_iter().peekable();
@@ -236,8 +236,8 @@ fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> 
     Ok(())
 }
 
-/// The servers of the host's file are not in the network: what is not in `hosts` is refused at once by the node itself, where a server
-/// of names can be started.
+/// The servers of the host's file are not in the network: what is not in `hosts` is refused at once by the node itself,
+/// where a server of names can be started.
 const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 
 /// How the kernel of the present namespace behaves.
@@ -262,7 +262,8 @@ fn set_variables(kind: Kind) -> Result<(), Error> {
         }
         Kind::Tun => Ok(()),
         Kind::Tap => {
-            // A relay sends where it has received; that is no detour (RFC 1812 section 5.2.7.2 has wired networks in mind).
+            // A relay sends where it has received; that is no detour (RFC 1812 section 5.2.7.2 has wired networks in
+            // mind).
             for place in ["all", "default"] {
                 namespace::set_variable(&format!("net/ipv4/conf/{place}/send_redirects"), "0")?;
                 namespace::set_variable(&format!("net/ipv4/conf/{place}/accept_redirects"), "0")?;

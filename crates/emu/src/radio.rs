@@ -1,9 +1,9 @@
-//! What the radios of nodes hear, for programs that look at it: in mode `link` a routing daemon learns here how strongly its node has
-//! received each frame, before the frame itself, and which frames were given up.
+//! What the radios of nodes hear, for programs that look at it: in mode `link` a routing daemon learns here how
+//! strongly its node has received each frame, before the frame itself, and which frames were given up.
 //!
-//! A Unix socket that keeps the bounds of messages (`SOCK_SEQPACKET`). A client says which node it is by its MAC address; from then
-//! on it gets `signal MAC DBM` for each frame that is handed to the node and `failed MAC` for each that the node has given up. A client
-//! that does not read loses what has no room.
+//! A Unix socket that keeps the bounds of messages (`SOCK_SEQPACKET`). A client says which node it is by its MAC
+//! address; from then on it gets `signal MAC DBM` for each frame that is handed to the node and `failed MAC` for each
+//! that the node has given up. A client that does not read loses what has no room.
 
 use fourhop_live::{Error, Tried};
 use fourhop_units::{Dbm, MacAddr, NodeId};

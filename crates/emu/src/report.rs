@@ -14,11 +14,11 @@ pub struct Packets {
     pub taken: u64,
     /// Delivered by the network to the nodes, copies included.
     pub delivered: u64,
-    /// Of those, copies of packets that had been delivered before: of broadcasts, which several nodes get, and of packets that
-    /// were sent again because an acknowledgement of the MAC was lost.
+    /// Of those, copies of packets that had been delivered before: of broadcasts, which several nodes get, and of
+    /// packets that were sent again because an acknowledgement of the MAC was lost.
     pub copies: u64,
-    /// In the network when it ended: in a queue, on the air, on a wire. `taken` + `from_routers` = `delivered` - `copies` +
-    /// `undelivered` + `lost` + `in_flight`.
+    /// In the network when it ended: in a queue, on the air, on a wire. `taken` + `from_routers` = `delivered` -
+    /// `copies` + `undelivered` + `lost` + `in_flight`.
     pub in_flight: u64,
     /// Messages of relays about lost packets (ICMP) that entered the network.
     pub from_routers: u64,
@@ -26,8 +26,8 @@ pub struct Packets {
     pub undelivered: u64,
     /// Sent by programs, but no matter for the network, by reason.
     pub refused: BTreeMap<&'static str, u64>,
-    /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not among them: packets are
-    /// sent again or come back to routing, which counts what it cannot save.
+    /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not among them:
+    /// packets are sent again or come back to routing, which counts what it cannot save.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     /// Messages of routers about lost packets (ICMP), those to their own kernels included.
     pub told: u64,
@@ -36,14 +36,15 @@ pub struct Packets {
 /// Whether the time of a run was that of the network it stands for.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Truth {
-    /// 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by more than a tenth
-    /// of a second.
+    /// 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by more than a
+    /// tenth of a second.
     pub holds: bool,
     /// Why not, in a sentence. If no packet passed, nothing shows whether it was true.
     pub because: Option<String>,
     /// How long one packet of full size occupies the air, with everything that belongs to it.
     pub exchange_us: f64,
-    /// How far the network was behind the clock at most: how late one of its events was handled, or its devices looked at.
+    /// How far the network was behind the clock at most: how late one of its events was handled, or its devices looked
+    /// at.
     pub behind_max_us: f64,
     /// The node to which the latest packet was delivered, and how late it was.
     pub latest: Option<(String, f64)>,

@@ -37,8 +37,8 @@ const WATCHED: Dur = Dur::from_secs(1);
 const TURN: usize = 32;
 /// The loop looks at its devices at least this often, however far the world is behind the clock.
 const LONGEST: Dur = Dur::from_millis(5);
-/// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the machine
-/// does something else.
+/// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the
+/// machine does something else.
 const BEAT: Dur = Dur::from_millis(10);
 /// The number of the radio's socket among what can be read: no device has it.
 const RADIO: u32 = u32::MAX;
@@ -170,8 +170,8 @@ impl Running {
             }
         }
         if let Carry::Measured(_) = self.emulation.carry {
-            // Segments that C3TCP measures are the simulator's, which counts them. Copies at radios and in the MAC are no packets;
-            // what the MAC gives up comes back to routing, which counts what it cannot save.
+            // Segments that C3TCP measures are the simulator's, which counts them. Copies at radios and in the MAC are
+            // no packets; what the MAC gives up comes back to routing, which counts what it cannot save.
             let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
             for &reason in reasons {
                 let counted = self.lost_packets.get(&reason).copied().unwrap_or(0);
@@ -346,8 +346,8 @@ impl Running {
         Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
-    /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over where
-    /// they fall due, each with its lateness.
+    /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over
+    /// where they fall due, each with its lateness.
     fn advance(&mut self, end: Time) {
         let begun = self.clock.now();
         let mut steps = 0_u32;

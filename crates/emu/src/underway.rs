@@ -1,7 +1,7 @@
 //! Packets that have entered the network and have neither left it nor been lost.
 //!
-//! A packet is known by the instant at which its host made it, which is in all its copies. Two that enter at the same time are a
-//! nanosecond apart.
+//! A packet is known by the instant at which its host made it, which is in all its copies. Two that enter at the same
+//! time are a nanosecond apart.
 
 use fourhop_proto::wire::{Body, Ipv4Packet};
 use fourhop_units::{Dur, Time};
@@ -33,8 +33,8 @@ impl Underway {
         !is_hosts(packet) || self.entered.remove(&packet.meta.created).is_some()
     }
 
-    /// How many there are, and how many were for all and reached nobody: no acknowledgement tells that, but their queue has been empty
-    /// since.
+    /// How many there are, and how many were for all and reached nobody: no acknowledgement tells that, but their queue
+    /// has been empty since.
     pub fn count(&self, now: Time) -> (u64, u64) {
         let is_unheard = |&(&entered, &for_all): &(&Time, &bool)| for_all && now.saturating_since(entered) > WAITS;
         let unheard = self.entered.iter().filter(is_unheard).count();

@@ -1,5 +1,5 @@
-//! The wires of `[wired]` where the kernels route: each end is a device of its own (TUN) at the node there, and between the two
-//! ends there is what a wire has: a queue, a rate, a delay.
+//! The wires of `[wired]` where the kernels route: each end is a device of its own (TUN) at the node there, and between
+//! the two ends there is what a wire has: a queue, a rate, a delay.
 //!
 //! Leaves out: everything but IPv4, and captures.
 
@@ -115,7 +115,8 @@ mod tests {
     /// Two gateways at the ends of a chain of three, each with a wire to the router, behind which a host is.
     fn setup() -> Setup {
         let text = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 3\nspacing = '200m'\n\
-            [wired]\ngateways = ['last', 'first']\nnodes = ['router', 'host']\nrate = '8Mbps'\ndelay = '5ms'\nqueue = 1\n\
+            [wired]\ngateways = ['last', 'first']\nnodes = ['router', 'host']\nrate = '8Mbps'\ndelay = '5ms'\nqueue = \
+            1\n\
             [[wires]]\nends = ['gateway-1', 'router']\n[[wires]]\nends = ['gateway-2', 'router']\n\
             [[wires]]\nends = ['router', 'host']\n[[flows]]\nfrom = 'first'\nto = 'host'\ntransport = 'newreno'\n";
         translate::setup(&load_toml(text, "x.toml", &[]).unwrap(), 1, &Control::new()).unwrap().0

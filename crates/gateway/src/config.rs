@@ -126,8 +126,8 @@ section! {
         manage: bool, Kind::Bool, Both("true");
         /// Number of the first queue; there are two for each worker.
         queue: u16, Kind::Int(0, 65_000), Both("7100");
-        /// Threads, each with a queue in either direction. The kernel spreads pairs of hosts over them; each has its own limits and
-        /// compares the goodput of its own flows.
+        /// Threads, each with a queue in either direction. The kernel spreads pairs of hosts over them; each has its
+        /// own limits and compares the goodput of its own flows.
         workers: u16, Kind::Int(1, 64), Both("1");
     }
 }
@@ -160,8 +160,8 @@ section! {
     }
 }
 
-/// What `[pace]` has of `[gateway]`. The paper's queue takes what the receiver's window allows, which with windows of today is
-/// seconds: `sojourn = "none"` asks for it.
+/// What `[pace]` has of `[gateway]`. The paper's queue takes what the receiver's window allows, which with windows of
+/// today is seconds: `sojourn = "none"` asks for it.
 fn pacing() -> Vec<Shared> {
     let keys = Shared::all::<GatewayKeys>(&["pacing", "option", "goodput_control", "among"]);
     keys.into_iter().chain([Shared::of::<GatewayKeys>("sojourn").or_optional("50ms")]).collect()
@@ -326,10 +326,13 @@ mod tests {
 
     #[test]
     fn every_key_is_taken() {
-        let text = "[mesh]\ndevices = ['a', 'b.1']\nrate = '6Mbps'\nhops = 'command'\ncommand = ['x', 'y']\nevery = '5s'\n\
+        let text = "[mesh]\ndevices = ['a', 'b.1']\nrate = '6Mbps'\nhops = 'command'\ncommand = ['x', 'y']\nevery = \
+            '5s'\n\
                     [[node]]\nto = '10.0.0.0/24'\nhops = 3\nrate = '1Mbps'\n\
-                    [pace]\npacing = false\noption = false\nsojourn = 'none'\namong = 'all'\nshare = 'own'\nprofile = 'authors-code'\n\
-                    mtu = 1400\n[limits]\nflows = 5\nnodes = 6\nbuffer = '1MB'\nflow_buffer = '10kB'\nflow_packets = 7\n\
+                    [pace]\npacing = false\noption = false\nsojourn = 'none'\namong = 'all'\nshare = 'own'\nprofile = \
+                    'authors-code'\n\
+                    mtu = 1400\n[limits]\nflows = 5\nnodes = 6\nbuffer = '1MB'\nflow_buffer = '10kB'\nflow_packets = \
+                    7\n\
                     packets = 64\nidle_timeout = '1s'\nhalf_open_timeout = '2s'\n\
                     [rules]\nbackend = 'iptables'\nmanage = false\nqueue = 9\nworkers = 2\n\
                     [service]\nuser = 'u'\nsocket = '/s'\nmetrics = '127.0.0.1:1'\n";

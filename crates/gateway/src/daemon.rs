@@ -433,7 +433,8 @@ impl Daemon {
             let state = keeper.state();
             status.totals.rules_restored = state.restored;
             status.problems.extend(state.problem);
-            // What the rules sent to the queue by the look before the last one has been handed over by now, or never will be.
+            // What the rules sent to the queue by the look before the last one has been handed over by now, or never
+            // will be.
             let passed = state.queued.saturating_sub(status.totals.packets);
             self.overload = self.overload.max(passed).max(status.totals.overload);
             status.totals.overload = self.overload;
@@ -517,7 +518,8 @@ fn too_fast(config: &Config) -> Option<String> {
     let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
     let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
     Some(format!(
-        "rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps (fourhop measure)",
+        "rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps \
+            (fourhop measure)",
         fastest.bps() / 1_000_000
     ))
 }

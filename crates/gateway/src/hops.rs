@@ -37,7 +37,8 @@ impl Routes {
     }
 }
 
-/// Packets in a row with another number of hops, before that counts: single ones take other ways, or begin with other values.
+/// Packets in a row with another number of hops, before that counts: single ones take other ways, or begin with other
+/// values.
 const IN_A_ROW: u8 = 4;
 
 /// Hops of one node by what comes from it.
@@ -48,7 +49,8 @@ pub struct ByTtl {
 }
 
 impl ByTtl {
-    /// A packet has come. The kernel has taken one off its time to live where the filter sees it. True if hops are others now.
+    /// A packet has come. The kernel has taken one off its time to live where the filter sees it. True if hops are
+    /// others now.
     pub fn note(&mut self, head: &IpHead) -> bool {
         let hops = hops_by_ttl(head.ttl.saturating_add(1));
         if self.hops == Some(hops) {

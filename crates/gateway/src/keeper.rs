@@ -1,5 +1,5 @@
-//! Keeps the rules in place: looks every two seconds whether the kernel still has them, and puts them back where another program has
-//! taken them away, as a flush or the reload of a firewall does.
+//! Keeps the rules in place: looks every two seconds whether the kernel still has them, and puts them back where
+//! another program has taken them away, as a flush or the reload of a firewall does.
 
 use crate::config::{Backend, Config};
 use crate::{Error, rules};

@@ -1,5 +1,6 @@
-//! TCP-GAP on a Linux router: what goes into a mesh is paced, senders in it are told the wired round trip, flows share evenly.
-//! The state machine is `fourhop_proto::gateway`; this is the daemon around it. docs/gateway.md is for its users.
+//! TCP-GAP on a Linux router: what goes into a mesh is paced, senders in it are told the wired round trip, flows share
+//! evenly. The state machine is `fourhop_proto::gateway`; this is the daemon around it. docs/gateway.md is for its
+//! users.
 //!
 //! | module | what |
 //! |---|---|
@@ -16,8 +17,9 @@
 //! | [`status`], [`figures`], [`top`] | what is said of it all: JSON, Prometheus, a table |
 //!
 //! # If it fails
-//! Without a listener packets pass the queue (bypass); what it is too slow for passes (fail open). When the process is killed, stopped
-//! or hangs, a second process lets pass what the kernel holds. When it ends by itself, the rules go first, then what it holds leaves.
+//! Without a listener packets pass the queue (bypass); what it is too slow for passes (fail open). When the process is
+//! killed, stopped or hangs, a second process lets pass what the kernel holds. When it ends by itself, the rules go
+//! first, then what it holds leaves.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

@@ -5,7 +5,8 @@ use fourhop_proto::gateway::{FiveTuple, Packet, TcpView};
 use fourhop_proto::wire::bytes;
 use fourhop_units::Time;
 
-/// A packet that the kernel holds. Of one with payload nothing is kept but what its headers say: about 250 bytes a packet.
+/// A packet that the kernel holds. Of one with payload nothing is kept but what its headers say: about 250 bytes a
+/// packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queued {
     /// Queue and number of the verdict.
@@ -19,7 +20,8 @@ pub struct Queued {
     len: u32,
     view: Option<TcpView>,
     tuple: Option<FiveTuple>,
-    /// All of its bytes, if the kernel has copied them all: then they can be changed, since the kernel takes whole packets alone.
+    /// All of its bytes, if the kernel has copied them all: then they can be changed, since the kernel takes whole
+    /// packets alone.
     whole: Option<Vec<u8>>,
     changed: bool,
 }

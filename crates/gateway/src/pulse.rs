@@ -1,5 +1,6 @@
-//! Tells the [guard](fourhop_live::nfqueue::guard) that the workers go round. When they do not, because this process is stopped or a
-//! worker hangs, the guard lets packets pass within a second; when they do again, they take their queues back.
+//! Tells the [guard](fourhop_live::nfqueue::guard) that the workers go round. When they do not, because this process is
+//! stopped or a worker hangs, the guard lets packets pass within a second; when they do again, they take their queues
+//! back.
 
 use crate::worker::Shared;
 use fourhop_live::nfqueue::guard::{BEAT, Guard, Guarded};

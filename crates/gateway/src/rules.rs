@@ -1,5 +1,5 @@
-//! The rules that bring packets here: a table of nft or a chain of iptables of our own, which go when the program does. Where
-//! nobody listens to a queue, packets pass it (bypass).
+//! The rules that bring packets here: a table of nft or a chain of iptables of our own, which go when the program does.
+//! Where nobody listens to a queue, packets pass it (bypass).
 
 use crate::Error;
 use crate::config::{Backend, Config};
@@ -30,15 +30,16 @@ fn nft(config: &Config) -> String {
     )
 }
 
-/// Queues into the mesh and out of it, as a range if there are several: the kernel gives both directions of two hosts the same
-/// place in either.
+/// Queues into the mesh and out of it, as a range if there are several: the kernel gives both directions of two hosts
+/// the same place in either.
 fn ranges(config: &Config, to: &str) -> [String; 2] {
     let workers = config.rules.workers;
     let [down, up] = queues(config.rules.queue, workers, 0);
     [down, up].map(|first| if workers == 1 { first.to_string() } else { format!("{first}{to}{}", first + workers - 1) })
 }
 
-/// The commands for iptables, and ip6tables. Last in their table: what the queue lets pass skips the rules behind it there.
+/// The commands for iptables, and ip6tables. Last in their table: what the queue lets pass skips the rules behind it
+/// there.
 fn iptables(config: &Config) -> Vec<String> {
     let workers = config.rules.workers;
     let to = |range: &str| {
@@ -165,8 +166,8 @@ pub fn clear(backend: Backend) {
     }
 }
 
-/// What the kernel has of ours, without counters; empty where there is nothing. The same text as after [`set`] means that the rules
-/// are still in place.
+/// What the kernel has of ours, without counters; empty where there is nothing. The same text as after [`set`] means
+/// that the rules are still in place.
 pub fn written(backend: Backend) -> String {
     written_and_counted(backend).0
 }
@@ -187,8 +188,8 @@ pub fn written_and_counted(backend: Backend) -> (String, u64) {
     without_counters(&text)
 }
 
-/// Rules as nft or iptables list them, without counters, and the sum of the packets that went to a queue: `counter packets 7 bytes 900`
-/// or `-c 7 900`.
+/// Rules as nft or iptables list them, without counters, and the sum of the packets that went to a queue: `counter
+/// packets 7 bytes 900` or `-c 7 900`.
 fn without_counters(text: &str) -> (String, u64) {
     let (mut rest, mut queued) = (String::new(), 0);
     for line in text.lines() {
@@ -264,7 +265,8 @@ mod tests {
     fn counters_are_read_and_left_out_of_what_is_compared() {
         let nft = |count| {
             format!(
-                "table inet t {{\n\tchain forward {{\n\t\tmeta l4proto tcp counter packets {count} bytes 900 queue flags bypass to 7\n\t}}\n}}\n"
+                "table inet t {{\n\tchain forward {{\n\t\tmeta l4proto tcp counter packets {count} bytes 900 queue \
+                    flags bypass to 7\n\t}}\n}}\n"
             )
         };
         let (rules, queued) = without_counters(&nft(12));

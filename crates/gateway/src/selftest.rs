@@ -1,5 +1,5 @@
-//! A packet through the kernel's queue and back, in a network namespace that goes with the thread: it shows that this kernel hands
-//! packets over and takes verdicts, and no other traffic is touched.
+//! A packet through the kernel's queue and back, in a network namespace that goes with the thread: it shows that this
+//! kernel hands packets over and takes verdicts, and no other traffic is touched.
 
 use crate::config::Backend;
 use crate::rules;

@@ -45,8 +45,8 @@ pub struct Status {
 pub enum State {
     /// Everything is in place, and packets come.
     Healthy,
-    /// Everything is in place, but no packet has come for [`State::SILENT_S`] seconds: no TCP crosses the border, or something
-    /// takes it past the queue.
+    /// Everything is in place, but no packet has come for [`State::SILENT_S`] seconds: no TCP crosses the border, or
+    /// something takes it past the queue.
     #[default]
     Idle,
     /// Something keeps it from its work.

@@ -50,7 +50,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The worker is to follow these from its next round on; one that has not begun follows them from its first packet on.
+    /// The worker is to follow these from its next round on; one that has not begun follows them from its first packet
+    /// on.
     pub fn order(&self, orders: (Gap, Arc<Routes>)) {
         *self.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some(orders);
         self.changes.fetch_add(1, Ordering::Release);

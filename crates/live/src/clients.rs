@@ -1,4 +1,5 @@
-//! Clients that are served at the same time, each on a thread of its own: one that is slow, or says nothing, keeps nobody out.
+//! Clients that are served at the same time, each on a thread of its own: one that is slow, or says nothing, keeps
+//! nobody out.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};

@@ -1,4 +1,5 @@
-//! What a running service says of itself: its newest state as one text, to everybody on this machine who may open a socket.
+//! What a running service says of itself: its newest state as one text, to everybody on this machine who may open a
+//! socket.
 
 use crate::clients::Clients;
 use crate::{Error, Tried};

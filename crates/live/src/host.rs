@@ -36,8 +36,8 @@ fn stolen_ticks(stat: &str) -> u64 {
     line.split_ascii_whitespace().nth(8).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second figure of its line
-/// in /proc, behind its name, which may contain anything (proc(5)).
+/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second figure of
+/// its line in /proc, behind its name, which may contain anything (proc(5)).
 pub fn started(pid: u32) -> Option<u64> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, figures) = line.rsplit_once(')')?;

@@ -1,9 +1,9 @@
 //! One process of a service in a network namespace.
 //!
-//! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the number of the
-//! network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network namespace, finds those in a
-//! container with a `/run` of its own; any user may take that name first, so it counts only if root or this user has it. Both go with
-//! the process, however that ends.
+//! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the
+//! number of the network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network
+//! namespace, finds those in a container with a `/run` of its own; any user may take that name first, so it counts only
+//! if root or this user has it. Both go with the process, however that ends.
 
 use crate::{Error, Tried, privileges};
 use nix::sys::socket::{getsockopt, sockopt};
@@ -25,8 +25,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Takes the right of the service of this name, before anything is changed that belongs to it. Its folder in `/run` is made for
-    /// `user`; who may not make it there has the lock in `else_in`.
+    /// Takes the right of the service of this name, before anything is changed that belongs to it. Its folder in `/run`
+    /// is made for `user`; who may not make it there has the lock in `else_in`.
     ///
     /// # Errors
     /// If another process has it: the error names that process.

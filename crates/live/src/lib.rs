@@ -1,5 +1,5 @@
-//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: a few system calls that no crate wraps,
-//! and what runs between fork and exec.
+//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: a few system calls that no
+//! crate wraps, and what runs between fork and exec.
 //!
 //! | module | what |
 //! |---|---|

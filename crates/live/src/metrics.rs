@@ -119,7 +119,8 @@ fn answer(stream: &TcpStream, page: &str) -> Result<(), io::Error> {
     };
     write!(
         client,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\
+            \r\n{body}",
         body.len()
     )?;
     // A socket that is closed with bytes nobody has read resets the connection, and the client loses the answer.
@@ -171,7 +172,8 @@ mod tests {
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(&format!("Content-Length: {}", body.len())));
         assert_eq!(
             body,
-            "# HELP fourhop_frames_total Frames radiated.\n# TYPE fourhop_frames_total counter\nfourhop_frames_total 3\n\
+            "# HELP fourhop_frames_total Frames radiated.\n# TYPE fourhop_frames_total counter\nfourhop_frames_total \
+                3\n\
              # HELP fourhop_lost_total Packets lost.\n# TYPE fourhop_lost_total counter\n\
              fourhop_lost_total{layer=\"mac\",reason=\"a \\\"quote\\\"\"} 2.5\n"
         );

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Where names are (ip-netns(8)).
 pub const FOLDER: &str = "/run/netns";
-/// Where folders are with files that take the place of those of the same name in /etc, by namespace: where ip-netns(8) looks for
-/// them, or, in a user namespace, where they can be.
+/// Where folders are with files that take the place of those of the same name in /etc, by namespace: where ip-netns(8)
+/// looks for them, or, in a user namespace, where they can be.
 pub fn etc() -> &'static Path {
     Path::new(if crate::user::outside().is_none() { "/etc/netns" } else { "/run/etc" })
 }
@@ -71,8 +71,8 @@ pub fn enter(name: &str) -> Result<(), Error> {
     setns(file, CloneFlags::CLONE_NEWNET).tried(failed)
 }
 
-/// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started by it
-/// finds them in /etc. Everything else of the file system stays as it is, /sys with it.
+/// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started
+/// by it finds them in /etc. Everything else of the file system stays as it is, /sys with it.
 ///
 /// # Errors
 /// If there is none, or this process may not enter it.
@@ -146,8 +146,9 @@ pub fn processes(wanted: &[Identity]) -> Vec<i32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(inside).collect()
 }
 
-/// The namespaces, other than the present one, of processes of this user whose environment has a variable that begins with each
-/// of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process is in them.
+/// The namespaces, other than the present one, of processes of this user whose environment has a variable that begins
+/// with each of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process
+/// is in them.
 pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
     use std::os::unix::fs::MetadataExt;
     let user = nix::unistd::geteuid().as_raw();

@@ -1,7 +1,7 @@
 //! Interfaces, addresses and routes of a network namespace, many in one message to the kernel (rtnetlink(7)).
 //!
-//! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an exchange for
-//! each request, and with it most of the time that setting up a hundred namespaces takes.
+//! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an
+//! exchange for each request, and with it most of the time that setting up a hundred namespaces takes.
 
 mod ask;
 pub mod look;

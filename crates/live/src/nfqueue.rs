@@ -1,9 +1,10 @@
 //! Packets that the kernel's filter hands to a program, which says later what becomes of each (NFQUEUE,
 //! linux/netfilter/nfnetlink_queue.h).
 //!
-//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. Many packets come by one system
-//! call, and many verdicts go by one. What the program has not taken in time, because it is slow or its queue is full, passes:
-//! the queue fails open. When the program ends, the kernel drops what is still held, unless a [`guard`] lets it pass.
+//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. Many packets come by one
+//! system call, and many verdicts go by one. What the program has not taken in time, because it is slow or its queue is
+//! full, passes: the queue fails open. When the program ends, the kernel drops what is still held, unless a [`guard`]
+//! lets it pass.
 
 pub mod guard;
 
@@ -113,8 +114,8 @@ impl Queues {
         // Those who may not have that much get what everybody gets.
         let _ = setsockopt(&socket, RcvBufForce, &keep.unseen).or_else(|_| setsockopt(&socket, RcvBuf, &keep.unseen));
         let on: libc::c_int = 1;
-        // SAFETY: the option is an int; `on` is one and lives until the call returns, which only reads it. Without the option
-        // an overload would be an error of the next reading.
+        // SAFETY: the option is an int; `on` is one and lives until the call returns, which only reads it. Without the
+        // option an overload would be an error of the next reading.
         let set = unsafe {
             let size = size_of::<libc::c_int>() as libc::socklen_t;
             libc::setsockopt(
@@ -131,7 +132,8 @@ impl Queues {
         Ok(queues)
     }
 
-    /// Takes the queues again after a [`guard`] gave them up. What was held before has left: its numbers mean nothing any more.
+    /// Takes the queues again after a [`guard`] gave them up. What was held before has left: its numbers mean nothing
+    /// any more.
     ///
     /// # Errors
     /// If another program has one of them meanwhile.
@@ -163,8 +165,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Waits for the answer to a message, behind packets that may have come before it: nobody has promised those a verdict yet,
-    /// and they leave when the queue does.
+    /// Waits for the answer to a message, behind packets that may have come before it: nobody has promised those a
+    /// verdict yet, and they leave when the queue does.
     fn acknowledged(&self) -> Result<(), io::Error> {
         let mut answer = vec![0; 64 * 1024];
         loop {
@@ -205,8 +207,8 @@ impl Queues {
         Ok(count)
     }
 
-    /// Lets a packet go, with these bytes in its place if there are any. It leaves with the next [`flush`](Queues::flush), in the
-    /// order of these calls.
+    /// Lets a packet go, with these bytes in its place if there are any. It leaves with the next
+    /// [`flush`](Queues::flush), in the order of these calls.
     pub fn accept(&mut self, queue: u16, id: u32, instead: Option<&[u8]>) {
         let start = self.verdicts.len();
         begin(&mut self.verdicts, VERDICT, libc::NLM_F_REQUEST as u16, queue);

@@ -38,8 +38,8 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// One that waits for the signals that end a program, and for children that have ended. They are blocked for this thread
-    /// and those that it starts: from now on they come here only.
+    /// One that waits for the signals that end a program, and for children that have ended. They are blocked for this
+    /// thread and those that it starts: from now on they come here only.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -91,8 +91,8 @@ impl Poller {
     /// # Errors
     /// If the system refuses to wait.
     pub fn wait(&mut self, clock: &Clock, at: Time, out: &mut Vec<Ready>) -> Result<(), Error> {
-        // Zero would switch the timer off; an instant that has passed lets it expire at once. What has expired before is
-        // forgotten with the setting.
+        // Zero would switch the timer off; an instant that has passed lets it expire at once. What has expired before
+        // is forgotten with the setting.
         let reading = clock.reading(at).max(Duration::from_nanos(1));
         let when = Expiration::OneShot(TimeSpec::from_duration(reading));
         let set = self.timer.set(when, TimerSetTimeFlags::TFD_TIMER_ABSTIME);

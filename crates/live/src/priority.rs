@@ -10,8 +10,8 @@ use std::process::Command;
 /// Above kernel threads of the same class at 1, below those that must not wait (watchdogs have 99).
 const FIFO: libc::c_int = 20;
 
-/// Puts the present thread into the class SCHED_FIFO; what it starts gets the usual class. Timers expire when they are due,
-/// not up to 50 us later, in either case.
+/// Puts the present thread into the class SCHED_FIFO; what it starts gets the usual class. Timers expire when they are
+/// due, not up to 50 us later, in either case.
 ///
 /// # Errors
 /// If the system allows this process no real-time priority: it goes on as it was.
@@ -33,8 +33,8 @@ pub fn precise() -> Result<(), Errno> {
     nix::sys::prctl::set_timerslack(1)
 }
 
-/// Keeps the processor out of its deeper sleeps while it lives, from which waking up takes longer than packets may wait: the
-/// power-management interface of the kernel, where there is one.
+/// Keeps the processor out of its deeper sleeps while it lives, from which waking up takes longer than packets may
+/// wait: the power-management interface of the kernel, where there is one.
 pub fn awake() -> Option<OwnedFd> {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
@@ -42,8 +42,8 @@ pub fn awake() -> Option<OwnedFd> {
     Some(file.into())
 }
 
-/// Lets a program that this process will start get the signals that a [`Poller`](crate::poll::Poller) keeps from this one:
-/// children inherit what is blocked.
+/// Lets a program that this process will start get the signals that a [`Poller`](crate::poll::Poller) keeps from this
+/// one: children inherit what is blocked.
 pub fn with_signals(command: &mut Command) -> &mut Command {
     let unblock = || Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?);
     // SAFETY: between fork and exec it makes one system call, takes no lock and allocates nothing.

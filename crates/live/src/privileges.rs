@@ -54,8 +54,9 @@ fn set(bits: u64) -> Result<(), Errno> {
     Errno::result(done).map(drop)
 }
 
-/// Gives up everything but these capabilities, which programs that are started later have, too, and goes on as `user` if this
-/// is root. Nothing that is started later can get more. To be called before any other thread is there: capabilities are a thread's.
+/// Gives up everything but these capabilities, which programs that are started later have, too, and goes on as `user`
+/// if this is root. Nothing that is started later can get more. To be called before any other thread is there:
+/// capabilities are a thread's.
 ///
 /// A process that is not root keeps what it has of `keep`, as a service manager may have given it.
 ///
@@ -92,7 +93,8 @@ fn find(user: &str) -> Result<(Uid, Gid), Error> {
     Ok((found.uid, found.gid))
 }
 
-/// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as it is.
+/// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as
+/// it is.
 ///
 /// # Errors
 /// If it cannot be made, or there is no such user.

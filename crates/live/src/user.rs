@@ -19,8 +19,8 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Makes this process, which must have no other thread, root of a user namespace of its own, in which /run is empty: names of
-/// namespaces can be there.
+/// Makes this process, which must have no other thread, root of a user namespace of its own, in which /run is empty:
+/// names of namespaces can be there.
 ///
 /// # Errors
 /// If the system gives its users no namespaces.
@@ -35,7 +35,8 @@ pub fn become_root() -> Result<(), Error> {
     mount(Some("run"), "/run", Some("tmpfs"), MsFlags::empty(), Some("mode=755")).tried(failed)
 }
 
-/// Takes this process, which must have no other thread, into the user namespace of another and to what is mounted there.
+/// Takes this process, which must have no other thread, into the user namespace of another and to what is mounted
+/// there.
 ///
 /// # Errors
 /// If that process has ended, or is somebody else's.

@@ -1,8 +1,8 @@
 //! The gateway alone: packets a second on one core, and memory, with 1, 200 and 100,000 flows.
 //!
-//! Each step is what a flow from a wired sender does: a data packet of 1500 bytes comes, and the acknowledgement of an earlier
-//! one goes back. As bytes, as a daemon would have them, and as packets of the simulator. Buffers are cloned from templates;
-//! a bench of that alone stands beside.
+//! Each step is what a flow from a wired sender does: a data packet of 1500 bytes comes, and the acknowledgement of an
+//! earlier one goes back. As bytes, as a daemon would have them, and as packets of the simulator. Buffers are cloned
+//! from templates; a bench of that alone stands beside.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,5 +1,5 @@
-//! A gateway that paces: packets come, actions go, and a timer says when the next packet may leave. Packets are bytes, as a
-//! daemon has them.
+//! A gateway that paces: packets come, actions go, and a timer says when the next packet may leave. Packets are bytes,
+//! as a daemon has them.
 //!
 //! ```text
 //! cargo run -p fourhop-proto --example gateway

@@ -1,5 +1,5 @@
-//! Two nodes within reach of each other: AODV finds the way, and a ping is answered. The driver gives every node the time
-//! and what its radio hears; frames come out.
+//! Two nodes within reach of each other: AODV finds the way, and a ping is answered. The driver gives every node the
+//! time and what its radio hears; frames come out.
 //!
 //! ```text
 //! cargo run -p fourhop-proto --example node

@@ -1,5 +1,5 @@
-//! Two ends of TCP without a network between them: each action of one is an event of the other, and time goes from timer
-//! to timer.
+//! Two ends of TCP without a network between them: each action of one is an event of the other, and time goes from
+//! timer to timer.
 //!
 //! ```text
 //! cargo run -p fourhop-proto --example tcp_pair

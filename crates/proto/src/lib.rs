@@ -20,8 +20,8 @@
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
-//! `next_timeout(&self) -> Option<Time>`. `out` is a vector of actions that the driver owns, empties and reuses. Time is
-//! a parameter, never asked for, and never runs backwards between calls. After any `handle_*` call the driver asks
+//! `next_timeout(&self) -> Option<Time>`. `out` is a vector of actions that the driver owns, empties and reuses. Time
+//! is a parameter, never asked for, and never runs backwards between calls. After any `handle_*` call the driver asks
 //! `next_timeout` again; calling `handle_timeout` before that instant does nothing.
 #![forbid(unsafe_code)]
 

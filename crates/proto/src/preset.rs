@@ -1,13 +1,13 @@
 //! Options whose values are known when the program is compiled.
 //!
-//! Every copy of a frame asks for the same few options of its receiver and of carrier sense. Code that handles copies is generic
-//! over a [`Preset`]. Where all stations have the options of one, the compiler leaves the questions out; under [`Configured`]
-//! each option is read from the configuration. Results are the same.
+//! Every copy of a frame asks for the same few options of its receiver and of carrier sense. Code that handles copies
+//! is generic over a [`Preset`]. Where all stations have the options of one, the compiler leaves the questions out;
+//! under [`Configured`] each option is read from the configuration. Results are the same.
 
 use crate::{mac, phy};
 
-/// The yes-or-no options of the receiver and of carrier sense: those of a known configuration, or of the one at hand. Thresholds,
-/// the capture ratio and times always come from the configuration at hand.
+/// The yes-or-no options of the receiver and of carrier sense: those of a known configuration, or of the one at hand.
+/// Thresholds, the capture ratio and times always come from the configuration at hand.
 pub trait Preset {
     /// Where the options of the receiver come from.
     const PHY: Option<phy::Config>;

@@ -1,4 +1,5 @@
-//! Any datagrams at AODV, with data that needs its routes: what the fuzz target does, on its corpus and on mutations of it.
+//! Any datagrams at AODV, with data that needs its routes: what the fuzz target does, on its corpus and on mutations of
+//! it.
 
 #[path = "aodv/checked.rs"]
 mod checked;

@@ -1,5 +1,5 @@
-//! AODV as a daemon of a real device drives it: messages are bytes, addresses any, data is forwarded by a kernel that has the
-//! routes it was told and reports which it used.
+//! AODV as a daemon of a real device drives it: messages are bytes, addresses any, data is forwarded by a kernel that
+//! has the routes it was told and reports which it used.
 
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;
@@ -140,8 +140,8 @@ impl Network {
         self.now = end;
     }
 
-    /// The kernels forward a packet as far as their tables lead; each tells its daemon that routes were used. Returns where it
-    /// ends, and whether it got there.
+    /// The kernels forward a packet as far as their tables lead; each tells its daemon that routes were used. Returns
+    /// where it ends, and whether it got there.
     fn forward(&mut self, src: usize, dst: Ipv4Addr) -> (Ipv4Addr, bool) {
         let (mut at, mut from) = (src, None);
         loop {

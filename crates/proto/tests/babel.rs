@@ -6,8 +6,8 @@ mod checked;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Every counter must move but those of the link layer, of which there is none here: the properties would also hold for a node that
-/// does nothing.
+/// Every counter must move but those of the link layer, of which there is none here: the properties would also hold for
+/// a node that does nothing.
 #[test]
 fn any_packets_at_all() {
     let sum = RefCell::new(BTreeMap::<&str, u64>::new());

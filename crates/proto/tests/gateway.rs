@@ -52,7 +52,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (0..6u8, 0..9u8, 1..20_000u16).prop_map(|(node, hops, kbps)| Op::Path(node, hops, kbps)),
         1 => (0..6u8).prop_map(Op::PathLost),
         12 => segment,
-        6 => (0..6u8, any::<bool>(), any::<u8>()).prop_map(|(flow, from_wired, ms)| Op::Exchange { flow, from_wired, ms }),
+        6 => (0..6u8, any::<bool>(), any::<u8>())
+            .prop_map(|(flow, from_wired, ms)| Op::Exchange { flow, from_wired, ms }),
         2 => (any::<prop::sample::Index>(), flip).prop_map(|(n, flip)| Op::Again(n, flip)),
         1 => (0..40u16).prop_map(Op::Syns),
         1 => prop::collection::vec(any::<u8>(), 0..80).prop_map(Op::Garbage),
@@ -183,7 +184,8 @@ proptest! {
     #[test]
     fn the_same_with_parts_switched_off(ops in ops(), pacing: bool, option: bool, control: bool) {
         let paper = Config::paper();
-        run(Config { pacing, option, goodput_control: paper.goodput_control.filter(|_| control), ..paper }, ops).finish();
+        let goodput_control = paper.goodput_control.filter(|_| control);
+        run(Config { pacing, option, goodput_control, ..paper }, ops).finish();
     }
 }
 

@@ -1,5 +1,6 @@
-//! The gateway as a daemon drives it: packets that a netfilter queue hands over, of hosts with addresses of their own. A
-//! packet has an id for its verdict and a length; of its bytes the program sees the first 128, the rest stays in the kernel.
+//! The gateway as a daemon drives it: packets that a netfilter queue hands over, of hosts with addresses of their own.
+//! A packet has an id for its verdict and a length; of its bytes the program sees the first 128, the rest stays in the
+//! kernel.
 
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, SlicedPacket, TcpOptionElement, TransportSlice};
 use fourhop_proto::gateway::{

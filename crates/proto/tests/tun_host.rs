@@ -1,5 +1,5 @@
-//! Nodes driven as hosts with a TUN device would drive them: addresses of their own choosing, packets as bytes, no simulator.
-//! The air between them is perfect: every frame reaches its neighbours whole.
+//! Nodes driven as hosts with a TUN device would drive them: addresses of their own choosing, packets as bytes, no
+//! simulator. The air between them is perfect: every frame reaches its neighbours whole.
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;

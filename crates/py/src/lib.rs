@@ -42,7 +42,8 @@ mod _core {
         fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
 
-    /// Every table of results and traces with its columns: name, field, type, unit, meaning and, of names, those there are. JSON.
+    /// Every table of results and traces with its columns: name, field, type, unit, meaning and, of names, those there
+    /// are. JSON.
     #[pyfunction]
     fn tables() -> String {
         serde_json::to_string(&fourhop_sim::columns::tables()).expect("INVARIANT: tables are JSON")
@@ -55,8 +56,8 @@ mod _core {
         env!("FOURHOP_BUILD")
     }
 
-    /// A number that depends on what the mangled names of the simulator's functions depend on: the compiler, and the hash that cargo,
-    /// or packaging/guided.py, gives the crate. By these names a recorded profile finds functions.
+    /// A number that depends on what the mangled names of the simulator's functions depend on: the compiler, and the
+    /// hash that cargo, or packaging/guided.py, gives the crate. By these names a recorded profile finds functions.
     #[pyfunction]
     fn names() -> String {
         // The identity of a type contains that of its crate.

@@ -33,14 +33,18 @@ pub struct PyRun(Mutex<Task<Result<String, RunError>>>);
 
 #[pymethods]
 impl PyRun {
-    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go, `pcap_merged` makes one file of those
-    /// of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
+    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go, `pcap_merged` makes one file
+    /// of those of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
     /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
-    /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own traffic.
-    /// `trace` is (folder, from and to in nanoseconds, nodes, flows, nanoseconds to keep) of a trace of everything; `None`: all.
+    /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own
+    /// traffic. `trace` is (folder, from and to in nanoseconds, nodes, flows, nanoseconds to keep) of a trace of
+    /// everything; `None`: all.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
-    #[pyo3(signature = (scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false, trace=None))]
+    #[pyo3(signature = (
+        scenario_json, seed, pcap_dir=None, series_dir=None, paced_udp=None, pcap_merged=false, pcap_lost=false,
+        trace=None
+    ))]
     fn new(
         scenario_json: String,
         seed: u64,

@@ -9,7 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// Reads a scenario and returns it as JSON with every key explicit. Problems with `overrides` are said to be in `given_by`.
+/// Reads a scenario and returns it as JSON with every key explicit. Problems with `overrides` are said to be in
+/// `given_by`.
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml", given_by="--set"))]
 pub fn check(

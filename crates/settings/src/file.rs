@@ -170,7 +170,8 @@ impl Reader {
         self.resolved::<S>(node.as_ref(), S::NAME, shared)
     }
 
-    /// The tables of the section `S`, each under `[[name]]`; none if there are none. `None` if something is wrong with one.
+    /// The tables of the section `S`, each under `[[name]]`; none if there are none. `None` if something is wrong with
+    /// one.
     pub fn tables<S: Section>(&mut self, shared: &[Shared]) -> Option<Vec<(Resolved, S)>> {
         let Some(node) = self.entry(S::NAME).map(|entry| entry.value.clone()) else { return Some(Vec::new()) };
         let Data::List(items) = &node.data else {
@@ -224,8 +225,8 @@ pub fn reference(tables: &[(&str, &str, &[Key], &[Shared])]) -> String {
     page
 }
 
-/// Compares what stands in the document `text` between the lines `<!-- keys -->` and `<!-- end of keys -->` with `reference`,
-/// and gives the document as it should be where they differ.
+/// Compares what stands in the document `text` between the lines `<!-- keys -->` and `<!-- end of keys -->` with
+/// `reference`, and gives the document as it should be where they differ.
 pub fn outdated(text: &str, reference: &str) -> Option<String> {
     let (head, rest) = text.split_once("<!-- keys -->\n")?;
     let (written, tail) = rest.split_once("<!-- end of keys -->")?;

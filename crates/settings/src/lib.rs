@@ -8,8 +8,8 @@
 //! TOML, JSON  --tree-->  tables with places  --resolve-->  checked values with defaults  --from_values-->  a section
 //! ```
 //!
-//! `sim` builds a scenario out of all sections of [`sections`]. The daemons read files of their own with tables of their own;
-//! where a key is one of a layer, they take its declaration from here.
+//! `sim` builds a scenario out of all sections of [`sections`]. The daemons read files of their own with tables of
+//! their own; where a key is one of a layer, they take its declaration from here.
 
 pub mod error;
 pub mod file;

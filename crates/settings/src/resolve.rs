@@ -69,9 +69,10 @@ pub fn resolve<S: Section>(
     resolve_keys(S::KEYS, node, path, whole, profile, selector, besides, problems)
 }
 
-/// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is where to point for
-/// what is missing. `selector` is the kind of topology or application, if it is known: keys that belong to another are
-/// refused. `besides` are keys of the table that are sections of their own. `None` if there were problems.
+/// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is
+/// where to point for what is missing. `selector` is the kind of topology or application, if it is known: keys that
+/// belong to another are refused. `besides` are keys of the table that are sections of their own. `None` if there were
+/// problems.
 #[expect(clippy::too_many_arguments, reason = "what is checked, and against what")]
 pub fn resolve_keys(
     keys: &[Key],

@@ -180,7 +180,8 @@ fn int(from: u64, to: u64) -> Json {
 /// A text that looks like a quantity.
 fn quantity(unit: Unit) -> Json {
     if unit == Unit::Number {
-        return json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*$" }] });
+        let number = r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*$";
+        return json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": number }] });
     }
     let units = unit.units().iter().map(|&(name, _)| name).collect::<Vec<_>>().join("|");
     json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*({units})\s*$") })
@@ -268,7 +269,8 @@ fn meaning(key: &Key) -> String {
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\
-         A scenario is a TOML file. Write quantities as texts with a unit, `\"2Mbps\"`, and plain numbers without quotes. Missing keys have the \
+         A scenario is a TOML file. Write quantities as texts with a unit, `\"2Mbps\"`, and plain numbers without \
+             quotes. Missing keys have the \
          default of the `profile`. `\"none\"` switches a feature or limit off.\n\n\
          | quantity | units |\n|---|---|\n",
     );

@@ -93,8 +93,8 @@ impl Air {
         Air::Moving(Box::new(Moving { mobility, grid, law, least, farthest, stations, lists: Lists::default() }))
     }
 
-    /// Nodes that stand still at `positions` in a field of shadows and fading. Shadows are those of the places, whatever the
-    /// channel; each channel fades by itself.
+    /// Nodes that stand still at `positions` in a field of shadows and fading. Shadows are those of the places,
+    /// whatever the channel; each channel fades by itself.
     pub fn standing(positions: &[Position], field: Field, stations: &Stations) -> Air {
         let (reach, cutoff) = (field.reach_among(positions), field.propagation().cutoff);
         let Some(fading) = field.fading().filter(|fading| fading.changes()) else {
@@ -112,7 +112,8 @@ impl Air {
         Air::Fading(Box::new(Faded { means, waves, fading: fading.clone(), cutoff, lists: Lists::default() }))
     }
 
-    /// How far apart the receivers of a frame may be at any time: exact where nodes stand still, else by the area they move in.
+    /// How far apart the receivers of a frame may be at any time: exact where nodes stand still, else by the area they
+    /// move in.
     pub fn spread(&self) -> Spread {
         match self {
             Air::Still(channel) => channel.spread(),
@@ -163,8 +164,8 @@ impl Air {
         }
     }
 
-    /// Nodes that stand still stand as in `air` from now on. The frames on the air, which are transmissions of these transmitters by
-    /// index, go on as they began. False, and nothing, where nodes move.
+    /// Nodes that stand still stand as in `air` from now on. The frames on the air, which are transmissions of these
+    /// transmitters by index, go on as they began. False, and nothing, where nodes move.
     pub fn change(&mut self, air: Air, transmitters: impl Iterator<Item = NodeId>) -> bool {
         let kept = match self {
             Air::Still(channel) => transmitters.map(|src| channel.neighbours(src).to_vec()).collect(),

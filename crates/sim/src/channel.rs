@@ -60,8 +60,8 @@ impl Channel {
         Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, metres| radio.received(metres))
     }
 
-    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more of the first;
-    /// `power` says how much, of the two nodes with their places and of their distance.
+    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more of the
+    /// first; `power` says how much, of the two nodes with their places and of their distance.
     pub fn among(
         positions: &[Position],
         range: f64,
@@ -109,7 +109,8 @@ impl Channel {
         channel
     }
 
-    /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest one.
+    /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest
+    /// one.
     pub fn spread(&self) -> Spread {
         let of = |node: u32| {
             let reached = self.neighbours(NodeId(node));

@@ -1,5 +1,5 @@
-//! Columns of results: every field of a result that a table has is declared once, with name, type, unit and meaning. Python
-//! takes its schemas and texts from here, and docs/results.md is generated from them.
+//! Columns of results: every field of a result that a table has is declared once, with name, type, unit and meaning.
+//! Python takes its schemas and texts from here, and docs/results.md is generated from them.
 
 use crate::result::{FlowResult, RunResult};
 use crate::trace::{FLOW_COLUMNS, TableAbout, Tables, unit};
@@ -75,7 +75,9 @@ impl<T: Typed> Typed for Option<T> {
 
 /// Declares a result: a struct whose fields are columns, under another name after `as`. To add a column, add a row.
 macro_rules! result {
-    ($(#[$meta:meta])* $name:ident { $( $(#[doc = $doc:literal])+ $(#[serde($serde:meta)])? $field:ident: $type:ty $(as $column:literal)?; )+ }) => {
+    ($(#[$meta:meta])* $name:ident { $(
+        $(#[doc = $doc:literal])+ $(#[serde($serde:meta)])? $field:ident: $type:ty $(as $column:literal)?;
+    )+ }) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, serde::Serialize, Debug)]
         pub struct $name { $( $(#[doc = $doc])+ $(#[serde($serde)])? pub $field: $type, )+ }

@@ -28,8 +28,8 @@ pub enum Class {
     Wire = 3,
 }
 
-/// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused it
-/// (31) in one number.
+/// Position of an event in the order of all events: time, then class (2 bits), node concerned (31) and node that caused
+/// it (31) in one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
@@ -89,8 +89,8 @@ pub struct Slot(pub u32);
 /// Marks a place without an entry.
 const NO_ENTRY: Entry = Entry { key: Key::NEVER, slot: u32::MAX };
 
-/// How many events the sorted array holds at most: chains of a dozen nodes never need the blocks, and in large networks as
-/// much happens within a few microseconds as there is room for.
+/// How many events the sorted array holds at most: chains of a dozen nodes never need the blocks, and in large networks
+/// as much happens within a few microseconds as there is room for.
 fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
 }
@@ -102,8 +102,9 @@ struct Plan {
     event: Key,
     /// Its first entry in `far`: its event, or a later one that has been overtaken by it.
     filed: Key,
-    /// Its other entry in `far`, overtaken by `filed`. It serves again once that has come up: without it, a node that sleeps
-    /// until a far timer and is often woken by short ones would file the far time anew each time, and leave a dead entry.
+    /// Its other entry in `far`, overtaken by `filed`. It serves again once that has come up: without it, a node that
+    /// sleeps until a far timer and is often woken by short ones would file the far time anew each time, and leave a
+    /// dead entry.
     later: Key,
 }
 
@@ -136,7 +137,8 @@ impl Plan {
 /// The events that wait, at most one for each slot.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// The first events, the very first at the end. A fixed piece of memory: no insertion has to look whether it must grow.
+    /// The first events, the very first at the end. A fixed piece of memory: no insertion has to look whether it must
+    /// grow.
     near: Box<[Entry]>,
     /// How many of them there are.
     count: usize,
@@ -148,8 +150,8 @@ pub struct EventQueue {
     plans: Vec<Plan>,
     /// `near` holds exactly the events before this.
     horizon: Key,
-    /// An event that most likely comes first ([`EventQueue::set_next`]); at [`Key::NEVER`] if there is none. It takes the place of
-    /// the one in `plans`, which may still be there and is out of date.
+    /// An event that most likely comes first ([`EventQueue::set_next`]); at [`Key::NEVER`] if there is none. It takes
+    /// the place of the one in `plans`, which may still be there and is out of date.
     next: Entry,
 }
 
@@ -203,8 +205,8 @@ impl EventQueue {
         self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
-    /// Moves the event of `slot` to `key`, as [`EventQueue::set`] does, where it most likely comes before all others: it is
-    /// compared with the first of them and needs no place among them. Only [`EventQueue::take_next`] or
+    /// Moves the event of `slot` to `key`, as [`EventQueue::set`] does, where it most likely comes before all others:
+    /// it is compared with the first of them and needs no place among them. Only [`EventQueue::take_next`] or
     /// [`EventQueue::settle_next`] may follow.
     #[inline(always)]
     pub fn set_next(&mut self, slot: Slot, key: Key) {
@@ -212,8 +214,8 @@ impl EventQueue {
         self.next = Entry { key, slot: slot.0 };
     }
 
-    /// Takes the first event out, unless it comes after `end`. Its slot may keep an older plan, which comes up unless the slot is
-    /// [set](EventQueue::set_again) again.
+    /// Takes the first event out, unless it comes after `end`. Its slot may keep an older plan, which comes up unless
+    /// the slot is [set](EventQueue::set_again) again.
     #[inline(always)]
     pub fn take_next(&mut self, end: Time) -> Option<(Key, Slot)> {
         let mut first = self.first_filed();
@@ -254,8 +256,8 @@ impl EventQueue {
         }
     }
 
-    /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at the
-    /// time from which it was hastened.
+    /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at
+    /// the time from which it was hastened.
     #[inline]
     pub fn push(&mut self, slot: Slot, key: Key) {
         debug_assert!(self.plans[slot.0 as usize].event == Key::NEVER, "one event for each slot");
@@ -276,8 +278,9 @@ impl EventQueue {
         plan.event = plan.filed;
     }
 
-    /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An event
-    /// that is then found to come too early is planned again, which is cheaper than moving it each time it is put off.
+    /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An
+    /// event that is then found to come too early is planned again, which is cheaper than moving it each time it is put
+    /// off.
     #[inline]
     pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
         let present = self.plans[slot.0 as usize].event;
@@ -288,8 +291,8 @@ impl EventQueue {
         sooner
     }
 
-    /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with [`EventQueue::push`] it may
-    /// come up earlier.
+    /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with
+    /// [`EventQueue::push`] it may come up earlier.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
         let present = self.plans[slot.0 as usize].event;
         match key {
@@ -415,8 +418,8 @@ mod tests {
     }
 
     proptest! {
-        // Against a plain map, any sequence of events planned, hastened and taken. An event may come up early only where it
-        // was hastened before, never late, and nothing is lost: a slot that is asked too early plans again.
+        // Against a plain map, any sequence of events planned, hastened and taken. An event may come up early only
+        // where it was hastened before, never late, and nothing is lost: a slot that is asked too early plans again.
         #[test]
         fn every_event_comes_up_in_order(
             slots in 1u32..300,

@@ -199,7 +199,8 @@ mod tests {
                 still: 0,
                 seed: None,
             };
-            let places: Vec<_> = (0..nodes).map(|n| ((n * 7919 % 1009) as f64 / 1009.0 * size, (n * 31 % 97) as f64)).collect();
+            let place = |n: usize| ((n * 7919 % 1009) as f64 / 1009.0 * size, (n * 31 % 97) as f64);
+            let places: Vec<_> = (0..nodes).map(place).collect();
             let mut now = Time::ZERO;
             let instants: Vec<_> = steps.iter().map(|&step| { now += Dur::from_nanos(step); now }).collect();
             check(&Movement::RandomWaypoint(config), &places, &instants);

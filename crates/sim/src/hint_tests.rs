@@ -9,7 +9,8 @@ use fourhop_units::Time;
 /// The window limit that `cwl` has after five seconds on a chain.
 fn limit(hops: u32, more: &str) -> u32 {
     let text = format!(
-        "name = \"x\"\nprofile = \"ns2\"\nduration = \"10s\"\n[topology]\nkind = \"chain\"\nhops = {hops}\nspacing = \"200m\"\n\
+        "name = \"x\"\nprofile = \"ns2\"\nduration = \"10s\"\n[topology]\nkind = \"chain\"\nhops = {hops}\nspacing = \
+            \"200m\"\n\
          [traffic]\ntransport = \"cwl\"\n{more}"
     );
     let scenario = load_toml(&text, "x.toml", &[]).expect("a good scenario");

@@ -1,14 +1,15 @@
-//! What links cost static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio receives when nobody
-//! else sends.
+//! What links cost static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio
+//! receives when nobody else sends.
 //!
-//! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way back;
-//! probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender, before fading,
-//! with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at its rate. With the
-//! `threshold` radio every frame within range arrives: ETX is the number of hops. With `routing.metric_over_fades` the share is that
-//! over all fades at this mean, which is what probes find where fading changes.
+//! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way
+//! back; probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender,
+//! before fading, with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at
+//! its rate. With the `threshold` radio every frame within range arrives: ETX is the number of hops. With
+//! `routing.metric_over_fades` the share is that over all fades at this mean, which is what probes find where fading
+//! changes.
 //!
-//! Where rate control chooses the rate of data, each link has the one at which its packet takes the least time, which is ours:
-//! a control that has settled is near it, and its trials are left out.
+//! Where rate control chooses the rate of data, each link has the one at which its packet takes the least time, which
+//! is ours: a control that has settled is near it, and its trials are left out.
 
 use crate::setup::Radio;
 use fourhop_proto::phy::TxRate;
@@ -62,8 +63,8 @@ impl<'a> LinkCost<'a> {
         }
     }
 
-    /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too few of
-    /// either arrive.
+    /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too
+    /// few of either arrive.
     pub fn of(&self, there: Watt, back: Watt) -> Option<u32> {
         // Few rates are answered at each of those that answers have.
         let mut answered: Option<(TxRate, f64)> = None;
@@ -81,7 +82,8 @@ impl<'a> LinkCost<'a> {
         };
         let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
         let mut best: Option<(u32, u32)> = None;
-        // The highest mostly wins, and what costs more even without losses is not looked at. Of equals the first is taken.
+        // The highest mostly wins, and what costs more even without losses is not looked at. Of equals the first is
+        // taken.
         for &sent in self.txs.iter().rev() {
             let rate = sent.rate();
             if best.is_some_and(|(least, _)| by_time.cost(1_000, rate) > least) {

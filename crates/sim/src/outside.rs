@@ -16,8 +16,8 @@ pub struct Outside {
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
     /// The power with which the frame of each of them was received, in their order.
     pub powers: Vec<Watt>,
-    /// That of the last frame for each node with a radio that has a host attached, and for those before it: the layers above the
-    /// radio take less time than another frame.
+    /// That of the last frame for each node with a radio that has a host attached, and for those before it: the layers
+    /// above the radio take less time than another frame.
     pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,

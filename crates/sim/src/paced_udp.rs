@@ -64,7 +64,8 @@ mod tests {
     const HOP: &str =
         "[topology]\nkind = \"chain\"\nhops = 1\nspacing = \"200m\"\n[traffic]\ntransport = \"newreno\"\n";
 
-    /// A saturated exchange of 1460 B over UDP lasts 7.59 ms on average (DCF at 2 Mbit/s with RTS), which is 1539 kbit/s.
+    /// A saturated exchange of 1460 B over UDP lasts 7.59 ms on average (DCF at 2 Mbit/s with RTS), which is 1539
+    /// kbit/s.
     #[test]
     fn one_hop_carries_what_dcf_allows() {
         let paced = |rate| PacedUdp { flow: 0, rate, payload: Bytes(1_460) };

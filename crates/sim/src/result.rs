@@ -30,18 +30,19 @@ result! {
         flows: Vec<FlowResult>;
         /// Sum of the goodputs.
         aggregate_goodput_bps: f64;
-        /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or if
-        /// nothing arrived at all.
+        /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or
+        /// if nothing arrived at all.
         jain: Option<f64>;
         /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
         drops: Named;
-        /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`: that of node 3
-        /// on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`, `airtime 3-all`).
+        /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`:
+        /// that of node 3 on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`,
+        /// `airtime 3-all`).
         counters: Named;
         /// Balance of each layer at the end.
         conservation: BTreeMap<&'static str, Balance>;
-        /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none are left
-        /// out.
+        /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none
+        /// are left out.
         link_drops: ByLink;
         /// What each direction of a wired link did, named `from-to`; nodes without radios by their names.
         wires: ByLink;
@@ -67,9 +68,9 @@ pub struct Balance {
 }
 
 result! {
-    /// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the start
-    /// of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier. A run that is cut by
-    /// packets is measured, for all flows alike, from the end of its first part to its end.
+    /// The results of one flow. Rates are means over the measured part of the run: from the end of the warm-up, or the
+    /// start of the flow if that is later, to the end of the run, or the stop of the flow if that is earlier. A run
+    /// that is cut by packets is measured, for all flows alike, from the end of its first part to its end.
     FlowResult {
         /// Name of the flow.
         name: String as "flow";
@@ -97,8 +98,8 @@ result! {
         file_goodput_bps: Option<f64>;
         /// Files completed over the whole run; none for other applications.
         files: Option<u64>;
-        /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end by
-        /// packets and ended by `duration` has the parts that were whole, and none if not even the first was.
+        /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end
+        /// by packets and ended by `duration` has the parts that were whole, and none if not even the first was.
         batch_goodput_bps: Vec<f64>;
         /// Segments, datagrams or requests sent over the whole run, repeated ones included.
         sent: u64 as "sent_packets";
@@ -118,8 +119,8 @@ result! {
         rtt_max_s: Option<f64>;
         /// Standard deviation of ping's round trips (over n - 1), if two replies came.
         rtt_std_s: Option<f64>;
-        /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since each became the
-        /// next to be sent.
+        /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since
+        /// each became the next to be sent.
         age_mean_s: Option<f64>;
         /// Age at delivery that half of those bytes did not exceed.
         age_median_s: Option<f64>;

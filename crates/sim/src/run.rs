@@ -224,7 +224,8 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last packet.
+/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last
+/// packet.
 fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
@@ -353,7 +354,8 @@ fn drops(world: &World) -> Named {
     named
 }
 
-/// What the layers of all nodes have counted so far, by layer and name; that of `ends`, the flows of the simulator, too.
+/// What the layers of all nodes have counted so far, by layer and name; that of `ends`, the flows of the simulator,
+/// too.
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut named = Named::from([("route".into(), route::Counters::default().named().collect())]);

@@ -34,8 +34,8 @@ use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same result:
-/// no secret, and the same in every run.
+/// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same
+/// result: no secret, and the same in every run.
 const HASH_KEY: HashKey = HashKey([0; 2]);
 
 /// Everything a run is a function of, besides the seed.

@@ -1,11 +1,11 @@
 //! The radios of a network and their channels.
 //!
-//! What hears and is heard is a station: one radio of a node. Stations are numbered, and a station's MAC and IP addresses are
-//! those of its number. The first radio of a node has the node's number; further ones follow the last node, node by node. A
-//! network with one radio a node therefore has as many stations as nodes, with the same numbers.
+//! What hears and is heard is a station: one radio of a node. Stations are numbered, and a station's MAC and IP
+//! addresses are those of its number. The first radio of a node has the node's number; further ones follow the last
+//! node, node by node. A network with one radio a node therefore has as many stations as nodes, with the same numbers.
 //!
-//! A frame is heard on its channel and on no other: channels are orthogonal. Leakage into adjacent channels, and what a node's own
-//! transmitter does to its other receivers, are left out.
+//! A frame is heard on its channel and on no other: channels are orthogonal. Leakage into adjacent channels, and what a
+//! node's own transmitter does to its other receivers, are left out.
 
 use crate::channel::Neighbour;
 use fourhop_proto::net::Addresses;
@@ -24,7 +24,8 @@ pub struct Stations {
     channels: Vec<ChannelNumber>,
     /// Node of each station after the first ones, and which of its radios it is.
     further: Vec<(NodeId, usize)>,
-    /// The first of each node's further stations, counted from the last node; one more at the end. Empty where there are none.
+    /// The first of each node's further stations, counted from the last node; one more at the end. Empty where there
+    /// are none.
     begin: Vec<u32>,
 }
 
@@ -113,8 +114,8 @@ impl Stations {
         self.of(a).map(|station| self.channel(station)).filter(move |&channel| self.on(b, channel).is_some())
     }
 
-    /// Of the nodes that are near a station's node, the stations that hear its channel, in the order in which a frame reaches
-    /// them.
+    /// Of the nodes that are near a station's node, the stations that hear its channel, in the order in which a frame
+    /// reaches them.
     pub fn hear(&self, station: NodeId, near: &mut Vec<Neighbour>) {
         let channel = self.channel(station);
         near.retain_mut(|neighbour| match self.on(neighbour.node, channel) {

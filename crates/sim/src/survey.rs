@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn a_survey_shows_the_links_of_either_direction_with_their_margins() {
         let text = "profile = 'ns2'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\n[[nodes]]\nnode = 2\n\
-                    tx_power = '20dBm'\n[wired]\ngateways = [2]\nnodes = ['B']\n[[flows]]\nfrom = 0\nto = 'B'\ntransport = 'newreno'\n";
+                    tx_power = '20dBm'\n[wired]\ngateways = [2]\nnodes = ['B']\n[[flows]]\nfrom = 0\nto = 'B'\n\
+                    transport = 'newreno'\n";
         let scenario = load_toml(text, "survey.toml", &[]).unwrap();
         let survey = survey(&scenario, 1, &Control::new()).unwrap();
         // 200 m of 250 m leave 3.88 dB; node 2 has 4.5 dB less and is not heard.

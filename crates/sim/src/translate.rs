@@ -9,8 +9,8 @@ use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::{ccm, node};
 
-/// The setup of the run with `seed`, and its flows as the scenario names them; the search for a random network ends when
-/// `control` is stopped.
+/// The setup of the run with `seed`, and its flows as the scenario names them; the search for a random network ends
+/// when `control` is stopped.
 ///
 /// # Errors
 /// If the random topology came out disconnected in every draw before `control` was stopped.

@@ -1,12 +1,12 @@
 //! The world: nodes, the air between them, and virtual time.
 //!
-//! A transmission is one entry in the event queue. It visits its receivers in the order in which the frame reaches them, and
-//! continues without touching the queue as long as no other event comes first. Then it waits for the end of the frame at those
-//! for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is looked at when something else
-//! happens there ([`Ear`]).
+//! A transmission is one entry in the event queue. It visits its receivers in the order in which the frame reaches
+//! them, and continues without touching the queue as long as no other event comes first. Then it waits for the end of
+//! the frame at those for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is
+//! looked at when something else happens there ([`Ear`]).
 //!
-//! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers, of which
-//! those of the first radios are those of their nodes ([`Stations`]).
+//! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers,
+//! of which those of the first radios are those of their nodes ([`Stations`]).
 
 mod limit;
 mod radios;
@@ -129,7 +129,8 @@ impl World {
         }
     }
 
-    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all stations in order.
+    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all stations in
+    /// order.
     #[must_use]
     pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
         debug_assert_eq!(receivers.len(), self.ears.len(), "each station has one");
@@ -155,8 +156,8 @@ impl World {
         self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish(self.now))
     }
 
-    /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had by
-    /// [`World::drain_delivered`], and it sends by [`World::inject`].
+    /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had
+    /// by [`World::drain_delivered`], and it sends by [`World::inject`].
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
             Some(host) => self.outside.wired.host_mut(host).attach(),
@@ -168,7 +169,8 @@ impl World {
         }
     }
 
-    /// Nodes that stand still stand as in `air` from now on; what is on the air goes on as it began. False where nodes move.
+    /// Nodes that stand still stand as in `air` from now on; what is on the air goes on as it began. False where nodes
+    /// move.
     pub fn change_air(&mut self, air: Air) -> bool {
         self.air.change(air, self.transmissions.iter().map(|transmission| transmission.src))
     }
@@ -190,14 +192,14 @@ impl World {
         self.outside.delivered.drain(..)
     }
 
-    /// The powers with which the frames were received that brought the packets of the next [`World::drain_delivered`], in their
-    /// order; of one that came by no radio it means nothing.
+    /// The powers with which the frames were received that brought the packets of the next [`World::drain_delivered`],
+    /// in their order; of one that came by no radio it means nothing.
     pub fn delivered_powers(&self) -> &[Watt] {
         &self.outside.powers
     }
 
-    /// Takes the packets of attached hosts that were lost, each with the node, which has a host attached, and the reason:
-    /// that host can answer with ICMP.
+    /// Takes the packets of attached hosts that were lost, each with the node, which has a host attached, and the
+    /// reason: that host can answer with ICMP.
     pub fn drain_lost(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet, DropReason)> {
         self.outside.lost.drain(..)
     }
@@ -445,7 +447,8 @@ impl World {
         None
     }
 
-    /// Tells those that must be told that their copies end, up to the first that something else comes before; its place.
+    /// Tells those that must be told that their copies end, up to the first that something else comes before; its
+    /// place.
     #[inline(never)]
     fn departures<const SINR: bool>(&mut self, air: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[air];
@@ -503,8 +506,8 @@ impl World {
                 && self.outside.buffers.outputs.is_empty()
                 && !self.stations.are_several()
             {
-                // Mostly its answer after SIFS, before which nothing else happens. This walk ends here, so that nobody asks the
-                // queue before the main loop does.
+                // Mostly its answer after SIFS, before which nothing else happens. This walk ends here, so that nobody
+                // asks the queue before the main loop does.
                 self.queue.set_next(slot, timer);
                 if let Some(tap) = &mut self.outside.tap {
                     let receiving = receiving(ear, self.receivers.get(index));

@@ -135,7 +135,8 @@ fn series_hold_what_the_interval_is_made_of() {
     assert!(seen.len() == 2 && seen.values().all(|&steps| steps > 60), "{seen:?}");
 }
 
-/// Section 5.2: pauses do not count in the averaged goodput; over a chain without competition it hardly depends on them.
+/// Section 5.2: pauses do not count in the averaged goodput; over a chain without competition it hardly depends on
+/// them.
 #[test]
 fn averaged_goodput_leaves_out_the_pauses() {
     for connection in ["same", "fresh"] {

@@ -1,4 +1,5 @@
-//! Ad hoc TCP in whole networks: each combination of its ends, nodes that walk, clocks that do not agree, what series say.
+//! Ad hoc TCP in whole networks: each combination of its ends, nodes that walk, clocks that do not agree, what series
+//! say.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -22,8 +23,8 @@ fn goodput(text: &str) -> f64 {
     simulate(text, None).flows[0].goodput_bps
 }
 
-/// Cho et al. 2004, figure 1: two segments under way are better than what SACK does. Towards a plain receiver the ad hoc
-/// sender is SACK, to the packet.
+/// Cho et al. 2004, figure 1: two segments under way are better than what SACK does. Towards a plain receiver the ad
+/// hoc sender is SACK, to the packet.
 #[test]
 fn each_end_does_its_part() {
     let of = |transport| goodput(&chain(transport, 5, ""));
@@ -38,8 +39,10 @@ fn each_end_does_its_part() {
 /// A chain along which the sender walks towards the receiver and back: the last column of the series, by name.
 fn walk(transport: &str, columns: &[&str]) -> Vec<Vec<Option<f64>>> {
     let text = format!(
-        "profile = 'ns2'\nduration = '120s'\nwarmup = '0s'\nsample_every = '100ms'\n[topology]\nkind = 'chain'\nhops = 8\n\
-         [mobility]\nmodel = 'waypoints'\nwaypoints = [[0, '5s', '0m', '0m'], [0, '20m/s', '1000m', '0m'], [0, '20m/s', '1m', '0m']]\n\
+        "profile = 'ns2'\nduration = '120s'\nwarmup = '0s'\nsample_every = '100ms'\n[topology]\nkind = 'chain'\nhops \
+            = 8\n\
+         [mobility]\nmodel = 'waypoints'\nwaypoints = [[0, '5s', '0m', '0m'], [0, '20m/s', '1000m', '0m'], [0, \
+         '20m/s', '1m', '0m']]\n\
          [tcp]\nmss = '500B'\ntimestamps = true\n[[flows]]\nfrom = 0\nto = 8\ntransport = '{transport}'\n"
     );
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("adhoc-tcp").join(transport);
@@ -58,8 +61,8 @@ fn walk(transport: &str, columns: &[&str]) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// What acted when is in the series: the number of hops follows the walk, the window what the path holds, and each freeze
-/// is counted under its cause.
+/// What acted when is in the series: the number of hops follows the walk, the window what the path holds, and each
+/// freeze is counted under its cause.
 #[test]
 fn series_say_which_mechanism_acted() {
     let columns = [
@@ -94,7 +97,8 @@ fn series_say_which_mechanism_acted() {
 }
 
 /// A clock that is ahead makes delays long: W_practical shrinks less, as all delays do. One that is behind by more than
-/// the delay makes every packet come faster than radio can carry it, which the rater takes for a wire: the window is free.
+/// the delay makes every packet come faster than radio can carry it, which the rater takes for a wire: the window is
+/// free.
 #[test]
 fn a_clock_that_is_behind_disarms_the_delimiter() {
     let of = |offset: &str| goodput(&chain("adhoc-receiver", 5, &format!("[adhoc_tcp]\nclock_offset = '{offset}'")));

@@ -30,9 +30,9 @@ fn ages_are_measured_on_request_and_change_nothing_else() {
     }
 }
 
-/// A byte waits until the one before it has left, and then passes three hops: the mean age is at least the mean time between
-/// two segments and three times what a frame of 1,500 bytes takes. With a window of one segment this wait is the whole
-/// round trip, and the age more than that.
+/// A byte waits until the one before it has left, and then passes three hops: the mean age is at least the mean time
+/// between two segments and three times what a frame of 1,500 bytes takes. With a window of one segment this wait is
+/// the whole round trip, and the age more than that.
 #[test]
 fn the_wait_at_the_sender_counts() {
     let airtime_s = 3.0 * 1_500.0 * 8.0 / 2e6;

@@ -1,4 +1,5 @@
-//! Aggregates in whole networks: air times by hand, Bianchi's model, ns-3, losses of single MPDUs, and what must hold for any of them.
+//! Aggregates in whole networks: air times by hand, Bianchi's model, ns-3, losses of single MPDUs, and what must hold
+//! for any of them.
 
 use crate::bianchi;
 use crate::common::{build, line, udp};
@@ -36,8 +37,9 @@ fn mcs7() -> Mcs {
     Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap()
 }
 
-// 1,460 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS, 2 of QoS: 1,526, in a subframe 1,532. 5,484 us hold 1,362 symbols of 260
-// bits, 44,262 bytes: 28 MPDUs of 42,894 in all, 1,320 symbols of 4 us behind 36 us. A block acknowledgement takes 68 us at 6 Mbit/s.
+// 1,460 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS, 2 of QoS: 1,526, in a subframe 1,532. 5,484 us hold
+// 1,362 symbols of 260 bits, 44,262 bytes: 28 MPDUs of 42,894 in all, 1,320 symbols of 4 us behind 36 us. A block
+// acknowledgement takes 68 us at 6 Mbit/s.
 const IN_TIME: u64 = 28;
 const PPDU: u64 = 36 + 4 * 1320;
 const BLOCK_ACK: u64 = 20 + 4 * 12;
@@ -100,7 +102,8 @@ fn a_saturated_cell_with_aggregates_gets_what_bianchi_predicts() {
     }
 }
 
-// What one MPDU loses to noise the others do not: the share that comes again is the formula's, and everything arrives in the end.
+// What one MPDU loses to noise the others do not: the share that comes again is the formula's, and everything arrives
+// in the end.
 #[test]
 fn mpdus_are_lost_one_by_one() {
     let config = ht(mcs7());
@@ -129,8 +132,8 @@ fn mpdus_are_lost_one_by_one() {
     assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
 }
 
-/// The radio of ns-3's defaults: 16 dBm, log-distance with the exponent 3 from 46.7 dB at 1 m on, 7 dB of noise figure, 4 dB for a preamble,
-/// no capture by later frames. All stations decode each other, but links are no longer than 14 m.
+/// The radio of ns-3's defaults: 16 dBm, log-distance with the exponent 3 from 46.7 dB at 1 m on, 7 dB of noise figure,
+/// 4 dB for a preamble, no capture by later frames. All stations decode each other, but links are no longer than 14 m.
 fn near(width: Width) -> Radio {
     let path_loss = LogDistance { reference_loss: Db(46.6777), reference_m: 1.0, exponent: 3.0 };
     let tx_power = Dbm(16.0206).to_watt();
@@ -217,9 +220,9 @@ fn saturated_networks_get_what_ns3_says() {
         let mut setup = if hops > 0 {
             let places: Vec<f64> = (0..=hops).map(|n| 9.8 * f64::from(n)).collect();
             let mut setup = line(node, &places);
-            // 10 m from hop to hop, and no three stations in a line: there a slot of the middle one begins later at the others by just
-            // what its frame takes to them, and it is for the rounding of delays to nanoseconds whether they hear it before they begin.
-            // ns-3 takes 4 us to sense a frame.
+            // 10 m from hop to hop, and no three stations in a line: there a slot of the middle one begins later at the
+            // others by just what its frame takes to them, and it is for the rounding of delays to nanoseconds whether
+            // they hear it before they begin. ns-3 takes 4 us to sense a frame.
             setup.positions.iter_mut().skip(1).step_by(2).for_each(|place| place.1 = 2.0);
             setup.flows.push(udp(0, hops, Time::from_millis(100), interval));
             setup
@@ -249,7 +252,8 @@ fn saturated_networks_get_what_ns3_says() {
 /// A chain of three hops by its keys.
 fn chain(keys: &str, flow: &str) -> fourhop_sim::result::RunResult {
     let text = format!(
-        "profile = 'standard'\nduration = '8s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 3\n[radio]\nphy = 'ht'\n{keys}\n\
+        "profile = 'standard'\nduration = '8s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 3\n[radio]\nphy = \
+            'ht'\n{keys}\n\
          [[flows]]\nfrom = 0\nto = 3\n{flow}\n"
     );
     let scenario = load_toml(&text, "chain.toml", &[]).unwrap();
@@ -268,14 +272,17 @@ fn tcp_over_three_hops_gains_by_aggregates() {
     assert!(own > both * 0.98, "{own} with CTS to self, {both} with RTS");
 }
 
-/// FQ-CoDel at a gateway lets out as many packets as the radio has sent, also those that aggregates have taken from the queue.
+/// FQ-CoDel at a gateway lets out as many packets as the radio has sent, also those that aggregates have taken from the
+/// queue.
 #[test]
 fn a_gateway_fills_aggregates() {
     let goodput = |gateway: &str| {
         let text = format!(
-            "profile = 'standard'\nduration = '6s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nphy = 'ht'\n\
+            "profile = 'standard'\nduration = '6s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nphy \
+                = 'ht'\n\
              [mac]\nrts_threshold = '64kB'\n[routing]\nprotocol = 'static'\n[wired]\ngateways = [0]\nnodes = ['host']\n\
-             rate = '1Gbps'\ndelay = '1ms'\n[gateway]\n{gateway}\n[[flows]]\nfrom = 'host'\nto = 1\ntransport = 'cubic'\n"
+             rate = '1Gbps'\ndelay = '1ms'\n[gateway]\n{gateway}\n[[flows]]\nfrom = 'host'\nto = 1\ntransport = \
+             'cubic'\n"
         );
         let scenario = load_toml(&text, "gateway.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
         run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap().flows[0].goodput_bps

@@ -1,5 +1,5 @@
-//! Chains against ns-2.35: goodput and the counts of what happened on the way, on scenarios and figures kept beside this
-//! file (`data/ns2`). A short version; VALIDATION.md has the long one.
+//! Chains against ns-2.35: goodput and the counts of what happened on the way, on scenarios and figures kept beside
+//! this file (`data/ns2`). A short version; VALIDATION.md has the long one.
 //!
 //! The two draw different random numbers, so that agreement is of means over seeds. Tolerances: UDP below capacity and
 //! window 1, 1 %; NewReno up to 6 hops, 5 %; beyond, 10 % or overlapping 95 % intervals. A count may differ by its

@@ -124,7 +124,8 @@ fn what_is_encoded_decodes_to_itself() {
     }
 }
 
-/// Nodes 200 m apart hear each other with -60.5 dBm (two-ray ground); those 400 m apart, below the 250 m of reception, not.
+/// Nodes 200 m apart hear each other with -60.5 dBm (two-ray ground); those 400 m apart, below the 250 m of reception,
+/// not.
 fn chain(threshold: &str) -> u64 {
     let text = format!(
         "profile = 'standard'\nduration = '20s'\n[topology]\nkind = 'chain'\nhops = 2\n\

@@ -7,7 +7,8 @@ use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
 
 /// 26 Mbit/s of 802.11n with FQ-CoDel, in a row.
-const RADIO: &str = "[radio]\nmodel = 'sinr'\ntx_power = '20dBm'\nexponent = 3.0\nbasic_rate = '6Mbps'\nphy = 'ht'\nmcs = 3\n\
+const RADIO: &str = "[radio]\nmodel = 'sinr'\ntx_power = '20dBm'\nexponent = 3.0\nbasic_rate = '6Mbps'\nphy = 'ht'\n\
+    mcs = 3\n\
     [mac]\nanswer_rate = 'mandatory'\n[link]\nqueue = 'fq-codel'\n[routing]\nprotocol = 'static'\n";
 
 fn of(text: &str) -> RunResult {
@@ -50,8 +51,8 @@ fn it_carries_what_cubic_carries_over_shorter_queues() {
     }
 }
 
-/// Over 802.11b it is a window of a few segments, whether acknowledgements are delayed or not: it carries four fifths of NewReno and
-/// more in less than a third of its round trip.
+/// Over 802.11b it is a window of a few segments, whether acknowledgements are delayed or not: it carries four fifths
+/// of NewReno and more in less than a third of its round trip.
 #[test]
 fn it_is_a_window_of_a_few_segments_on_802_11b() {
     for policy in ["every-segment", "delayed"] {
@@ -66,7 +67,8 @@ fn it_is_a_window_of_a_few_segments_on_802_11b() {
     }
 }
 
-/// Where queues are fair, nobody has less than a third of an even share: beside CUBIC, BBR and itself, whoever comes first.
+/// Where queues are fair, nobody has less than a third of an even share: beside CUBIC, BBR and itself, whoever comes
+/// first.
 #[test]
 fn nobody_starves_where_queues_are_fair() {
     for hops in [1, 3] {
@@ -81,13 +83,15 @@ fn nobody_starves_where_queues_are_fair() {
     }
 }
 
-/// Two hosts on a wire of 10 Mbit/s, 20 ms each way, with room for so many packets: goodput of each flow, and what was sent again.
+/// Two hosts on a wire of 10 Mbit/s, 20 ms each way, with room for so many packets: goodput of each flow, and what was
+/// sent again.
 fn on_a_wire(transports: &[&str], queue: u32) -> (Vec<f64>, f64) {
     let flows: String =
         (transports.iter()).map(|name| format!("[[flows]]\nfrom = 'a'\nto = 'b'\ntransport = '{name}'\n")).collect();
     let result = of(&format!(
         "profile = 'standard'\nduration = '60s'\nwarmup = '10s'\n[topology]\nkind = 'chain'\nhops = 1\n[wired]\n\
-         gateways = [0]\nnodes = ['a', 'b']\nrate = '10Mbps'\ndelay = '20ms'\nqueue = {queue}\n[[wires]]\nends = ['a', 'b']\n\
+         gateways = [0]\nnodes = ['a', 'b']\nrate = '10Mbps'\ndelay = '20ms'\nqueue = {queue}\n[[wires]]\nends = \
+         ['a', 'b']\n\
          [[wires]]\nends = ['a', 'gateway-1']\n{flows}"
     ));
     let (sent, again) = result.flows.iter().fold((0, 0), |sum, flow| (sum.0 + flow.sent, sum.1 + flow.retransmitted));

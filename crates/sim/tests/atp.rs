@@ -1,5 +1,5 @@
-//! ATP in whole networks: what nodes tell, held against what the air did; rates that settle; two flows; nothing is lost without a
-//! name; a network without it is as it was.
+//! ATP in whole networks: what nodes tell, held against what the air did; rates that settle; two flows; nothing is lost
+//! without a name; a network without it is as it was.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{Seen, build, line};
@@ -40,8 +40,8 @@ fn seen(setup: &Setup, seconds: u64) -> Vec<Seen> {
     recorder.seen()
 }
 
-/// Over one hop, with the newest sample alone, a packet that did not wait says how long the one before took from leaving the queue
-/// to its ACK; and no delay is shorter than the exchange on the air.
+/// Over one hop, with the newest sample alone, a packet that did not wait says how long the one before took from
+/// leaving the queue to its ACK; and no delay is shorter than the exchange on the air.
 #[test]
 fn a_node_tells_what_the_air_did() {
     let setup = string(&[0.0, 200.0], atp::Config { smoothing: 0, ..SMOOTHED });
@@ -105,8 +105,9 @@ fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
     seconds.map(&mut at).collect()
 }
 
-/// Over one hop the rate comes to what the bottleneck's delay allows and stays there; over four, where a flow competes with itself
-/// and the offer changes all the time, it is never above what was offered last, and never for long far below.
+/// Over one hop the rate comes to what the bottleneck's delay allows and stays there; over four, where a flow competes
+/// with itself and the offer changes all the time, it is never above what was offered last, and never for long far
+/// below.
 #[test]
 fn the_rate_is_what_the_bottleneck_offers() {
     for (interval, offered) in rates(&string(&[0.0, 200.0], SMOOTHED), 40..80) {
@@ -134,8 +135,8 @@ fn result(scenario: &Scenario) -> RunResult {
     RunResult { wall_s: 0.0, ..result }
 }
 
-/// One hop is the bottleneck: a saturated exchange of 1,460 bytes takes 7.6 ms at 2 Mbit/s with RTS. The rate rises to what that
-/// allows, nothing is lost, and the queue stays empty.
+/// One hop is the bottleneck: a saturated exchange of 1,460 bytes takes 7.6 ms at 2 Mbit/s with RTS. The rate rises to
+/// what that allows, nothing is lost, and the queue stays empty.
 #[test]
 fn over_one_hop_the_rate_settles_at_what_the_link_takes() {
     let alone = result(&scenario("kind = 'chain'\nhops = 1", &["tcp.delivery_ages=true"]));
@@ -175,8 +176,8 @@ fn runs_repeat() {
     assert_eq!(first, result(&scenario));
 }
 
-/// What a supply that ends leaves behind is seen through, and a chain so long that packets are lost all the time still carries
-/// every byte in order, or `check_accounts` would find fewer.
+/// What a supply that ends leaves behind is seen through, and a chain so long that packets are lost all the time still
+/// carries every byte in order, or `check_accounts` would find fewer.
 #[test]
 fn losses_are_repaired() {
     let lossy = scenario("kind = 'chain'\nhops = 8", &["duration=60s", "warmup=5s", "routing.protocol=aodv"]);

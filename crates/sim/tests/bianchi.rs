@@ -31,8 +31,8 @@ pub fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
     (1..=seeds).map(one).sum::<f64>() / seeds as f64
 }
 
-/// `senders` stations on a circle of 1 m, all with more to send than they can to the one in its middle. Nobody captures:
-/// any overlap is a collision, as in the model.
+/// `senders` stations on a circle of 1 m, all with more to send than they can to the one in its middle. Nobody
+/// captures: any overlap is a collision, as in the model.
 pub fn cell(senders: u32, rts: bool) -> Setup {
     let mut setup = line(node::Config::standard(), &[0.0]);
     setup.node.phy.capture_ratio = None;
@@ -49,8 +49,8 @@ pub fn cell(senders: u32, rts: bool) -> Setup {
 }
 
 /// Saturation throughput in bit/s of `n` stations: G. Bianchi, "Performance analysis of the IEEE 802.11 distributed
-/// coordination function", JSAC 18(3), 2000, with the retry limit of H. Wu et al., INFOCOM 2002. Busy times are those of
-/// our own constants: after a collision the others observe EIFS (IEEE 802.11-2020 clause 10.3.7), not DIFS.
+/// coordination function", JSAC 18(3), 2000, with the retry limit of H. Wu et al., INFOCOM 2002. Busy times are those
+/// of our own constants: after a collision the others observe EIFS (IEEE 802.11-2020 clause 10.3.7), not DIFS.
 fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
     let data = mac.data_airtime(len, mac.data_rate);
     let (success, collision) = if rts {
@@ -67,7 +67,8 @@ fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
     throughput(n, mac, success, collision, PAYLOAD)
 }
 
-/// The same with any exchange: how long the medium is taken by one that succeeds and by a collision, and what one carries.
+/// The same with any exchange: how long the medium is taken by one that succeeds and by a collision, and what one
+/// carries.
 pub fn throughput(n: u32, mac: &mac::Config, success: Dur, collision: Dur, carried: Bytes) -> f64 {
     let s = |d: Dur| d.as_secs_f64();
     let tau = fixed_point(n, mac);
@@ -120,7 +121,8 @@ fn a_saturated_cell_gets_what_bianchi_predicts() {
     }
 }
 
-// Without RTS a collision costs a whole data frame: that is what RTS is for. With two stations it is not worth its price.
+// Without RTS a collision costs a whole data frame: that is what RTS is for. With two stations it is not worth its
+// price.
 #[test]
 fn rts_pays_when_many_contend() {
     let end = Time::from_secs(22);
@@ -174,9 +176,9 @@ fn a_faster_rate_shortens_the_data_frame_only() {
     assert!((measured / expected - 1.0).abs() < 0.003, "{measured:.0} of {expected:.0} bit/s");
 }
 
-// J. Li et al., "Capacity of ad hoc wireless networks", MobiCom 2001: with interference beyond the range of reception only
-// every fourth hop of a chain can be active, so no rate carries more than a quarter of one hop; 802.11 reaches about a
-// seventh when the source sends as fast as it can.
+// J. Li et al., "Capacity of ad hoc wireless networks", MobiCom 2001: with interference beyond the range of reception
+// only every fourth hop of a chain can be active, so no rate carries more than a quarter of one hop; 802.11 reaches
+// about a seventh when the source sends as fast as it can.
 #[test]
 fn a_long_chain_carries_no_more_than_a_quarter_of_one_hop() {
     let end = Time::from_secs(62);

@@ -1,7 +1,8 @@
-//! Results are the same to the last bit on every machine: those of a handful of runs that between them call every function of
-//! floating point that the engine has, compared with a list that was written on one of them.
+//! Results are the same to the last bit on every machine: those of a handful of runs that between them call every
+//! function of floating point that the engine has, compared with a list that was written on one of them.
 //!
-//! A change that moves numbers on purpose writes the list anew (`make results`) and says so in the changelog. One that fails here and nowhere else has brought the machine into the results.
+//! A change that moves numbers on purpose writes the list anew (`make results`) and says so in the changelog. One that
+//! fails here and nowhere else has brought the machine into the results.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -11,8 +12,9 @@ use std::fmt::Write;
 const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bits.txt");
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
-/// Scenario, keys on top: powers written in dBm, both laws of path loss and their inverse, shadows, fading, error rates of
-/// both kinds of modulation, distances that are no multiples of anything, both starts of random waypoints, sizes and pauses of files.
+/// Scenario, keys on top: powers written in dBm, both laws of path loss and their inverse, shadows, fading, error rates
+/// of both kinds of modulation, distances that are no multiples of anything, both starts of random waypoints, sizes and
+/// pauses of files.
 const RUNS: [(&str, &[&str]); 7] = [
     ("chain.toml", &["radio.tx_power=24.5dBm", "radio.capture_ratio=9.7dB", "duration=5s"]),
     ("random.toml", &["duration=3s"]),

@@ -70,8 +70,8 @@ fn options_say_what_the_air_did() {
     assert!(hops > 300, "{hops} exchanges looked at");
 }
 
-/// End to end the sum of the links is what the simulator sees, but for the tails of the exchanges, which overlap with the
-/// next link, and the processing in nodes.
+/// End to end the sum of the links is what the simulator sees, but for the tails of the exchanges, which overlap with
+/// the next link, and the processing in nodes.
 #[test]
 fn the_delay_is_the_true_one_but_for_tails_of_exchanges() {
     let setup = string(&[], OptionsRule::Strip);

@@ -114,7 +114,11 @@ prop_compose! {
         rts_threshold in prop::sample::select(vec![0u32, 500, 3000]),
         (queue, arp, width) in (2u32..=60, any::<bool>(), 1u32..=1200),
         discipline in prop::sample::select(vec!["", "", "queue = 'fq-codel'\nfq_limit = 40\ncodel_target = '5ms'\n"]),
-        early in prop::sample::select(vec!["", "red = true\nred_low = 0\nred_max_drop = '50%'", "nred = true\nnred_low = '0%'"]),
+        early in prop::sample::select(vec![
+            "",
+            "red = true\nred_low = 0\nred_max_drop = '50%'",
+            "nred = true\nnred_low = '0%'",
+        ]),
         duration in 2000u32..=4000,
         places in prop::collection::vec((0.0..1.0, 0u32..=400), 2..=9),
         flows in prop::collection::vec(flow(), 1..=4),
@@ -158,7 +162,8 @@ prop_compose! {
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
             let to = others[to as usize % others.len()];
             let wired = [from, to].iter().any(|name| name.starts_with('\''));
-            let traffic = if wired || several || has_mcs { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
+            let elsewhere = wired || several || has_mcs;
+            let traffic = if elsewhere { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();
         }
         text
@@ -210,7 +215,8 @@ proptest! {
 fn link_layer_red_drops_before_the_mac_gives_up() {
     let dropped = |red: bool| {
         let text = format!(
-            "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'chain'\nhops = 8\n[traffic]\ntransport = 'newreno'\n\
+            "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'chain'\nhops = 8\n[traffic]\ntransport = \
+                'newreno'\n\
              [link]\nred = {red}\nred_max_drop = '20%'\n"
         );
         let result =

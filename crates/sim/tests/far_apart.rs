@@ -33,13 +33,16 @@ fn line(places: &[f64]) -> String {
 
 #[test]
 fn a_grid_of_100_km_is_refused() {
-    let text = "profile = 'standard'\nduration = '2s'\n[topology]\nkind = 'grid'\ncolumns = 3\nrows = 3\nspacing = '100km'\n\
+    let text = "profile = 'standard'\nduration = '2s'\n[topology]\nkind = 'grid'\ncolumns = 3\nrows = 3\nspacing = \
+        '100km'\n\
                 [radio]\nmodel = 'sinr'\nexponent = 1\n[traffic]\ntransport = 'newreno'\n";
     let error = refusal(text);
     assert_eq!(
         error,
-        "far.toml: topology: found receivers of node 8 from 100000 m to 282843 m away, allowed: less than 91200 m between \
-         the nearest and the farthest receiver of a frame, the way of light during the shortest frame, an ACK at 1 Mbit/s of \
+        "far.toml: topology: found receivers of node 8 from 100000 m to 282843 m away, allowed: less than 91200 m \
+            between \
+         the nearest and the farthest receiver of a frame, the way of light during the shortest frame, an ACK at 1 \
+         Mbit/s of \
          304 us (a smaller network, less reach or slower frames)"
     );
 }
@@ -62,7 +65,8 @@ fn the_largest_network_that_is_allowed_runs() {
 #[test]
 fn two_nodes_may_be_any_distance_apart() {
     let text = "profile = 'ns2'\nduration = '2s'\n[topology]\nkind = 'chain'\nhops = 1\nspacing = '100km'\n\
-                [radio]\nmodel = 'sinr'\nexponent = 1\n[mac]\npropagation_margin = '1ms'\n[traffic]\ntransport = 'udp'\n\
+                [radio]\nmodel = 'sinr'\nexponent = 1\n[mac]\npropagation_margin = '1ms'\n[traffic]\ntransport = \
+                'udp'\n\
                 rate = '100kbps'\n";
     assert!(outcome(text).unwrap().flows[0].delivered_bytes > 0);
     let moving = "[mobility]\nmodel = 'random-waypoint'\nspeed_max = '10m/s'\nwidth = '1000km'\nheight = '1km'\n";

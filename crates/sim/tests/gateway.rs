@@ -138,7 +138,8 @@ fn limiters_and_queues_drop_by_name() {
 /// Two runs of one seed are the same run, with flows both ways and short files.
 #[test]
 fn a_run_with_a_gateway_repeats_bit_for_bit() {
-    let files = "[[flows]]\nfrom = 'B'\nto = 1\ntransport = 'newreno'\napp = 'files'\nmean_pause = '200ms'\nconnection = 'fresh'\n";
+    let files = "[[flows]]\nfrom = 'B'\nto = 1\ntransport = 'newreno'\napp = 'files'\nmean_pause = '200ms'\n\
+        connection = 'fresh'\n";
     let text = chain(4, "kind = 'gap'\ninterval = '1s'", &format!("{UP}{DOWN}{files}"));
     let numbers = || {
         let (result, last) = run_with_series(&text, "repeated");

@@ -13,7 +13,8 @@ fn triangle(metres: f64, keys: &[&str]) -> fourhop_sim::scenario::Scenario {
     let text = format!(
         "profile = 'standard'\nduration = '60s'\nwarmup = '20s'\n\
          [topology]\nkind = 'positions'\npositions = [['0m', '0m'], ['{}m', '1m'], ['{metres}m', '0m']]\n\
-         [radio]\nmodel = 'sinr'\nrate = '11Mbps'\nbasic_rate = '1Mbps'\ntx_power = '20dBm'\nexponent = 3\npreamble_sinr = '-10dB'\n\
+         [radio]\nmodel = 'sinr'\nrate = '11Mbps'\nbasic_rate = '1Mbps'\ntx_power = '20dBm'\nexponent = 3\n\
+         preamble_sinr = '-10dB'\n\
          [mac]\nrts_threshold = '3kB'\n[routing]\nprotocol = 'static'\n\
          [[flows]]\nfrom = 0\nto = 2\ntransport = 'newreno'\nstart = '20s'\n",
         metres / 2.0
@@ -80,8 +81,8 @@ fn static_routes_by_ett_count_what_the_rates_cost() {
     assert_eq!(next_hop(&triangle(metres, &["mac.rate_control=arf"])), Some(2), "one hop");
 }
 
-// At the mean power nearly all frames arrive over this distance. Over Rayleigh fades a share of about exp(-1) does in either direction,
-// and half-way, 9 dB better, exp(-1/8).
+// At the mean power nearly all frames arrive over this distance. Over Rayleigh fades a share of about exp(-1) does in
+// either direction, and half-way, 9 dB better, exp(-1/8).
 #[test]
 fn over_fades_a_metric_counts_what_probes_would_find() {
     let keys = ["radio.fading=rayleigh", "radio.doppler=2Hz", "routing.metric=etx"];

@@ -8,7 +8,8 @@ use fourhop_sim::scenario::{Scenario, load_toml};
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// Three nodes a few metres apart, of which `legacy` knows no MCS; flows are pairs of nodes with more to send than they can.
+/// Three nodes a few metres apart, of which `legacy` knows no MCS; flows are pairs of nodes with more to send than they
+/// can.
 fn cell(legacy: &str, mac: &str, flows: &[(u32, u32)]) -> (Scenario, RunResult) {
     let mut text = format!(
         "profile = 'standard'\nduration = '8s'\nwarmup = '1s'\n[topology]\nkind = 'positions'\n\
@@ -65,10 +66,11 @@ fn between_old_and_new_each_packet_is_a_frame_of_its_own() {
     assert!((found / expected - 1.0).abs() < 0.003, "{found} of {expected} Mbit/s");
 }
 
-/// Both stations send to node 0. Each has about as many exchanges as the other, so that the one without aggregates has a 28th of the
-/// packets: Bianchi's model for two, with the mean of both exchanges, and the aggregate's air time where both collide. The old station
-/// stands nearer, so that no aggregate survives that. It has some more turns than in the model: we think because the other one waits
-/// for an answer after a collision (SIFS and BlockAck, six slots) when the old one's time is long over.
+/// Both stations send to node 0. Each has about as many exchanges as the other, so that the one without aggregates has
+/// a 28th of the packets: Bianchi's model for two, with the mean of both exchanges, and the aggregate's air time where
+/// both collide. The old station stands nearer, so that no aggregate survives that. It has some more turns than in the
+/// model: we think because the other one waits for an answer after a collision (SIFS and BlockAck, six slots) when the
+/// old one's time is long over.
 #[test]
 fn an_old_station_has_as_many_turns_and_one_packet_in_each() {
     let (scenario, result) = cell(OLD, "", &[(1, 0), (2, 0)]);

@@ -27,7 +27,8 @@ fn shares(result: &RunResult) -> Vec<f64> {
     result.flows[0].batch_goodput_bps.iter().map(|bps| bps / 80e3).collect()
 }
 
-// Node 2 leaves at 20 s at 50 m/s. It is 250 m from node 1 after 3 s, far away until 60 s, and back within reach at 77 s.
+// Node 2 leaves at 20 s at 50 m/s. It is 250 m from node 1 after 3 s, far away until 60 s, and back within reach at 77
+// s.
 #[test]
 fn a_node_that_walks_away_is_lost_and_found_again() {
     for profile in PROFILES {
@@ -75,8 +76,9 @@ fn nodes_that_stand_still_by_their_ways_change_no_result() {
     assert_eq!(result(""), result("[mobility]\nmodel = 'waypoints'\nwaypoints = [[2, '100s', '400m', '0m']]\n"));
 }
 
-// At 400 m/s, node 2 leaves the reach of node 0 while a datagram is in the air: it arrives, its ACK does not, and once the
-// retries are over node 0 sends it again, by way of node 1 (RFC 3561 section 6.12). It arrives twice and is delivered once.
+// At 400 m/s, node 2 leaves the reach of node 0 while a datagram is in the air: it arrives, its ACK does not, and once
+// the retries are over node 0 sends it again, by way of node 1 (RFC 3561 section 6.12). It arrives twice and is
+// delivered once.
 #[test]
 fn a_datagram_that_comes_again_by_another_way_is_delivered_once() {
     let text = "profile = 'standard'\nduration = '2s'\nwarmup = '0s'\n[topology]\nkind = 'positions'\n\

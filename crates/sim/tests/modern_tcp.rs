@@ -20,7 +20,8 @@ fn wire(a: NodeId, b: NodeId, queue: usize) -> Cable {
     Cable { ends: [a, b], port: port::Config { rate, delay, queue, queue_bytes: None, overhead: Bytes(0) } }
 }
 
-/// Goodput from 5 s on as a share of what the wire carries, queue lengths of each 10 ms, and segments sent again in 60 s.
+/// Goodput from 5 s on as a share of what the wire carries, queue lengths of each 10 ms, and segments sent again in 60
+/// s.
 fn at_bottleneck(name: &str, queue: usize) -> (f64, Vec<usize>, u64) {
     let [here, there] = [0, 1].map(NodeId::wired);
     let mut setup = line(node::Config::standard(), &[0.0]);
@@ -83,8 +84,8 @@ fn counted(result: &RunResult, layer: &str, name: &str) -> u64 {
     result.counters.get(layer).and_then(|counters| counters.get(name)).copied().unwrap_or(0)
 }
 
-/// Where RED of the link drops, ECN marks: TCP slows down without sending anything again for it. Without `tcp.ecn` there is
-/// nothing that may be marked.
+/// Where RED of the link drops, ECN marks: TCP slows down without sending anything again for it. Without `tcp.ecn`
+/// there is nothing that may be marked.
 #[test]
 fn queues_mark_instead_of_dropping() {
     let red = "[link]\nred = true\nred_low = '0'\nred_high = '0.5'\nred_max_drop = '10%'";

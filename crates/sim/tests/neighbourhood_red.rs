@@ -1,5 +1,5 @@
-//! Neighbourhood RED in whole networks: the load that nodes find, held against what the air did; flows that share more evenly; a
-//! network without it is as it was.
+//! Neighbourhood RED in whole networks: the load that nodes find, held against what the air did; flows that share more
+//! evenly; a network without it is as it was.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{Seen, build, line, udp};

@@ -130,7 +130,8 @@ impl Pair {
     }
 }
 
-// 2. The receiver vanishes: 7 RTS, 720 us and a growing number of slots apart; 670 us after the last the packet is given
+// 2. The receiver vanishes: 7 RTS, 720 us and a growing number of slots apart; 670 us after the last the packet is
+//    given
 // up, and 25 (link layer) + 50 (DIFS) + 20 k later the route error goes out.
 #[test]
 fn a_vanished_receiver_costs_seven_rts_and_a_route_error() {
@@ -203,7 +204,8 @@ fn gaps_after_undecodable(config: node::Config) -> Vec<f64> {
     gaps
 }
 
-// 3. After data that node 2 senses but cannot decode it waits for EIFS and DIFS (364 + 50); without that rule for the NAV
+// 3. After data that node 2 senses but cannot decode it waits for EIFS and DIFS (364 + 50); without that rule for the
+//    NAV
 // of node 1's CTS, which covers SIFS and the ACK, and DIFS (314 + 50).
 #[test]
 fn after_an_undecodable_frame_the_wait_is_414_us() {

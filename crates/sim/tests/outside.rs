@@ -1,5 +1,5 @@
-//! A world driven from outside, as on a real clock: hosts attached to nodes send and receive packets that are bytes to the
-//! network. In steps of any length everything happens as in one call.
+//! A world driven from outside, as on a real clock: hosts attached to nodes send and receive packets that are bytes to
+//! the network. In steps of any length everything happens as in one call.
 
 use crate::common::{line, newreno};
 use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
@@ -123,7 +123,8 @@ fn packets_of_hosts_arrive_as_they_were_but_for_their_time_to_live() {
     let (mut world, _) = setup.build(1, None).unwrap();
     let [here, there] = [NodeId(0), NodeId(3)];
     world.attach(there);
-    // A first fragment with an option (a no-operation and an end of list), TOS and ECN, of a protocol nobody knows here.
+    // A first fragment with an option (a no-operation and an end of list), TOS and ECN, of a protocol nobody knows
+    // here.
     let mut header = Ipv4Header::new(1_000, 64, IpNumber(253), here.ipv4().octets(), there.ipv4().octets()).unwrap();
     header.dscp = 46.try_into().unwrap();
     header.ecn = 1.try_into().unwrap();

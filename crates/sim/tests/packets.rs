@@ -28,7 +28,8 @@ fn a_run_ends_with_the_packets_asked_for() {
     assert!(result.simulated_s < 199.0, "{}", result.simulated_s);
     assert_eq!(control.progress().as_nanos(), scenario.duration.as_nanos(), "done is done");
     let delivered: u64 = result.flows.iter().map(|flow| flow.delivered_bytes).sum();
-    // Ten parts of 300. A hole that is filled delivers up to a window of 64 at once, so a border may lie that far behind.
+    // Ten parts of 300. A hole that is filled delivers up to a window of 64 at once, so a border may lie that far
+    // behind.
     assert!((2936..=3064).contains(&(delivered / MSS)), "{}", delivered / MSS);
     for flow in &result.flows {
         assert_eq!(flow.batch_goodput_bps.len(), 10);

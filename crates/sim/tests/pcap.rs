@@ -158,7 +158,8 @@ fn a_frame_received_is_the_frame_sent() {
     assert!(count > 100, "{count}");
 }
 
-/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was wrong, what is said about it.
+/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was wrong, what is said
+/// about it.
 type Merged = (Duration, Vec<u8>, u32, Option<String>);
 
 /// The names of the interfaces of a merged file, and the packets of each.
@@ -314,7 +315,8 @@ fn tshark_names_the_interfaces_of_a_merged_file_and_the_frames_that_were_lost() 
     let reasons =
         tshark(&file, &["-Y", bad, "-T", "fields", "-e", "frame.comment"]).into_iter().collect::<BTreeSet<_>>();
     assert_eq!(reasons, BTreeSet::from(["lost: collision".to_owned()]));
-    // A frame on the air is seen by its sender at its beginning and by its receivers at its end, all in one order of time.
+    // A frame on the air is seen by its sender at its beginning and by its receivers at its end, all in one order of
+    // time.
     let sent = "radiotap.dbm_antsignal";
     let fields = tshark(&file, &["-T", "fields", "-e", "frame.time_epoch", "-e", sent]);
     let times: Vec<f64> = fields.iter().map(|line| line.split('\t').next().unwrap().parse().unwrap()).collect();
@@ -324,7 +326,8 @@ fn tshark_names_the_interfaces_of_a_merged_file_and_the_frames_that_were_lost() 
 #[test]
 fn both_sides_of_a_gateway_are_captured_and_tshark_reads_the_wire() {
     let text = "profile = 'ns2'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 1\n[wired]\ngateways = [1]\n\
-                nodes = ['R', 'B/1']\n[[flows]]\nfrom = 0\nto = 'B/1'\ntransport = 'newreno'\napp = 'transfer'\nsize = '60kB'\n\
+                nodes = ['R', 'B/1']\n[[flows]]\nfrom = 0\nto = 'B/1'\ntransport = 'newreno'\napp = 'transfer'\nsize \
+                = '60kB'\n\
                 [[flows]]\nfrom = 'B/1'\nto = 0\ntransport = 'ping'\n";
     let scenario = load_toml(text, "wired.toml", &[]).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pcap").join("wired");

@@ -1,5 +1,5 @@
-//! Networks whose nodes have several radios, queues that share out air time, and Minstrel: what a second channel carries, that no
-//! packet is lost sight of, who gets how much air time.
+//! Networks whose nodes have several radios, queues that share out air time, and Minstrel: what a second channel
+//! carries, that no packet is lost sight of, who gets how much air time.
 
 use fourhop_proto::route::Protocol;
 use fourhop_sim::batch::Control;
@@ -28,9 +28,9 @@ const UDP: &str = "[[flows]]\nfrom = 0\nto = 4\ntransport = 'udp'\nrate = '3Mbps
 const TCP: &str = "[[flows]]\nfrom = 0\nto = 4\ntransport = 'newreno'\nwindow = 8\n";
 const BOTH: &str = "[[radios]]\nchannel = 36\n[[radios]]\nchannel = 44\n";
 
-/// With one channel one of the four links carries at a time, or two at the ends of the chain; with two channels each has two
-/// links, which take turns; with three no two links hear each other but the first and the last. A flow that sends too much
-/// loses more to hidden stations with one channel than with two.
+/// With one channel one of the four links carries at a time, or two at the ends of the chain; with two channels each
+/// has two links, which take turns; with three no two links hear each other but the first and the last. A flow that
+/// sends too much loses more to hidden stations with one channel than with two.
 #[test]
 fn two_channels_carry_about_twice_what_one_does() {
     let three = format!("{BOTH}[[radios]]\nchannel = 149\n");
@@ -65,8 +65,10 @@ fn cells_on_different_channels_do_not_hear_each_other() {
             false => format!("[[radios]]\nchannel = {a}\nnodes = [0, 1]\n[[radios]]\nchannel = {b}\nnodes = [2, 3]\n"),
         };
         result(&format!(
-            "profile = 'standard'\nduration = '6s'\n[topology]\nkind = 'positions'\npositions = [['0m', '0m'], ['9m', '0m'], \
-             ['0m', '9m'], ['9m', '9m']]\n{STATIC}{radios}[[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '3Mbps'\n\
+            "profile = 'standard'\nduration = '6s'\n[topology]\nkind = 'positions'\npositions = [['0m', '0m'], ['9m', \
+                '0m'], \
+             ['0m', '9m'], ['9m', '9m']]\n{STATIC}{radios}[[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = \
+             '3Mbps'\n\
              [[flows]]\nfrom = 2\nto = 3\ntransport = 'udp'\nrate = '3Mbps'\n"
         ))
     };
@@ -115,15 +117,18 @@ fn routes_alternate_between_two_channels() {
     assert_eq!([4, 3, 2, 1].map(|node| channel(node, 0)), [44, 36, 44, 36]);
 }
 
-/// Node 0 sends as much as it can to a station beside it and to one so far away that it is reached at 6 or 9 Mbit/s: the air
-/// time and the goodput of both.
+/// Node 0 sends as much as it can to a station beside it and to one so far away that it is reached at 6 or 9 Mbit/s:
+/// the air time and the goodput of both.
 fn cell(link: &str) -> ([f64; 2], [f64; 2]) {
     let result = result(&format!(
         "profile = 'standard'\nduration = '12s'\nwarmup = '2s'\n[topology]\nkind = 'positions'\n\
-         positions = [['0m', '0m'], ['5m', '0m'], ['0m', '80m']]\n[radio]\nmodel = 'sinr'\nphy = 'ofdm'\nrate = '54Mbps'\n\
-         basic_rate = '6Mbps'\ntx_power = '20dBm'\nexponent = 3.3\n[mac]\nrate_control = 'minstrel'\nrts_threshold = '3kB'\n\
+         positions = [['0m', '0m'], ['5m', '0m'], ['0m', '80m']]\n[radio]\nmodel = 'sinr'\nphy = 'ofdm'\nrate = \
+         '54Mbps'\n\
+         basic_rate = '6Mbps'\ntx_power = '20dBm'\nexponent = 3.3\n[mac]\nrate_control = 'minstrel'\nrts_threshold = \
+         '3kB'\n\
          {STATIC}[link]\nqueue = 'fq-codel'\n{link}\
-         [[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '50Mbps'\n[[flows]]\nfrom = 0\nto = 2\ntransport = 'udp'\n\
+         [[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '50Mbps'\n[[flows]]\nfrom = 0\nto = 2\ntransport = \
+         'udp'\n\
          rate = '50Mbps'\n"
     ));
     let airtime = ["airtime 0-1", "airtime 0-2"].map(|link| result.counters[link]["sent_us"] as f64);

@@ -1,4 +1,5 @@
-//! Minstrel-HT on single links: that it finds the MCS that carries most, follows a link that changes, and repeats bit for bit.
+//! Minstrel-HT on single links: that it finds the MCS that carries most, follows a link that changes, and repeats bit
+//! for bit.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -9,7 +10,8 @@ use fourhop_sim::{RunOptions, run};
 fn link([duration, warmup]: [&str; 2], radio: &str, mac: &str, more: &str) -> RunResult {
     let text = format!(
         "profile = 'standard'\nduration = '{duration}'\nwarmup = '{warmup}'\n[topology]\nkind = 'chain'\nhops = 1\n\
-         spacing = '5m'\n[radio]\nmodel = 'sinr'\n{radio}\n[mac]\nrts_threshold = '64kB'\nanswer_rate = 'mandatory'\n{mac}\n\
+         spacing = '5m'\n[radio]\nmodel = 'sinr'\n{radio}\n[mac]\nrts_threshold = '64kB'\nanswer_rate = 'mandatory'\n\
+         {mac}\n\
          [routing]\nprotocol = 'static'\nmetric = 'etx'\n{more}\n\
          [[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '400Mbps'\npayload = '1472B'\n"
     );
@@ -30,8 +32,8 @@ fn goodput(times: [&str; 2], snr: f64, radio: &str, mac: &str) -> f64 {
     link(times, radio, mac, &loss).flows[0].goodput_bps / 1e6
 }
 
-/// At ratios where one index is the best and where two are about equal: what Minstrel-HT carries beside the best fixed index, which
-/// is one of three (docs/radios.md has all of them).
+/// At ratios where one index is the best and where two are about equal: what Minstrel-HT carries beside the best fixed
+/// index, which is one of three (docs/radios.md has all of them).
 #[test]
 fn it_carries_what_the_best_fixed_mcs_does() {
     let mut sum = 0.0;
@@ -49,8 +51,9 @@ fn it_carries_what_the_best_fixed_mcs_does() {
     assert!(mean >= 0.95, "{mean}");
 }
 
-/// Node 1 walks away from where the highest index gets through to where indices 2 and 3 do, and comes back. In the seconds in which it
-/// stands still, but for the first after a walk, Minstrel-HT carries what the best fixed index there does.
+/// Node 1 walks away from where the highest index gets through to where indices 2 and 3 do, and comes back. In the
+/// seconds in which it stands still, but for the first after a walk, Minstrel-HT carries what the best fixed index
+/// there does.
 #[test]
 fn it_follows_a_link_that_becomes_worse_and_better() {
     let walk = "[mobility]\nmodel = 'waypoints'\nwaypoints = [[1, '2s', '5m', '0m'], [1, '3s', '75m', '0m'], \
@@ -65,7 +68,8 @@ fn it_follows_a_link_that_becomes_worse_and_better() {
     }
 }
 
-/// Streams, both guard intervals and widths: 64 to choose from in 802.11n, 232 in 802.11ac. The best is known from all with fixed MCS.
+/// Streams, both guard intervals and widths: 64 to choose from in 802.11n, 232 in 802.11ac. The best is known from all
+/// with fixed MCS.
 #[test]
 fn it_finds_the_best_of_many() {
     let ht = "phy = 'ht'\nstreams = 2\nwidth = '40MHz'\nguard_interval = '400ns'\n";

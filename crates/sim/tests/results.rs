@@ -1,6 +1,6 @@
-//! The results of all scenarios of the folder, in both profiles and with both radios, are those of a list: what is meant to make
-//! runs faster changes nothing else. The list has a number for each run, made of all that its result says but the time it took
-//! and what is zero: a counter that is new and has counted nothing moves no result.
+//! The results of all scenarios of the folder, in both profiles and with both radios, are those of a list: what is
+//! meant to make runs faster changes nothing else. The list has a number for each run, made of all that its result says
+//! but the time it took and what is zero: a counter that is new and has counted nothing moves no result.
 //!
 //! A change that moves results on purpose writes the list anew (`make results`) and says so in the changelog.
 

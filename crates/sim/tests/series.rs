@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn scenario() -> Scenario {
-    let text = "profile = 'standard'\nduration = '10s'\nwarmup = '0s'\nsample_every = '300ms'\n[topology]\nkind = 'chain'\nhops = 2\n\
+    let text = "profile = 'standard'\nduration = '10s'\nwarmup = '0s'\nsample_every = '300ms'\n[topology]\nkind = \
+        'chain'\nhops = 2\n\
                 [[flows]]\nname = 'the \"first\", of two'\nfrom = 0\nto = 2\ntransport = 'rbp'\n\
                 [[flows]]\nfrom = 2\nto = 0\ntransport = 'udp'\nrate = '100kbps'\n";
     load_toml(text, "series.toml", &[]).unwrap()

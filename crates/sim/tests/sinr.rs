@@ -1,5 +1,5 @@
-//! The `sinr` radio in whole networks: with the thresholds of the papers it is the `threshold` radio, with one sender it
-//! loses what the error rates say, and runs with shadows and fading repeat.
+//! The `sinr` radio in whole networks: with the thresholds of the papers it is the `threshold` radio, with one sender
+//! it loses what the error rates say, and runs with shadows and fading repeat.
 
 use crate::common::{build, line, newreno, udp};
 use fourhop_proto::node;
@@ -90,9 +90,9 @@ fn hidden_stations_collide_alike() {
     same_with_both(hidden([0.0, 240.0, 480.0]), 10);
 }
 
-// The nearer station is 10.6 dB stronger and captures the middle node. The radios differ in one rule here: a station that
-// sends an RTS while a CTS arrives has an EIFS to wait with `threshold`, as in ns-2; with `sinr` it never noticed the CTS.
-// The captured station so tries a little more often: what it delivers may differ by 15 %, the other's hardly.
+// The nearer station is 10.6 dB stronger and captures the middle node. The radios differ in one rule here: a station
+// that sends an RTS while a CTS arrives has an EIFS to wait with `threshold`, as in ns-2; with `sinr` it never noticed
+// the CTS. The captured station so tries a little more often: what it delivers may differ by 15 %, the other's hardly.
 #[test]
 fn the_nearer_station_captures_alike() {
     let mut setup = hidden([0.0, 130.0, 370.0]);

@@ -13,7 +13,8 @@ fn outcome(text: &str, seed: u64) -> RunResult {
 /// A chain of three hops over which `flow` goes; `rest` is what is particular about it.
 fn chain(flow: &str, rest: &str) -> String {
     format!(
-        "profile = 'ns2'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 3\n[routing]\nprotocol = 'static'\n{rest}\n\
+        "profile = 'ns2'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 3\n[routing]\nprotocol = 'static'\n\
+            {rest}\n\
          [[flows]]\n{flow}\n"
     )
 }

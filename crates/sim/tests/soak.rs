@@ -1,10 +1,12 @@
-//! Random networks with extreme values, everything that the reader accepts, under debug assertions: no arithmetic overflows,
-//! time never runs backwards, nothing panics, and every layer accounts for what it was given.
+//! Random networks with extreme values, everything that the reader accepts, under debug assertions: no arithmetic
+//! overflows, time never runs backwards, nothing panics, and every layer accounts for what it was given.
 //!
-//! Keys, ranges and names come from the tables of the scenario, so a new key is tried without a line here. A draw that the
-//! reader refuses is mended by its own words: a key it complains about is drawn again or left out, one it misses is added.
+//! Keys, ranges and names come from the tables of the scenario, so a new key is tried without a line here. A draw that
+//! the reader refuses is mended by its own words: a key it complains about is drawn again or left out, one it misses is
+//! added.
 //!
-//! `SOAK_SECONDS` goes on for so long (`make soak`), `SOAK_SEED` is the first seed; without them it is the same every time.
+//! `SOAK_SECONDS` goes on for so long (`make soak`), `SOAK_SEED` is the first seed; without them it is the same every
+//! time.
 
 use crate::common::accounts::check_accounts;
 use fourhop_cc::Transport;
@@ -42,7 +44,8 @@ fn keys() -> Vec<(String, &'static Key)> {
     let of = |name: &'static str, keys: &'static [Key]| {
         let places = match name {
             "" => vec![String::new()],
-            // The base has no links of their own: `[wired]` makes a line. Measured losses go with nodes that stand still alone.
+            // The base has no links of their own: `[wired]` makes a line. Measured losses go with nodes that stand
+            // still alone.
             "wires" | "losses" => Vec::new(),
             "nodes" | "walls" => vec![format!("{name}[0].")],
             "flows" => (0..FLOWS).map(|flow| format!("flows[{flow}].")).collect(),
@@ -196,8 +199,8 @@ fn whatever_is_accepted_runs() {
     let (seconds, first) = (number("SOAK_SECONDS"), number("SOAK_SEED").unwrap_or(1));
     let begun = Instant::now();
     let keys = keys();
-    // Few keys out of all, many out of all, and many that stand near each other in the tables, which act together. Networks with
-    // many keys out of the common seldom deliver anything.
+    // Few keys out of all, many out of all, and many that stand near each other in the tables, which act together.
+    // Networks with many keys out of the common seldom deliver anything.
     let wish = || (0..keys.len(), any::<u64>());
     let near = (0..keys.len(), prop::collection::vec((0usize..50, any::<u64>()), 0..50)).prop_map(|(first, wishes)| {
         wishes.into_iter().map(|(step, seed)| ((first + step) % keys.len(), seed)).collect::<Vec<_>>()

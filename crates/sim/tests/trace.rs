@@ -163,7 +163,8 @@ proptest! {
 /// However many frames there are, so many rows wait and no more: here some hundred thousand.
 #[test]
 fn rows_do_not_gather_in_memory() {
-    let text = "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'grid'\nrows = 5\ncolumns = 5\n[routing]\nprotocol = 'static'\n\
+    let text = "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'grid'\nrows = 5\ncolumns = 5\n[routing]\n\
+        protocol = 'static'\n\
                 [traffic]\npairs = 5\ntransport = 'newreno'\n";
     let scenario = load_toml(text, "grid.toml", &[]).unwrap();
     let (setup, flows) = translate::setup(&scenario, 1, &Control::new()).unwrap();

@@ -155,8 +155,8 @@ fn the_nearer_of_two_gateways_is_taken_and_routers_learn_which() {
     assert_eq!(ways, [0, 1]);
 }
 
-/// Flows of NewReno from 1 s on, one each 0.1 s, over a bottleneck between two routers; flow `n` has 2 + 5n ms of its own on
-/// one side, all have 2 ms on the other. Goodput of each from 100 s to 500 s in kbit/s.
+/// Flows of NewReno from 1 s on, one each 0.1 s, over a bottleneck between two routers; flow `n` has 2 + 5n ms of its
+/// own on one side, all have 2 ms on the other. Goodput of each from 100 s to 500 s in kbit/s.
 fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
     let mut setup = line(node::Config::ns2(), &[0.0]);
     let link = |a, b, kbps, delay, queue| {
@@ -190,8 +190,8 @@ fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
 
 #[test]
 fn newreno_over_a_dumbbell_agrees_with_ns2() {
-    // ns-2.35, Agent/TCP/Newreno with packetSize_ 1460 and TCPSink over duplex-link with DropTail, the same times: bottleneck,
-    // its queue-limit (one more than waits), window_, and what ns-2 had in kbit/s.
+    // ns-2.35, Agent/TCP/Newreno with packetSize_ 1460 and TCPSink over duplex-link with DropTail, the same times:
+    // bottleneck, its queue-limit (one more than waits), window_, and what ns-2 had in kbit/s.
     for (kbps, limit, window, expected) in [
         (1_500, 20, 64, &[1460.0][..]),
         (1_500, 10, 64, &[1440.3]),

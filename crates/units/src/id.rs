@@ -3,8 +3,8 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 
-/// A node of the network, numbered from 0 in the order of the scenario. Nodes without a radio have numbers of their own from
-/// [`NodeId::FIRST_WIRED`] on, so that their addresses are in a subnet of their own.
+/// A node of the network, numbered from 0 in the order of the scenario. Nodes without a radio have numbers of their own
+/// from [`NodeId::FIRST_WIRED`] on, so that their addresses are in a subnet of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 

@@ -1,5 +1,5 @@
-//! Radio powers. Absolute powers ([`Watt`], [`Dbm`]) and ratios ([`Db`]) are different types: two absolute powers in dBm
-//! cannot be added, a ratio can be added to either.
+//! Radio powers. Absolute powers ([`Watt`], [`Dbm`]) and ratios ([`Db`]) are different types: two absolute powers in
+//! dBm cannot be added, a ratio can be added to either.
 
 use core::ops::{Add, Sub};
 

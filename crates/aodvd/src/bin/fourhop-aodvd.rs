@@ -70,8 +70,8 @@ mod program {
 
 docs/aodvd.md of the sources has all keys.
 
-/var/lib/fourhop-aodvd/state.json: numbers that have to go on after a restart (RFC 3561 section 6.13), and what of the system is \
-restored by the next start if the daemon was killed.
+/var/lib/fourhop-aodvd/state.json: numbers that have to go on after a restart (RFC 3561 section 6.13), and what \
+of the system is restored by the next start if the daemon was killed.
 
 /run/fourhop-aodvd/control: the socket of the running daemon; whoever connects reads its state as JSON.";
 

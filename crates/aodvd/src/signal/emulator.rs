@@ -1,5 +1,6 @@
-//! The emulator as a source: a Unix socket that keeps the bounds of messages, at which it says of each frame that a node receives how
-//! strong it was, before it hands the frame over, and of each that the node has given up to whom it was.
+//! The emulator as a source: a Unix socket that keeps the bounds of messages, at which it says of each frame that a
+//! node receives how strong it was, before it hands the frame over, and of each that the node has given up to whom it
+//! was.
 
 use crate::Error;
 use crate::traffic::Mac;

@@ -1,4 +1,5 @@
-//! How strongly stations are received, and frames to them that were given up: by MAC address, from one of several sources.
+//! How strongly stations are received, and frames to them that were given up: by MAC address, from one of several
+//! sources.
 //!
 //! | file | where from |
 //! |---|---|

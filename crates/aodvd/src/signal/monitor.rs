@@ -1,5 +1,5 @@
-//! Frames on a device in monitor mode: a radiotap header (www.radiotap.org) before each, with the strength, then the frame's own
-//! (IEEE 802.11-2020 clause 9.2.4), with its sender.
+//! Frames on a device in monitor mode: a radiotap header (www.radiotap.org) before each, with the strength, then the
+//! frame's own (IEEE 802.11-2020 clause 9.2.4), with its sender.
 
 use crate::traffic::Mac;
 use fourhop_units::Dbm;

@@ -1,5 +1,5 @@
-//! Checks on a daemon's engine that gets datagrams of any content from anywhere, packets without a route, news of broken links, and
-//! time. Shared by the test beside and by the fuzz target in `fuzz/`.
+//! Checks on a daemon's engine that gets datagrams of any content from anywhere, packets without a route, news of
+//! broken links, and time. Shared by the test beside and by the fuzz target in `fuzz/`.
 
 use fourhop_aodvd::authentication::{BLOCK, Envelope, Keys};
 use fourhop_aodvd::config::Config;
@@ -12,7 +12,8 @@ use std::net::Ipv4Addr;
 
 /// So small that all limits are reached.
 const CONFIG: &str = "address = '10.0.0.1'\ninterfaces = ['a', 'b']\nmesh = ['10.0.0.0/24']\noutside = ['0.0.0.0/0']\n\
-    announce = ['192.0.2.0/24']\n[limits]\nroutes = 8\nrequests = 8\nneighbours = 4\nmessages = 4\nrate = 20\noriginator_rate = 5\n\
+    announce = ['192.0.2.0/24']\n[limits]\nroutes = 8\nrequests = 8\nneighbours = 4\nmessages = 4\nrate = 20\n\
+    originator_rate = 5\n\
     seqno_step = 1000\n[routing]\nlocal_repair = true\nreply_acks = true\nbuffer = 4\n";
 const SIGNALS: &str = "[signal]\nsource = 'emulator'\nemulator = '/x'\nthreshold = '-80dBm'\n";
 const KEYS: &str = "[authentication]\nsign_with = 1\nkeys = [{ id = 1, file = '/x' }]\n";

@@ -48,7 +48,8 @@ mod program {
 
     #[derive(Args)]
     struct LoadLine {
-        /// Parameters by destination, in TOML; without it everything is paced as the TCP-AP paper says, over links of 2 Mbit/s.
+        /// Parameters by destination, in TOML; without it everything is paced as the TCP-AP paper says, over links of 2
+        /// Mbit/s.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         /// Pin what is loaded in a folder of a BPF file system and return.
@@ -91,7 +92,8 @@ mod program {
         /// First window of its connections, in segments; 0 is the kernel's.
         #[arg(long, value_name = "SEGMENTS", default_value_t = 2, requires = "set")]
         initial_window: u32,
-        /// Acknowledge at once what comes from there: for receivers, since delayed acknowledgements look like long round trips.
+        /// Acknowledge at once what comes from there: for receivers, since delayed acknowledgements look like long
+        /// round trips.
         #[arg(long, requires = "set")]
         quick_ack: bool,
         /// Take all three away again.
@@ -114,7 +116,8 @@ mod program {
         }
         if let Some(rate) = config.too_fast() {
             eprintln!(
-                "warning: rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps",
+                "warning: rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure \
+                    whether it helps",
                 rate.bps() / 1_000_000
             );
         }
@@ -126,7 +129,8 @@ mod program {
             eprintln!("restored what process {} had set, which was killed", left.pid);
         }
         line.pin.as_deref().map_or(Ok(()), pinnable)?;
-        // From here on signals do not end the process in the middle of something, nor a thread that is started after this.
+        // From here on signals do not end the process in the middle of something, nor a thread that is started after
+        // this.
         let mut poller = Poller::new()?;
         let server = line.metrics.map(Server::start).transpose().map_err(|error| {
             Error::Refused(format!("--metrics: found {:?}, which cannot be listened on: {error}", line.metrics))

@@ -1,13 +1,15 @@
 //! AP2: adaptive pacing for radios that aggregate frames as well as for those that do not. docs/ap2.md derives it.
 //!
-//! Source: our own. What it keeps of TCP-AP (ElRakabawy et al. 2005) is that the hops count, and that segments are spaced; the
-//! window follows FAST (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round trip
+//! Source: our own. What it keeps of TCP-AP (ElRakabawy et al. 2005) is that the hops count, and that segments are
+//! spaced; the window follows FAST (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round
+//! trip
 //!
 //! ```text
 //! next = window * least / mean + own + rate * target
 //! ```
 //!
-//! where `least` and `mean` are round trips and `rate` is what arrives. At rest the round trip is `least + target + own / rate`.
+//! where `least` and `mean` are round trips and `rate` is what arrives. At rest the round trip is `least + target + own
+//! / rate`.
 //!
 //! | what | with aggregates | without |
 //! |---|---|---|
@@ -15,11 +17,12 @@
 //! | `own` | as many segments as a tenth of the link's Mbit/s, 6 at most | nine tenths of a segment |
 //! | segments leave | in bursts of three tenths of the window, two windows a round trip | one by one, 1.2 windows a round trip |
 //!
-//! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one more, and
-//! segments leave by twos.
+//! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
+//! more, and segments leave by twos.
 //!
-//! Towards less the window goes at once, towards more half the way, and by no more than arrives. A loss alone changes nothing, because
-//! fades lose segments; a round that loses an eighth of them takes an eighth of the window. A time-out halves it.
+//! Towards less the window goes at once, towards more half the way, and by no more than arrives. A loss alone changes
+//! nothing, because fades lose segments; a round that loses an eighth of them takes an eighth of the window. A time-out
+//! halves it.
 //!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
@@ -100,7 +103,8 @@ impl Ap2 {
         self.without == Without::Radios || self.path.has_aggregates()
     }
 
-    /// What the window may hold beyond the pipe for its own sake, whatever its rate: flows that share a path come to equal shares.
+    /// What the window may hold beyond the pipe for its own sake, whatever its rate: flows that share a path come to
+    /// equal shares.
     fn own(&self) -> u64 {
         match self.has_aggregates() {
             true => (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, OWN_MOST),

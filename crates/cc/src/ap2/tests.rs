@@ -54,8 +54,8 @@ impl Sender {
     }
 }
 
-/// A window of 40 at the least round trip: 6 of its own, and 40 ms over two hops at 1,000 segments a second, are 46 more at rest;
-/// half of that comes now.
+/// A window of 40 at the least round trip: 6 of its own, and 40 ms over two hops at 1,000 segments a second, are 46
+/// more at rest; half of that comes now.
 #[test]
 fn the_window_grows_half_the_way_and_no_faster_than_segments_arrive() {
     let mut sender = Sender::new(Without::Nothing, 65, 2, 40);
@@ -68,7 +68,8 @@ fn the_window_grows_half_the_way_and_no_faster_than_segments_arrive() {
     }
 }
 
-/// Four times the least round trip: a quarter of 100 is the pipe, 6 are its own, 50 ms at 1,000 segments a second are 50.
+/// Four times the least round trip: a quarter of 100 is the pipe, 6 are its own, 50 ms at 1,000 segments a second are
+/// 50.
 #[test]
 fn it_falls_at_once() {
     for (without, left) in [(Without::Nothing, 81), (Without::QuickFall, 91)] {
@@ -93,7 +94,8 @@ fn the_target_counts_hops_and_own_the_rate_of_the_link() {
     assert_eq!(of(Without::Radios, 2, 1), (20, 10));
 }
 
-/// A receiver that acknowledges each segment shows itself after six of them; one that waits for the second gets two at a time.
+/// A receiver that acknowledges each segment shows itself after six of them; one that waits for the second gets two at
+/// a time.
 #[test]
 fn a_receiver_that_delays_acknowledgements_gets_pairs() {
     let mut sender = Sender::new(Without::Nothing, 2, 3, 4);
@@ -149,8 +151,8 @@ fn marks_and_timeouts_cut() {
     }
 }
 
-/// A path that takes a segment in 1 ms and 9 ms there and back, over four hops of 65 Mbit/s. The window doubles until the queue is
-/// what it is to be, and rests where the round trip is 10 ms, 50 ms and 6 segments more.
+/// A path that takes a segment in 1 ms and 9 ms there and back, over four hops of 65 Mbit/s. The window doubles until
+/// the queue is what it is to be, and rests where the round trip is 10 ms, 50 ms and 6 segments more.
 #[test]
 fn at_rest_the_round_trip_is_least_and_target_and_own() {
     let mut sender = Sender::new(Without::Nothing, 65, 4, 4);

@@ -1,5 +1,5 @@
-//! What losses say about the path (section 5.5.10): short-term bounds that follow what is delivered, and a long-term one that
-//! remembers how much in flight was too much.
+//! What losses say about the path (section 5.5.10): short-term bounds that follow what is delivered, and a long-term
+//! one that remembers how much in flight was too much.
 
 use super::{Bbr, NONE, State};
 use crate::Window;
@@ -93,8 +93,8 @@ impl Bbr {
         self.loss_in_round = true;
     }
 
-    /// A mark of ECN, which the stack reports once a window. Ours: it is a loss above the threshold, and a second round of
-    /// Startup with marks ends Startup (Linux's v3 for shallow marks: `startup_full_ecn_cnt`, 2).
+    /// A mark of ECN, which the stack reports once a window. Ours: it is a loss above the threshold, and a second round
+    /// of Startup with marks ends Startup (Linux's v3 for shallow marks: `startup_full_ecn_cnt`, 2).
     pub(super) fn handle_mark(&mut self, win: &Window, now: Time, mark: &Lost) {
         self.note_loss(mark);
         if self.bw_probe_samples {
@@ -129,7 +129,8 @@ impl Bbr {
     }
 }
 
-/// `BBRInflightAtLoss()`: at how much in flight the losses passed the threshold. The segment itself is what is solved for.
+/// `BBRInflightAtLoss()`: at how much in flight the losses passed the threshold. The segment itself is what is solved
+/// for.
 fn inflight_at_loss(lost: &Lost) -> u32 {
     let inflight_before = lost.tx_in_flight.saturating_sub(1);
     let lost_before = lost.lost.saturating_sub(1);

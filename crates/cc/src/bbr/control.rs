@@ -20,12 +20,13 @@ pub enum Budget {
     /// At least three quanta in all, of one segment each (draft-ietf-ccwg-bbr-05 sections 5.5.8.1 and 5.6.4.2).
     Draft,
     /// Three quanta more, and then the next even number: Linux's version 1 (6.18, `bbr_quantization_budget` in
-    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, one below. What acknowledgements in lumps add is what
-    /// comes in 100 ms at most (`bbr_ack_aggregation_cwnd`).
+    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, one below. What acknowledgements in lumps add
+    /// is what comes in 100 ms at most (`bbr_ack_aggregation_cwnd`).
     LinuxV1,
 }
 
-/// Pacing rate in bytes a second from which version 1's least quantum has two segments: 1.2 Mbit/s (`bbr_min_tso_rate`).
+/// Pacing rate in bytes a second from which version 1's least quantum has two segments: 1.2 Mbit/s
+/// (`bbr_min_tso_rate`).
 const TWO_FROM: u64 = 1_200_000 / 8;
 /// `bbr_extra_acked_max_us`.
 const LUMP: Dur = Dur::from_millis(100);

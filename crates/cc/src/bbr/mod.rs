@@ -1,5 +1,5 @@
-//! BBR, version 3: a model of the path (what it delivers in a second, its shortest round trip, what may be in flight without
-//! losses) sets the rate and the window.
+//! BBR, version 3: a model of the path (what it delivers in a second, its shortest round trip, what may be in flight
+//! without losses) sets the rate and the window.
 //!
 //! Source: draft-ietf-ccwg-bbr-05; sections named below are its. Amounts are segments, not bytes; gains are per cent.
 //!
@@ -20,9 +20,10 @@
 //!      │                   └──────────────────────────────────┘
 //! ```
 //!
-//! Ours are the random numbers, which come from the clock of the connection; a send quantum of one segment, because the stack
-//! here sends segments one by one, but for [`Budget::LinuxV1`]; and what a mark of ECN means, of which section 3.7 only says that it is
-//! congestion (`bounds`). Section 5.5.11 is left out: a time-out that the stack takes back gives back the window and not the bounds.
+//! Ours are the random numbers, which come from the clock of the connection; a send quantum of one segment, because the
+//! stack here sends segments one by one, but for [`Budget::LinuxV1`]; and what a mark of ECN means, of which section
+//! 3.7 only says that it is congestion (`bounds`). Section 5.5.11 is left out: a time-out that the stack takes back
+//! gives back the window and not the bounds.
 
 mod bounds;
 mod control;

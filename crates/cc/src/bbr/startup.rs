@@ -9,7 +9,8 @@ use fourhop_units::Time;
 const GROWTH: u32 = 125;
 /// Rounds without growth that are a plateau.
 const PLATEAU_ROUNDS: u8 = 3;
-/// BBRStartupFullLossCnt. Ranges lost are counted by the acknowledgements that found them, as Linux does it (tcp_bbr.c, v3).
+/// BBRStartupFullLossCnt. Ranges lost are counted by the acknowledgements that found them, as Linux does it (tcp_bbr.c,
+/// v3).
 const FULL_LOSSES: u32 = 6;
 /// Rounds in Drain after which it ends in any case.
 const DRAIN_ROUNDS: u32 = 3;

@@ -18,8 +18,8 @@ struct Sent {
     tx_in_flight: u32,
 }
 
-/// A sender with endless data, a bottleneck that takes `service` for a segment and has room for `buffer` of them, and `delay`
-/// there and back. A loss is found when the next segment is acknowledged.
+/// A sender with endless data, a bottleneck that takes `service` for a segment and has room for `buffer` of them, and
+/// `delay` there and back. A loss is found when the next segment is acknowledged.
 struct Path {
     bbr: Bbr,
     win: Window,
@@ -275,7 +275,8 @@ fn round_trips_are_probed_every_five_seconds() {
     assert!(path.bbr.prior_cwnd > path.bbr.probe_rtt_cwnd());
 }
 
-/// Section 5.5.10.2: a queue of a fifth of the pipe is found, and what it held becomes the bound; few segments are lost for it.
+/// Section 5.5.10.2: a queue of a fifth of the pipe is found, and what it held becomes the bound; few segments are lost
+/// for it.
 #[test]
 fn a_short_queue_bounds_what_is_in_flight() {
     let mut path = wide(10);
@@ -286,8 +287,8 @@ fn a_short_queue_bounds_what_is_in_flight() {
     assert!(path.delivered > 25_000, "{}", path.delivered);
 }
 
-/// Section 5.5.10.3: a round with a loss in CRUISE takes the rate down to what is delivered, by three tenths at most, until the
-/// next probe.
+/// Section 5.5.10.3: a round with a loss in CRUISE takes the rate down to what is delivered, by three tenths at most,
+/// until the next probe.
 #[test]
 fn a_loss_while_cruising_lowers_the_short_term_bounds() {
     let mut path = wide(1_000);
@@ -328,7 +329,8 @@ fn losses_above_the_threshold_name_the_amount() {
     assert_eq!(lose(3, true), (99, State::Down));
 }
 
-/// Section 5.6.4.4: recovery remembers the window, a time-out leaves one segment beside what is in flight, the end restores.
+/// Section 5.6.4.4: recovery remembers the window, a time-out leaves one segment beside what is in flight, the end
+/// restores.
 #[test]
 fn the_window_comes_back_after_a_timeout() {
     let mut path = wide(1_000);
@@ -354,8 +356,9 @@ fn a_mark_ends_the_probe() {
     assert_eq!((path.bbr.state, path.bbr.inflight_longterm), (State::Down, 60));
 }
 
-/// 107 segments a second and 12 ms: twice what the path holds are 3. The draft's least window is 4; version 1 adds three quanta, of two
-/// segments above 1.2 Mbit/s (1,448 bytes a segment: 104 a second), and comes to the next even number.
+/// 107 segments a second and 12 ms: twice what the path holds are 3. The draft's least window is 4; version 1 adds
+/// three quanta, of two segments above 1.2 Mbit/s (1,448 bytes a segment: 104 a second), and comes to the next even
+/// number.
 #[test]
 fn the_room_for_quanta_is_the_drafts_or_that_of_linuxs_version_1() {
     let room = |bbr_budget, rate, state| {

@@ -6,8 +6,8 @@ use super::{DelaySource, MAX_SAMPLE, Params};
 use crate::{Hint, Measurements};
 use fourhop_units::Dur;
 
-/// The n-hop delay, its average, the variation, and from them the interval. [`Params`] are handed in with each sample, so
-/// that many of these can share one set.
+/// The n-hop delay, its average, the variation, and from them the interval. [`Params`] are handed in with each sample,
+/// so that many of these can share one set.
 #[derive(Clone, Debug)]
 pub struct Pace {
     estimator: Estimator,
@@ -33,8 +33,8 @@ impl Pace {
         self.estimator.take_hint(hint);
     }
 
-    /// A round trip over the radio hops, of a segment with `mss` bytes of payload. The interval that follows from it and
-    /// those before; `None` as long as none has given a delay.
+    /// A round trip over the radio hops, of a segment with `mss` bytes of payload. The interval that follows from it
+    /// and those before; `None` as long as none has given a delay.
     pub fn sample(&mut self, params: &Params, mss: u32, rtt: Dur) -> Option<Dur> {
         let rtt = rtt.min(MAX_SAMPLE);
         self.measured.rtt = Some(rtt);

@@ -15,8 +15,8 @@ pub enum ShortPath {
 /// Acknowledgements that give a round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
-    /// Each, duplicate ones too: the sender is told when what it echoes had left ([`crate::Hint::RoundTrip`]). ns-2's TCP carries
-    /// timestamps in every packet without counting their bytes.
+    /// Each, duplicate ones too: the sender is told when what it echoes had left ([`crate::Hint::RoundTrip`]). ns-2's
+    /// TCP carries timestamps in every packet without counting their bytes.
     EveryAck,
     /// Those that acknowledge something new and nothing sent twice ([`crate::Ack::rtt`], Karn).
     Unambiguous,

@@ -52,8 +52,8 @@ fn the_interval_is_the_average_times_one_plus_two_cov() {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
-/// Clocks that agree: of five hops in 60 ms four took 48 ms; of three all count, or with the authors' rule one. No time at all is
-/// none that was measured.
+/// Clocks that agree: of five hops in 60 ms four took 48 ms; of three all count, or with the authors' rule one. No time
+/// at all is none that was measured.
 #[test]
 fn a_measured_delay_is_that_of_so_many_hops() {
     let measured = |params: &Params, millis, hops| {
@@ -89,8 +89,8 @@ fn the_variation_forgets() {
     }
 }
 
-/// The authors' agent: 112 bytes of headers on either side, one hop's delay below four hops, a fixed rate, 50 ms first, the
-/// mean absolute deviation of the delays, and no sample at half a second.
+/// The authors' agent: 112 bytes of headers on either side, one hop's delay below four hops, a fixed rate, 50 ms first,
+/// the mean absolute deviation of the delays, and no sample at half a second.
 #[test]
 fn the_authors_code_differs_as_the_table_says() {
     let (mut ap, mut win) = fed(Params::authors_code(), 3, Rate::kbps(11_000));
@@ -121,8 +121,8 @@ fn the_authors_code_replaces_long_queueing_by_its_average() {
     assert!((found.as_nanos() as f64 / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
-/// Times of links are rounded to the nearest nanosecond: at 3 kbit/s the 40 bytes of headers take 106,666,666.67 ns, the 80
-/// of both directions 213,333,333.33 ns.
+/// Times of links are rounded to the nearest nanosecond: at 3 kbit/s the 40 bytes of headers take 106,666,666.67 ns,
+/// the 80 of both directions 213,333,333.33 ns.
 #[test]
 fn times_of_links_are_rounded_to_the_nearest() {
     let mut estimator = delay::Estimator::new();

@@ -70,7 +70,8 @@ mod program {
         /// Gain of its antenna, as 3dB.
         #[arg(long, value_name = "GAIN", value_parser = gain, allow_hyphen_values = true)]
         gain: Option<f64>,
-        /// What is lost between it and another node in both directions, as n4=95dB, whatever their distance; may be repeated.
+        /// What is lost between it and another node in both directions, as n4=95dB, whatever their distance; may be
+        /// repeated.
         #[arg(long, value_name = "NODE=LOSS", value_parser = loss)]
         link: Vec<(String, f64)>,
     }
@@ -169,7 +170,8 @@ mod program {
         /// With --tap: tell routing daemons here how strongly their nodes hear each frame, and what was given up.
         #[arg(long, value_name = "PATH", requires = "tap")]
         radio: Option<PathBuf>,
-        /// With --tap: these nodes are hosted by the simulator's AODV or Babel beside routing daemons in the others, by the scenario's keys.
+        /// With --tap: these nodes are hosted by the simulator's AODV or Babel beside routing daemons in the others, by
+        /// the scenario's keys.
         #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "tap")]
         hosted: Vec<String>,
         /// Print the report as JSON when it ends.

@@ -1,8 +1,9 @@
 //! The kernels route: devices carry Ethernet frames, each of which becomes one frame on the simulated air.
 //!
-//! The network knows packets, not Ethernet. An IPv4 packet is one; its `dst` is the neighbour that the frame is for, and
-//! `src` the station that sends it, whatever addresses the packet has in its bytes, which stay as they are. Everything else (ARP,
-//! IPv6) crosses as a datagram of the same length that says which frame it stands for; the frame itself waits here.
+//! The network knows packets, not Ethernet. An IPv4 packet is one; its `dst` is the neighbour that the frame is for,
+//! and `src` the station that sends it, whatever addresses the packet has in its bytes, which stay as they are.
+//! Everything else (ARP, IPv6) crosses as a datagram of the same length that says which frame it stands for; the frame
+//! itself waits here.
 
 use super::Refused;
 use fourhop_proto::net::sizes::Sizes;
@@ -17,8 +18,8 @@ pub(super) const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// Frames that wait for their datagrams, per node. More than an interface queue holds and the MAC has in hand; those in excess
-/// were lost at a full queue.
+/// Frames that wait for their datagrams, per node. More than an interface queue holds and the MAC has in hand; those in
+/// excess were lost at a full queue.
 const WAITING: usize = 1024;
 
 /// The frames of all nodes that are no IPv4.
@@ -26,7 +27,8 @@ const WAITING: usize = 1024;
 pub struct Link {
     /// Bytes that a datagram counts on the air besides its payload.
     overhead: u32,
-    /// Of each node: its frames in the order in which they were sent, the number of the first, how many there have been.
+    /// Of each node: its frames in the order in which they were sent, the number of the first, how many there have
+    /// been.
     waiting: Vec<Waiting>,
 }
 
@@ -46,7 +48,8 @@ impl Waiting {
         self.first.wrapping_add(self.frames.len() as u32 - 1)
     }
 
-    /// A station's frames leave it in order: those before this one are on the air no more. It stays for other receivers.
+    /// A station's frames leave it in order: those before this one are on the air no more. It stays for other
+    /// receivers.
     fn take(&mut self, number: u32) -> Option<Rc<[u8]>> {
         let before = number.wrapping_sub(self.first) as usize;
         if before >= self.frames.len() {
@@ -111,7 +114,8 @@ impl Link {
                 encode::packet(packet, out);
                 true
             }
-            // Simulated flows are at addresses of nodes, too; what they send to a node that knows nothing of them ends here.
+            // Simulated flows are at addresses of nodes, too; what they send to a node that knows nothing of them ends
+            // here.
             _ => false,
         }
     }

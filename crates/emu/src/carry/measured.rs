@@ -1,14 +1,14 @@
 //! The simulated network routes, and its link layers measure for TCP (C3TCP): the module below the kernel's TCP.
 //!
-//! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the simulator's, of
-//! the same length; its bytes wait here. At the other end they get the time to live and the window with which the segment has
-//! come through the module there, with the checksums that follow. What the simulator's segments cannot say in the same length
-//! (options that it does not know) crosses as bytes, and is not measured. So does what goes to a wire or comes from one: links
-//! of other kinds measure nothing (docs/c3tcp.md).
+//! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the
+//! simulator's, of the same length; its bytes wait here. At the other end they get the time to live and the window with
+//! which the segment has come through the module there, with the checksums that follow. What the simulator's segments
+//! cannot say in the same length (options that it does not know) crosses as bytes, and is not measured. So does what
+//! goes to a wire or comes from one: links of other kinds measure nothing (docs/c3tcp.md).
 //!
-//! With acknowledgements of its own (`c3tcp.local_acks`) a module makes segments that the kernel has not sent, and cuts those that it
-//! has sent: every segment is then made anew from the simulator's, with the [bytes of its connection](super::streams). Of the
-//! kernel's IP header only addresses and time to live remain.
+//! With acknowledgements of its own (`c3tcp.local_acks`) a module makes segments that the kernel has not sent, and cuts
+//! those that it has sent: every segment is then made anew from the simulator's, with the [bytes of its
+//! connection](super::streams). Of the kernel's IP header only addresses and time to live remain.
 
 use super::Refused;
 use super::streams::{self, Streams};

@@ -116,8 +116,8 @@ mod tests {
     use fourhop_proto::net::sizes::Sizes;
     use fourhop_units::{Purpose, Stream};
 
-    /// Whatever a program writes to its device is taken or refused, and what is taken can be handed over; with a sound beginning
-    /// more of it gets that far.
+    /// Whatever a program writes to its device is taken or refused, and what is taken can be handed over; with a sound
+    /// beginning more of it gets that far.
     #[test]
     fn any_bytes_are_taken_or_refused() {
         let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);

@@ -1,13 +1,14 @@
-//! The simulated network routes, and every node receives as ad hoc TCP does: rater, delimiter and freezer below the kernel's
-//! TCP, which write the window into the acknowledgements that leave a node (Cho, Sirisena, Pawlikowski 2004, sections III-B to
-//! III-D). The sender need not know: any TCP obeys a window.
+//! The simulated network routes, and every node receives as ad hoc TCP does: rater, delimiter and freezer below the
+//! kernel's TCP, which write the window into the acknowledgements that leave a node (Cho, Sirisena, Pawlikowski 2004,
+//! sections III-B to III-D). The sender need not know: any TCP obeys a window.
 //!
-//! The paper takes forward delays from timestamps of synchronised clocks. The kernel's timestamps count milliseconds from an
-//! arbitrary beginning for each connection (RFC 7323 section 5.4), so the delay here is from the instant at which a segment has
-//! entered the network to that at which it leaves, read with the clock that `[adhoc_tcp]` describes.
+//! The paper takes forward delays from timestamps of synchronised clocks. The kernel's timestamps count milliseconds
+//! from an arbitrary beginning for each connection (RFC 7323 section 5.4), so the delay here is from the instant at
+//! which a segment has entered the network to that at which it leaves, read with the clock that `[adhoc_tcp]`
+//! describes.
 //!
-//! Leaves out: acknowledgements of its own. A closed window leaves with the next acknowledgement of the kernel, which may wait
-//! for its delayed-ACK timer.
+//! Leaves out: acknowledgements of its own. A closed window leaves with the next acknowledgement of the kernel, which
+//! may wait for its delayed-ACK timer.
 
 use super::Refused;
 use fourhop_proto::tcp::adhoc::{Clock, Packet, Receiver, ReceiverOptions};
@@ -17,7 +18,8 @@ use fourhop_units::{NodeId, Seq, Time};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Connections that are known at most; of more, the one that was silent longest is forgotten, and its window is the kernel's.
+/// Connections that are known at most; of more, the one that was silent longest is forgotten, and its window is the
+/// kernel's.
 const MOST: usize = 4096;
 /// RFC 9293 section 3.7.1: the largest payload if the SYN does not say.
 const DEFAULT_MSS: u16 = 536;

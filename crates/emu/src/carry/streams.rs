@@ -1,18 +1,19 @@
-//! The bytes of TCP connections, for modules that acknowledge data by themselves (`c3tcp.local_acks`): the kernel has let go of
-//! what it takes for acknowledged, and segments of a module begin and end where it wants.
+//! The bytes of TCP connections, for modules that acknowledge data by themselves (`c3tcp.local_acks`): the kernel has
+//! let go of what it takes for acknowledged, and segments of a module begin and end where it wants.
 
 use fourhop_proto::wire::TcpSegment;
 use fourhop_units::{Seq, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// Connections that are known at most, in either direction; of more, the one that was silent longest is forgotten. Modules
-/// remember fewer.
+/// Connections that are known at most, in either direction; of more, the one that was silent longest is forgotten.
+/// Modules remember fewer.
 const MOST: usize = 4096;
-/// Bytes of a connection that the peer has acknowledged already and that are kept: a module that has not heard of it sends them
-/// again.
+/// Bytes of a connection that the peer has acknowledged already and that are kept: a module that has not heard of it
+/// sends them again.
 const BEHIND: usize = 1 << 18;
-/// Bytes of a connection that are kept at all: more than an unscaled window, and what autotuning of the kernel comes to.
+/// Bytes of a connection that are kept at all: more than an unscaled window, and what autotuning of the kernel comes
+/// to.
 const AHEAD: usize = 1 << 24;
 
 /// An end of a connection.

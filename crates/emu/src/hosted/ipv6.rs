@@ -1,5 +1,6 @@
-//! Babel between the simulated network, where it goes over IPv4, and daemons, which speak it over IPv6 (RFC 8966 section 4 allows
-//! both): link-local addresses stand for nodes, IPv4 routes name their next hop, and neighbours are discovered (RFC 4861).
+//! Babel between the simulated network, where it goes over IPv4, and daemons, which speak it over IPv6 (RFC 8966
+//! section 4 allows both): link-local addresses stand for nodes, IPv4 routes name their next hop, and neighbours are
+//! discovered (RFC 4861).
 
 use etherparse::{Icmpv6Type, IpNumber, Ipv6Slice, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::wire::{BabelMessage, BabelTlv, BabelUpdate, decode};

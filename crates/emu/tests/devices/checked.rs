@@ -1,9 +1,9 @@
-//! Nodes that send anything at all, in a world of three radios and a wired host: whatever bytes a device gives is taken or
-//! refused, what is taken goes through the network and comes out as something that a device takes, and no packet comes out that
-//! nobody has sent. Shared by the test beside and by the fuzz target in `fuzz/`.
+//! Nodes that send anything at all, in a world of three radios and a wired host: whatever bytes a device gives is taken
+//! or refused, what is taken goes through the network and comes out as something that a device takes, and no packet
+//! comes out that nobody has sent. Shared by the test beside and by the fuzz target in `fuzz/`.
 //!
-//! An input is steps: first what the devices carry and who measures, then for each frame its node, how long the network runs
-//! afterwards (in units of 100 us), and its length (two bytes), which its bytes follow.
+//! An input is steps: first what the devices carry and who measures, then for each frame its node, how long the network
+//! runs afterwards (in units of 100 us), and its length (two bytes), which its bytes follow.
 
 use fourhop_emu::carry::link::Link;
 use fourhop_emu::carry::measured::Measured;
@@ -86,7 +86,8 @@ pub fn exercise(data: &[u8]) -> Passed {
     }
     let end = world.now() + Dur::from_secs(2);
     go_on(&mut world, &mut carry, &mut flows, mode, end, &control, &mut passed);
-    // A copy for each node that may hear it, and one more each time that a link layer has not heard the acknowledgement.
+    // A copy for each node that may hear it, and one more each time that a link layer has not heard the
+    // acknowledgement.
     assert!(passed.taken > 0 || passed.delivered == 0, "{passed:?}");
     passed
 }

@@ -163,8 +163,8 @@ mod program {
 ";
 
     const SIGNALS: &str = "
-SIGHUP reads the file again; with one that is wrong everything goes on as before. SIGTERM and SIGINT take the rules away, let go \
-what is held, and end.
+SIGHUP reads the file again; with one that is wrong everything goes on as before. SIGTERM and SIGINT take the rules \
+away, let go what is held, and end.
 ";
 
     fn clean() -> Result<ExitCode, Error> {

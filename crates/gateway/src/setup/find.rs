@@ -32,8 +32,8 @@ pub struct Found {
     pub radios: Vec<Device>,
 }
 
-/// Daemons by the name of their process, and the numbers under which they write routes (rtnetlink.h, iproute2's rt_protos), if
-/// they have some.
+/// Daemons by the name of their process, and the numbers under which they write routes (rtnetlink.h, iproute2's
+/// rt_protos), if they have some.
 const DAEMONS: [(&str, &[u8], Routing); 10] = [
     ("fourhop-aodvd", &[142], Routing::Aodv),
     ("babeld", &[42], Routing::Ip("babeld")),

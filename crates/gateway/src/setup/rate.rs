@@ -1,4 +1,5 @@
-//! The rate of the links of a mesh: what the Wi-Fi driver says, or what packets of two sizes take to a neighbour and back.
+//! The rate of the links of a mesh: what the Wi-Fi driver says, or what packets of two sizes take to a neighbour and
+//! back.
 
 use super::find::Found;
 use fourhop_live::netlink::look::{self, Device, Listed};
@@ -85,8 +86,9 @@ const NEIGHBOURS: usize = 3;
 const SIZES: [usize; 2] = [16, 1216];
 const ECHOES: u16 = 64;
 const LONGEST: Duration = Duration::from_secs(8);
-/// The quickest of so many echoes of a size counts. Waits before transmission are random: 31 slots of 20 us on either way make two
-/// echoes of one size differ by up to 1.2 ms, which at 5.5 Mbit/s is a third of what the larger size takes longer.
+/// The quickest of so many echoes of a size counts. Waits before transmission are random: 31 slots of 20 us on either
+/// way make two echoes of one size differ by up to 1.2 ms, which at 5.5 Mbit/s is a third of what the larger size takes
+/// longer.
 const OF_WHICH_ONE: usize = 4;
 /// An echo has so long, and so many may be lost one after another.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -123,8 +125,9 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
     Ok(slope(took))
 }
 
-/// What each further byte costs on the way there and back. Headers, turns and acknowledgements of the link cost both sizes the same; of
-/// the random waits each size has the same mean; the slow three quarters, which waited for others, are left out.
+/// What each further byte costs on the way there and back. Headers, turns and acknowledgements of the link cost both
+/// sizes the same; of the random waits each size has the same mean; the slow three quarters, which waited for others,
+/// are left out.
 fn slope(took: [Vec<Duration>; 2]) -> Option<Rate> {
     let [short, long] = took.map(quick);
     let took = long?.saturating_sub(short?).max(LEAST);
@@ -189,8 +192,8 @@ mod tests {
         assert_eq!(slope([short, vec![]]), None);
     }
 
-    /// Echoes as DCF makes them: a wait of up to 31 slots either way, a machine that is late by 1 ms in the mean in two thirds of the
-    /// cases, and every third behind the packets of others.
+    /// Echoes as DCF makes them: a wait of up to 31 slots either way, a machine that is late by 1 ms in the mean in two
+    /// thirds of the cases, and every third behind the packets of others.
     fn echoes(state: &mut u64, bits_per_us: f64) -> [Vec<Duration>; 2] {
         let mut chance = || {
             // xorshift64* (Vigna 2016).

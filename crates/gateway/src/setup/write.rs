@@ -5,7 +5,8 @@ use super::rate::Learned;
 use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
 /// Hops of 802.11s: its paths, by MAC address, and the addresses of its neighbours.
-const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' | while read mac hops; do ip -4 neigh show dev DEVICE | \
+const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' | while read mac hops; do ip -4 neigh \
+    show dev DEVICE | \
                      awk -v mac=$mac -v hops=$hops '$3 == mac {print $1, hops}'; done";
 
 /// Hops that are written where nothing tells them.
@@ -122,7 +123,8 @@ mod tests {
 
     #[test]
     fn what_else_the_file_says_stays() {
-        let before = "# ours\n[mesh]\ndevices = ['a'] # old\nrate = '2Mbps'\nhops = 'command'\ncommand = ['x']\n\n[pace]\nshare = 'own' # we like it\n";
+        let before = "# ours\n[mesh]\ndevices = ['a'] # old\nrate = '2Mbps'\nhops = 'command'\ncommand = ['x']\n\n\
+            [pace]\nshare = 'own' # we like it\n";
         let (text, _) = file(before, &mesh("b"), Routing::Ip("babeld"), &learned(), false).unwrap();
         assert!(text.starts_with("# ours\n[mesh]\ndevices = [\"b\"] # old\n"), "{text}");
         assert!(text.ends_with("[pace]\nshare = 'own' # we like it\n") && !text.contains("command"), "{text}");

@@ -1,4 +1,5 @@
-//! Devices, routes and neighbours of this thread's network namespace, all at once: what a program looks at before it is set up.
+//! Devices, routes and neighbours of this thread's network namespace, all at once: what a program looks at before it is
+//! set up.
 
 use super::Batch;
 use super::ask::attributes;

@@ -1,5 +1,5 @@
-//! Routes and rules of a program that keeps a table of its own: marked with its number of a protocol, by which they are found again
-//! after it was killed.
+//! Routes and rules of a program that keeps a table of its own: marked with its number of a protocol, by which they are
+//! found again after it was killed.
 
 use super::ask::attributes;
 use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
@@ -132,8 +132,8 @@ impl Batch {
         self.end();
     }
 
-    /// Removes whatever has been written under this number of a protocol in the namespace of this thread: rules, and routes of all
-    /// tables. Returns how many there were.
+    /// Removes whatever has been written under this number of a protocol in the namespace of this thread: rules, and
+    /// routes of all tables. Returns how many there were.
     ///
     /// # Errors
     /// If the kernel does not say what there is, or refuses to remove it.

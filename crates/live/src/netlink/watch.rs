@@ -1,4 +1,5 @@
-//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back, routes and rules that go.
+//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back, routes and rules
+//! that go.
 
 use super::ask::attributes;
 use super::own::gone;

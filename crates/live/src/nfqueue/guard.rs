@@ -1,9 +1,9 @@
 //! A second process that lets packets pass when the first one does not work: stopped, hung or killed.
 //!
-//! It has the sockets of the queues, too. As long as the first process sends beats it does nothing. When they stay away, it accepts
-//! what the queues hold and gives the queues up, so that packets pass by the rule's bypass; it says so to the first process, which takes
-//! its queues again when it goes on. When the first process has ended, it accepts what the queues hold and ends: what a killed process
-//! has held is late, not lost.
+//! It has the sockets of the queues, too. As long as the first process sends beats it does nothing. When they stay
+//! away, it accepts what the queues hold and gives the queues up, so that packets pass by the rule's bypass; it says so
+//! to the first process, which takes its queues again when it goes on. When the first process has ended, it accepts
+//! what the queues hold and ends: what a killed process has held is late, not lost.
 
 use super::{Queues, begin, end};
 use crate::netlink::attribute;
@@ -38,8 +38,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts this program once more, as a guard of these queues. It has the rights of this process, no open files but the sockets,
-    /// and a group of its own, so that Ctrl-Z in a terminal does not stop both.
+    /// Starts this program once more, as a guard of these queues. It has the rights of this process, no open files but
+    /// the sockets, and a group of its own, so that Ctrl-Z in a terminal does not stop both.
     ///
     /// # Errors
     /// If the system cannot start it.

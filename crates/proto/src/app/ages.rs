@@ -1,9 +1,10 @@
 //! How old bytes are when they are delivered: what each end of a TCP flow writes down, and the ages that follow.
 //!
 //! A byte is born when it becomes the next to be sent: when the byte before it has left for the first time, or when the
-//! application writes it to a sender that has nothing else. From then on everything counts that keeps it from the receiving
-//! application: a window that is full, pacing, a frozen sender, the network, retransmissions, and the wait for what is missing
-//! before it. Where the application has always more to send, this is the delay of data that is made as late as possible.
+//! application writes it to a sender that has nothing else. From then on everything counts that keeps it from the
+//! receiving application: a window that is full, pacing, a frozen sender, the network, retransmissions, and the wait
+//! for what is missing before it. Where the application has always more to send, this is the delay of data that is made
+//! as late as possible.
 
 use fourhop_units::{Dur, Time};
 
@@ -25,7 +26,8 @@ impl AgeLog {
         self.born = now;
     }
 
-    /// Sender: a segment leaves whose bytes end at `end` of its connection's stream; those that were sent before do not count.
+    /// Sender: a segment leaves whose bytes end at `end` of its connection's stream; those that were sent before do not
+    /// count.
     pub(crate) fn note_sent(&mut self, end: u64, now: Time) {
         let end = self.base + end;
         if end > self.bytes() {
@@ -116,8 +118,8 @@ mod tests {
 
     const MS: fn(u64) -> Dur = Dur::from_millis;
 
-    /// Four segments of 100 bytes. The second one is held back until 30 ms and was born when the first left; the third is lost,
-    /// sent again, and keeps the fourth waiting.
+    /// Four segments of 100 bytes. The second one is held back until 30 ms and was born when the first left; the third
+    /// is lost, sent again, and keeps the fourth waiting.
     ///
     /// ```text
     /// ms         0    10         30   40   50     70       90
@@ -144,8 +146,8 @@ mod tests {
         assert_eq!(Ages::of(&sender, &receiver, at(90), at(99)), None);
     }
 
-    /// A delivery may end within a segment. Bytes of the next connection follow those of the one before, and are born when they
-    /// are written.
+    /// A delivery may end within a segment. Bytes of the next connection follow those of the one before, and are born
+    /// when they are written.
     #[test]
     fn connections_follow_each_other() {
         let (mut sender, mut receiver) = (AgeLog::default(), AgeLog::default());

@@ -1,5 +1,5 @@
-//! Constant bit rate: a datagram of fixed size at fixed intervals, the first at the start (ns-2.35 `Application/Traffic/CBR`
-//! without randomisation).
+//! Constant bit rate: a datagram of fixed size at fixed intervals, the first at the start (ns-2.35
+//! `Application/Traffic/CBR` without randomisation).
 
 use fourhop_units::{Bytes, Dur, Rate, Time};
 

@@ -13,7 +13,8 @@ pub struct Config {
     pub stop: Option<Time>,
     /// Between requests.
     pub interval: Dur,
-    /// Requests under way at most; a further one waits for an answer, or until one has been under way for [`LOST_AFTER`].
+    /// Requests under way at most; a further one waits for an answer, or until one has been under way for
+    /// [`LOST_AFTER`].
     pub outstanding: Option<u32>,
     /// Payload of a request.
     pub payload: Bytes,

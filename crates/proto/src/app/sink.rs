@@ -130,7 +130,8 @@ mod tests {
     }
 
     proptest! {
-        /// None is delivered twice, whatever comes; what is within the window is delivered once; every other is counted.
+        /// None is delivered twice, whatever comes; what is within the window is delivered once; every other is
+        /// counted.
         #[test]
         fn as_if_every_number_were_remembered(first in any::<u32>(), steps in prop::collection::vec(step(), 0..60)) {
             let (mut sink, mut seen) = (Sink::default(), BTreeSet::new());

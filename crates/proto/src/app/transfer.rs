@@ -3,8 +3,8 @@
 //! An endless transfer writes more than any run can carry. As with ns-2's FTP, a stop ends the supply; outstanding data
 //! is still retransmitted.
 //!
-//! A transfer with a rate writes what its application has by then, ten milliseconds at a time, as a program that makes data at a
-//! constant rate does (`iperf -b`).
+//! A transfer with a rate writes what its application has by then, ten milliseconds at a time, as a program that makes
+//! data at a constant rate does (`iperf -b`).
 
 use fourhop_units::{Bytes, Dur, Rate, Time};
 

@@ -7,7 +7,8 @@ use fourhop_units::{Dur, Time};
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Acceptable standing delay. RFC 8289 section 4.3: 5 ms; below the time one packet takes to send it makes no sense.
+    /// Acceptable standing delay. RFC 8289 section 4.3: 5 ms; below the time one packet takes to send it makes no
+    /// sense.
     pub target: Dur,
     /// Worst round trip expected. Section 4.3: 100 ms.
     pub interval: Dur,
@@ -41,7 +42,8 @@ impl Codel {
         at + Dur::from_nanos((u128::from(config.interval.as_nanos()) << 16).div_euclid(u128::from(root)) as u64)
     }
 
-    /// Section 5.6, `dodequeue`: has the delay been above the target for an interval? `backlog` bytes stay behind this packet.
+    /// Section 5.6, `dodequeue`: has the delay been above the target for an interval? `backlog` bytes stay behind this
+    /// packet.
     fn may_drop(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> bool {
         if waited < config.target || backlog <= u64::from(mtu) {
             self.first_above = None;
@@ -56,7 +58,8 @@ impl Codel {
         }
     }
 
-    /// Section 5.5, `dequeue`, for the packet at the head, which has waited that long. Asked again after [`Verdict::Drop`].
+    /// Section 5.5, `dequeue`, for the packet at the head, which has waited that long. Asked again after
+    /// [`Verdict::Drop`].
     pub fn handle_head(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> Verdict {
         let may_drop = self.may_drop(config, now, waited, backlog, mtu);
         if self.dropping {
@@ -123,8 +126,9 @@ mod tests {
         assert_eq!(&found[..5], [100, 200, 271, 329, 379]);
     }
 
-    /// RFC 8289 section 5.5: a rate of drops that was in force a short while ago is taken up again, less the drops it began with;
-    /// "short" is below 16 intervals since the drop that would have been next, and a single drop is no rate.
+    /// RFC 8289 section 5.5: a rate of drops that was in force a short while ago is taken up again, less the drops it
+    /// began with; "short" is below 16 intervals since the drop that would have been next, and a single drop is no
+    /// rate.
     #[test]
     fn a_recent_drop_rate_is_taken_up_again() {
         let drop_next = Time::from_secs(9);

@@ -1,5 +1,5 @@
-//! The queues of FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with new flows first, each queue
-//! under CoDel.
+//! The queues of FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with new flows first,
+//! each queue under CoDel.
 //!
 //! Who owns them decides how many packets they hold, and when the next one leaves.
 
@@ -44,7 +44,8 @@ impl<P> Queue<P> {
 /// Queues of flows. There are no timers.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<P> {
-    /// Hash values that have been seen, in order, each with the place of its queue: of thousands of possible ones few have.
+    /// Hash values that have been seen, in order, each with the place of its queue: of thousands of possible ones few
+    /// have.
     places: Vec<(u32, u32)>,
     queues: Vec<Queue<P>>,
     /// Lists of section 4.2: new and old flows.
@@ -97,8 +98,8 @@ impl<P> FlowQueues<P> {
         self.queues.iter().map(|queue| queue.bytes).max().unwrap_or(0)
     }
 
-    /// Section 4.1.1: on overflow, packets are dropped from the head of the longest queue; of equally long ones that of the
-    /// largest hash value.
+    /// Section 4.1.1: on overflow, packets are dropped from the head of the longest queue; of equally long ones that of
+    /// the largest hash value.
     pub fn drop_from_longest(&mut self) -> Option<P> {
         let by_bytes = |&place: &u32| self.queues[place as usize].bytes;
         let longest = self.places.iter().map(|&(_, place)| place).max_by_key(by_bytes)?;
@@ -109,8 +110,8 @@ impl<P> FlowQueues<P> {
         Some(head.packet)
     }
 
-    /// Section 4.2: the next packet by deficit round robin, new flows before old ones. What CoDel drops goes to `lost`, which gives
-    /// back what is to pass after all.
+    /// Section 4.2: the next packet by deficit round robin, new flows before old ones. What CoDel drops goes to `lost`,
+    /// which gives back what is to pass after all.
     pub fn dequeue(&mut self, config: &Config, now: Time, mut lost: impl FnMut(P) -> Option<P>) -> Option<P> {
         loop {
             let from_new = !self.new.is_empty();

@@ -5,8 +5,8 @@
 
 use core::net::IpAddr;
 
-/// The secret that decides the places of flows in a table. A gateway between real networks draws one at random when it starts;
-/// with one that is known, anybody can choose flows that share a place.
+/// The secret that decides the places of flows in a table. A gateway between real networks draws one at random when it
+/// starts; with one that is known, anybody can choose flows that share a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HashKey(pub [u64; 2]);
 
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use core::hash::Hasher;
 
-    /// The standard library's default hasher is SipHash-1-3 with a key of zeros today; its authors do not promise it for
-    /// ever, in which case this test and not the function is at fault.
+    /// The standard library's default hasher is SipHash-1-3 with a key of zeros today; its authors do not promise it
+    /// for ever, in which case this test and not the function is at fault.
     #[test]
     #[allow(clippy::disallowed_types)]
     fn agrees_with_another_siphash() {
@@ -68,8 +68,8 @@ mod tests {
         }
     }
 
-    /// Key and message of the appendix of the paper, 00 to 0f each, with 1 and 3 rounds; the number is that of a program of its
-    /// own, which gives the appendix's for 2 and 4 rounds.
+    /// Key and message of the appendix of the paper, 00 to 0f each, with 1 and 3 rounds; the number is that of a
+    /// program of its own, which gives the appendix's for 2 and 4 rounds.
     #[test]
     fn every_bit_of_the_key_counts() {
         let bytes = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];

@@ -6,8 +6,8 @@
 //! | [`flow_queues`] | FQ-CoDel (RFC 8290): queues of flows in deficit round robin |
 //! | `hash` | the keyed hash that gives a flow its queue |
 //!
-//! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each neighbour
-//! ([`crate::net::station_queues`]).
+//! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each
+//! neighbour ([`crate::net::station_queues`]).
 //!
 //! What CoDel would drop the owner of the queues may mark instead (RFC 3168).
 

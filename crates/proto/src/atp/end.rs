@@ -89,8 +89,8 @@ impl FlowEnd for End {
         }
     }
 
-    /// It has no retransmission timer: what comes nearest to its expiry is that feedback fails to come until the path is
-    /// probed anew.
+    /// It has no retransmission timer: what comes nearest to its expiry is that feedback fails to come until the path
+    /// is probed anew.
     fn counts(&self) -> Counts {
         let End::Sender(_, sender) = self else { return Counts::default() };
         let stats = sender.stats();

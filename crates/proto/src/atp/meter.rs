@@ -1,4 +1,5 @@
-//! A node's part: how long packets wait in its queue, how long their transmission takes, and what it writes into those of ATP.
+//! A node's part: how long packets wait in its queue, how long their transmission takes, and what it writes into those
+//! of ATP.
 //!
 //! ```text
 //!   enters queue        leaves queue                         acknowledged, or given up
@@ -7,9 +8,10 @@
 //!                            ▲ packet's delay = max(it, mean wait + mean transmission so far)
 //! ```
 //!
-//! The transmission contains the access to the medium and every retry, so that the neighbours' traffic counts. Means are
-//! exponential and belong to the node, not to a flow. Waits are those of ATP's data, which carries the instant it came to the
-//! queue; in a queue that is served in order everything else waits as long. Transmissions are those of all unicast packets.
+//! The transmission contains the access to the medium and every retry, so that the neighbours' traffic counts. Means
+//! are exponential and belong to the node, not to a flow. Waits are those of ATP's data, which carries the instant it
+//! came to the queue; in a queue that is served in order everything else waits as long. Transmissions are those of all
+//! unicast packets.
 
 use super::{Config, micros};
 use crate::wire::{AtpContent, AtpData, Body, Msdu, Payload, Segment};
@@ -17,8 +19,8 @@ use fourhop_units::{Dur, Time};
 
 /// The averages of a node.
 ///
-/// [`Meter::handle_departure`] sees each packet that leaves the queue for the MAC, [`Meter::handle_free`] the MAC when it has
-/// nothing in hand, as often as the driver likes. There are no timers.
+/// [`Meter::handle_departure`] sees each packet that leaves the queue for the MAC, [`Meter::handle_free`] the MAC when
+/// it has nothing in hand, as often as the driver likes. There are no timers.
 #[derive(Clone, Debug)]
 pub struct Meter {
     config: Config,
@@ -45,7 +47,8 @@ impl Meter {
         }
     }
 
-    /// A packet leaves the queue for the MAC. `alone` says how long its transmission lasts at least, with nobody in the way.
+    /// A packet leaves the queue for the MAC. `alone` says how long its transmission lasts at least, with nobody in the
+    /// way.
     pub fn handle_departure(&mut self, now: Time, msdu: &mut Msdu, alone: impl FnOnce(&Msdu) -> Dur) {
         self.handle_free(now);
         if msdu.dst.is_broadcast() || matches!(msdu.payload, Payload::Arp(_)) {

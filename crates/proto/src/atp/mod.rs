@@ -1,5 +1,5 @@
-//! ATP, the ad hoc transport protocol (Sundaresan, Anantharaman, Hsieh, Sivakumar, MobiHoc 2003; IEEE Transactions on Mobile
-//! Computing 4, 2005): reliable, paced by a rate that the nodes of the path tell, and no TCP.
+//! ATP, the ad hoc transport protocol (Sundaresan, Anantharaman, Hsieh, Sivakumar, MobiHoc 2003; IEEE Transactions on
+//! Mobile Computing 4, 2005): reliable, paced by a rate that the nodes of the path tell, and no TCP.
 //!
 //! ```text
 //!  sender ── data, a packet every 1 / rate ──► node ──► node ──► receiver
@@ -16,9 +16,9 @@
 //! | [`receiver`] | the stream in order, averages, feedback |
 //! | [`end`] | both ends as their nodes see them |
 //!
-//! The paper itself was not at hand: what is here follows what others write of it, above all the papers on TCP-AP and TCP-GAP,
-//! and the abstracts. Which constants those give, which are ours because they leave them open, and what is left out:
-//! docs/atp.md. A constant that is not marked as theirs is ours.
+//! The paper itself was not at hand: what is here follows what others write of it, above all the papers on TCP-AP and
+//! TCP-GAP, and the abstracts. Which constants those give, which are ours because they leave them open, and what is
+//! left out: docs/atp.md. A constant that is not marked as theirs is ours.
 
 pub mod end;
 pub mod meter;
@@ -41,12 +41,13 @@ pub struct Config {
     pub epoch: Dur,
     /// Weight of the old average of delays, at nodes and at the receiver, in thousandths. Ours: 3/4.
     pub smoothing: u32,
-    /// By how much the path has to offer more than the present rate before that rises, as a share of it in thousandths. Ours: 1/10.
+    /// By how much the path has to offer more than the present rate before that rises, as a share of it in thousandths.
+    /// Ours: 1/10.
     pub increase_over: u32,
     /// Share of what the path offers more by which the rate then rises, in thousandths. Ours: 1/5.
     pub increase_by: u32,
-    /// What a node that has sent nothing for an epoch reckons with: so many packets of the flow compete around it for the
-    /// medium. Ours: 3, a packet that arrives, one that leaves, and the one at the next node.
+    /// What a node that has sent nothing for an epoch reckons with: so many packets of the flow compete around it for
+    /// the medium. Ours: 3, a packet that arrives, one that leaves, and the one at the next node.
     pub idle_factor: u32,
     /// Payload of a packet in bytes.
     pub mss: u32,

@@ -25,8 +25,9 @@ impl PacketRate {
         PacketRate(self.0.max(thousandths))
     }
 
-    /// The rate after feedback of `offered`. Description: it rises, by a fraction of the difference, only if the path offers more
-    /// than the present rate and a fraction of it; it falls to what is offered at once; it is maintained otherwise.
+    /// The rate after feedback of `offered`. Description: it rises, by a fraction of the difference, only if the path
+    /// offers more than the present rate and a fraction of it; it falls to what is offered at once; it is maintained
+    /// otherwise.
     #[must_use]
     pub fn after_feedback(self, offered: PacketRate, config: &Config) -> PacketRate {
         let (own, offered) = (u128::from(self.0), u128::from(offered.0));

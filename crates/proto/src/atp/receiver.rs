@@ -1,8 +1,8 @@
 //! The receiver: puts the stream in order, averages the delays that packets bring, and feeds back once in an epoch.
 //!
-//! Feedback is also the answer to a probe, at once and with that probe's delay alone, since quick start asks for the path as it is.
-//! Ours: a receiver to which nothing comes for three epochs says nothing more until something comes. By then its sender probes, or
-//! has sent everything; so no packet is needed that ends a stream.
+//! Feedback is also the answer to a probe, at once and with that probe's delay alone, since quick start asks for the
+//! path as it is. Ours: a receiver to which nothing comes for three epochs says nothing more until something comes. By
+//! then its sender probes, or has sent everything; so no packet is needed that ends a stream.
 
 use super::{Config, micros};
 use crate::wire::{AtpData, AtpFeedback};

@@ -1,9 +1,9 @@
 //! What a sender has sent: what of it has arrived, what is lost, and what goes next.
 //!
-//! Data is cut into packets of one size, but for the last. Each transmission has a number, so feedback that names the newest
-//! number received tells which transmissions came before it: what of those has not arrived is lost (nothing waits for packets that
-//! overtake each other). What was sent behind it is lost when it has been under way for two epochs, each of which is longer than
-//! a round trip.
+//! Data is cut into packets of one size, but for the last. Each transmission has a number, so feedback that names the
+//! newest number received tells which transmissions came before it: what of those has not arrived is lost (nothing
+//! waits for packets that overtake each other). What was sent behind it is lost when it has been under way for two
+//! epochs, each of which is longer than a round trip.
 
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::{Dur, Seq, Time};
@@ -84,8 +84,8 @@ impl Scoreboard {
         ((self.base + count as u64) * self.mss).min(self.end)
     }
 
-    /// What goes next: first what is lost (description: retransmissions first), then new data. The flag says whether it has been
-    /// sent before.
+    /// What goes next: first what is lost (description: retransmissions first), then new data. The flag says whether it
+    /// has been sent before.
     pub fn next(&mut self, now: Time) -> Option<(AtpData, bool)> {
         let place = match self.lost {
             0 => None,

@@ -7,8 +7,9 @@
 //!                     └──────────────────────────────────────────────────┘   3 epochs without
 //! ```
 //!
-//! There is no retransmission timer and no window that follows losses: data that is lost goes out again within the rate.
-//! Description: what happens after two and three epochs. Ours: an epoch counts as missed half an epoch after its feedback was due.
+//! There is no retransmission timer and no window that follows losses: data that is lost goes out again within the
+//! rate. Description: what happens after two and three epochs. Ours: an epoch counts as missed half an epoch after its
+//! feedback was due.
 
 use super::Config;
 use super::rate::PacketRate;
@@ -48,8 +49,8 @@ enum Phase {
 
 /// The sender of one stream.
 ///
-/// [`Sender::open`] comes first and once. Every call may change `next_timeout`; [`Sender::handle_timeout`] has at most one packet
-/// to send and is called again until there is none.
+/// [`Sender::open`] comes first and once. Every call may change `next_timeout`; [`Sender::handle_timeout`] has at most
+/// one packet to send and is called again until there is none.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,

@@ -115,7 +115,8 @@ mod tests {
         assert_eq!(rto.get(), Dur::from_secs(3));
     }
 
-    /// Karn (RFC 6298 section 3): nothing that was sent twice is a sample. One segment is timed at a time, up to where it ends.
+    /// Karn (RFC 6298 section 3): nothing that was sent twice is a sample. One segment is timed at a time, up to where
+    /// it ends.
     #[test]
     fn a_sample_is_the_round_trip_of_one_segment_sent_once() {
         let mut rto = Rto::default();

@@ -8,8 +8,8 @@ use crate::wire::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, Tc
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// Connections that a node remembers at most; the one that was silent longest is forgotten, and its window is its peer's
-/// again.
+/// Connections that a node remembers at most; the one that was silent longest is forgotten, and its window is its
+/// peer's again.
 const FLOWS_MAX: usize = 256;
 
 /// A connection as this node sees it.
@@ -43,10 +43,10 @@ struct Local {
     segments: Segments,
 }
 
-/// The modules of a node, between its transports and its network layer. [`Modules::handle_outgoing`] sees each packet that
-/// was made here, [`Modules::handle_incoming`] each packet for this node before its transport does. Where local
-/// acknowledgements are in use, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there are
-/// no timers.
+/// The modules of a node, between its transports and its network layer. [`Modules::handle_outgoing`] sees each packet
+/// that was made here, [`Modules::handle_incoming`] each packet for this node before its transport does. Where local
+/// acknowledgements are in use, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there
+/// are no timers.
 #[derive(Clone, Debug)]
 pub struct Modules {
     options: Options,

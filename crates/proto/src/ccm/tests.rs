@@ -157,8 +157,8 @@ fn the_true_delay_is_that_of_both_ways() {
     assert_eq!(module.window().current(now).and_then(|estimate| estimate.truth), Some(Dur::from_millis(32)));
 }
 
-/// It is averaged as the measured delay is, so that the two can be compared: 3/4 of 32 ms and 1/4 of 52 ms make 37 ms. Where
-/// the newest packet says nothing of it, nothing is known.
+/// It is averaged as the measured delay is, so that the two can be compared: 3/4 of 32 ms and 1/4 of 52 ms make 37 ms.
+/// Where the newest packet says nothing of it, nothing is known.
 #[test]
 fn the_true_delay_is_averaged_like_the_measured_one() {
     let mut module = Ccm::new(Options { smoothing: 750, ..Options::NEWEST });
@@ -186,8 +186,8 @@ fn limits_are_of_at_least_one_segment() {
     assert_eq!(module.limits(Time::from_millis(110)), Limits { window: Some(3_000), ..limits });
 }
 
-/// A SYN that comes again with its acknowledgement is the same connection; one of the peer's own begins another, of which
-/// nothing is known.
+/// A SYN that comes again with its acknowledgement is the same connection; one of the peer's own begins another, of
+/// which nothing is known.
 #[test]
 fn a_connection_begins_with_a_syn() {
     let mut module = Ccm::new(Options::NEWEST);
@@ -201,8 +201,8 @@ fn a_connection_begins_with_a_syn() {
     assert_eq!(module.window().current(now), None);
 }
 
-/// A window update says what the estimate has become; only one that would look like a duplicate is a unit larger, and never
-/// larger than the peer's window.
+/// A window update says what the estimate has become; only one that would look like a duplicate is a unit larger, and
+/// never larger than the peer's window.
 #[test]
 fn window_updates_say_the_estimate() {
     let mut module = sender(1000, None, None);
@@ -270,8 +270,8 @@ fn only_data_and_acknowledgements_of_measured_data_carry_options() {
 }
 
 proptest! {
-    /// Never above what the peer advertised; never below one segment, unless the peer's own window is; and a window left
-    /// alone without measurements.
+    /// Never above what the peer advertised; never below one segment, unless the peer's own window is; and a window
+    /// left alone without measurements.
     #[test]
     fn the_window_stays_within_its_bounds(
         mss in 1u16..9_000,

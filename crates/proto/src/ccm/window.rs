@@ -21,9 +21,9 @@ pub struct Options {
     pub smoothing: u32,
     /// Does the module acknowledge to the local TCP, for full control of the window?
     pub local_acks: bool,
-    /// Does the module read the simulator's notes on a packet ([`PacketMeta`](crate::wire::PacketMeta)): over how many links it
-    /// has come, and since when it has been on its way? Only the simulator sets this. Without, links are counted by the time
-    /// to live, and [`Estimate::truth`] is not known.
+    /// Does the module read the simulator's notes on a packet ([`PacketMeta`](crate::wire::PacketMeta)): over how many
+    /// links it has come, and since when it has been on its way? Only the simulator sets this. Without, links are
+    /// counted by the time to live, and [`Estimate::truth`] is not known.
     pub simulated: bool,
 }
 
@@ -41,8 +41,8 @@ pub struct Estimate {
     pub bandwidth: u64,
     /// Delay there, without queueing, and back.
     pub delay: Dur,
-    /// What packets and their acknowledgements really took there, without waits in queues, and back, averaged as `delay`
-    /// is, where the simulator has told.
+    /// What packets and their acknowledgements really took there, without waits in queues, and back, averaged as
+    /// `delay` is, where the simulator has told.
     pub truth: Option<Dur>,
 }
 

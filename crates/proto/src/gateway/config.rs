@@ -12,18 +12,20 @@ pub struct Config {
     pub option: bool,
     /// Are flows throttled that run ahead of the others? Section 4.4.
     pub goodput_control: Option<GoodputControl>,
-    /// How often intervals of flows into the mesh are made the same (`even.rs`); `None`: each flow has its own, as in the paper.
+    /// How often intervals of flows into the mesh are made the same (`even.rs`); `None`: each flow has its own, as in
+    /// the paper.
     pub even: Option<Dur>,
     /// How long a packet may wait to be paced, which advertised windows in passing acknowledgements are held to
     /// (`window.rs`); `None`: as the paper has it, what the receiver's window allows.
     pub sojourn: Option<Dur>,
-    /// Are windows held to whole segments? Linux fills a window to its last byte, so that every other segment may be short, and
-    /// each takes an interval.
+    /// Are windows held to whole segments? Linux fills a window to its last byte, so that every other segment may be
+    /// short, and each takes an interval.
     pub whole_segments: bool,
     /// Are receivers expected that delay acknowledgements (`delayed.rs`)? The paper's acknowledge every segment.
     pub delayed_acks: bool,
-    /// Does a round trip count for at least what its bits take on the links? One of a link with a burst of its own (a token bucket, a
-    /// switch that passes what it polices later) is shorter, and varies by many times its mean, which adaptive pacing multiplies by.
+    /// Does a round trip count for at least what its bits take on the links? One of a link with a burst of its own (a
+    /// token bucket, a switch that passes what it polices later) is shorter, and varies by many times its mean, which
+    /// adaptive pacing multiplies by.
     pub least_round_trip: bool,
     /// Is everything measured and computed, and nothing done: no packet waits, none is changed?
     pub observe: bool,
@@ -50,8 +52,8 @@ pub struct Config {
 /// For whose sake goodput control throttles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Among {
-    /// For slow flows out of the mesh, as the title of section 4.4 says: those of one direction share evenly without control,
-    /// and what is taken from one of them is lost.
+    /// For slow flows out of the mesh, as the title of section 4.4 says: those of one direction share evenly without
+    /// control, and what is taken from one of them is lost.
     Oncoming,
     /// For slow flows of either direction, as its text says.
     All,
@@ -66,13 +68,13 @@ pub struct GoodputControl {
     pub threshold: u32,
     /// How often goodputs are compared. The paper: 5 s.
     pub interval: Dur,
-    /// Which part, in thousandths, of what throttled flows lose the others must gain for throttles to stay. The paper: "an
-    /// increase". Assumed: 100, because a sender that has slowed down takes many round trips to gain more.
+    /// Which part, in thousandths, of what throttled flows lose the others must gain for throttles to stay. The paper:
+    /// "an increase". Assumed: 100, because a sender that has slowed down takes many round trips to gain more.
     pub gain: u32,
     /// By how much a throttled rate rises each interval, in thousandths. Open in the paper. Assumed: 30.
     pub ageing: u32,
-    /// Intervals between a throttle that was in vain and the next; doubled after each further one in vain, three times at most.
-    /// Open in the paper. Assumed: 4.
+    /// Intervals between a throttle that was in vain and the next; doubled after each further one in vain, three times
+    /// at most. Open in the paper. Assumed: 4.
     pub rest: u32,
 }
 

@@ -1,15 +1,17 @@
 //! Round trips of receivers that delay their acknowledgements.
 //!
-//! A receiver that waits for a second segment (RFC 5681 section 4.2; Linux waits 40 ms and more) adds its wait to the round trip of each
-//! segment that it acknowledges alone. Adaptive pacing would take that for a longer path and leave more room between segments, which the
-//! receiver then acknowledges alone all the more: pacing gets stuck at a segment for each wait.
+//! A receiver that waits for a second segment (RFC 5681 section 4.2; Linux waits 40 ms and more) adds its wait to the
+//! round trip of each segment that it acknowledges alone. Adaptive pacing would take that for a longer path and leave
+//! more room between segments, which the receiver then acknowledges alone all the more: pacing gets stuck at a segment
+//! for each wait.
 //!
-//! An acknowledgement of two segments or more was caused by the newest of them, so its round trip is that of the path. One that covers a
-//! single segment counts only for a receiver that does not delay. Which kind a receiver is shows when two segments leave together: this
-//! asks for such a pair whenever there have been no certain samples for a while.
+//! An acknowledgement of two segments or more was caused by the newest of them, so its round trip is that of the path.
+//! One that covers a single segment counts only for a receiver that does not delay. Which kind a receiver is shows when
+//! two segments leave together: this asks for such a pair whenever there have been no certain samples for a while.
 
-/// Without a certain sample in so many acknowledgements, a pair is to leave: of a receiver that delays, and of one that has not shown
-/// that it does. A pair takes the place of two single segments, so that few of them disturb a path little.
+/// Without a certain sample in so many acknowledgements, a pair is to leave: of a receiver that delays, and of one that
+/// has not shown that it does. A pair takes the place of two single segments, so that few of them disturb a path
+/// little.
 const ASK: [u32; 2] = [8, 32];
 
 /// State of a receiver.

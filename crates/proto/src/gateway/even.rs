@@ -1,16 +1,16 @@
 //! The same interval for every flow into the mesh, out of what adaptive pacing gives all of them together.
 //!
-//! Adaptive pacing gives each flow the interval of its own path, so that of flows at one hop and at six the first gets several times
-//! as much: its packets cost less airtime. Here the airtime is pooled and divided by packets:
+//! Adaptive pacing gives each flow the interval of its own path, so that of flows at one hop and at six the first gets
+//! several times as much: its packets cost less airtime. Here the airtime is pooled and divided by packets:
 //!
 //! ```text
 //!   airtime that the flows may take in a second:  sum of c_i / I_i
 //!   with the same interval I for all:             sum of c_i / I          so  I = sum of c_i / sum of (c_i / I_i)
 //! ```
 //!
-//! I_i is what adaptive pacing asks for flow i, and c_i the links on its path of which only one can carry a packet at a time:
-//! its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1 of the TCP-AP
-//! paper). A path that becomes crowded lengthens its own I_i and with it the interval of all.
+//! I_i is what adaptive pacing asks for flow i, and c_i the links on its path of which only one can carry a packet at a
+//! time: its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1
+//! of the TCP-AP paper). A path that becomes crowded lengthens its own I_i and with it the interval of all.
 
 use fourhop_units::Dur;
 
@@ -35,8 +35,8 @@ impl Pool {
         self.taken += ((u128::from(links) * 1_000_000_000) << 20) / u128::from(interval.as_nanos().max(1));
     }
 
-    /// The interval for all; `None`: there are not two flows. One alone follows its own, which changes with each round trip; with
-    /// what that was at one moment it carried an eighth less over four hops (docs/gateway.md).
+    /// The interval for all; `None`: there are not two flows. One alone follows its own, which changes with each round
+    /// trip; with what that was at one moment it carried an eighth less over four hops (docs/gateway.md).
     pub fn interval(&self) -> Option<Dur> {
         if self.flows < 2 {
             return None;

@@ -79,7 +79,8 @@ pub struct Flow<P> {
     pub marks: (u64, u64),
     /// Its state in goodput control.
     pub memory: Memory,
-    /// For how long data into the mesh was waiting or in flight since the last comparison, but for what `busy_since` adds.
+    /// For how long data into the mesh was waiting or in flight since the last comparison, but for what `busy_since`
+    /// adds.
     active: Dur,
     busy_since: Option<Time>,
     /// Which side made it known, and window scales as the SYNs said.
@@ -131,7 +132,8 @@ impl<P> Flow<P> {
             self.scales[from as usize] = segment.options.window_scale;
             self.syns[from as usize] = true;
         }
-        // Of a connection whose SYNs went elsewhere, before a handover or a restart, a window says nothing: its unit is not known.
+        // Of a connection whose SYNs went elsewhere, before a handover or a restart, a window says nothing: its unit is
+        // not known.
         if from == Side::Wireless && segment.flags.ack && self.syns == [true; 2] {
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
             let shift = if segment.flags.syn { 0 } else { self.shift(from) };
@@ -155,8 +157,8 @@ impl<P> Flow<P> {
         both.and(self.scales[from as usize]).unwrap_or(0)
     }
 
-    /// What the window of an acknowledgement from the wireless side has to be for packets to wait no longer than `target`;
-    /// `None`: as it is. `whole`: its edge moves by whole segments.
+    /// What the window of an acknowledgement from the wireless side has to be for packets to wait no longer than
+    /// `target`; `None`: as it is. `whole`: its edge moves by whole segments.
     pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
         let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
@@ -292,7 +294,8 @@ impl<P> Down<P> {
         Some(waiting.packet)
     }
 
-    /// The packet at its head leaves with the one before it, if both have full payload. What follows keeps the distance of two.
+    /// The packet at its head leaves with the one before it, if both have full payload. What follows keeps the distance
+    /// of two.
     pub fn pop_second(&mut self, now: Time) -> Option<P> {
         let (_, before) = self.last.filter(|&(at, payload)| at == now && payload == self.mss)?;
         let second = self.queue.front().filter(|second| second.payload == self.mss)?;

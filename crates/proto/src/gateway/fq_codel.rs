@@ -3,7 +3,8 @@
 //! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
 //! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
 //!
-//! With [`Config::ecn`] a packet whose transport listens is marked where another would be dropped (RFC 8290 section 4.2).
+//! With [`Config::ecn`] a packet whose transport listens is marked where another would be dropped (RFC 8290 section
+//! 4.2).
 
 use super::packet::Packet;
 use super::{Action, Side};

@@ -86,8 +86,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not paced, until
-    /// paths of others are lost.
+    /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not
+    /// paced, until paths of others are lost.
     pub fn handle_path(&mut self, node: impl Into<IpAddr>, hops: u8, rate: Rate) {
         let node = node.into();
         if self.paths.len() < self.config.nodes as usize || self.paths.contains_key(&node) {
@@ -95,8 +95,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// No path leads to a wireless node any more. What waits for it leaves at once, and its flows pass unpaced; when there is
-    /// a path again they are paced anew, from the next round trip on.
+    /// No path leads to a wireless node any more. What waits for it leaves at once, and its flows pass unpaced; when
+    /// there is a path again they are paced anew, from the next round trip on.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         let node = node.into();
         if self.paths.remove(&node).is_none() {
@@ -113,8 +113,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// Other options from now on, but for [`Config::flows`], the room that the table has. What waits although nothing has to wait
-    /// any more leaves at once; goodput control, and pacing if its arithmetic is another, begin anew.
+    /// Other options from now on, but for [`Config::flows`], the room that the table has. What waits although nothing
+    /// has to wait any more leaves at once; goodput control, and pacing if its arithmetic is another, begin anew.
     pub fn handle_config(&mut self, now: Time, config: Config, out: &mut Vec<Action<P>>) {
         let config = Config { flows: self.config.flows, ..config };
         let anew = config.pace != self.config.pace || (self.config.pacing && !config.pacing);

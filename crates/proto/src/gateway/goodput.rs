@@ -1,31 +1,34 @@
 //! Goodput control: flows above the mean are throttled to it for a while, and stay throttled only if that helps the
 //! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4).
 //!
-//! Each interval the goodputs of all flows through the gateway are compared, counted while a flow is active: a pause is not a
-//! want of goodput. A wired-to-wireless flow is *fast* if it has more than S times the mean over its last intervals, and more
-//! than the mean in this one; a flow out of the mesh is *slow* below the mean ([`Among::All`]: any flow).
+//! Each interval the goodputs of all flows through the gateway are compared, counted while a flow is active: a pause is
+//! not a want of goodput. A wired-to-wireless flow is *fast* if it has more than S times the mean over its last
+//! intervals, and more than the mean in this one; a flow out of the mesh is *slow* below the mean ([`Among::All`]: any
+//! flow).
 //!
 //! ```text
 //!               a fast flow and a slow one: throttle the fast ones to the mean
 //!      Free ------------------------------------------------> Throttling ---+ the others gain of what was taken away:
-//!       ^                                                      |      ^     | throttles age, new fast flows are throttled
+//!       ^                                                      |      ^     | throttles age, fast flows are throttled
 //!       |  in vain: unthrottle, rest;                          |      +-----+
 //!       +------------------------------------------------------+
 //!          every throttle has gone; nobody is left to gain; a flow has ended
 //! ```
 //!
-//! The paper asks for "an increase" of the slower flows. From chance, and from a route that comes back, they have one all the
-//! time; so what they gain is held against what the throttled flows lost, in this interval and, half as much each, in those
-//! before. The first intervals do not count, for a sender that has slowed down takes its time. A throttled rate rises with each
-//! later one until it is what the flow had before (the paper: ageing), and at once to the mean, if that is higher: nothing is
-//! taken from a flow that is the slower one by now. The end of a flow resets everything. Only the caption of the paper's Figure 7
-//! was available, so some things are assumed: which part of the loss the others must gain, how fast a throttle ages, how long to
-//! wait after one in vain ([`super::config::GoodputControl`]), and the constants below.
+//! The paper asks for "an increase" of the slower flows. From chance, and from a route that comes back, they have one
+//! all the time; so what they gain is held against what the throttled flows lost, in this interval and, half as much
+//! each, in those before. The first intervals do not count, for a sender that has slowed down takes its time. A
+//! throttled rate rises with each later one until it is what the flow had before (the paper: ageing), and at once to
+//! the mean, if that is higher: nothing is taken from a flow that is the slower one by now. The end of a flow resets
+//! everything. Only the caption of the paper's Figure 7 was available, so some things are assumed: which part of the
+//! loss the others must gain, how fast a throttle ages, how long to wait after one in vain
+//! ([`super::config::GoodputControl`]), and the constants below.
 
 use super::config::{Among, GoodputControl};
 use crate::counters::counters;
 
-/// Intervals whose mean says which flow is fast. A single one of 5 s has chance in it: a lost route, a late acknowledgement.
+/// Intervals whose mean says which flow is fast. A single one of 5 s has chance in it: a lost route, a late
+/// acknowledgement.
 const MEMORY: u32 = 4;
 
 /// Intervals that senders have to find that there is room: a paced one learns it packet by packet.
@@ -261,7 +264,8 @@ mod tests {
         let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
         assert_eq!(seen.map(|flow| flow.throttle), [Some(Throttle { rate: 700, before: 900 }), None]);
-        // The others need some time; only then the throttle ages (section 4.4: its degree falls with time), until it is gone.
+        // The others need some time; only then the throttle ages (section 4.4: its degree falls with time), until it is
+        // gone.
         let mut expected = vec![Some(700); SETTLING as usize];
         expected.extend([735, 771, 809, 849, 891].map(Some));
         expected.push(None);
@@ -271,7 +275,8 @@ mod tests {
         assert_eq!((counted.probes, counted.gains, counted.throttles, counted.resets), (1, 6, 1, 0));
     }
 
-    /// What other flows must gain is a part of what the throttled one lost, not of what they had: from nothing, anything is much.
+    /// What other flows must gain is a part of what the throttled one lost, not of what they had: from nothing,
+    /// anything is much.
     #[test]
     fn a_gain_is_held_against_what_was_taken_away() {
         for (slow_now, gained) in [(0, 0), (49, 0), (50, 1), (300, 1)] {

@@ -18,9 +18,8 @@
 //!
 //! # Promises
 //! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction), changes nothing
-//! except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side, which it never
-//! raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a
-//! reason.
+//! except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side, which it
+//! never raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a reason.
 //!
 //! Left out: ECN.
 
@@ -109,11 +108,11 @@ pub enum CrossingConfig {
 /// Treatment of packets that cross a gateway.
 ///
 /// # Call order
-/// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with time
-/// that never runs backwards, [`handle_packet`](Crossing::handle_packet), [`handle_backlog`](Crossing::handle_backlog),
-/// [`handle_path_lost`](Crossing::handle_path_lost) when a route is gone (a driver that never says so keeps pacing by the last
-/// path), and [`handle_timeout`](Crossing::handle_timeout); each may change [`next_timeout`](Crossing::next_timeout). An early
-/// `handle_timeout` does nothing.
+/// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with
+/// time that never runs backwards, [`handle_packet`](Crossing::handle_packet),
+/// [`handle_backlog`](Crossing::handle_backlog), [`handle_path_lost`](Crossing::handle_path_lost) when a route is gone
+/// (a driver that never says so keeps pacing by the last path), and [`handle_timeout`](Crossing::handle_timeout); each
+/// may change [`next_timeout`](Crossing::next_timeout). An early `handle_timeout` does nothing.
 #[derive(Clone, Debug)]
 pub enum Crossing<P> {
     /// The paper's gateway.
@@ -141,7 +140,8 @@ impl<P: Packet> Crossing<P> {
         }
     }
 
-    /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one again.
+    /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one
+    /// again.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         if let Crossing::Gap(gateway) = self {
             gateway.handle_path_lost(now, node, out);

@@ -130,8 +130,8 @@ impl RttMeter {
                 continue;
             }
             let told = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
-            // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that was
-            // sent again and so made the end untimed. What lies below had an answer of its own, which was lost.
+            // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that
+            // was sent again and so made the end untimed. What lies below had an answer of its own, which was lost.
             if index == 0 {
                 newest = self.timed.iter().find(|timed| timed.end == right).map(|timed| timed.at);
             }
@@ -275,7 +275,10 @@ mod tests {
         /// every sample is 50 ms; without SACK as long as no answer is lost.
         #[test]
         fn no_sample_is_anything_but_a_round_trip(
-            steps in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), 0u8..8, 0u8..8, 1u64..9), 1..300),
+            steps in prop::collection::vec(
+                (any::<prop::sample::Index>(), any::<bool>(), 0u8..8, 0u8..8, 1u64..9),
+                1..300,
+            ),
             sacks: bool,
         ) {
             let (there, back) = (30, 20);
@@ -286,7 +289,8 @@ mod tests {
             let mut acks: VecDeque<(u64, Answer)> = VecDeque::new();
             for (which, again, lost_there, lost_back, wait) in steps {
                 // A new segment, one sent again, or one that jumps ahead because those between were lost before.
-                let segment = if again && next > 0 { which.index(next as usize) as u32 } else { next + u32::from(wait == 8) };
+                let known = again && next > 0;
+                let segment = if known { which.index(next as usize) as u32 } else { next + u32::from(wait == 8) };
                 next = next.max(segment + 1);
                 meter.handle_data(ms(now), seq(segment), 1_000, false);
                 if lost_there != 0 {

@@ -1,23 +1,25 @@
 //! Advertised windows on their way to a wired sender, held to what the path takes: the pacing queue stays short.
 //!
 //! The paper's gateway keeps whatever the receiver's window lets the sender send (section 4.3), which on a slow path is
-//! seconds of data. Here the sender may be ahead of the pacing queue's head by what leaves the queue during a round trip over
-//! the wires and the time a packet may wait:
+//! seconds of data. Here the sender may be ahead of the pacing queue's head by what leaves the queue during a round
+//! trip over the wires and the time a packet may wait:
 //!
 //! ```text
 //!   right edge = newest data that has left the queue + (wired round trip + target) / interval segments, two at least
 //! ```
 //!
-//! Data that arrives was allowed a wired round trip ago, so what has not left by then is what leaves within the target. A
-//! window is never raised above the receiver's, its right edge is never taken back (RFC 9293 section 3.8.6), and an
-//! acknowledgement that repeats another keeps its window: a different one would not count as a duplicate (RFC 5681 section 2).
+//! Data that arrives was allowed a wired round trip ago, so what has not left by then is what leaves within the target.
+//! A window is never raised above the receiver's, its right edge is never taken back (RFC 9293 section 3.8.6), and an
+//! acknowledgement that repeats another keeps its window: a different one would not count as a duplicate (RFC 5681
+//! section 2).
 //!
-//! A sender that fills windows to the last byte, as Linux does, sends short segments where the edge is between two. With `whole`
-//! the edge moves by whole segments from where it was, less what its unit rounds off, so that segments are full but for that.
+//! A sender that fills windows to the last byte, as Linux does, sends short segments where the edge is between two.
+//! With `whole` the edge moves by whole segments from where it was, less what its unit rounds off, so that segments are
+//! full but for that.
 //!
-//! The wired round trip is measured in passing: from the acknowledgement that moves the right edge to the first data beyond
-//! the old edge, which could not have been sent before. A sender that has nothing to send or is limited by its congestion
-//! window takes longer, so the shortest of the last samples counts.
+//! The wired round trip is measured in passing: from the acknowledgement that moves the right edge to the first data
+//! beyond the old edge, which could not have been sent before. A sender that has nothing to send or is limited by its
+//! congestion window takes longer, so the shortest of the last samples counts.
 
 use fourhop_units::{Dur, Seq, Time};
 
@@ -95,8 +97,8 @@ impl WindowHold {
         let wanted = held.sent + (segments * u64::from(held.mss)).min(1 << 29) as u32;
         let edge = self.edge.filter(|edge| edge.after(wanted)).unwrap_or(wanted);
         self.edge = Some(edge);
-        // Rounded up, or a large scale would close the window; by less than one unit the edge may seem to go back (RFC 7323
-        // section 2.4).
+        // Rounded up, or a large scale would close the window; by less than one unit the edge may seem to go back (RFC
+        // 7323 section 2.4).
         let field = match self.told.filter(|told| held.whole && !told.before(held.ack) && held.mss >> held.shift >= 4) {
             Some(told) => {
                 let more = if edge.after(told) { edge.offset_from(told) / held.mss * held.mss } else { 0 };
@@ -197,8 +199,8 @@ mod tests {
         }
     }
 
-    /// Segments of 1448 bytes and units of 128: what the sender may send beyond what it was told is whole segments, short of them by
-    /// less than a unit.
+    /// Segments of 1448 bytes and units of 128: what the sender may send beyond what it was told is whole segments,
+    /// short of them by less than a unit.
     #[test]
     fn the_edge_moves_by_whole_segments() {
         let mut hold = WindowHold::default();

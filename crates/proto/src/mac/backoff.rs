@@ -62,7 +62,8 @@ impl Backoff {
         }
     }
 
-    /// The same with EDCA: the boundary behind AIFS counts, and every further one. One that is at most `turnaround` ahead has passed.
+    /// The same with EDCA: the boundary behind AIFS counts, and every further one. One that is at most `turnaround`
+    /// ahead has passed.
     #[inline(never)]
     pub fn pause_at_boundaries(&mut self, idle_since: Time, now: Time, difs: Dur, slot: Dur, turnaround: Dur) {
         let waited = now.saturating_since(self.from.max(idle_since)) + turnaround;

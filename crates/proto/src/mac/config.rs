@@ -92,7 +92,8 @@ pub struct Config {
     pub sifs: Dur,
     /// Least contention window, 31 slots.
     pub cw_min: u32,
-    /// Largest contention window, 1023 slots. Effect of 255: -14 / -9 / -40 / -39 % of NewReno over 3 / 4 / 7 / 12 hops.
+    /// Largest contention window, 1023 slots. Effect of 255: -14 / -9 / -40 / -39 % of NewReno over 3 / 4 / 7 / 12
+    /// hops.
     pub cw_max: u32,
     /// dot11ShortRetryLimit: transmissions of an RTS, or of data without RTS. 7. Effect of 15: +16 / +16 / +69 / +85 %.
     pub short_retry_limit: u32,
@@ -100,8 +101,8 @@ pub struct Config {
     pub long_retry_limit: u32,
     /// dot11RTSThreshold: longer frames are preceded by RTS. 0: every unicast frame.
     pub rts_threshold: Bytes,
-    /// Bytes a data frame adds to what it carries. ns-2: 34 (four addresses and FCS, no LLC); IEEE 802.11 with LLC/SNAP: 36
-    /// (24 + 8 + 4).
+    /// Bytes a data frame adds to what it carries. ns-2: 34 (four addresses and FCS, no LLC); IEEE 802.11 with
+    /// LLC/SNAP: 36 (24 + 8 + 4).
     pub data_overhead: Bytes,
     /// Largest propagation delay allowed for in time-outs, each way. 2 us.
     pub propagation_margin: Dur,
@@ -109,7 +110,8 @@ pub struct Config {
     pub edca: Option<Categories>,
     /// Range of the draw.
     pub backoff_draw: BackoffDraw,
-    /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random wait.
+    /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random
+    /// wait.
     pub immediate_access: bool,
     /// Is a CTS withheld also for an EIFS or after a captured frame? ns-2: yes, the whole medium must be idle. Clause
     /// 10.3.2.9: only the NAV counts. Effect of no: +7 / +8 / +4 / -6 %.
@@ -121,8 +123,8 @@ pub struct Config {
     pub eifs_then_difs: bool,
     /// Does a good frame end an EIFS? Clause 10.3.2.3.7: yes. ns-2: no. Effect of yes: +5 / +8 / +3 / -8 %.
     pub eifs_ended_by_good_frame: bool,
-    /// Is an EIFS observed after energy that could never be decoded? ns-2: yes. Clause 15: only after a frame whose header
-    /// was seen. Effect of no EIFS at all: -5 / -4 / -2 / -30 %.
+    /// Is an EIFS observed after energy that could never be decoded? ns-2: yes. Clause 15: only after a frame whose
+    /// header was seen. Effect of no EIFS at all: -5 / -4 / -2 / -30 %.
     pub eifs_on_undecodable: bool,
     /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
     /// +6 / +8 / +8 / 0 %.
@@ -255,7 +257,8 @@ impl Config {
         Config { mcs: None, data_rate: self.single_rate(), ..*self }
     }
 
-    /// The same on another physical layer, with its preamble, slot, SIFS and least contention window. Rates stay as they are.
+    /// The same on another physical layer, with its preamble, slot, SIFS and least contention window. Rates stay as
+    /// they are.
     pub fn with_phy(&self, phy: PhyKind) -> Config {
         Config { phy, plcp: phy.plcp(), slot: phy.slot(), sifs: phy.sifs(), cw_min: phy.cw_min(), ..*self }
     }

@@ -32,9 +32,9 @@ use std::sync::Arc;
 /// The MAC of one station.
 ///
 /// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_reception`] for every good frame
-/// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks for
-/// it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`; so may
-/// every event at the medium while it awaits access. `medium` is always that of this station.
+/// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks
+/// for it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`;
+/// so may every event at the medium while it awaits access. `medium` is always that of this station.
 // In this order in memory: what each event touches comes first, in few cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -113,8 +113,8 @@ impl Dcf {
         self.rates.sample_by(random);
     }
 
-    /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and repeats. To be
-    /// asked before the next MSDU, while [`Dcf::is_ready`].
+    /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and
+    /// repeats. To be asked before the next MSDU, while [`Dcf::is_ready`].
     pub fn take_airtime(&mut self) -> Option<(MacAddr, Dur)> {
         let used = core::mem::take(&mut self.air_used);
         (!used.is_zero()).then_some((self.sent_for, used))
@@ -258,8 +258,8 @@ impl Dcf {
         &self.rules
     }
 
-    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
-    /// at most. Without one, what was there stays.
+    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there
+    /// is one at most. Without one, what was there stays.
     pub fn handle_timeout(
         &mut self,
         now: Time,

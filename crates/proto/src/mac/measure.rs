@@ -44,8 +44,8 @@ pub struct LinkCapacity {
     pub whole_delay: Dur,
 }
 
-/// Equation (3): from the beginning of the data frame at `rate` to the end of the DIFS behind its ACK. `airtime` is T_data,
-/// with PLCP, MAC header and options.
+/// Equation (3): from the beginning of the data frame at `rate` to the end of the DIFS behind its ACK. `airtime` is
+/// T_data, with PLCP, MAC header and options.
 pub fn transmission_time(config: &Config, airtime: Dur, rate: Rate) -> Dur {
     airtime + config.sifs + config.answer_airtime(config.answer_to(rate)) + config.difs()
 }
@@ -126,8 +126,8 @@ mod tests {
         );
     }
 
-    /// What a packet carries after one more link: the options themselves, which the frame carries beside the packet, do not
-    /// count as data; an acknowledgement counts its wait in the queue only where that is asked for.
+    /// What a packet carries after one more link: the options themselves, which the frame carries beside the packet, do
+    /// not count as data; an acknowledgement counts its wait in the queue only where that is asked for.
     #[test]
     fn a_frame_takes_along_what_it_finds() {
         let us = Time::from_micros;

@@ -107,7 +107,8 @@ pub struct Sight {
     pub radiates_until: Time,
     /// End of the reservation by others.
     pub nav: Time,
-    /// Since when the medium is idle, or from when on if nothing else happens; `None` if it is not going to be by itself.
+    /// Since when the medium is idle, or from when on if nothing else happens; `None` if it is not going to be by
+    /// itself.
     pub idle_since: Option<Time>,
     /// When the back-off that there is was drawn, and the slots that are left.
     pub backoff: Option<(Time, u32)>,
@@ -126,7 +127,8 @@ pub struct Medium {
     exchange: bool,
     /// Does a packet wait for access?
     wanted: bool,
-    /// Since when there has been neither energy nor an exchange, if there is none now; ahead while an ACK is being sent.
+    /// Since when there has been neither energy nor an exchange, if there is none now; ahead while an ACK is being
+    /// sent.
     quiet_since: Time,
     /// Reservation by the duration fields of others.
     nav: Time,
@@ -167,7 +169,8 @@ impl Medium {
         self.exchange
     }
 
-    /// As [`Medium::handle_arrival`] where no back-off runs; does nothing, and says so, if an RTS may have to be forgotten.
+    /// As [`Medium::handle_arrival`] where no back-off runs; does nothing, and says so, if an RTS may have to be
+    /// forgotten.
     #[inline(always)]
     pub fn occupy<P: Preset>(&mut self, rules: &Rules) -> bool {
         let simple = !rules.nav_may_be_reset::<P>() || self.nav_reset == Time::NEVER;
@@ -192,8 +195,8 @@ impl Medium {
         self.nav.min(self.nav_reset)
     }
 
-    /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the receiver is
-    /// busy or an exchange is under way.
+    /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the
+    /// receiver is busy or an exchange is under way.
     #[inline(always)]
     pub(super) fn idle_since(&self) -> Option<Time> {
         (!self.busy && !self.exchange).then(|| self.last_idle_since())
@@ -240,8 +243,8 @@ impl Medium {
         Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
-    /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to nothing, or, with
-    /// EDCA, back-offs have stopped.
+    /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to
+    /// nothing, or, with EDCA, back-offs have stopped.
     #[must_use]
     #[inline(always)]
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
@@ -300,8 +303,8 @@ impl Medium {
         }
     }
 
-    /// The receiver received a frame, an RTS or another one. It reserves the medium for others until `reserved`, which is in
-    /// the past if it is addressed to this station alone.
+    /// The receiver received a frame, an RTS or another one. It reserves the medium for others until `reserved`, which
+    /// is in the past if it is addressed to this station alone.
     #[inline(always)]
     pub fn handle_good_frame(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
         self.handle_good_frame_by::<Configured>(now, reserved, rts, rules);
@@ -332,8 +335,8 @@ impl Medium {
         }
     }
 
-    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it, behind an AIFS
-    /// that is `later` slots longer than DIFS. Says whether a back-off must be drawn.
+    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it,
+    /// behind an AIFS that is `later` slots longer than DIFS. Says whether a back-off must be drawn.
     pub(crate) fn request_access(&mut self, now: Time, immediate: bool, later: u32, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         if self.backoff.is_some() {
@@ -374,15 +377,16 @@ impl Medium {
         self.backoff.is_some()
     }
 
-    /// Does a back-off have to be told that the receiver, which has sensed nothing before, senses something from `now` on? It has
-    /// not begun to run while the medium is reserved beyond `now`: then no slot has passed, and it has not run out.
+    /// Does a back-off have to be told that the receiver, which has sensed nothing before, senses something from `now`
+    /// on? It has not begun to run while the medium is reserved beyond `now`: then no slot has passed, and it has not
+    /// run out.
     #[inline(always)]
     pub(crate) fn has_running_backoff(&self, now: Time) -> bool {
         self.backoff.as_ref().is_some_and(|backoff| backoff.is_immediate() || self.last_idle_since() <= now)
     }
 
-    /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it is
-    /// noticed depends on when the station is asked.
+    /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it
+    /// is noticed depends on when the station is asked.
     pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
         let granted = self.access_timeout(rules).is_some_and(|at| at <= now);
         if granted {

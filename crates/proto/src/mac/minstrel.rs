@@ -1,24 +1,24 @@
 //! Minstrel: the rate that has carried most, found by trying others now and then.
 //!
-//! Sources: the description of Minstrel in the documentation of Linux's wireless subsystem (Smithies, Fietkau), and mac80211's
-//! `rc80211_minstrel_ht`, of which this has: what each rate has carried in intervals of 50 ms, an exponentially weighted average
-//! of the share that was acknowledged, the throughput that follows from it and from the air time of a packet of 1200 bytes, the
-//! chain of the best rate, the second best and the surest one for the repeats of a frame, and samples of other rates, in a
-//! random order that is drawn anew when all have had their turn.
+//! Sources: the description of Minstrel in the documentation of Linux's wireless subsystem (Smithies, Fietkau), and
+//! mac80211's `rc80211_minstrel_ht`, of which this has: what each rate has carried in intervals of 50 ms, an
+//! exponentially weighted average of the share that was acknowledged, the throughput that follows from it and from the
+//! air time of a packet of 1200 bytes, the chain of the best rate, the second best and the surest one for the repeats
+//! of a frame, and samples of other rates, in a random order that is drawn anew when all have had their turn.
 //!
 //! ```text
 //! average   = 3/4 average + 1/4 share of the interval         throughput = min(average, 90 %) / air time, 0 below 10 %
-//! best      = largest throughput                              surest     = of those above 75 % the fastest, else the surest
+//! best      = largest throughput                  surest     = of those above 75 % the fastest, else the surest
 //! frame     = best, .., second, .., surest, ..                sample     = sampled rate, then the chain
 //! ```
 //!
-//! A rate is sampled if it could be better than the best were nothing lost, and a slower one only when nothing has been heard of
-//! it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate. With the air times of aggregates, and samples
-//! chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
+//! A rate is sampled if it could be better than the best were nothing lost, and a slower one only when nothing has been
+//! heard of it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate. With the air times
+//! of aggregates, and samples chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
 //!
-//! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate, where
-//! drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many packets, where
-//! Minstrel without HT watches that they are a tenth; the surest rate may have any number of streams.
+//! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate,
+//! where drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many
+//! packets, where Minstrel without HT watches that they are a tenth; the surest rate may have any number of streams.
 
 use fourhop_units::{Dur, Stream, Time};
 
@@ -31,8 +31,9 @@ pub struct Config {
     pub weight: u32,
     /// Packets from one sample to the next. Minstrel: 10.
     pub sample_gap: u32,
-    /// Attempts that an average remembers: fewer than a third of them in an interval weigh less than `weight` says. 0: they never do, as
-    /// in mac80211. Ours: one sample of a rate must not outweigh the aggregates that have shown what it carries.
+    /// Attempts that an average remembers: fewer than a third of them in an interval weigh less than `weight` says. 0:
+    /// they never do, as in mac80211. Ours: one sample of a rate must not outweigh the aggregates that have shown what
+    /// it carries.
     pub memory: u32,
 }
 
@@ -64,10 +65,11 @@ struct Rate {
     throughput: u64,
 }
 
-/// The rates to one neighbour. They are named by their places in the table of air times, which is the same in all calls.
+/// The rates to one neighbour. They are named by their places in the table of air times, which is the same in all
+/// calls.
 ///
-/// [`Minstrel::begin`] before each packet, [`Minstrel::rate`] before each attempt, [`Minstrel::handle_result`] after it. There are no
-/// timers: an interval that is over is looked at when the next packet comes.
+/// [`Minstrel::begin`] before each packet, [`Minstrel::rate`] before each attempt, [`Minstrel::handle_result`] after
+/// it. There are no timers: an interval that is over is looked at when the next packet comes.
 #[derive(Clone, Debug)]
 pub struct Minstrel {
     rates: Vec<Rate>,
@@ -267,8 +269,8 @@ mod tests {
             Bench { minstrel, random, now: Time::ZERO, airtimes }
         }
 
-        /// Sends packets, one each millisecond, with up to 7 attempts each, of which those at a rate succeed at their shares
-        /// in per cent, spread evenly. How many packets began with each rate.
+        /// Sends packets, one each millisecond, with up to 7 attempts each, of which those at a rate succeed at their
+        /// shares in per cent, spread evenly. How many packets began with each rate.
         fn send(&mut self, packets: u32, shares: [u32; 4]) -> [u32; 4] {
             let (mut began, mut sent) = ([0; 4], [0; 4]);
             for _ in 0..packets {

@@ -18,8 +18,8 @@
 //! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's `Mac802_11`.
-//! Left out: fragmentation, power save, beacons, encryption.
+//! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's
+//! `Mac802_11`. Left out: fragmentation, power save, beacons, encryption.
 
 mod action;
 pub mod aggregate;

@@ -54,8 +54,8 @@ struct Samples {
 
 /// Rates to all neighbours of a station.
 ///
-/// [`Rates::begin`] before the first data frame of a packet and [`Rates::again`] before each repeat, then [`Rates::handle_ack`] or
-/// [`Rates::handle_missing_ack`]. There are no timers.
+/// [`Rates::begin`] before the first data frame of a packet and [`Rates::again`] before each repeat, then
+/// [`Rates::handle_ack`] or [`Rates::handle_missing_ack`]. There are no timers.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
     neighbours: Vec<Neighbour>,

@@ -139,7 +139,8 @@ impl Dcf {
         out.push(Action::Deliver { msdu, from: frame.src });
     }
 
-    /// QoS data has come: owes an ACK unless it is for all, and says whether it is new. A frame within a TXOP comes without RTS.
+    /// QoS data has come: owes an ACK unless it is for all, and says whether it is new. A frame within a TXOP comes
+    /// without RTS.
     fn takes_qos_data(
         &mut self,
         now: Time,

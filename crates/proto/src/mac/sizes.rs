@@ -6,7 +6,8 @@ use fourhop_units::Bytes;
 pub const RTS: Bytes = Bytes(20);
 /// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
 pub const CTS_OR_ACK: Bytes = Bytes(14);
-/// Bytes of a compressed BlockAck with FCS: 16 of header, 2 of control, 2 of starting sequence number, 8 of bitmap (clause 9.3.1.8.2).
+/// Bytes of a compressed BlockAck with FCS: 16 of header, 2 of control, 2 of starting sequence number, 8 of bitmap
+/// (clause 9.3.1.8.2).
 pub const BLOCK_ACK: Bytes = Bytes(32);
 /// Bytes of a BlockAckReq with FCS (clause 9.3.1.7.2).
 pub const BLOCK_ACK_REQUEST: Bytes = Bytes(24);

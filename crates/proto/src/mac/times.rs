@@ -57,8 +57,8 @@ impl ExchangeTimes {
         }
     }
 
-    /// Duration field of an RTS before a data frame of the air time `data`: three SIFS, CTS, data, ACK (clause 9.2.5.2), to
-    /// the nearest microsecond.
+    /// Duration field of an RTS before a data frame of the air time `data`: three SIFS, CTS, data, ACK (clause
+    /// 9.2.5.2), to the nearest microsecond.
     pub fn rts_duration(&self, data: Dur) -> Dur {
         whole_micros(self.around_data + data)
     }
@@ -68,7 +68,8 @@ impl ExchangeTimes {
         self.after_data - config.propagation_margin * 2
     }
 
-    /// Duration field of a CTS to oneself before a data frame of the air time `data`: two SIFS, data, answer (clause 9.2.5.2).
+    /// Duration field of a CTS to oneself before a data frame of the air time `data`: two SIFS, data, answer (clause
+    /// 9.2.5.2).
     pub fn self_cts_duration(&self, config: &Config, data: Dur) -> Dur {
         whole_micros(config.sifs + data + self.answered(config))
     }
@@ -91,14 +92,14 @@ pub struct ShortestFrame {
 }
 
 impl Config {
-    /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking it to its
-    /// ACK, after a back-off from the smallest window.
+    /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking
+    /// it to its ACK, after a back-off from the smallest window.
     pub fn unhindered(&self, msdu: &Msdu) -> Dur {
         self.unhindered_bytes(msdu.len, needs_rts(self, msdu))
     }
 
-    /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is the O of
-    /// clause 14.9.
+    /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is
+    /// the O of clause 14.9.
     pub fn access_overhead(&self, len: Bytes) -> Dur {
         let reserved = self.data_len(len) > self.rts_threshold;
         self.unhindered_bytes(len, reserved).saturating_sub(self.reference_rate().time_for(len))
@@ -169,8 +170,8 @@ impl AnswerTimes {
         whole_micros(rts_duration.saturating_sub(self.sifs + self.airtime))
     }
 
-    /// From the start of a CTS to giving up the data announced by its duration field. How long the ACK at the end lasts is
-    /// not known if it follows the rate of the data; the shortest is allowed for.
+    /// From the start of a CTS to giving up the data announced by its duration field. How long the ACK at the end lasts
+    /// is not known if it follows the rate of the data; the shortest is allowed for.
     pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
         (self.airtime + self.margin + cts_duration).saturating_sub(self.ack_after_data)
     }

@@ -13,7 +13,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// The MAC address of the station `ip` in a network without ARP, where MAC addresses are as far apart as IP addresses.
+    /// The MAC address of the station `ip` in a network without ARP, where MAC addresses are as far apart as IP
+    /// addresses.
     pub(super) fn mac_beside(&self, ip: Ipv4Addr) -> MacAddr {
         let [a, b, low @ ..] = self.mac.0;
         let distance = ip.to_bits().wrapping_sub(self.ip.to_bits());

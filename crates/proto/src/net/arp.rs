@@ -1,7 +1,8 @@
 //! Address resolution (RFC 826) with one packet held per destination (RFC 1122 section 2.3.2.2).
 //!
 //! ns-2 never repeats a request by itself: a further packet for the same destination replaces the held one and asks
-//! again, and the fourth gives both back. With `retry` the request is repeated by a timer instead. Entries never expire.
+//! again, and the fourth gives both back. With `retry` the request is repeated by a timer instead. Entries never
+//! expire.
 
 use crate::wire::{ArpMessage, ArpOperation, Ipv4Packet};
 use core::net::Ipv4Addr;

@@ -45,7 +45,8 @@ pub struct Config {
     pub red: link_red::Config,
     /// Those by the load of the medium, which the node does, too.
     pub nred: neighbourhood_red::Config,
-    /// Do both, and CoDel in front of the MAC, mark packets whose transport listens, instead of dropping them (RFC 3168)?
+    /// Do both, and CoDel in front of the MAC, mark packets whose transport listens, instead of dropping them (RFC
+    /// 3168)?
     pub ecn: bool,
     /// With EDCA each access category has a queue of its own: how a packet gets its category.
     pub categories: Option<PriorityMap>,
@@ -166,8 +167,8 @@ fn place(category: Category) -> Option<usize> {
     }
 }
 
-/// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each node every few
-/// microseconds, and none of them is in the cache.
+/// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each
+/// node every few microseconds, and none of them is in the cache.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Coming {

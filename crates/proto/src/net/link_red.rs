@@ -1,9 +1,12 @@
-//! Link-layer RED: a packet that is about to be sent is dropped with a probability that grows with how often the MAC had to
-//! repeat the recent ones, so that TCP slows down before the MAC gives packets up.
+//! Link-layer RED: a packet that is about to be sent is dropped with a probability that grows with how often the MAC
+//! had to repeat the recent ones, so that TCP slows down before the MAC gives packets up.
 //!
-//! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss", INFOCOM
-//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped (with `link.ecn` those
-//! whose transport listens are marked instead, RFC 3168), and that its second mechanism, adaptive pacing at the link, is left out.
+//! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss",
+//! INFOCOM
+//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped (with
+//!       `link.ecn` those
+//! whose transport listens are marked instead, RFC 3168), and that its second mechanism, adaptive pacing at the link,
+//! is left out.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::Stream;
@@ -59,8 +62,8 @@ impl LinkRed {
         self.retriable = true;
     }
 
-    /// Is this packet, the next for the MAC, to be dropped? `unanswered` is how many frames of this station have remained
-    /// without an answer so far.
+    /// Is this packet, the next for the MAC, to be dropped? `unanswered` is how many frames of this station have
+    /// remained without an answer so far.
     pub fn drops(&mut self, unanswered: u64, msdu: &Msdu) -> bool {
         let retries = unanswered - self.counted;
         self.counted = unanswered;

@@ -1,9 +1,11 @@
-//! Neighbourhood RED: nodes that share the medium drop packets early together, each in proportion to its own part of the load.
+//! Neighbourhood RED: nodes that share the medium drop packets early together, each in proportion to its own part of
+//! the load.
 //!
-//! Source: Xu, Gerla, Qi, Shu, "Enhancing TCP Fairness in Ad Hoc Wireless Networks Using Neighborhood RED", MobiCom 2003, of
-//! which we had the abstract and descriptions by others, not the text. Theirs is the idea: the queues of a node and of those
-//! around it are one distributed queue, whose length shows in how busy the medium is; a node that finds it too long notifies
-//! its neighbours of a probability, and everybody drops by its share. Ours are the values, and how shares are measured:
+//! Source: Xu, Gerla, Qi, Shu, "Enhancing TCP Fairness in Ad Hoc Wireless Networks Using Neighborhood RED", MobiCom
+//! 2003, of which we had the abstract and descriptions by others, not the text. Theirs is the idea: the queues of a
+//! node and of those around it are one distributed queue, whose length shows in how busy the medium is; a node that
+//! finds it too long notifies its neighbours of a probability, and everybody drops by its share. Ours are the values,
+//! and how shares are measured:
 //!
 //! ```text
 //!   every 2 ms on average:  is the medium idle?  (carrier sense and NAV)
@@ -70,8 +72,8 @@ struct Told {
 
 /// The state at one station.
 ///
-/// Call [`NeighbourhoodRed::handle_timeout`] at [`NeighbourhoodRed::next_timeout`], tell of every packet that this station
-/// sends or receives, and of every notification that a neighbour broadcast.
+/// Call [`NeighbourhoodRed::handle_timeout`] at [`NeighbourhoodRed::next_timeout`], tell of every packet that this
+/// station sends or receives, and of every notification that a neighbour broadcast.
 #[derive(Clone, Debug)]
 pub struct NeighbourhoodRed {
     config: Config,
@@ -126,8 +128,8 @@ impl NeighbourhoodRed {
         self.carried += airtime;
     }
 
-    /// Looks at the medium. Returns what neighbours are to be notified of, if they are: a probability for whoever makes all
-    /// the load over that load, in millionths.
+    /// Looks at the medium. Returns what neighbours are to be notified of, if they are: a probability for whoever makes
+    /// all the load over that load, in millionths.
     pub fn handle_timeout(&mut self, now: Time, idle: bool) -> Option<u32> {
         if now < self.next_look {
             return None;

@@ -68,8 +68,8 @@ struct Taken {
 
 /// One direction of a wired link.
 ///
-/// [`Port::handle_packet`] may be called at any time; it changes [`Port::next_timeout`] only if nothing was under way. At
-/// one instant a transmission that ends makes room before a packet that comes is judged.
+/// [`Port::handle_packet`] may be called at any time; it changes [`Port::next_timeout`] only if nothing was under way.
+/// At one instant a transmission that ends makes room before a packet that comes is judged.
 #[derive(Clone, Debug)]
 pub struct Port {
     config: Config,
@@ -165,8 +165,8 @@ impl Port {
         self.longest
     }
 
-    /// Sum of the waiting times of all packets taken, of those that still wait to their end. Over the time of a run it is the
-    /// mean length of the queue (Little 1961).
+    /// Sum of the waiting times of all packets taken, of those that still wait to their end. Over the time of a run it
+    /// is the mean length of the queue (Little 1961).
     pub fn waited(&self) -> Dur {
         self.waited
     }

@@ -40,8 +40,8 @@ impl InterfaceQueue {
         self.waiting.is_empty()
     }
 
-    /// Puts a packet in its place. Where that is one too many, the packet is refused, or the last one displaced: then it
-    /// is returned, with the reason.
+    /// Puts a packet in its place. Where that is one too many, the packet is refused, or the last one displaced: then
+    /// it is returned, with the reason.
     pub fn enqueue(&mut self, msdu: Msdu) -> Option<(Msdu, DropReason)> {
         if self.config.routing_first && is_network_control(&msdu) {
             self.waiting.push_front(msdu);

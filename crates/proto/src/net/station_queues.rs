@@ -1,18 +1,18 @@
-//! The queues that Linux has between routing and a Wi-Fi radio: one FQ-CoDel for each neighbour, and air time shared evenly
-//! among the neighbours.
+//! The queues that Linux has between routing and a Wi-Fi radio: one FQ-CoDel for each neighbour, and air time shared
+//! evenly among the neighbours.
 //!
-//! Sources: Høiland-Jørgensen, Kazior, Täht, Hurtig, Brunstrom, "Ending the Anomaly: Achieving Low Latency and Airtime Fairness
-//! in WiFi", USENIX ATC 2017, sections 3.1 (queues) and 3.2 (Algorithm 3, the scheduler), and the constants of mac80211, where this
-//! work went. In short: a packet waits in the queue of its flow at its neighbour. The neighbours with packets take turns;
-//! each has a deficit of air time, pays for what its frames took, repeats included, and waits for further rounds while it is in
-//! debt. Without that, a station at a low rate takes most of the time of all others, since 802.11 shares out frames (the
-//! anomaly of Heusse et al., INFOCOM 2003).
+//! Sources: Høiland-Jørgensen, Kazior, Täht, Hurtig, Brunstrom, "Ending the Anomaly: Achieving Low Latency and Airtime
+//! Fairness in WiFi", USENIX ATC 2017, sections 3.1 (queues) and 3.2 (Algorithm 3, the scheduler), and the constants of
+//! mac80211, where this work went. In short: a packet waits in the queue of its flow at its neighbour. The neighbours
+//! with packets take turns; each has a deficit of air time, pays for what its frames took, repeats included, and waits
+//! for further rounds while it is in debt. Without that, a station at a low rate takes most of the time of all others,
+//! since 802.11 shares out frames (the anomaly of Heusse et al., INFOCOM 2003).
 //!
 //! How it differs from mac80211: every neighbour has hash values of its own instead of a share in one pool of 4096; one
-//! packet, or one aggregate, at a time is handed to the MAC, so that nothing like its limit of air time in the hardware's
-//! queues (AQL) is needed; the target of CoDel stays at 20 ms for slow neighbours too, where mac80211 takes 50 ms; there is one
-//! access category. Packets of routing, which Linux sends in the category of voice, go before all others where
-//! [`queue::Config::routing_first`](super::queue::Config::routing_first) says so, in their order.
+//! packet, or one aggregate, at a time is handed to the MAC, so that nothing like its limit of air time in the
+//! hardware's queues (AQL) is needed; the target of CoDel stays at 20 ms for slow neighbours too, where mac80211 takes
+//! 50 ms; there is one access category. Packets of routing, which Linux sends in the category of voice, go before all
+//! others where [`queue::Config::routing_first`](super::queue::Config::routing_first) says so, in their order.
 
 use crate::aqm::HashKey;
 use crate::aqm::codel;
@@ -149,8 +149,8 @@ impl StationQueues {
         })
     }
 
-    /// A packet, which goes before all others if it is `urgent`. Where that is too much, heads of the longest queues go to `lost`,
-    /// until it is not.
+    /// A packet, which goes before all others if it is `urgent`. Where that is too much, heads of the longest queues go
+    /// to `lost`, until it is not.
     pub fn enqueue(&mut self, now: Time, msdu: Msdu, urgent: bool, mut lost: impl FnMut(Msdu)) {
         if urgent {
             return self.urgent.push_back(msdu);
@@ -212,8 +212,8 @@ impl StationQueues {
         None
     }
 
-    /// A further packet for the same neighbour, to be sent together with one that [`StationQueues::dequeue`] has given: an
-    /// aggregate.
+    /// A further packet for the same neighbour, to be sent together with one that [`StationQueues::dequeue`] has given:
+    /// an aggregate.
     pub fn dequeue_for(&mut self, now: Time, addr: MacAddr, mut lost: impl FnMut(Msdu)) -> Option<Msdu> {
         let at = self.find(addr).ok()?;
         self.take_from(now, at, &mut lost)
@@ -423,8 +423,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put in and taken out: what came in is what left, was refused, lost, purged or still waits, and the flows
-        /// of a neighbour keep their order.
+        /// Whatever is put in and taken out: what came in is what left, was refused, lost, purged or still waits, and
+        /// the flows of a neighbour keep their order.
         #[test]
         fn packets_are_kept_account_of(
             steps in prop::collection::vec((0u8..5, 0u32..3, 0u16..3, 1u32..1_500), 1..300),
@@ -449,7 +449,9 @@ mod tests {
                         prop_assert_eq!(msdu.is_none(), lost == waited);
                         left += lost + usize::from(msdu.is_some());
                         if let Some(msdu) = msdu {
-                            let Payload::Ipv4(Ipv4Packet { body: Body::Udp(udp), .. }) = &msdu.payload else { panic!() };
+                            let Payload::Ipv4(Ipv4Packet { body: Body::Udp(udp), .. }) = &msdu.payload else {
+                                panic!();
+                            };
                             let last = &mut last[msdu.dst.node().unwrap().index()][usize::from(udp.src_port)];
                             prop_assert!(*last < Some(udp.number), "out of order");
                             *last = Some(udp.number);

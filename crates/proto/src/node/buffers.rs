@@ -4,8 +4,8 @@ use super::output::Output;
 use crate::wire::Ipv4Packet;
 use crate::{gateway, mac, net, route};
 
-/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can be
-/// entered again before its first buffer is back: each has as many as that has ever needed.
+/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can
+/// be entered again before its first buffer is back: each has as many as that has ever needed.
 #[derive(Debug)]
 pub(super) struct Pool<T>(Vec<Vec<T>>);
 
@@ -32,8 +32,8 @@ impl<T> Default for Pool<T> {
     }
 }
 
-/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to all of
-/// its nodes.
+/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to
+/// all of its nodes.
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// The node's output; the driver takes it.

@@ -4,8 +4,8 @@
 //! The state that this changes is kept here, in three cache lines per node, separate from the layers that are called
 //! only when a frame is for them.
 //!
-//! When a copy ends, and what its end changes, is known when it begins. An ear therefore looks at an end only when something
-//! else happens: another copy, a timer of its node, or the end of a frame that may be for the node.
+//! When a copy ends, and what its end changes, is known when it begins. An ear therefore looks at an end only when
+//! something else happens: another copy, a timer of its node, or the end of a frame that may be for the node.
 
 use super::account::Drops;
 use crate::drop::DropReason;
@@ -66,8 +66,8 @@ impl Rules {
     }
 
     /// May the end of any copy bring an access forward, and not only that of the wreck of a collision, after which no
-    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked on makes
-    /// the medium busy up to the next end.
+    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked
+    /// on makes the medium busy up to the next end.
     #[inline(always)]
     fn any_copy_hastens<P: Preset>(&self) -> bool {
         let forgets = !self.phy.detects_energy::<P>() && !self.phy.locks_on_undecodable::<P>();
@@ -110,13 +110,13 @@ impl Heard {
 /// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
 const REASONS: usize = 5;
 
-/// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr` radio
-/// are larger and kept by the driver, which hands them to the calls that end in `_at`.
+/// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr`
+/// radio are larger and kept by the driver, which hands them to the calls that end in `_at`.
 ///
 /// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at one instant what ends comes first. Call
-/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is addressed to it or to all, and is
-/// strong enough. The end of any other copy may be told, too, if it matters what has become of it. There are no timers, but
-/// while [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
+/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is addressed to it or to all,
+/// and is strong enough. The end of any other copy may be told, too, if it matters what has become of it. There are no
+/// timers, but while [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Ear {
@@ -200,8 +200,9 @@ impl Ear {
         slot.lost
     }
 
-    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and no back-off
-    /// runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next. The rules must fit the preset.
+    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and no
+    /// back-off runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next. The rules must
+    /// fit the preset.
     #[must_use]
     #[inline(always)]
     pub fn overhear<P: Preset>(&mut self, now: Time, power: Watt, radiated: &Radiated, rules: &Rules) -> bool {
@@ -226,7 +227,8 @@ impl Ear {
         true
     }
 
-    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. The rules must fit the preset.
+    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. The rules must fit
+    /// the preset.
     #[must_use]
     #[inline(never)]
     pub fn handle_arrival<P: Preset>(
@@ -271,8 +273,8 @@ impl Ear {
         Heard::new(lost, for_us || frame.dst.is_broadcast())
     }
 
-    /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy of node
-    /// `before` at that instant.
+    /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy
+    /// of node `before` at that instant.
     fn settle_before(&mut self, now: Time, before: NodeId, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && (end, src) < (now, before)
@@ -305,7 +307,8 @@ impl Ear {
         rules: &medium::Rules,
     ) -> Option<DropReason> {
         if !self.medium.is_busy() {
-            // Where a preamble does not make the medium busy, a frame can end while a back-off runs, or after it has run out.
+            // Where a preamble does not make the medium busy, a frame can end while a back-off runs, or after it has
+            // run out.
             self.medium.expire_backoff(end, rules);
         }
         let (departure, copy) = receiver.depart(end, src, self.medium.is_transmitting(end));

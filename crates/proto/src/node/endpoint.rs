@@ -73,8 +73,8 @@ pub struct Endpoint {
     pub datagrams: u64,
     /// The hints that the sender last got about its path.
     path: Option<Path>,
-    /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest took
-    /// over how many hops.
+    /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest
+    /// took over how many hops.
     echo: Time,
     forward: (Dur, u8),
     renewal: Option<Box<Renewal>>,
@@ -395,7 +395,8 @@ impl Endpoint {
         if self.takes_any_port() && segment.src_port != self.address.remote_port {
             let opens = segment.flags.syn && !segment.flags.ack;
             if !opens || !is_later_port(segment.src_port, self.address.remote_port) {
-                // From a connection that is gone. Its SYN, too, may come a second time, long after the first, by another way.
+                // From a connection that is gone. Its SYN, too, may come a second time, long after the first, by
+                // another way.
                 return;
             }
             self.renew(Some(segment.src_port));

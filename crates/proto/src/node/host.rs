@@ -17,8 +17,8 @@ use fourhop_units::{Rate, Time};
 
 /// A host or router.
 ///
-/// [`Host::handle_packet`] takes what arrives by its wires, [`Host::handle_local`] what a host outside sends; all `handle_*`
-/// calls may change `next_timeout`.
+/// [`Host::handle_packet`] takes what arrives by its wires, [`Host::handle_local`] what a host outside sends; all
+/// `handle_*` calls may change `next_timeout`.
 #[derive(Debug)]
 pub struct Host {
     local: Local,

@@ -1,7 +1,9 @@
-//! What a node tells a driver that records its packets: each step of each of them ([`Note`]), and changes of its routes.
+//! What a node tells a driver that records its packets: each step of each of them ([`Note`]), and changes of its
+//! routes.
 //!
-//! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets its number at
-//! the first step that is told; it keeps it from node to node among the simulator's notes ([`PacketMeta`]).
+//! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets
+//! its number at the first step that is told; it keeps it from node to node among the simulator's notes
+//! ([`PacketMeta`]).
 
 use super::output::Output;
 use crate::drop::DropReason;

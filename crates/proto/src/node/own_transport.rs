@@ -106,7 +106,9 @@ macro_rules! transports {
             #[allow(unreachable_patterns, reason = "there may be one transport alone")]
             pub(super) fn handle_packet(&mut self, now: Time, packet: &Segment, shared: Shared<'_>) {
                 match (self, packet) {
-                    $((OwnEnd::$transport(end), Segment::$transport(packet)) => end.handle_packet(now, packet, shared),)+
+                    $((OwnEnd::$transport(end), Segment::$transport(packet)) => {
+                        end.handle_packet(now, packet, shared);
+                    })+
                     _ => {}
                 }
             }

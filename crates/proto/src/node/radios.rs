@@ -1,14 +1,14 @@
 //! A node with several radios: below one network layer, each radio has a MAC and a link layer of its own.
 //!
-//! Each radio has addresses of its own, at the MAC and at IP, and its own channel: two radios of one node never share one. An
-//! address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all that routing
-//! has to say. The address of the first radio is that of the node: flows and routes end there.
+//! Each radio has addresses of its own, at the MAC and at IP, and its own channel: two radios of one node never share
+//! one. An address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all
+//! that routing has to say. The address of the first radio is that of the node: flows and routes end there.
 //!
-//! What goes to all neighbours goes out by every radio. A routing message has the address of the radio that sends it as its
-//! source, and a HELLO speaks of that address (RFC 3561 section 6.14 asks only that the interface be known).
+//! What goes to all neighbours goes out by every radio. A routing message has the address of the radio that sends it as
+//! its source, and a HELLO speaks of that address (RFC 3561 section 6.14 asks only that the interface be known).
 //!
-//! The driver gives each radio an [`Ear`] and a timer. What passes down to a radio always waits there for the delay of the link
-//! layer, whose timer is that of the radio; so the MAC is given packets only in calls that have its ear.
+//! The driver gives each radio an [`Ear`] and a timer. What passes down to a radio always waits there for the delay of
+//! the link layer, whose timer is that of the radio; so the MAC is given packets only in calls that have its ear.
 //!
 //! Left out at the further radios: early drops, delays for ATP.
 
@@ -28,8 +28,8 @@ use fourhop_units::{Dur, MacAddr, Stream, Time};
 use std::sync::Arc;
 
 impl Node {
-    /// Gives the node one more radio. Before anything happens. `on_channel` are the addresses of all radios that share its
-    /// channel.
+    /// Gives the node one more radio. Before anything happens. `on_channel` are the addresses of all radios that share
+    /// its channel.
     pub fn add_radio(
         &mut self,
         addresses: Addresses,
@@ -165,8 +165,8 @@ impl Node {
         self.link_of(radio).purge(next_hop, out);
     }
 
-    /// The radio that leads to the next hop of a packet. One for all neighbours goes out by the first, and copies of it by the
-    /// others.
+    /// The radio that leads to the next hop of a packet. One for all neighbours goes out by the first, and copies of it
+    /// by the others.
     #[cold]
     #[inline(never)]
     pub(super) fn choose_radio(

@@ -29,9 +29,10 @@ use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 ///
 /// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
-/// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is [attached](Node::attach), by
-/// [`Node::handle_wired`] from wires; what leaves for either is an [`Output`](super::Output) in the [`Buffers`] that the driver
-/// lends. Each `handle_*` may change `next_timeout`. `ear` is always the one of this node.
+/// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is
+/// [attached](Node::attach), by [`Node::handle_wired`] from wires; what leaves for either is an
+/// [`Output`](super::Output) in the [`Buffers`] that the driver lends. Each `handle_*` may change `next_timeout`. `ear`
+/// is always the one of this node.
 // In this order in memory: what each event touches comes first, in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
@@ -175,9 +176,9 @@ impl Node {
         Time::earlier_of(mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
-    /// Has [`Node::handle_timeout`] nothing to do at `now`? True only where that is soon known: the ear's own receiver senses
-    /// something, so that no access to the medium is due, the timers of all layers are later, and the MAC asks for no packet. It has
-    /// then been offered what there was after the event before.
+    /// Has [`Node::handle_timeout`] nothing to do at `now`? True only where that is soon known: the ear's own receiver
+    /// senses something, so that no access to the medium is due, the timers of all layers are later, and the MAC asks
+    /// for no packet. It has then been offered what there was after the event before.
     #[inline(always)]
     pub fn is_called_in_vain(&self, now: Time, ear: &Ear) -> bool {
         let mac = self.mac_at(FIRST);
@@ -241,8 +242,8 @@ impl Node {
         }
     }
 
-    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there is one
-    /// at most. Without one, what was there stays.
+    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there
+    /// is one at most. Without one, what was there stays.
     #[inline(always)]
     pub fn handle_timeout(
         &mut self,
@@ -308,7 +309,8 @@ impl Node {
         }
     }
 
-    /// Nothing waits for a MAC that sends aggregates: it goes on with what it has left, and has emptied the queue that the gateway fills.
+    /// Nothing waits for a MAC that sends aggregates: it goes on with what it has left, and has emptied the queue that
+    /// the gateway fills.
     #[inline(never)]
     fn go_on_with_aggregates(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
         if self.mac_at(radio).has_unsent() {

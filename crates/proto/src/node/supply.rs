@@ -9,7 +9,8 @@ use crate::net::{Airtime, Link};
 use crate::wire::{Category, Msdu, Payload};
 use fourhop_units::{Dur, MacAddr, Time};
 
-/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an aggregate begins with.
+/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an
+/// aggregate begins with.
 pub(super) struct LinkSupply<'a> {
     pub link: &'a mut Link,
     pub crossings: &'a mut Crossings,

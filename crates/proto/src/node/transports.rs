@@ -78,8 +78,8 @@ impl Transports {
         }
     }
 
-    /// A packet for this address, which is not one of routing; `hops_to` says how far away another node is along the present
-    /// route.
+    /// A packet for this address, which is not one of routing; `hops_to` says how far away another node is along the
+    /// present route.
     ///
     /// # Errors
     /// If no application here listens for it.

@@ -47,8 +47,8 @@ impl WiredSide {
         self.plan.is_outside(dst)
     }
 
-    /// A packet crosses, coming from `from`: the place where something may hold it. `hops`: to the wireless node that it comes
-    /// from or goes to, whose links have `rate`.
+    /// A packet crosses, coming from `from`: the place where something may hold it. `hops`: to the wireless node that
+    /// it comes from or goes to, whose links have `rate`.
     pub(super) fn handle_packet(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
 //! The timing of the kinds of 802.11 physical layers: slots, interframe spaces, rates, and durations of frames.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 and 16 (DSSS, CCK), 17 (OFDM at 5 GHz, 802.11a), 18 (the same at 2.4 GHz,
-//! ERP-OFDM of 802.11g). Frames of 802.11n and later are in [`mcs`](super::mcs); slots, spaces and answers are those of their band
-//! here. Left out: networks of 802.11b and g stations together, channels of 5 and 10 MHz.
+//! ERP-OFDM of 802.11g). Frames of 802.11n and later are in [`mcs`](super::mcs); slots, spaces and answers are those of
+//! their band here. Left out: networks of 802.11b and g stations together, channels of 5 and 10 MHz.
 
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -13,8 +13,8 @@ pub enum PhyKind {
     Dsss,
     /// OFDM in 20 MHz at 5 GHz: symbols of 4 us.
     Ofdm,
-    /// OFDM at 2.4 GHz. Each frame is followed by 6 us without signal (signal extension, clause 18.3.2.4), which give the
-    /// decoder of the last symbol the time that the shorter SIFS of that band leaves out.
+    /// OFDM at 2.4 GHz. Each frame is followed by 6 us without signal (signal extension, clause 18.3.2.4), which give
+    /// the decoder of the last symbol the time that the shorter SIFS of that band leaves out.
     ErpOfdm,
 }
 
@@ -97,7 +97,8 @@ impl PhyKind {
         }
     }
 
-    /// Air time of a MAC frame of `len` bytes, FCS included, at `rate` after `plcp`. For OFDM: clause 17.4.3, whole symbols.
+    /// Air time of a MAC frame of `len` bytes, FCS included, at `rate` after `plcp`. For OFDM: clause 17.4.3, whole
+    /// symbols.
     #[inline]
     pub const fn airtime(self, plcp: Dur, len: Bytes, rate: Rate) -> Dur {
         let nanos = match self {
@@ -121,8 +122,8 @@ mod tests {
         kind.airtime(kind.plcp(), Bytes(len), Rate::kbps(mbps * 1_000)).as_nanos() / 1_000
     }
 
-    // Clause 17.4.3: 20 us + 4 us * ceil((16 + 8 * length + 6) / N_DBPS). An ACK (14 bytes) lasts 44 us at 6, 32 at 12 and
-    // 28 us at 24 Mbit/s, the values in every study of 802.11a; 1,536 bytes at 54 Mbit/s are 57 symbols.
+    // Clause 17.4.3: 20 us + 4 us * ceil((16 + 8 * length + 6) / N_DBPS). An ACK (14 bytes) lasts 44 us at 6, 32 at 12
+    // and 28 us at 24 Mbit/s, the values in every study of 802.11a; 1,536 bytes at 54 Mbit/s are 57 symbols.
     #[test]
     fn ofdm_frames_last_whole_symbols() {
         assert_eq!([6, 12, 24].map(|mbps| airtime(PhyKind::Ofdm, 14, mbps)), [44, 32, 28]);

@@ -6,12 +6,12 @@
 //! HE SU     | L-STF 8 | L-LTF 8 | L-SIG 4 | RL-SIG 4 | HE-SIG-A 8 | STF 4 | LTF each |       data       |
 //! ```
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 19 (HT: 19.3.9, 19.3.11, 19.4.3, tables 19-27 to 19-40) and 21 (VHT: 21.3.8, 21.3.10,
-//! 21.4.3, tables 21-29 to 21-52), IEEE Std 802.11ax-2021 clause 27 (HE: 27.3.11, 27.4.3, 27.5). Numbers of MCS count within one stream,
-//! as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+//! Sources: IEEE Std 802.11-2020 clauses 19 (HT: 19.3.9, 19.3.11, 19.4.3, tables 19-27 to 19-40) and 21 (VHT: 21.3.8,
+//! 21.3.10, 21.4.3, tables 21-29 to 21-52), IEEE Std 802.11ax-2021 clause 27 (HE: 27.3.11, 27.4.3, 27.5). Numbers of
+//! MCS count within one stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
 //!
-//! Left out: greenfield preambles, STBC, LDPC in HT and VHT, unequal modulation, 160 MHz, beamforming. Of HE only rates and durations
-//! are here: no OFDMA, no 1x LTF, no packet extension.
+//! Left out: greenfield preambles, STBC, LDPC in HT and VHT, unequal modulation, 160 MHz, beamforming. Of HE only rates
+//! and durations are here: no OFDMA, no 1x LTF, no packet extension.
 
 use super::error_rate::ofdm::{Code, Coded};
 use super::kind::PhyKind;
@@ -27,7 +27,8 @@ pub enum TxRate {
     Mcs(Mcs),
 }
 
-/// Longest time that a PPDU of these formats lasts: what the length of L-SIG can announce (aPPDUMaxTime, tables 19-25 and 21-28).
+/// Longest time that a PPDU of these formats lasts: what the length of L-SIG can announce (aPPDUMaxTime, tables 19-25
+/// and 21-28).
 pub const PPDU_MAX: Dur = Dur::from_nanos(5_484_000);
 /// L-STF, L-LTF and L-SIG.
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
@@ -41,8 +42,8 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Format {
-    /// Longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2): 2^16 - 1 octets with HT,
-    /// 2^20 - 1 with VHT; HE has longer ones than a window of 64 fills.
+    /// Longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2): 2^16 - 1
+    /// octets with HT, 2^20 - 1 with VHT; HE has longer ones than a window of 64 fills.
     pub const fn longest_aggregate(self) -> Bytes {
         match self {
             Format::Ht => Bytes(65_535),
@@ -92,9 +93,10 @@ impl Mcs {
         }
     }
 
-    /// By which factor the power in 20 MHz over that of the noise there is to be multiplied to give the ratio that a stream of 802.11a
-    /// has with as much signal in each subcarrier. Power is spread over all subcarriers and over all streams: each stream has the same
-    /// ratio, 10 log10(streams) below that of one. This is ours; arrays of antennas do better or worse with their channel.
+    /// By which factor the power in 20 MHz over that of the noise there is to be multiplied to give the ratio that a
+    /// stream of 802.11a has with as much signal in each subcarrier. Power is spread over all subcarriers and over all
+    /// streams: each stream has the same ratio, 10 log10(streams) below that of one. This is ours; arrays of antennas
+    /// do better or worse with their channel.
     pub fn ratio_to_ofdm(self) -> f64 {
         let (_, used, all) = self.subcarriers();
         (all as f64 / used as f64) * (52.0 / 64.0) / f64::from(self.streams())
@@ -127,8 +129,9 @@ impl Mcs {
         }
     }
 
-    /// Convolutional encoders, N_ES: a second one above 300 Mbit/s with HT (tables 19-27 to 19-40), one for each 2,160 bits of a symbol,
-    /// 600 Mbit/s with a short guard interval, with VHT (tables 21-29 to 21-52). HE has LDPC, without tail bits.
+    /// Convolutional encoders, N_ES: a second one above 300 Mbit/s with HT (tables 19-27 to 19-40), one for each 2,160
+    /// bits of a symbol, 600 Mbit/s with a short guard interval, with VHT (tables 21-29 to 21-52). HE has LDPC, without
+    /// tail bits.
     pub const fn encoders(self) -> u64 {
         match self.format() {
             Format::Ht if self.bits_per_symbol() > 1_200 => 2,
@@ -159,8 +162,9 @@ impl Mcs {
         (SERVICE_BITS + len.bits() + TAIL_BITS * self.encoders()).div_ceil(self.bits_per_symbol())
     }
 
-    /// Air time of a PPDU with a PSDU of `len` bytes in the band of `kind`, which says whether a signal extension follows (clauses
-    /// 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT it ends with a whole number of 4 us.
+    /// Air time of a PPDU with a PSDU of `len` bytes in the band of `kind`, which says whether a signal extension
+    /// follows (clauses 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT it ends with a whole
+    /// number of 4 us.
     pub const fn airtime(self, kind: PhyKind, len: Bytes) -> Dur {
         let data = self.symbols(len) * self.symbol().as_nanos();
         let whole = match self.format() {
@@ -182,8 +186,8 @@ impl Mcs {
         Bytes(bits.saturating_sub(SERVICE_BITS + TAIL_BITS * self.encoders()) / 8)
     }
 
-    /// The rate of 802.11a with the same modulation and code, by which the rates of answers are chosen (clause 10.6.6.5.2, table
-    /// 10-9): 54 Mbit/s where there is none as high.
+    /// The rate of 802.11a with the same modulation and code, by which the rates of answers are chosen (clause
+    /// 10.6.6.5.2, table 10-9): 54 Mbit/s where there is none as high.
     pub const fn reference_rate(self) -> Rate {
         Rate::kbps(match self.index() {
             0 => 6_000,
@@ -214,7 +218,8 @@ impl TxRate {
         }
     }
 
-    /// Air time of a PSDU of `len` bytes with a physical layer of `kind`, whose frames begin with `plcp` where they have no MCS.
+    /// Air time of a PSDU of `len` bytes with a physical layer of `kind`, whose frames begin with `plcp` where they
+    /// have no MCS.
     pub const fn airtime(self, kind: PhyKind, plcp: Dur, len: Bytes) -> Dur {
         match self {
             TxRate::Legacy(rate) => kind.airtime(plcp, len, rate),

@@ -77,8 +77,9 @@ fn us(mcs: Option<Mcs>, kind: PhyKind, len: u64) -> f64 {
     mcs.unwrap().airtime(kind, Bytes(len)).as_nanos() as f64 / 1e3
 }
 
-// Clause 19.4.3 by hand. 1,538 bytes: 16 + 12,304 + 6 bits. MCS 7, 260 bits a symbol: 48 symbols of 4 us behind 36 us. Two streams,
-// 520 bits: 24 symbols behind 40 us. Short guard interval: 48 * 3.6 = 172.8, up to 176. At 2.4 GHz 6 us more.
+// Clause 19.4.3 by hand. 1,538 bytes: 16 + 12,304 + 6 bits. MCS 7, 260 bits a symbol: 48 symbols of 4 us behind 36 us.
+// Two streams, 520 bits: 24 symbols behind 40 us. Short guard interval: 48 * 3.6 = 172.8, up to 176. At 2.4 GHz 6 us
+// more.
 #[test]
 fn durations_of_802_11n() {
     let mcs = |index, streams, width, guard| Mcs::new(Format::Ht, index, streams, width, guard);

@@ -41,8 +41,8 @@ impl Radiated {
         Radiated { src, airtime: frame.airtime, duration: frame.duration, rts }
     }
 
-    /// Its copy at a receiver, which begins at `now`; `for_us` says whether the frame is addressed to that station alone, for
-    /// which it reserves nothing.
+    /// Its copy at a receiver, which begins at `now`; `for_us` says whether the frame is addressed to that station
+    /// alone, for which it reserves nothing.
     #[inline(always)]
     pub fn copy(&self, now: Time, power: Watt, for_us: bool) -> Arrival {
         let end = now + self.airtime;
@@ -71,8 +71,8 @@ pub struct Arrival {
 pub enum ArrivalEffect {
     /// It occupies the receiver.
     Occupied,
-    /// It is lost, or what occupied the receiver before is: one copy, for this reason. One that is [`DropReason::Captured`]
-    /// vanishes under the frame being received; otherwise the receiver senses it.
+    /// It is lost, or what occupied the receiver before is: one copy, for this reason. One that is
+    /// [`DropReason::Captured`] vanishes under the frame being received; otherwise the receiver senses it.
     Aside(DropReason),
 }
 

@@ -1,5 +1,5 @@
-//! The `threshold` radio: a frame is decodable above one power, sensed above a lower one, and survives a weaker frame if
-//! it is at least the capture ratio stronger.
+//! The `threshold` radio: a frame is decodable above one power, sensed above a lower one, and survives a weaker frame
+//! if it is at least the capture ratio stronger.
 //!
 //! Source: the physical layer of ns-2.35 (`WirelessPhy` and the receive side of `Mac802_11`), the model behind the five
 //! papers. It leaves out noise, sums of interference (each overlap is judged pair by pair) and fading.
@@ -35,12 +35,12 @@ pub struct Config {
     /// May a later frame that is the capture ratio stronger take over the receiver? ns-2: no; real receivers: yes.
     /// Effect of yes: +11 / +18 / 0 / -2 %.
     pub late_capture: bool,
-    /// Does a frame that is sensed but not decodable occupy the receiver, so that a decodable one arriving later is lost?
-    /// ns-2: yes; real receivers do not synchronise on it.
+    /// Does a frame that is sensed but not decodable occupy the receiver, so that a decodable one arriving later is
+    /// lost? ns-2: yes; real receivers do not synchronise on it.
     pub lock_on_undecodable: bool,
     /// Is the medium busy for as long as any sensed frame is on the air? ns-2: no, only the frame in the slot counts;
-    /// IEEE 802.11-2020 clause 15.4.6.5 (CCA): yes. Also makes every overlapping frame count as interference for as long
-    /// as it lasts.
+    /// IEEE 802.11-2020 clause 15.4.6.5 (CCA): yes. Also makes every overlapping frame count as interference for as
+    /// long as it lasts.
     pub energy_detection: bool,
 }
 
@@ -126,9 +126,9 @@ struct Aside {
 
 /// The receiver of one node.
 ///
-/// Call [`Receiver::arrive`] once for each copy, in order of time, and before that [`Receiver::take_ended`], as before everything
-/// else that looks at the receiver: what has ended is looked at when something else happens. [`Receiver::transmit_started`]
-/// whenever the node begins to send. There are no timers.
+/// Call [`Receiver::arrive`] once for each copy, in order of time, and before that [`Receiver::take_ended`], as before
+/// everything else that looks at the receiver: what has ended is looked at when something else happens.
+/// [`Receiver::transmit_started`] whenever the node begins to send. There are no timers.
 ///
 /// Its options are handed to each call, so that receivers that share them lie close together in memory.
 #[derive(Clone, Debug)]
@@ -197,8 +197,8 @@ impl Receiver {
         if self.slot.src == src && self.slot.end == now { self.take_ended(now) } else { None }
     }
 
-    /// A copy at or above the carrier-sense threshold begins to arrive at `now`; `transmitting` says whether the node sends
-    /// then.
+    /// A copy at or above the carrier-sense threshold begins to arrive at `now`; `transmitting` says whether the node
+    /// sends then.
     #[inline]
     pub fn arrive<P: Preset>(
         &mut self,
@@ -281,8 +281,8 @@ impl Receiver {
         self.put_aside(now, loser.aside(DropReason::Collision))
     }
 
-    /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection the
-    /// medium counts as quiet from the next end of any copy on.
+    /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection
+    /// the medium counts as quiet from the next end of any copy on.
     fn sense<P: Preset>(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
         let others = self.aside.iter().map(|other| other.end).filter(|&end| end > now);
         self.busy_until =
@@ -298,8 +298,8 @@ impl Receiver {
         ArrivalEffect::Aside(aside.reason)
     }
 
-    /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not in
-    /// the slot has no effect.
+    /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not
+    /// in the slot has no effect.
     fn stands_out<P: Preset>(&self, now: Time, power: Watt, config: &Config) -> bool {
         !config.detects_energy::<P>()
             || self.aside.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))

@@ -43,8 +43,8 @@ pub enum Action {
         /// The broken neighbour.
         next_hop: Ipv4Addr,
     },
-    /// A route has come up, or leads elsewhere than before. Only where it was asked for ([`Protocol::with_route_changes`](super::Protocol::with_route_changes)), as
-    /// is [`Action::RouteDown`].
+    /// A route has come up, or leads elsewhere than before. Only where it was asked for
+    /// ([`Protocol::with_route_changes`](super::Protocol::with_route_changes)), as is [`Action::RouteDown`].
     RouteUp {
         /// Where it leads.
         destination: Ipv4Addr,
@@ -69,8 +69,8 @@ pub enum Action {
     },
 }
 
-/// A packet that the node at `addr` is to pass on, which costs it one TTL (RFC 1812 section 5.3.1). `None`: it came back to
-/// where it began, or may pass no further router, and is dropped.
+/// A packet that the node at `addr` is to pass on, which costs it one TTL (RFC 1812 section 5.3.1). `None`: it came
+/// back to where it began, or may pass no further router, and is dropped.
 pub(super) fn pass_on(addr: Ipv4Addr, mut packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
     let passes = if packet.src == addr { Err(DropReason::RouteLoop) } else { packet.decrement_ttl() };
     match passes {

@@ -20,7 +20,8 @@ impl AddressPlan {
         self.with(prefixes, true)
     }
 
-    /// The same, with these prefixes in the mesh: exceptions from longer ones behind gateways, such as all of the Internet.
+    /// The same, with these prefixes in the mesh: exceptions from longer ones behind gateways, such as all of the
+    /// Internet.
     pub fn with_mesh(self, prefixes: impl IntoIterator<Item = Prefix>) -> AddressPlan {
         self.with(prefixes, false)
     }

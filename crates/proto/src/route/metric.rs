@@ -1,18 +1,19 @@
 //! What a link costs, and by that which of several paths is taken.
 //!
-//! - ETX: De Couto, Aguayo, Bicket, Morris, "A High-Throughput Path Metric for Multi-Hop Wireless Routing", MobiCom 2003.
-//!   The transmissions that a packet is expected to need over a link are 1 / (d_f d_r): d_f is the share of data frames that
-//!   arrive, d_r that of acknowledgements on the way back.
-//! - ETT: Draves, Padhye, Zill, "Routing in Multi-Radio, Multi-Hop Wireless Mesh Networks", MobiCom 2004. The time these
-//!   transmissions take: ETX x S / B with the size S of a packet and the rate B of the link. Left out: WCETT, which concerns
-//!   several radios at a node, and the packet pairs by which the paper measures B.
+//! - ETX: De Couto, Aguayo, Bicket, Morris, "A High-Throughput Path Metric for Multi-Hop Wireless Routing", MobiCom
+//!   2003. The transmissions that a packet is expected to need over a link are 1 / (d_f d_r): d_f is the share of data
+//!   frames that arrive, d_r that of acknowledgements on the way back.
+//! - ETT: Draves, Padhye, Zill, "Routing in Multi-Radio, Multi-Hop Wireless Mesh Networks", MobiCom 2004. The time
+//!   these transmissions take: ETX x S / B with the size S of a packet and the rate B of the link. Left out: WCETT,
+//!   which concerns several radios at a node, and the packet pairs by which the paper measures B.
 //!
-//! - Airtime: IEEE Std 802.11-2020 clause 14.9, the default of mesh stations (802.11s). The time that a test frame of 8192 bits takes
-//!   with everything around it: (O + B_t / r) / (1 - e_f), in hundredths of a TU, where O is the overhead of access to the channel
-//!   and e_f the share of test frames that are lost. The standard leaves open how r and e_f are found.
+//! - Airtime: IEEE Std 802.11-2020 clause 14.9, the default of mesh stations (802.11s). The time that a test frame of
+//!   8192 bits takes with everything around it: (O + B_t / r) / (1 - e_f), in hundredths of a TU, where O is the
+//!   overhead of access to the channel and e_f the share of test frames that are lost. The standard leaves open how r
+//!   and e_f are found.
 //!
-//! The cost of a path is the sum over its links. Costs are integers, so that they are the same on every machine and on the
-//! wire.
+//! The cost of a path is the sum over its links. Costs are integers, so that they are the same on every machine and on
+//! the wire.
 
 use fourhop_units::{Bytes, Dur, Rate};
 
@@ -40,8 +41,8 @@ impl Metric {
         }
     }
 
-    /// Cost of a link over which a packet needs `transmissions`, in thousandths, at `rate`. At least 1: a path costs more
-    /// with every link, which keeps distance vectors free of loops.
+    /// Cost of a link over which a packet needs `transmissions`, in thousandths, at `rate`. At least 1: a path costs
+    /// more with every link, which keeps distance vectors free of loops.
     pub fn cost(self, transmissions: u32, rate: Rate) -> u32 {
         let cost = match self {
             Metric::Etx => u64::from(transmissions),

@@ -1,9 +1,9 @@
 //! Routing: which neighbour a packet goes to next.
 //!
 //! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
-//! outside, [`Aodv`], on-demand routing by RFC 3561, and [`Babel`], which knows all routes beforehand (RFC 8966). Each is
-//! a [`Protocol`] and answers with [`Action`]s: the routing layer owns no queue to the link and delivers nothing; it tells
-//! its node what to send where, what is lost and why, and which next hop has failed.
+//! outside, [`Aodv`], on-demand routing by RFC 3561, and [`Babel`], which knows all routes beforehand (RFC 8966). Each
+//! is a [`Protocol`] and answers with [`Action`]s: the routing layer owns no queue to the link and delivers nothing; it
+//! tells its node what to send where, what is lost and why, and which next hop has failed.
 //!
 //! # Legal call order
 //! Time never runs backwards between calls. A packet is handed over by value and leaves in exactly one [`Action`], at

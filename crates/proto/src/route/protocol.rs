@@ -23,7 +23,8 @@ pub trait Protocol {
         self
     }
 
-    /// The node has this address too, at another interface, from which its messages go out as well. Before anything happens.
+    /// The node has this address too, at another interface, from which its messages go out as well. Before anything
+    /// happens.
     fn add_interface(&mut self, _addr: Ipv4Addr) {}
 
     /// A packet made at this node, for another.
@@ -33,8 +34,8 @@ pub trait Protocol {
     /// knows it.
     fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>);
 
-    /// A packet that came in through this gateway, for a node of the mesh; its TTL has been looked at. Where there is no route, one is
-    /// searched for, as for a packet of this node's own.
+    /// A packet that came in through this gateway, for a node of the mesh; its TTL has been looked at. Where there is
+    /// no route, one is searched for, as for a packet of this node's own.
     fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.handle_outgoing(now, packet, out);
     }

@@ -99,7 +99,11 @@ macro_rules! protocols {
                 reason: DropReason,
                 out: &mut Vec<Action>,
             ) {
-                match self { $(Router::$variant(r) => Protocol::handle_link_failure(&mut **r, now, packet, next_hop, reason, out),)+ }
+                match self {
+                    $(Router::$variant(r) => {
+                        Protocol::handle_link_failure(&mut **r, now, packet, next_hop, reason, out)
+                    })+
+                }
             }
             fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
                 match self { $(Router::$variant(r) => Protocol::handle_timeout(&mut **r, now, out),)+ }

@@ -18,7 +18,8 @@ pub struct StaticRoutes {
 }
 
 impl StaticRoutes {
-    /// The table of the node `addr` from (destination, next hop, hops); of several for one destination the first counts.
+    /// The table of the node `addr` from (destination, next hop, hops); of several for one destination the first
+    /// counts.
     pub fn new(addr: Ipv4Addr, routes: impl IntoIterator<Item = (Ipv4Addr, Ipv4Addr, u8)>) -> StaticRoutes {
         let mut next_hops: Vec<_> = routes.into_iter().collect();
         next_hops.sort_by_key(|&(dst, ..)| dst);
@@ -67,9 +68,9 @@ impl Protocol for StaticRoutes {
     }
 }
 
-/// Shortest paths between all pairs of nodes: by hops, or by the sum of what their links cost. Of paths that cost as much the
-/// one with fewer hops is taken, and of several next hops that are then equally near the destination the one with the lowest
-/// number, so that the paths are a function of the topology alone.
+/// Shortest paths between all pairs of nodes: by hops, or by the sum of what their links cost. Of paths that cost as
+/// much the one with fewer hops is taken, and of several next hops that are then equally near the destination the one
+/// with the lowest number, so that the paths are a function of the topology alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShortestPaths {
     nodes: usize,
@@ -131,7 +132,8 @@ impl ShortestPaths {
         ShortestPaths { nodes, hops, costs: Vec::new(), next }
     }
 
-    /// Least cost over `links`, which lists for each node those it can send to and what that costs, by Dijkstra's algorithm.
+    /// Least cost over `links`, which lists for each node those it can send to and what that costs, by Dijkstra's
+    /// algorithm.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -181,7 +183,8 @@ impl ShortestPaths {
         ShortestPaths { nodes, hops, costs, next }
     }
 
-    /// With next hops that are given, as (from, to, next), in place of those found. Where they lead in a circle there is no path.
+    /// With next hops that are given, as (from, to, next), in place of those found. Where they lead in a circle there
+    /// is no path.
     pub fn with_next_hops(mut self, given: impl IntoIterator<Item = (usize, usize, usize)>) -> ShortestPaths {
         let mut changed = std::collections::BTreeSet::new();
         for (from, to, next) in given {
@@ -307,8 +310,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where every link costs the same, the cheapest paths are the shortest, ties and all; whatever links cost, no detour
-        /// over one more link is cheaper.
+        /// Where every link costs the same, the cheapest paths are the shortest, ties and all; whatever links cost, no
+        /// detour over one more link is cheaper.
         #[test]
         fn cheapest_paths_are_what_they_say(
             links in prop::collection::vec((0..8usize, 0..8usize, 1..5u32), 0..40), equal in any::<bool>(),
@@ -328,7 +331,8 @@ mod tests {
                 }
             }
             if equal {
-                let plain: Vec<Vec<usize>> = lists.iter().map(|list| list.iter().map(|&(to, _)| to).collect()).collect();
+                let plain: Vec<Vec<usize>> =
+                    lists.iter().map(|list| list.iter().map(|&(to, _)| to).collect()).collect();
                 let shortest = ShortestPaths::new(&plain);
                 let ways = |paths: &ShortestPaths| {
                     (0..64).map(|n| (paths.path(n / 8, n % 8), paths.cost(n / 8, n % 8))).collect::<Vec<_>>()

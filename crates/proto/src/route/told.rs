@@ -1,4 +1,5 @@
-//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table, or a recorder.
+//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table, or a
+//! recorder.
 
 use super::action::Action;
 use core::net::Ipv4Addr;
@@ -16,8 +17,8 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Reports the differences to the last report, before the actions from `begun` on. `routes`, by destination: each with the
-    /// time it lasts.
+    /// Reports the differences to the last report, before the actions from `begun` on. `routes`, by destination: each
+    /// with the time it lasts.
     pub fn report(&mut self, routes: impl Iterator<Item = (Way, Dur)>, begun: usize, out: &mut Vec<Action>) {
         let mut before = self.last.iter().copied().peekable();
         let mut changes = Vec::new();

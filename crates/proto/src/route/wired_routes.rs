@@ -31,8 +31,8 @@ pub struct WiredRoutes {
 }
 
 impl WiredRoutes {
-    /// The port that leads to each prefix, at the start where `plan` has nodes of the mesh; of several for one prefix the
-    /// first counts.
+    /// The port that leads to each prefix, at the start where `plan` has nodes of the mesh; of several for one prefix
+    /// the first counts.
     pub fn new(plan: AddressPlan, routes: impl IntoIterator<Item = (Prefix, PortId)>) -> WiredRoutes {
         let (hosts, mut networks): (Vec<_>, Vec<_>) = routes.into_iter().partition(|(prefix, _)| prefix.bits() == 32);
         let mut hosts: Vec<_> = hosts.into_iter().map(|(prefix, port)| (prefix.addr(), port)).collect();

@@ -29,8 +29,8 @@ pub enum AckDecision {
 
 /// A receiver's policy.
 ///
-/// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment` if
-/// it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `limit`
+/// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment`
+/// if it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `limit`
 /// when a window is about to be advertised.
 pub trait AckPolicy {
     /// Does it look at what the path did to packets?
@@ -59,17 +59,18 @@ pub trait AckPolicy {
 pub enum Timing {
     /// Every segment at once.
     EverySegment,
-    /// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment) and RFC 9293
-    /// section 3.8.6.3.
+    /// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment) and RFC
+    /// 9293 section 3.8.6.3.
     Delayed {
-        /// The longest wait. RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's DelAck
-        /// sink has 100 ms.
+        /// The longest wait. RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's
+        /// DelAck sink has 100 ms.
         timeout: Dur,
         /// Bytes since the last ACK.
         bytes: u32,
     },
-    /// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received (Altman,
-    /// Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks", PWC 2003).
+    /// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received
+    /// (Altman, Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks",
+    /// PWC 2003).
     ///
     /// Deviation: the number of a segment is that of the bytes received in order, in segments.
     Dynamic {

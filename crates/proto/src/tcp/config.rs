@@ -29,13 +29,14 @@ pub enum WindowCut {
 pub enum SackRecovery {
     /// RFC 6675: the scoreboard says what is lost and how much is in flight.
     Scoreboard,
-    /// RFC 8985: what left before something that arrived is lost after a reordering window; a probe asks about the last segments.
-    /// Receivers report what came twice (RFC 2883). Senders of ad hoc TCP take the scoreboard instead.
+    /// RFC 8985: what left before something that arrived is lost after a reordering window; a probe asks about the last
+    /// segments. Receivers report what came twice (RFC 2883). Senders of ad hoc TCP take the scoreboard instead.
     RackTlp,
     /// ns-2.35's `Sack1`: recovery begins with exactly the third ACK that reports something and not while a time-out is
     /// repaired; the data in flight is counted (outstanding less three, one less per ACK, two less per partial ACK);
     /// every hole below the highest report goes once, upwards, before fresh data; nothing is sent on duplicate ACKs
-    /// outside recovery but by limited transmit; the ACK that ends recovery forgets the scoreboard and the recovery point.
+    /// outside recovery but by limited transmit; the ACK that ends recovery forgets the scoreboard and the recovery
+    /// point.
     PipeCounter,
 }
 
@@ -44,11 +45,11 @@ pub enum SackRecovery {
 pub enum Release {
     /// As soon as the interval since the last one has passed.
     Gate,
-    /// At once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it again. A
-    /// timer that finds the window closed stops. What a time-out puts back waits like fresh data; fast retransmissions and
-    /// limited transmit (RFC 3042) neither wait nor start it. The retransmission timer runs on while nothing but what waits
-    /// is left to send; when it expires, the window is one segment. A pacing agent on ns-2.35's NewReno, whose sender has
-    /// always something under way while it may send, unless it is paced.
+    /// At once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it
+    /// again. A timer that finds the window closed stops. What a time-out puts back waits like fresh data; fast
+    /// retransmissions and limited transmit (RFC 3042) neither wait nor start it. The retransmission timer runs on
+    /// while nothing but what waits is left to send; when it expires, the window is one segment. A pacing agent on
+    /// ns-2.35's NewReno, whose sender has always something under way while it may send, unless it is paced.
     Timer,
     /// At the ticks of a timer, one a tick.
     Slots,
@@ -124,14 +125,15 @@ impl PathHints {
 /// Options of a connection. Plain data: start from a profile and change fields.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Largest segment payload in bytes, and what the MSS option says. ns-2.35 scenarios here: 1460. Standard: 1460 over
-    /// Ethernet-sized links.
+    /// Largest segment payload in bytes, and what the MSS option says. ns-2.35 scenarios here: 1460. Standard: 1460
+    /// over Ethernet-sized links.
     pub mss: u32,
     /// RFC 6691: peers that send no MSS option get 536 bytes. Standard and ns2 alike 536.
     pub mss_without_option: u32,
     /// Initial congestion window in segments. ns-2.35: 2 (after a "SYN" under window 1). RFC 6928: 10.
     pub initial_window: u32,
-    /// Initial slow-start threshold in segments. ns-2.35: the class's `window_`, 64 in the reference scenarios. RFC 5681: arbitrarily high.
+    /// Initial slow-start threshold in segments. ns-2.35: the class's `window_`, 64 in the reference scenarios. RFC
+    /// 5681: arbitrarily high.
     pub initial_ssthresh: u32,
     /// Upper limit of data in flight, in segments (`window_` of ns-2.35: 64 in the reference scenarios); `None` leaves
     /// it to the peer's window. Unlike [`Config::cwnd_clamp`] it does not stop the window from growing.
@@ -156,8 +158,9 @@ pub struct Config {
     /// The retransmission timer restarts only at the first partial ACK (RFC 6582's "impatient" variant; ns-2.35). The
     /// "slow but steady" one restarts it at each.
     pub impatient: bool,
-    /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to, however
-    /// little is in flight. RFC 6582 section 3.2 step 3: no growth, and no more than in flight plus one segment.
+    /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to,
+    /// however little is in flight. RFC 6582 section 3.2 step 3: no growth, and no more than in flight plus one
+    /// segment.
     pub grow_on_full_ack: bool,
     /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns represents a fine-grained clock.
     pub rtt_tick: Dur,
@@ -171,8 +174,8 @@ pub struct Config {
     pub rto_max: Dur,
     /// Clock granularity G of RFC 6298 equation 2.3. ns-2.35 has no such term.
     pub rto_granularity: Dur,
-    /// Least wait before a closed window is asked for the first time. RFC 9293 section 3.8.6.1 recommends one time-out, which
-    /// is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
+    /// Least wait before a closed window is asked for the first time. RFC 9293 section 3.8.6.1 recommends one time-out,
+    /// which is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
     pub persist_min: Dur,
     /// Beyond this back-off factor the smoothed round trip is forgotten. ns-2.35: 8. RFC 6298 section 5.7 allows it.
     pub forget_srtt_beyond_backoff: Option<u32>,
@@ -181,8 +184,8 @@ pub struct Config {
     pub max_timeouts: Option<u32>,
     /// Do retransmissions wait for the pacing interval too?
     pub pace_retransmissions: bool,
-    /// Does the stack space segments by itself, as Linux does behind `fq`? See `stack_pacing`. Not where the algorithm asks for
-    /// an interval of its own.
+    /// Does the stack space segments by itself, as Linux does behind `fq`? See `stack_pacing`. Not where the algorithm
+    /// asks for an interval of its own.
     pub stack_pacing: bool,
     /// When paced segments leave. A pacing agent on ns-2.35's NewReno: by its one timer.
     pub release: Release,
@@ -192,7 +195,8 @@ pub struct Config {
     pub rto_backoff: bool,
     /// Hints that the driver gives the sender.
     pub path_hints: PathHints,
-    /// Is the driver to record when segments could first leave, and when their bytes are delivered? It changes nothing else.
+    /// Is the driver to record when segments could first leave, and when their bytes are delivered? It changes nothing
+    /// else.
     pub delivery_ages: bool,
     /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both.
     pub nagle: bool,
@@ -210,8 +214,8 @@ pub struct Config {
     pub sack_blocks: u32,
     /// How transports that recover by SACK do it.
     pub sack_recovery: SackRecovery,
-    /// The round trip of the newest segment that an ACK covers counts for congestion control even where it waited at the
-    /// receiver for a retransmission (ns-2.35's Vegas). Karn's rule in its wide sense: no.
+    /// The round trip of the newest segment that an ACK covers counts for congestion control even where it waited at
+    /// the receiver for a retransmission (ns-2.35's Vegas). Karn's rule in its wide sense: no.
     pub sample_behind_holes: bool,
     /// Vegas: a retransmission by the fine clock also doubles the coarse time-out (ns-2.35). Brakmo et al.: no.
     pub vegas_backs_off: bool,
@@ -225,7 +229,8 @@ pub struct Config {
     pub cc: Params,
     /// Bytes of receive buffer. ns-2.35's sink has no limit: 1 GiB, the most window scaling can say.
     pub receive_buffer: u32,
-    /// The application reads with [`Socket::read`](super::Socket::read) instead of at once, so that the window can close.
+    /// The application reads with [`Socket::read`](super::Socket::read) instead of at once, so that the window can
+    /// close.
     pub explicit_read: bool,
     /// When the receiver acknowledges. ns-2.35's sink: every segment. RFC 9293 section 3.8.6.3: delayed.
     pub receiver: ReceiverPolicy,
@@ -323,9 +328,9 @@ impl Config {
         }
     }
 
-    /// The same with the timers of ns-2 before October 2004, when they became finer: the clock of round trips ticks every
-    /// 0.1 s, no time-out is below 1 s and the first one is 6 s (the defaults that ns-2.35's own test suites set back, with
-    /// the dates); the window starts with 1 segment (ns Manual, chapter on TCP agents, of 2003).
+    /// The same with the timers of ns-2 before October 2004, when they became finer: the clock of round trips ticks
+    /// every 0.1 s, no time-out is below 1 s and the first one is 6 s (the defaults that ns-2.35's own test suites set
+    /// back, with the dates); the window starts with 1 segment (ns Manual, chapter on TCP agents, of 2003).
     pub const fn with_timers_of_2003(mut self) -> Config {
         self.rtt_tick = Dur::from_millis(100);
         self.rto_min = Dur::from_secs(1);

@@ -1,5 +1,5 @@
-//! Explicit congestion notification (RFC 3168 section 6.1): agreed upon with the SYN, echoed by the receiver until the sender says
-//! that it has reduced its window, answered by the sender once a window.
+//! Explicit congestion notification (RFC 3168 section 6.1): agreed upon with the SYN, echoed by the receiver until the
+//! sender says that it has reduced its window, answered by the sender once a window.
 //!
 //! ```text
 //!   sender                        queue                     receiver
@@ -8,8 +8,9 @@
 //!   next new data, CWR ──────────────────────────────────► stops
 //! ```
 //!
-//! Retransmissions, acknowledgements without data, window probes and SYNs are not marked as listening (sections 6.1.4 to 6.1.6,
-//! 6.1.1). A window of two segments is not reduced further, as RFC 9438 section 4.6 has it; RFC 3168 would slow down by the timer.
+//! Retransmissions, acknowledgements without data, window probes and SYNs are not marked as listening (sections 6.1.4
+//! to 6.1.6, 6.1.1). A window of two segments is not reduced further, as RFC 9438 section 4.6 has it; RFC 3168 would
+//! slow down by the timer.
 
 use super::position::Pos;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};

@@ -106,9 +106,9 @@ impl Socket {
         }
     }
 
-    /// Does a segment from before the window acknowledge what none in the window has? Its acknowledgement is then as good
-    /// as any (4.4BSD takes it, too). RFC 9293 drops the whole segment, and two ends which have both taken a probe of a
-    /// window they had opened, without the other's knowledge, would answer each other's acknowledgements for ever.
+    /// Does a segment from before the window acknowledge what none in the window has? Its acknowledgement is then as
+    /// good as any (4.4BSD takes it, too). RFC 9293 drops the whole segment, and two ends which have both taken a probe
+    /// of a window they had opened, without the other's knowledge, would answer each other's acknowledgements for ever.
     fn tells_news_late(&self, segment: &TcpSegment) -> bool {
         let (ack, flags) = (self.tx.space.locate(segment.ack), segment.flags);
         let agreed = flags.ack && !flags.syn && !flags.rst && self.state != State::SynReceived;

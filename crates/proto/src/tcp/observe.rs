@@ -112,7 +112,8 @@ impl Socket {
         self.rx.space.unread()
     }
 
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
+    /// Do its segments with data count without their headers on the air
+    /// ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
     pub fn hides_headers(&self) -> bool {
         self.tx.hides_headers()
     }

@@ -1,8 +1,8 @@
 //! Positions in one direction of the stream, which do not wrap.
 //!
 //! Inside the stack every sequence number is a 64-bit [`Pos`], so that comparing and subtracting are plain; the 32-bit
-//! [`Seq`] of RFC 9293 section 3.4 exists on the wire only. A number from the wire is read as the position nearest to one
-//! that is known, which is right as long as the two lie within 2^31 of each other.
+//! [`Seq`] of RFC 9293 section 3.4 exists on the wire only. A number from the wire is read as the position nearest to
+//! one that is known, which is right as long as the two lie within 2^31 of each other.
 
 use core::ops::{Add, Sub};
 use fourhop_units::Seq;

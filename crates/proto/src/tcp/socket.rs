@@ -35,8 +35,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`, which
-    /// should be random: the phase of the coarse clock and of the timestamps are taken from it too.
+    /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`,
+    /// which should be random: the phase of the coarse clock and of the timestamps are taken from it too.
     ///
     /// A transport that recovers by SACK offers it regardless of [`Config::sack`]; one that owns the window, and
     /// [`Config::stack_pacing`], pace by a gate.
@@ -151,8 +151,8 @@ impl Socket {
         self.round_trip = Some(rtt);
     }
 
-    /// What comes with a segment about its path, before what the segment does: first the wired part of the round trip, which
-    /// a gateway wrote into it, then the round trip that this is a part of.
+    /// What comes with a segment about its path, before what the segment does: first the wired part of the round trip,
+    /// which a gateway wrote into it, then the round trip that this is a part of.
     fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         if let Some(millis) = segment.options.wired_rtt {
             self.tx.take_hint(now, Hint::WiredRtt(Dur::from_millis(millis.into())));

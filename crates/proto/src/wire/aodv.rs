@@ -26,8 +26,8 @@ pub struct Rreq {
     pub cost: Option<PathCost>,
 }
 
-/// The sum of a metric along a path, as our extension to requests and replies says it (RFC 3561 section 9: type, length,
-/// content; its type is one of those that nodes which do not know it skip).
+/// The sum of a metric along a path, as our extension to requests and replies says it (RFC 3561 section 9: type,
+/// length, content; its type is one of those that nodes which do not know it skip).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathCost {
     /// Which metric, by [`Metric::code`](crate::route::Metric::code).
@@ -64,8 +64,9 @@ pub struct Rrep {
     pub cost: Option<PathCost>,
 }
 
-/// A probe of the links to all neighbours (De Couto, Aguayo, Bicket, Morris, MobiCom 2003): not of the RFC, a message type of
-/// ours, which other nodes do not know and drop. Probes have one size, [`Probe::MIN_LEN`], while the list fits in.
+/// A probe of the links to all neighbours (De Couto, Aguayo, Bicket, Morris, MobiCom 2003): not of the RFC, a message
+/// type of ours, which other nodes do not know and drop. Probes have one size, [`Probe::MIN_LEN`], while the list fits
+/// in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
     /// Counts the probes of this node, so that a receiver knows how many it missed.
@@ -154,8 +155,8 @@ impl Message for AodvMessage {
         AodvMessage::len(self)
     }
 
-    /// Bytes of the packet as ns-2.35 counts it: an IPv4 header and its C structures, in which a request and a reply carry a
-    /// 4-byte time stamp.
+    /// Bytes of the packet as ns-2.35 counts it: an IPv4 header and its C structures, in which a request and a reply
+    /// carry a 4-byte time stamp.
     fn ns2_packet_len(&self) -> u32 {
         match self {
             AodvMessage::Rreq(rreq) => 48 + rreq.cost.map_or(0, |_| PathCost::LEN),

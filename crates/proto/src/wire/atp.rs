@@ -1,4 +1,5 @@
-//! Packets of ATP ([`crate::atp`]). The published descriptions say what its header carries and lay none out: this layout is ours.
+//! Packets of ATP ([`crate::atp`]). The published descriptions say what its header carries and lay none out: this
+//! layout is ours.
 //!
 //! ```text
 //!  0      source port     destination port       (16 bits each)
@@ -16,8 +17,8 @@ use super::bytes::checksum;
 use arrayvec::ArrayVec;
 use fourhop_units::{Seq, Time};
 
-/// Blocks of data that feedback can name: 20, as ATP's authors have it for feedback that comes once in an epoch instead of with
-/// every packet (Sundaresan et al. 2003).
+/// Blocks of data that feedback can name: 20, as ATP's authors have it for feedback that comes once in an epoch instead
+/// of with every packet (Sundaresan et al. 2003).
 pub const SACK_BLOCKS: usize = 20;
 
 /// IP protocol of ATP, for which none is assigned: the first for experiments (RFC 3692 section 2.1).
@@ -124,7 +125,8 @@ impl TransportPacket for AtpPacket {
             }
         }
         let pseudo = checksum::sum(&src) + checksum::sum(&dst) + u64::from(ATP_PROTOCOL) + u64::from(self.size());
-        // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there is.
+        // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there
+        // is.
         let sum = checksum::updated(u16::MAX, 0, pseudo + checksum::sum(&out[start..]));
         out[start + 6..][..2].copy_from_slice(&sum.to_be_bytes());
     }

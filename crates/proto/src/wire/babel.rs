@@ -1,9 +1,9 @@
 //! Babel messages (RFC 8966 section 4), for IPv4 routes.
 //!
-//! A message is a list of TLVs that say everything themselves: what the wire keeps in a parser's state (router-id, next hop, a
-//! prefix to compress against; section 4.5) is put into each update by [`decode::babel`](super::decode::babel) and taken out
-//! again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV of its own (flag R of
-//! section 4.6.9).
+//! A message is a list of TLVs that say everything themselves: what the wire keeps in a parser's state (router-id, next
+//! hop, a prefix to compress against; section 4.5) is put into each update by [`decode::babel`](super::decode::babel)
+//! and taken out again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV
+//! of its own (flag R of section 4.6.9).
 
 use super::{Message, Prefix};
 use arrayvec::ArrayVec;
@@ -52,8 +52,8 @@ pub struct BabelUpdate {
     pub seqno: u16,
     /// The sender's metric, finite.
     pub metric: u16,
-    /// Hops from the sender to the destination, in a sub-TLV of ours: RFC 8966 carries none, and transports of this project ask
-    /// for them.
+    /// Hops from the sender to the destination, in a sub-TLV of ours: RFC 8966 carries none, and transports of this
+    /// project ask for them.
     pub hops: Option<u8>,
 }
 

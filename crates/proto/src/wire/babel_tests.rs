@@ -240,7 +240,8 @@ fn tlvs() -> impl Strategy<Value = BabelTlv> {
             prefix: one.then_some(prefix),
             interval
         }),
-        1 => (any::<bool>(), prefixes()).prop_map(|(one, prefix)| BabelTlv::RouteRequest { prefix: one.then_some(prefix) }),
+        1 => (any::<bool>(), prefixes())
+            .prop_map(|(one, prefix)| BabelTlv::RouteRequest { prefix: one.then_some(prefix) }),
         1 => (prefixes(), any::<u16>(), 1u8.., id).prop_map(|(prefix, seqno, hop_count, router_id)| {
             BabelTlv::SeqnoRequest { prefix, seqno, hop_count, router_id }
         }),

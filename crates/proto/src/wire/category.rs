@@ -1,7 +1,8 @@
 //! Access categories of IEEE 802.11 (EDCA), and which one a packet has.
 //!
-//! Sources: IEEE Std 802.11-2020 table 10-1 (categories of user priorities); RFC 2474 (DSCP); RFC 8325 section 4 (recommended
-//! priorities). Linux takes the upper three bits of the DSCP for the user priority (`cfg80211_classify8021d`).
+//! Sources: IEEE Std 802.11-2020 table 10-1 (categories of user priorities); RFC 2474 (DSCP); RFC 8325 section 4
+//! (recommended priorities). Linux takes the upper three bits of the DSCP for the user priority
+//! (`cfg80211_classify8021d`).
 
 use super::{Ipv4Packet, Msdu, Payload};
 
@@ -44,8 +45,8 @@ impl Category {
         }
     }
 
-    /// Its TID on the air. A category has two user priorities; its frames here all have this one of them, and with it one sequence
-    /// of numbers.
+    /// Its TID on the air. A category has two user priorities; its frames here all have this one of them, and with it
+    /// one sequence of numbers.
     pub const fn tid(self) -> u8 {
         match self {
             Category::Bk => 1,

@@ -2,10 +2,10 @@
 //! 654.
 //!
 //! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
-//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127 but our [`PathCost`], whose
-//! length must fit nevertheless. Content that would be misinterpreted is a named error: unknown types, messages cut short, routes to
-//! subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section 3.2.1.3), such as
-//! broadcast, extensions that may not be skipped (section 9), bytes behind the end.
+//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127 but our [`PathCost`],
+//! whose length must fit nevertheless. Content that would be misinterpreted is a named error: unknown types, messages
+//! cut short, routes to subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section
+//! 3.2.1.3), such as broadcast, extensions that may not be skipped (section 9), bytes behind the end.
 //!
 //! Babel packets are read by [`babel`].
 //!
@@ -146,8 +146,8 @@ fn probe(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Probe(Probe { number: u16::from_be_bytes([head[2], head[3]]), heard }), rest))
 }
 
-/// Section 9: type, length, and as many bytes as the length says. The one extension that is read is ours; of several the
-/// last counts.
+/// Section 9: type, length, and as many bytes as the length says. The one extension that is read is ours; of several
+/// the last counts.
 fn path_cost(mut rest: &[u8]) -> Result<Option<PathCost>, AodvError> {
     let mut found = None;
     while let Some(&kind) = rest.first() {
@@ -171,8 +171,8 @@ fn number<const N: usize>(head: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
 }
 
-/// The address of a host. Not one of "this network" (0.0.0.0/8) or of the loopback (RFC 1122 section 3.2.1.3), of a group or
-/// reserved (RFC 1112 section 4), the limited broadcast among them.
+/// The address of a host. Not one of "this network" (0.0.0.0/8) or of the loopback (RFC 1122 section 3.2.1.3), of a
+/// group or reserved (RFC 1112 section 4), the limited broadcast among them.
 fn address<const N: usize>(head: &[u8; N], at: usize) -> Result<Ipv4Addr, AodvError> {
     match Ipv4Addr::from_bits(number(head, at)) {
         addr if matches!(addr.octets()[0], 0 | 127 | 224..) => Err(AodvError::NoHost(addr)),

@@ -1,8 +1,9 @@
 //! Reads Babel packets from bytes (RFC 8966 section 4).
 //!
-//! Nothing is assumed about the bytes. A packet of another protocol or version is an error; a TLV that is cut short, has an
-//! unknown type or address encoding, breaks a rule, or carries a sub-TLV that it is mandatory to know is left out (sections 4.3
-//! and 4.4), what it does to the parser's state apart (section 4.5). TLVs about IPv6 routes are read for that state alone.
+//! Nothing is assumed about the bytes. A packet of another protocol or version is an error; a TLV that is cut short,
+//! has an unknown type or address encoding, breaks a rule, or carries a sub-TLV that it is mandatory to know is left
+//! out (sections 4.3 and 4.4), what it does to the parser's state apart (section 4.5). TLVs about IPv6 routes are read
+//! for that state alone.
 //!
 //! [`babel`] is the inverse of [`BabelMessage::encode`].
 
@@ -28,8 +29,8 @@ pub enum BabelError {
     NotBabel([u8; 2]),
 }
 
-/// The Babel packet in the payload of a datagram that came over IPv4 or not: over IPv4 its sender is the next hop of updates
-/// that name none. With it, how many TLVs were left out; padding and TLVs about IPv6 routes are none of these.
+/// The Babel packet in the payload of a datagram that came over IPv4 or not: over IPv4 its sender is the next hop of
+/// updates that name none. With it, how many TLVs were left out; padding and TLVs about IPv6 routes are none of these.
 ///
 /// # Errors
 /// If the bytes are none.
@@ -261,8 +262,8 @@ fn whole_prefix(encoding: u8, bits: u8, rest: &[u8]) -> Read<(Asked, &[u8])> {
     }
 }
 
-/// Sub-TLVs (section 4.4): the hops if they are there. One with the upper bit that is not known, and one that is cut short, spoil
-/// the TLV.
+/// Sub-TLVs (section 4.4): the hops if they are there. One with the upper bit that is not known, and one that is cut
+/// short, spoil the TLV.
 fn known(mut rest: &[u8]) -> Read<Option<u8>> {
     let mut hops = None;
     while let Some((&kind, after)) = rest.split_first() {

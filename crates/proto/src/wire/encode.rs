@@ -1,9 +1,9 @@
 //! Frames and packets as bytes, for capture files and devices.
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
-//! (headers and checksums by `etherparse`), other transports, AODV (RFC 3561 section 5). Payloads are zeros, except for a datagram's
-//! sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are unchanged.
-//! Options of C3TCP are between LLC/SNAP and the packet ([`options`](super::options)).
+//! (headers and checksums by `etherparse`), other transports, AODV (RFC 3561 section 5). Payloads are zeros, except for
+//! a datagram's sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are
+//! unchanged. Options of C3TCP are between LLC/SNAP and the packet ([`options`](super::options)).
 
 use super::options::ETHERTYPE;
 use super::{

@@ -64,14 +64,16 @@ fn atp_feedback() -> Body {
     AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) }.into()
 }
 
-/// The layout at the head of `wire/atp.rs`, and a checksum that a receiver would find right: the sum with it is all ones.
+/// The layout at the head of `wire/atp.rs`, and a checksum that a receiver would find right: the sum with it is all
+/// ones.
 #[test]
 fn atp_is_laid_out_as_its_module_says() {
     for (body, expected) in [
         (atp_data(3), "c000 1389 01 00 .... 01020304 05060708 0000000b0c0d0e0f 000000"),
         (
             atp_feedback(),
-            "0001 0002 02 02 .... 00000001 00000002 0000000000000003 00000008 00000009 00000004 00000005 00000006 00000007",
+            "0001 0002 02 02 .... 00000001 00000002 0000000000000003 00000008 00000009 00000004 00000005 00000006 \
+                00000007",
         ),
     ] {
         let mut bytes = Vec::new();
@@ -281,7 +283,8 @@ fn control_frames_have_their_lengths_without_fcs() {
     assert_eq!((bytes[0], bytes[1], &bytes[22..24]), (0x08, 0x08, &[0x10, 0x00][..]));
 }
 
-// 26 of header with QoS Control, 8 of LLC/SNAP, 40 of packet; in an A-MSDU 14 before each LLC/SNAP and 2 of padding behind the first.
+// 26 of header with QoS Control, 8 of LLC/SNAP, 40 of packet; in an A-MSDU 14 before each LLC/SNAP and 2 of padding
+// behind the first.
 #[test]
 fn mpdus_of_aggregates_are_qos_data() {
     let msdu = Msdu {

@@ -122,7 +122,8 @@ impl Mpdu {
     }
 }
 
-/// Octets of the delimiter before each MPDU of an A-MPDU, and what subframes but the last are padded to a multiple of (clause 9.7.1).
+/// Octets of the delimiter before each MPDU of an A-MPDU, and what subframes but the last are padded to a multiple of
+/// (clause 9.7.1).
 pub const DELIMITER: u64 = 4;
 
 /// Bytes of an A-MPDU of `before` bytes with one more MPDU of `mpdu` bytes; 0 bytes: of the first.

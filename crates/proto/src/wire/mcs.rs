@@ -1,7 +1,8 @@
-//! Names of modulation and coding schemes of 802.11n, ac and ax: which there are. What they mean on the air is in `phy::mcs`.
+//! Names of modulation and coding schemes of 802.11n, ac and ax: which there are. What they mean on the air is in
+//! `phy::mcs`.
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Numbers count within one
-//! stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+//! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Numbers count
+//! within one stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
 
 use fourhop_units::Dur;
 
@@ -40,7 +41,8 @@ pub enum Guard {
     Ns3200,
 }
 
-/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard has exist.
+/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard
+/// has exist.
 ///
 /// They order by generation, then streams, width, index and guard interval, not by their rates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,8 +107,9 @@ impl Guard {
 }
 
 impl Mcs {
-    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these ranges, and where the
-    /// bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with three streams, 6 in 80 MHz with three).
+    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these
+    /// ranges, and where the bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with
+    /// three streams, 6 in 80 MHz with three).
     pub fn new(format: Format, index: u8, streams: u8, width: Width, guard: Guard) -> Option<Mcs> {
         let in_range = index <= format.highest_index()
             && (1..=STREAMS_MAX).contains(&streams)
@@ -120,7 +123,8 @@ impl Mcs {
         (in_range && divides).then_some(Mcs { format, streams, width, index, guard })
     }
 
-    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and then by index.
+    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and
+    /// then by index.
     pub fn all(format: Format, streams: u8, width: Width, guard: Guard) -> impl Iterator<Item = Mcs> {
         let one = move |streams| {
             (0..=format.highest_index()).filter_map(move |index| Mcs::new(format, index, streams, width, guard))

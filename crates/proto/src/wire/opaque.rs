@@ -8,7 +8,8 @@ use super::{Body, Ipv4Packet, PacketMeta};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// A whole packet of a host, header included. Cloning shares the bytes: each transmission and each reception has a clone.
+/// A whole packet of a host, header included. Cloning shares the bytes: each transmission and each reception has a
+/// clone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opaque {
     bytes: Arc<[u8]>,
@@ -41,8 +42,8 @@ impl Opaque {
         &self.bytes[usize::from(self.bytes[0] & 0x0f) * 4..]
     }
 
-    /// Is it network control: precedence 6 or 7 of RFC 791 section 3.1, CS6 or CS7 of RFC 2474, with which routing daemons
-    /// mark their packets?
+    /// Is it network control: precedence 6 or 7 of RFC 791 section 3.1, CS6 or CS7 of RFC 2474, with which routing
+    /// daemons mark their packets?
     pub fn is_network_control(&self) -> bool {
         self.bytes[1] >= 0xc0
     }
@@ -130,7 +131,10 @@ mod tests {
 
         /// Whatever comes from a device is a packet or an error, and a packet is as long as it says.
         #[test]
-        fn any_bytes_are_taken_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..80), sound in any::<bool>()) {
+        fn any_bytes_are_taken_or_refused(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..80),
+            sound in any::<bool>(),
+        ) {
             if sound && bytes.len() >= 20 {
                 (bytes[0], bytes[2], bytes[3]) = (0x45, 0, bytes.len() as u8 - bytes[3] % 4);
             }

@@ -164,9 +164,9 @@ impl Options {
         out[begin] = (MAC_HEADER + out.len() - begin) as u8;
     }
 
-    /// Reads the field at the beginning of `bytes`; the number of its octets comes with it. Never reads beyond what Header
-    /// Length allows, nor beyond `bytes`. An option of known type but another length, or that comes a second time, counts
-    /// as unknown.
+    /// Reads the field at the beginning of `bytes`; the number of its octets comes with it. Never reads beyond what
+    /// Header Length allows, nor beyond `bytes`. An option of known type but another length, or that comes a second
+    /// time, counts as unknown.
     ///
     /// # Errors
     /// If Header Length or the length of an option does not fit the bytes.

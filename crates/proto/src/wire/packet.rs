@@ -6,8 +6,8 @@ use crate::drop::DropReason;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// What the simulator remembers about a packet; it is not on the wire, and packets that come from devices have none of it. Only
-/// options that a device cannot offer look at it, each of which says so.
+/// What the simulator remembers about a packet; it is not on the wire, and packets that come from devices have none of
+/// it. Only options that a device cannot offer look at it, each of which says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
     /// When the source made it.
@@ -18,12 +18,13 @@ pub struct PacketMeta {
     pub hides_headers: bool,
     /// The hop at which `forward` is to be measured, or the destination if that is nearer; 0: nowhere.
     pub measure_at: u8,
-    /// Time from `created` to hop `forward_hops`, as measured; on an acknowledgement, that of the newest segment received.
+    /// Time from `created` to hop `forward_hops`, as measured; on an acknowledgement, that of the newest segment
+    /// received.
     pub forward: Dur,
     /// Over how many hops; 0: not measured.
     pub forward_hops: u8,
-    /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero where
-    /// there is none.
+    /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero
+    /// where there is none.
     pub echo: Time,
     /// Its number in a trace; 0: it has none.
     pub number: u32,
@@ -193,8 +194,8 @@ impl Ipv4Packet {
         matches!(self.body, Body::Routing(_))
     }
 
-    /// Is it network control, which interface queues put first: a message of this network's routing, or what a host outside
-    /// has marked so?
+    /// Is it network control, which interface queues put first: a message of this network's routing, or what a host
+    /// outside has marked so?
     pub fn is_network_control(&self) -> bool {
         match &self.body {
             Body::Routing(_) => true,

@@ -1,5 +1,5 @@
-//! Packets of transports beside TCP, UDP and ICMP: one class, whatever the transport. The layers below ask for the class and
-//! never for the transport.
+//! Packets of transports beside TCP, UDP and ICMP: one class, whatever the transport. The layers below ask for the
+//! class and never for the transport.
 
 use super::AtpPacket;
 use fourhop_units::Time;

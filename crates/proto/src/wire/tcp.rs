@@ -94,7 +94,8 @@ pub struct TcpOptions {
 }
 
 impl TcpOptions {
-    /// Kind of the option that carries [`TcpOptions::wired_rtt`]: one of the two for experiments (RFC 4727 section 4.2).
+    /// Kind of the option that carries [`TcpOptions::wired_rtt`]: one of the two for experiments (RFC 4727 section
+    /// 4.2).
     pub const EXPERIMENT: u8 = 253;
     /// Tells our experiment from others (RFC 6994 section 3.1): "4h". Not registered with IANA.
     pub const WIRED_RTT_ID: u16 = 0x3468;

@@ -1,5 +1,5 @@
-//! Checks on an AODV node that gets messages as bytes from any address, and data to send and to forward. Shared by the test
-//! beside and by the fuzz target in `fuzz/`.
+//! Checks on an AODV node that gets messages as bytes from any address, and data to send and to forward. Shared by the
+//! test beside and by the fuzz target in `fuzz/`.
 
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::route::aodv::{HelloConfig, Limits, MetricConfig, SignalConfig};
@@ -57,7 +57,8 @@ struct Checked {
 }
 
 impl Checked {
-    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, a metric, and what a daemon asks for.
+    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, a metric, and what a
+    /// daemon asks for.
     fn new(kind: u8) -> Checked {
         let is = |bit: u8| kind >> bit & 1 == 1;
         let config = Config {
@@ -183,9 +184,9 @@ fn sent(message: &AodvMessage, packet: &Ipv4Packet, next_hop: NextHop) {
     }
 }
 
-/// Reads `data` as a sequence of events at a node, whose kind is the first byte. The first byte of each step selects the event:
-/// time passes, data is sent or forwarded, a link fails, or a datagram arrives, whose bytes follow and are repaired as one of
-/// the bytes says, so that many of them are messages. Returns how many were, and the counters.
+/// Reads `data` as a sequence of events at a node, whose kind is the first byte. The first byte of each step selects
+/// the event: time passes, data is sent or forwarded, a link fails, or a datagram arrives, whose bytes follow and are
+/// repaired as one of the bytes says, so that many of them are messages. Returns how many were, and the counters.
 pub fn messages(data: &[u8]) -> (u64, Counters) {
     let Some((&kind, mut rest)) = data.split_first() else { return Default::default() };
     let mut checked = Checked::new(kind);

@@ -1,5 +1,5 @@
-//! Checks on a Babel node that gets packets as bytes from its neighbours. Shared by the test beside and by the fuzz target in
-//! `fuzz/`.
+//! Checks on a Babel node that gets packets as bytes from its neighbours. Shared by the test beside and by the fuzz
+//! target in `fuzz/`.
 
 use fourhop_proto::route::babel::{Babel, Config, Counters, LinkQuality};
 use fourhop_proto::route::{Action, NextHop};
@@ -13,8 +13,9 @@ const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 30);
 /// Most bytes of a packet of Babel that this node sends.
 const LARGEST: usize = 1280 - 48;
 
-/// Hands the datagrams in `data` to a node: each is its sender, the time since the one before in units of 50 ms, its length, its
-/// bytes. The first byte says how links are measured. How many were packets of Babel, and what the node counted.
+/// Hands the datagrams in `data` to a node: each is its sender, the time since the one before in units of 50 ms, its
+/// length, its bytes. The first byte says how links are measured. How many were packets of Babel, and what the node
+/// counted.
 pub fn packets(data: &[u8]) -> (u64, Counters) {
     let Some((&kind, mut rest)) = data.split_first() else { return (0, Counters::default()) };
     let quality = if kind & 1 == 0 { LinkQuality::TwoOutOfThree } else { LinkQuality::Etx };

@@ -1,5 +1,5 @@
-//! C3TCP under watch: options of MAC headers, and the modules of two ends with whatever comes between them. Shared by the
-//! tests beside and by the fuzz targets in `fuzz/`.
+//! C3TCP under watch: options of MAC headers, and the modules of two ends with whatever comes between them. Shared by
+//! the tests beside and by the fuzz targets in `fuzz/`.
 
 use fourhop_proto::ccm::table::Packets;
 use fourhop_proto::ccm::{Modules, Options};
@@ -8,7 +8,8 @@ use fourhop_proto::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlag
 use fourhop_units::{Dur, Seq, Time};
 use std::net::Ipv4Addr;
 
-/// Reads `data` as the options of a MAC header: they are refused, or written again they are the same, behind other bytes too.
+/// Reads `data` as the options of a MAC header: they are refused, or written again they are the same, behind other
+/// bytes too.
 #[allow(dead_code)]
 pub fn options(data: &[u8]) {
     let Ok((read, len)) = options::Options::parse(data) else { return };
@@ -22,9 +23,9 @@ pub fn options(data: &[u8]) {
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 
-/// Reads `data` as what happens to the modules of a host: the first byte chooses local acknowledgements; then each step is
-/// eleven bytes, which make a segment that goes out or comes in after some time, with options of a MAC header behind them
-/// if it comes in. How many windows were lowered, and how many packets were made here.
+/// Reads `data` as what happens to the modules of a host: the first byte chooses local acknowledgements; then each step
+/// is eleven bytes, which make a segment that goes out or comes in after some time, with options of a MAC header behind
+/// them if it comes in. How many windows were lowered, and how many packets were made here.
 #[allow(dead_code)]
 pub fn modules(data: &[u8]) -> (u64, u64) {
     let Some((&first, mut rest)) = data.split_first() else { return (0, 0) };

@@ -1,5 +1,6 @@
-//! A gateway under watch: whatever is put in must come out once, unchanged but for the option and a smaller window, in order
-//! within a flow, and no bound may be passed. Shared by the property tests beside and by the fuzz target in `fuzz/`.
+//! A gateway under watch: whatever is put in must come out once, unchanged but for the option and a smaller window, in
+//! order within a flow, and no bound may be passed. Shared by the property tests beside and by the fuzz target in
+//! `fuzz/`.
 
 use fourhop_proto::gateway::{
     Action, Among, Config, Counters, FiveTuple, Gateway, GoodputControl, HashKey, Packet, Side,
@@ -158,9 +159,9 @@ pub fn small() -> Config {
     }
 }
 
-/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back, or a packet comes
-/// whose bytes follow, put right where the next byte says so, that more than rubbish gets through. What the gateway
-/// has counted.
+/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back,
+/// or a packet comes whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
+/// What the gateway has counted.
 pub fn exercise(data: &[u8]) -> Counters {
     let mut checked = Checked::new(small());
     let mut rest = data;

@@ -12,7 +12,8 @@ choice! {
     ProbeBound {
         Fixed = "fixed", "nothing";
         LargestRto = "largest-rto",
-            "`probe_rtos` times the largest time-out since the number of hops changed, which the paper derives from S_min";
+            "`probe_rtos` times the largest time-out since the number of hops changed, which the paper derives from \
+                S_min";
     }
 }
 
@@ -25,12 +26,13 @@ choice! {
 }
 
 section! {
-    /// Ad hoc TCP, for the transports `adhoc-tcp` (both ends), `adhoc-receiver` and `adhoc-sender`; docs/adhoc-tcp.md has
-    /// the formulas. These transports have timestamps switched on, and receive buffers of 1 MiB at most.
+    /// Ad hoc TCP, for the transports `adhoc-tcp` (both ends), `adhoc-receiver` and `adhoc-sender`; docs/adhoc-tcp.md
+    /// has the formulas. These transports have timestamps switched on, and receive buffers of 1 MiB at most.
     AdhocTcp = "adhoc_tcp" {
         /// Does the receiver limit the window to what the path holds?
         delimiter: bool, Kind::Bool, Both("true");
-        /// Does that limit follow the rate that the receiver finds (equation 4)? Otherwise it is W_max, a quarter of the hops.
+        /// Does that limit follow the rate that the receiver finds (equation 4)? Otherwise it is W_max, a quarter of
+        /// the hops.
         rater: bool, Kind::Bool, Both("true");
         /// Rounding in equation 4.
         rounding: Rounding, Kind::Choice(Rounding::CHOICES), Both("floor");
@@ -40,8 +42,8 @@ section! {
         beta: u32, Kind::Int(0, 1_000), Both("5");
         /// Smoothed forward delays after which an estimate is stale.
         fresh_for: u32, Kind::Int(0, 1_000_000), Both("4");
-        /// Where the low mark lies between smallest and largest buffer occupancy: below it a sender behind a wire is not
-        /// limited.
+        /// Where the low mark lies between smallest and largest buffer occupancy: below it a sender behind a wire is
+        /// not limited.
         occupancy_low: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.low).to_value());
         /// Where the high mark lies: above it a sender behind a wire is limited.
         occupancy_high: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.high).to_value());

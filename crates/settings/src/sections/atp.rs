@@ -12,9 +12,9 @@ profiled! {
 }
 
 section! {
-    /// ATP, for the transport `atp`: its ends, and what every node tells of the delays of packets as soon as one flow is of
-    /// this transport. Size of packets and ages of bytes are asked for by `tcp.mss` and `tcp.delivery_ages`; no other key of
-    /// `[tcp]` concerns it.
+    /// ATP, for the transport `atp`: its ends, and what every node tells of the delays of packets as soon as one flow
+    /// is of this transport. Size of packets and ages of bytes are asked for by `tcp.mss` and `tcp.delivery_ages`; no
+    /// other key of `[tcp]` concerns it.
     Atp = "atp" of atp::Config {
         /// Time between two feedbacks; it should be longer than a round trip.
         epoch: Dur, time("10ms", "1000s") => epoch;

@@ -11,8 +11,8 @@ profiled! {
 }
 
 section! {
-    /// Babel (RFC 8966), for `routing.protocol = "babel"`: the parameters of its appendix B, with their defaults there. How links are
-    /// measured is `routing.metric`; no other key of `[routing]` concerns it.
+    /// Babel (RFC 8966), for `routing.protocol = "babel"`: the parameters of its appendix B, with their defaults there.
+    /// How links are measured is `routing.metric`; no other key of `[routing]` concerns it.
     Babel = "babel" of babel::Config {
         /// Longest time between two Hellos of a node; each comes up to a quarter earlier.
         hello_interval: Dur, time("10ms", "600s") => hello_interval;

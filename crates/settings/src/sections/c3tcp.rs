@@ -15,13 +15,13 @@ choice! {
     }
 }
 
-/// Receive buffer where C3TCP is in use and none is given: windows of larger ones count in units of up to 16 kB (RFC 7323
-/// section 2.2), too coarse for what a path of radios holds.
+/// Receive buffer where C3TCP is in use and none is given: windows of larger ones count in units of up to 16 kB (RFC
+/// 7323 section 2.2), too coarse for what a path of radios holds.
 pub const UNSCALED_WINDOW: Bytes = Bytes(65_535);
 
 section! {
-    /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay of
-    /// its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
+    /// C3TCP below every TCP connection, whatever its congestion control: each link layer measures bandwidth and delay
+    /// of its frames, options in the MAC header carry them, and a module below TCP lowers the window to their product.
     C3tcp = "c3tcp" of ccm::Options {
         /// Use C3TCP. `tcp.receive_buffer` then defaults to 65535B, so that windows count in bytes.
         enabled: bool, Kind::Bool, Both("false");
@@ -33,8 +33,8 @@ section! {
         backward_queueing: bool, Kind::Bool, Both("true");
         /// Weight of the old average of bandwidth and delay; 0%: only the newest measurement counts.
         smoothing: Share, share("0%", "99.9%"), Both("75%") => smoothing;
-        /// Does the module acknowledge data to the local TCP itself, and send it at its own window? Then TCP's congestion
-        /// control no longer matters.
+        /// Does the module acknowledge data to the local TCP itself, and send it at its own window? Then TCP's
+        /// congestion control no longer matters.
         local_acks: bool, Kind::Bool => local_acks;
         /// How long a measurement is used when none follows; after that the receiver's own window applies.
         hold: Dur, time("1ms", "1000s") => hold;

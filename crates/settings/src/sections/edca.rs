@@ -10,15 +10,18 @@ use fourhop_units::Dur;
 
 choice! {
     for PriorityMap {
-        ClassSelector = "class-selector", "by its upper three bits, as Linux does: 8 to 23 are background, 32 to 47 video, 48 to 63 voice, all others \
+        ClassSelector = "class-selector", "by its upper three bits, as Linux does: 8 to 23 are background, 32 to 47 \
+            video, 48 to 63 voice, all others \
                                            best effort";
-        Rfc8325 = "rfc8325", "by the table of RFC 8325: 8 is background, 24 to 40 video, 44, 46 and 48 voice, all others best effort";
+        Rfc8325 = "rfc8325", "by the table of RFC 8325: 8 is background, 24 to 40 video, 44, 46 and 48 voice, all \
+            others best effort";
     }
 }
 
 section! {
-    /// Access categories (EDCA), for `mac.edca = true`: voice, video, best effort and background, with the default parameters of IEEE
-    /// 802.11-2020 table 9-155. Linux has "0s" for `be_txop` and `bk_txop`, "3008us" for `vi_txop` and "1504us" for `vo_txop`.
+    /// Access categories (EDCA), for `mac.edca = true`: voice, video, best effort and background, with the default
+    /// parameters of IEEE 802.11-2020 table 9-155. Linux has "0s" for `be_txop` and `bk_txop`, "3008us" for `vi_txop`
+    /// and "1504us" for `vo_txop`.
     Edca = "edca" of edca::Config {
         /// Maps DSCP to category. Routing has 48; ARP is best effort.
         dscp_map: PriorityMap, Kind::Choice(PriorityMap::CHOICES), Both("class-selector");

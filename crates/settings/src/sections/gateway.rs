@@ -32,9 +32,8 @@ const GOODPUT: GoodputControl = GoodputControl::paper();
 const FQ_CODEL: FqCodelConfig = FqCodelConfig::rfc8290();
 
 section! {
-    /// Treatment of packets between mesh and wires; beside `[wired]` only. docs/tcp-gap.md has the
-    /// formulas. The pacing of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are
-    /// TCP-GAP's.
+    /// Treatment of packets between mesh and wires; beside `[wired]` only. docs/tcp-gap.md has the formulas. The pacing
+    /// of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are TCP-GAP's.
     GatewayKeys = "gateway" of gateway::Config {
         /// Treatment of packets into the mesh.
         kind: GatewayKind, Kind::Choice(GatewayKind::CHOICES), Both("plain");
@@ -62,18 +61,20 @@ section! {
         buffer: Bytes, size("0B", "100GB") => buffer;
         /// `gap`: payload that may wait in one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
-        /// `gap`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None: no limit, as in the paper.
+        /// `gap`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None: no
+        /// limit, as in the paper.
         sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
         /// A flow that is silent for this long is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
         /// The same for half-open flows.
         half_open_timeout: Dur, time("1s", "1000000s") => half_open_timeout;
-        /// What all flows share under `fair-share`, where it is required; rate of the shaper of `fq-codel`, none: there is no shaper.
+        /// What all flows share under `fair-share`, where it is required; rate of the shaper of `fq-codel`, none: there
+        /// is no shaper.
         capacity: Option<Rate>, rate("1kbps", "100Gbps"), Both("none");
         /// `fair-share`: packets that may wait in a flow. `fq-codel`: in all.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("50; `fq-codel`: 10240");
-        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. With aggregates set twice their size, or use
-        /// `link.queue = "fq-codel"`.
+        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. With aggregates set twice
+        /// their size, or use `link.queue = "fq-codel"`.
         backlog: u32, Kind::Int(1, 1_000_000), Layer(|_| FQ_CODEL.backlog.to_value());
         /// `fq-codel`: acceptable delay of a queue.
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());

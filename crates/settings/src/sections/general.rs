@@ -20,8 +20,8 @@ section! {
         seed: u64, Kind::Int(0, 9_007_199_254_740_991), Both("1");
         /// Number of equal parts the measured interval is cut into for batch means.
         batches: u32, Kind::Int(2, 10_000), Both("10");
-        /// The run ends after this many packets over all flows. They make `batches` + 1 equal parts; the first is not measured. A packet is
-        /// `tcp.mss` bytes, or a payload of UDP and ping.
+        /// The run ends after this many packets over all flows. They make `batches` + 1 equal parts; the first is not
+        /// measured. A packet is `tcp.mss` bytes, or a payload of UDP and ping.
         packets: Option<u64>, Kind::Int(3, 1_000_000_000), Both("none");
         /// Step of the time series (window, RTT, goodput, queue length); none are recorded without it.
         sample_every: Option<Dur>, time("1ms", "1000000s"), Both("none");

@@ -43,7 +43,8 @@ section! {
         airtime_fairness: bool, Kind::Bool => fq.airtime_fairness;
         /// Air time that a neighbour may use in a round.
         airtime_quantum: Dur, time("1us", "1s") => fq.airtime_quantum;
-        /// Link-layer RED: are packets dropped before the MAC, by how often it retried the ones before (Fu et al. 2003)?
+        /// Link-layer RED: are packets dropped before the MAC, by how often it retried the ones before (Fu et al.
+        /// 2003)?
         red: bool, Kind::Bool => red.enabled;
         /// Mean retries a packet from which on they are.
         red_low: Number, number("0", "1000") => red.low;
@@ -51,8 +52,8 @@ section! {
         red_high: Number, number("0", "1000") => red.high;
         /// Largest probability of a drop.
         red_max_drop: Share, share("0%", "100%") => red.max_drop;
-        /// Neighbourhood RED: do nodes that share the medium drop packets early, each by its part of the load (Xu et al.
-        /// 2003)?
+        /// Neighbourhood RED: do nodes that share the medium drop packets early, each by its part of the load (Xu et
+        /// al. 2003)?
         nred: bool, Kind::Bool => nred.enabled;
         /// Share of time that the medium is busy from which on they do.
         nred_low: Share, share("0%", "100%") => nred.low;

@@ -39,7 +39,8 @@ choice! {
     RateControl {
         Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
-        Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, Turletti 2004)";
+        Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, \
+            Turletti 2004)";
         Minstrel = "minstrel", "the best average, with trials of other rates, as in Linux (docs/radios.md)";
     }
 }
@@ -55,7 +56,8 @@ section! {
         cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => cw_min;
         /// Largest contention window in slots.
         cw_max: u32, Kind::Int(1, 32_767) => cw_max;
-        /// Are there four access categories (EDCA, docs/radio.md), with `[edca]` in place of `cw_min` and `cw_max` and a queue each?
+        /// Are there four access categories (EDCA, docs/radio.md), with `[edca]` in place of `cw_min` and `cw_max` and
+        /// a queue each?
         edca: bool, Kind::Bool, Both("false");
         /// Transmissions of an RTS, or of data without RTS, before it is dropped.
         short_retry_limit: u32, Kind::Int(1, 255) => short_retry_limit;
@@ -75,19 +77,21 @@ section! {
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Time over which Minstrel counts what arrived before that enters its averages.
         minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
-        /// Minstrel: packets between trials of other rates; from 802.11n on also at least two fifths of `minstrel_interval`.
+        /// Minstrel: packets between trials of other rates; from 802.11n on also at least two fifths of
+        /// `minstrel_interval`.
         minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
         /// Longer frames are preceded by RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes a data frame adds to what it carries.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
-        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in `[[nodes]]`); with `rate_control` the
-        /// highest.
+        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in `[[nodes]]`); with
+        /// `rate_control` the highest.
         legacy_rate: Rate, rate("6Mbps", "54Mbps") => legacy_rate;
         /// Most MPDUs in an A-MPDU; this and the five keys that follow mean something from 802.11n on.
         ampdu_frames: u32, Kind::Int(1, 64) => aggregation.frames;
         /// Most bytes of an A-MPDU.
-        ampdu_bytes: Bytes, size("1B", "1048575B"), Computed("65535B; `radio.phy` `vht` and `he`: 1048575B") => aggregation.bytes;
+        ampdu_bytes: Bytes, size("1B", "1048575B"), Computed("65535B; `radio.phy` `vht` and `he`: 1048575B")
+            => aggregation.bytes;
         /// Longest time that an A-MPDU takes on the air.
         ppdu_time: Dur, time("100us", "5484us") => aggregation.time;
         /// Most bytes of an A-MSDU, several packets in one MPDU; "0B": there are none.

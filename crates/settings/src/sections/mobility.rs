@@ -19,22 +19,24 @@ choice! {
 choice! {
     /// Where random waypoints start.
     Start {
-        SteadyState = "steady-state", "places, speeds and pauses from the stationary distribution; the topology sets the number of nodes";
+        SteadyState = "steady-state", "places, speeds and pauses from the stationary distribution; the topology sets \
+            the number of nodes";
         Topology = "topology", "at the places of the topology, with a pause";
     }
 }
 
 section! {
-    /// How the nodes move: in straight lines at constant speed, with pauses. Static routes and `hops` in results are those of
-    /// the start.
+    /// How the nodes move: in straight lines at constant speed, with pauses. Static routes and `hops` in results are
+    /// those of the start.
     MobilityKeys = "mobility" {
         /// How the nodes move.
         model: MobilityModel, Kind::Choice(MobilityModel::CHOICES), Both("fixed");
-        /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, such as
-        /// `[[3, "10s", "400m", "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or going at this
+        /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, such as `[[3, "10s", "400m",
+        /// "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or going at this
         /// speed; a fifth item is a stay.
         waypoints: Option<Value>, Kind::Waypoints, Required, &["waypoints"];
-        /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the paths themselves.
+        /// Movement file, relative to the folder of the scenario file. The resolved scenario holds the paths
+        /// themselves.
         file: Option<String>, Kind::Text, Required, &["ns2", "bonnmotion"];
         /// Minimum speed.
         speed_min: Option<Speed>, speed("0.001m/s", "10000m/s"), Both("1m/s"), &["random-waypoint"];

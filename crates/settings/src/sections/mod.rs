@@ -1,6 +1,7 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
-//! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its default
-//! from there; `convert.rs` holds what is not one to one. The section of a single protocol is a row of [`own_sections!`].
+//! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its
+//! default from there; `convert.rs` holds what is not one to one. The section of a single protocol is a row of
+//! [`own_sections!`].
 
 mod adhoc_tcp;
 pub mod atp;
@@ -41,8 +42,8 @@ pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
 pub use wired::{WireKeys, WiredKeys};
 
-/// Calls a macro with the sections that one protocol alone reads and that depend on no other: where one is in a scenario,
-/// and its type.
+/// Calls a macro with the sections that one protocol alone reads and that depend on no other: where one is in a
+/// scenario, and its type.
 #[macro_export]
 macro_rules! own_sections {
     ($then:ident) => {

@@ -31,7 +31,8 @@ choice! {
     /// Model of the radio.
     RadioModel {
         Threshold = "threshold", "two-ray ground, fixed ranges of reception and carrier sense, capture by ratio";
-        Sinr = "sinr", "path loss, shadowing and fading; noise, sums of interference, error rates by modulation; docs/radio.md";
+        Sinr = "sinr", "path loss, shadowing and fading; noise, sums of interference, error rates by modulation; \
+            docs/radio.md";
     }
 }
 
@@ -125,8 +126,8 @@ section! {
         /// Rate of unicast data; with `mac.rate_control` the highest and first. OFDM: 6, 9, 12, 18,
         /// 24, 36, 48 or 54 Mbit/s. From 802.11n on `mcs` says it.
         rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
-        /// MCS of unicast data within each stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with 802.11ac, 11 with
-        /// 802.11ax. With `mac.rate_control` the maximum.
+        /// MCS of unicast data within each stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with
+        /// 802.11ac, 11 with 802.11ax. With `mac.rate_control` the maximum.
         mcs: Option<u32>, Kind::Int(0, 11), Both("7");
         /// Spatial streams.
         streams: Option<u32>, Kind::Int(1, 4), Both("1");
@@ -143,7 +144,8 @@ section! {
         /// Carrier frequency.
         frequency: Hertz, frequency("1MHz", "300GHz"), Computed("914MHz; `sinr`: 2412MHz, with `ofdm` 5180MHz");
         /// Height of both antennas above two-ray ground.
-        antenna_height: Option<Metres>, length("0.01m", "1km"), Layer(|_| Metres(TwoRay::WAVELAN.antenna_height_m).to_value());
+        antenna_height: Option<Metres>, length("0.01m", "1km"),
+            Layer(|_| Metres(TwoRay::WAVELAN.antenna_height_m).to_value());
         /// Minimum power that can be decoded.
         rx_threshold: Option<Watt>, power("-150dBm", "0dBm") => rx_threshold, THRESHOLD;
         /// Minimum power that is sensed.
@@ -195,7 +197,8 @@ section! {
         /// When a later frame stronger by `capture_ratio` takes over the receiver.
         frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
         /// Sum of powers from which on the medium is busy.
-        cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
+        cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm \
+            up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
         /// Is the medium busy for as long as a frame lasts whose preamble was heard?
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
         /// Signals that are weaker than the noise by more than this are ignored.

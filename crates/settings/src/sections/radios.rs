@@ -5,9 +5,9 @@ use crate::section;
 use crate::value::{Field, Value};
 
 section! {
-    /// The channel plan: each table gives the nodes that it names one radio on a channel. A node in several tables has several
-    /// radios, in their order; all are as `[radio]`, `[mac]` and `[link]` say. Different channels do not hear each other. Without
-    /// any table every node has one radio, all on one channel.
+    /// The channel plan: each table gives the nodes that it names one radio on a channel. A node in several tables has
+    /// several radios, in their order; all are as `[radio]`, `[mac]` and `[link]` say. Different channels do not hear
+    /// each other. Without any table every node has one radio, all on one channel.
     RadioKeys = "radios" {
         /// Number of the channel, which each node may have once.
         channel: u8, Kind::Int(1, 233), Required;

@@ -103,12 +103,13 @@ section! {
     Routing = "routing" of aodv::Config {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
-        /// Metric of paths. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md), `babel` by its Hellos
-        /// (default "etx"; "hops" needs two of the last three); `ssa-aodv` has "hops" only.
+        /// Metric of paths. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md), `babel`
+        /// by its Hellos (default "etx"; "hops" needs two of the last three); `ssa-aodv` has "hops" only.
         metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
         /// `static` with a `metric` of links, radio `sinr`: count delivery over all fades, not at the mean power.
         metric_over_fades: bool, Kind::Bool, Both("false");
-        /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten count.
+        /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten
+        /// count.
         probe_interval: Dur, time("10ms", "1000s"), Layer(|_| PROBES.interval.to_value());
         /// Life of a route that is not used.
         active_route_timeout: Dur, time("10ms", "10000s") => active_route_timeout;
@@ -120,7 +121,8 @@ section! {
         node_traversal_time: Dur, time("1us", "10s") => node_traversal_time;
         /// Hops added to the waiting time of a ring.
         timeout_buffer: u8, Kind::Int(0, 255) => timeout_buffer;
-        /// Time to live of the first request. Default with `ssa-aodv` 2 (RFC 3561 section 10), with a `metric` of links `net_diameter`.
+        /// Time to live of the first request. Default with `ssa-aodv` 2 (RFC 3561 section 10), with a `metric` of links
+        /// `net_diameter`.
         ttl_start: u8, Kind::Int(1, 255) => ttl_start;
         /// Step of the expanding ring.
         ttl_increment: u8, Kind::Int(1, 255) => ttl_increment;
@@ -148,8 +150,8 @@ section! {
         hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
         /// Random shift of HELLO messages; 0s: all nodes send at the same instants. Default with `ssa-aodv` 100ms.
         hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
-        /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out. `ssa-aodv`: false,
-        /// if the key is not given.
+        /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out.
+        /// `ssa-aodv`: false, if the key is not given.
         link_layer_detection: bool, Kind::Bool => link_layer_detection;
         /// Minimum smoothed strength of a neighbour for `ssa-aodv`. The paper does not state a value.
         signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("`ssa-aodv` needs it, others ignore it");
@@ -164,12 +166,12 @@ section! {
         /// Requests are repeated at multiples of this and when a packet comes; none: by a timer at the end of the wait.
         retry_tick: Option<Dur>, time("1us", "1000s") => retry;
         /// The wait for a reply is measured, up to this; none: it follows from `node_traversal_time`.
-        measured_wait_max: Option<Dur>, time("1us", "1000s"), Layer(|profile| match aodv::Config::of(profile).search_timeout {
+        measured_wait_max: Option<Dur>, time("1us", "1000s"), Layer(|p| match aodv::Config::of(p).search_timeout {
             SearchTimeout::Measured { max } => max.to_value(),
             _ => None,
         });
         /// Wait of every request for its reply; none: as the keys above say.
-        request_wait: Option<Dur>, time("1us", "1000s"), Layer(|profile| match aodv::Config::of(profile).search_timeout {
+        request_wait: Option<Dur>, time("1us", "1000s"), Layer(|p| match aodv::Config::of(p).search_timeout {
             SearchTimeout::Fixed(wait) => wait.to_value(),
             _ => None,
         });

@@ -39,24 +39,26 @@ section! {
 }
 
 section! {
-    /// Measurements between two nodes at rest: the path loss, SNR, delivery, ETX or rate, one per entry. They replace path loss, walls and
-    /// shadowing. Power and antenna gains count with `loss` only; fading comes on top.
+    /// Measurements between two nodes at rest: the path loss, SNR, delivery, ETX or rate, one per entry. They replace
+    /// path loss, walls and shadowing. Power and antenna gains count with `loss` only; fading comes on top.
     LossKeys = "losses" {
         /// Node that transmits.
         from: u32, Kind::Int(0, 1_000_000), Required;
         /// Node that receives.
         to: u32, Kind::Int(0, 1_000_000), Required;
         /// Loss between them.
-        loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"), Computed("what `snr`, `delivery` or `etx` gives");
+        loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"),
+            Computed("what `snr`, `delivery` or `etx` gives");
         /// Power over noise at the receiver. With `sinr` only, as are the next two.
         snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("what `loss` gives");
-        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is fading; as the TQ of B.A.T.M.A.N.
+        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is
+        /// fading; as the TQ of B.A.T.M.A.N.
         delivery: Option<Share>, share("0.1%", "99.99%"), Computed("what `loss` gives");
-        /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De Couto et al.,
-        /// 2003).
+        /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De
+        /// Couto et al., 2003).
         etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
-        /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime metric,
-        /// B.A.T.M.A.N. V and rate control.
+        /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime
+        /// metric, B.A.T.M.A.N. V and rate control.
         rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("what `loss` gives");
         /// Size of the frames that `delivery` and `etx` are about, with their MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
@@ -68,7 +70,8 @@ section! {
 }
 
 section! {
-    /// Given next hops of static routes, in place of those by `metric`. A packet follows the table of each node on its way.
+    /// Given next hops of static routes, in place of those by `metric`. A packet follows the table of each node on its
+    /// way.
     RouteKeys = "routes" {
         /// Node that has the route.
         node: u32, Kind::Int(0, 1_000_000), Required;
@@ -82,8 +85,8 @@ section! {
 section! {
     /// Walls. A signal loses `loss` at each of their straight pieces that the line between the two nodes crosses.
     WallKeys = "walls" {
-        /// Corners of the wall in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed room ends where it
-        /// begins.
+        /// Corners of the wall in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed
+        /// room ends where it begins.
         corners: Value, Kind::Positions, Required;
         /// Attenuation of a signal that crosses one of its pieces.
         loss: Db, Kind::Quantity(Unit::Ratio, "0dB", "200dB"), Required;
@@ -111,8 +114,8 @@ impl LossKeys {
     /// The names of the keys that say how good the link is, of which one is enough.
     pub const MEASURED: [&str; 5] = ["loss", "snr", "delivery", "etx", "rate"];
 
-    /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et al. 2003,
-    /// section 5) behind a MAC header and checksum of 28 and LLC of 8.
+    /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et
+    /// al. 2003, section 5) behind a MAC header and checksum of 28 and LLC of 8.
     pub const PROBE: Bytes = Bytes(170);
 
     /// Those of them that are given.

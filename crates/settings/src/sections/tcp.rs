@@ -48,7 +48,8 @@ choice! {
     for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
         RackTlp = "rack-tlp",
-            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` and `ap2` always recover so, \
+            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` and `ap2` \
+                always recover so, \
              senders of ad hoc TCP never";
         PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
     }
@@ -137,8 +138,8 @@ section! {
         rto_max: Dur, time("1ms", "10000s") => rto_max;
         /// Clock granularity G of RFC 6298.
         rto_granularity: Dur, time("0s", "1s") => rto_granularity;
-        /// Least wait before a closed window is asked for the first time; 0s: one time-out (RFC 9293 section 3.8.6.1). 4.4BSD
-        /// waits 5s.
+        /// Least wait before a closed window is asked for the first time; 0s: one time-out (RFC 9293 section 3.8.6.1).
+        /// 4.4BSD waits 5s.
         persist_min: Dur, time("0s", "1000s") => persist_min;
         /// Back-off factor beyond which the smoothed round trip is forgotten; none: never.
         forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536) => forget_srtt_beyond_backoff;
@@ -146,7 +147,8 @@ section! {
         max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
         /// Do retransmissions wait for the pacing interval too?
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
-        /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten segments. Pacing transports ignore it.
+        /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten
+        /// segments. Pacing transports ignore it.
         stack_pacing: bool, Kind::Bool => stack_pacing;
         /// Delay small segments while data is in flight.
         nagle: bool, Kind::Bool => nagle;

@@ -19,7 +19,8 @@ choice! {
 choice! {
     for Spread {
         DeviationOfRoundTrips = "deviation-of-round-trips", "standard deviation of the round trips over their mean";
-        AbsoluteDeviationOfDelays = "absolute-deviation-of-delays", "mean absolute deviation of the n-hop delays over their mean";
+        AbsoluteDeviationOfDelays = "absolute-deviation-of-delays", "mean absolute deviation of the n-hop delays over \
+            their mean";
     }
 }
 
@@ -42,7 +43,8 @@ choice! {
     for Release {
         Gate = "gate", "as soon as the interval since the last one has passed";
         Timer = "timer",
-            "at once unless the timer of the segment before runs; when it fires, one leaves and restarts it; it stops if the window is closed";
+            "at once unless the timer of the segment before runs; when it fires, one leaves and restarts it; it stops \
+                if the window is closed";
         Slots = "slots", "one per tick of a timer with this interval";
         Queue = "queue", "from a queue that the window fills and the timer empties; a loss clears it";
     }
@@ -79,9 +81,11 @@ section! {
         /// Hops that lie between two senders.
         factor: u32, Kind::Int(1, 32) => factor;
         /// What varies.
-        spread: Spread, Kind::Choice(Spread::CHOICES), Computed("`deviation-of-round-trips`; `authors-code`: `absolute-deviation-of-delays`") => spread;
+        spread: Spread, Kind::Choice(Spread::CHOICES), Computed("`deviation-of-round-trips`; `authors-code`: \
+            `absolute-deviation-of-delays`") => spread;
         /// Pacing interval on paths shorter than `factor`.
-        short_path: ShortPath, Kind::Choice(ShortPath::CHOICES), Computed("`all-hops`; `authors-code`: `one-hop`") => short_path;
+        short_path: ShortPath, Kind::Choice(ShortPath::CHOICES), Computed("`all-hops`; `authors-code`: `one-hop`")
+            => short_path;
         /// Headers added to the payload of a segment in the formulas.
         data_overhead: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => data_overhead;
         /// Size of an acknowledgement in the formulas.

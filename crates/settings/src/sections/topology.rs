@@ -49,8 +49,9 @@ section! {
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random"];
         /// Places of the nodes, such as `[["0m", "0m"], ["200m", "0m"]]`.
         positions: Option<Value>, Kind::Positions, Required, &["positions"];
-        /// Places of the nodes in degrees of latitude and longitude (WGS 84), such as `[[52.5163, 13.3777], [52.5180, 13.3800]]`.
-        /// They become metres east and north of the first (equirectangular; off by 0.2 % over 10 km at 50 degrees).
+        /// Places of the nodes in degrees of latitude and longitude (WGS 84), such as `[[52.5163, 13.3777], [52.5180,
+        /// 13.3800]]`. They become metres east and north of the first (equirectangular; off by 0.2 % over 10 km at 50
+        /// degrees).
         coordinates: Option<Value>, Kind::Coordinates, Required, &["coordinates"];
     }
 }

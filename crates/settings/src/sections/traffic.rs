@@ -48,16 +48,19 @@ macro_rules! traffic_section {
                 /// Rate of payload, or of what the application of a `stream` makes.
                 rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr", "stream"];
                 /// Payload of a packet.
-                payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"), &["cbr", "ping"];
+                payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"),
+                    &["cbr", "ping"];
                 /// Time between requests.
                 interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
                 /// Maximum open requests; one counts as lost after a second, or `interval` if longer.
                 outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
                 $($after)+
-                /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access category.
+                /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access
+                /// category.
                 dscp: u32, Kind::Int(0, 63), Both("0");
                 /// Limit of the window in segments.
-                window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"), &["bulk", "transfer", "stream", "files"];
+                window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"),
+                    &["bulk", "transfer", "stream", "files"];
             }
         }
     };
@@ -73,7 +76,8 @@ traffic_section! {
         /// Congestion control of TCP flows, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
         /// What each flow sends.
-        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` over `ping`");
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` \
+            over `ping`");
     } sends {
         /// When the first flow starts.
         start: Dur, time("0s", "1000000s"), Both("1s");
@@ -89,15 +93,16 @@ traffic_section! {
     FlowKeys = "flows" {
         /// Name in results.
         name: Option<String>, Kind::Text, Computed("flow-1, flow-2, ...");
-        /// Node that sends: of the topology, or by its name in `[wired]`. A random one is of the topology, drawn anew in
-        /// every run.
+        /// Node that sends: of the topology, or by its name in `[wired]`. A random one is of the topology, drawn anew
+        /// in every run.
         from: Value, Kind::Node, Required;
         /// Node that receives, named alike.
         to: Value, Kind::Node, Required;
         /// Congestion control of a TCP flow, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
         /// What it sends.
-        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` over `ping`");
+        app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` \
+            over `ping`");
     } sends {
         /// When it starts.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");

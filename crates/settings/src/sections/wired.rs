@@ -6,12 +6,12 @@ use crate::value::Value;
 use fourhop_units::{Bytes, Dur, Rate};
 
 section! {
-    /// Hosts and routers without radios, and the gateways between them and the nodes of the topology. Links are full-duplex,
-    /// point to point and lose nothing but what finds a queue full. Without `[[wires]]` every gateway is linked to the first
-    /// node, and the nodes form a line.
+    /// Hosts and routers without radios, and the gateways between them and the nodes of the topology. Links are
+    /// full-duplex, point to point and lose nothing but what finds a queue full. Without `[[wires]]` every gateway is
+    /// linked to the first node, and the nodes form a line.
     WiredKeys = "wired" {
-        /// Nodes of the topology with wires, such as `[4]`, called gateway-1, gateway-2, ... in this order. Of equally near ones nodes use
-        /// the first. A random one is drawn in every run.
+        /// Nodes of the topology with wires, such as `[4]`, called gateway-1, gateway-2, ... in this order. Of equally
+        /// near ones nodes use the first. A random one is drawn in every run.
         gateways: Value, Kind::Gateways, Required;
         /// Names of the nodes without radios, such as `["router", "host"]`.
         nodes: Value, Kind::Names(1), Required;

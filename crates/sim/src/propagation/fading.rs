@@ -1,7 +1,7 @@
 //! Fading: the effect of many paths of different length on the power, within half a wavelength or within milliseconds.
 //!
-//! Sources: Clarke 1968 and Jakes, Microwave Mobile Communications, 1974 (waves from all sides, Rayleigh); Rice 1948 and
-//! Rappaport, section 5.6 (with one that dominates); Zheng and Xiao, Improved models for the generation of multiple
+//! Sources: Clarke 1968 and Jakes, Microwave Mobile Communications, 1974 (waves from all sides, Rayleigh); Rice 1948
+//! and Rappaport, section 5.6 (with one that dominates); Zheng and Xiao, Improved models for the generation of multiple
 //! uncorrelated Rayleigh fading waveforms, 2002 (random phases and angles in a sum of sinusoids); Akki and Haber, A
 //! statistical model of mobile-to-mobile land communication channel, 1986 (both ends move).
 //!
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// Waves. A prime, so that no two of them are exact opposites, whose beat would never end.
 const WAVES: usize = 19;
-/// Binary digits of the phases that the table tells apart. A wave is off by at most half a step, 3 mrad: the waves' errors
-/// together are 55 dB below the signal, where one signal in 300,000 fades.
+/// Binary digits of the phases that the table tells apart. A wave is off by at most half a step, 3 mrad: the waves'
+/// errors together are 55 dB below the signal, where one signal in 300,000 fades.
 const DIGITS: u32 = 10;
 
 /// Parameters.
@@ -34,7 +34,8 @@ pub struct Config {
     pub wavelength_m: f64,
 }
 
-/// Fades of which an average is made: each stands for as much of the probability, so shares of frames come in steps of 0.4 %.
+/// Fades of which an average is made: each stands for as much of the probability, so shares of frames come in steps of
+/// 0.4 %.
 const FADES: u32 = 256;
 /// By how much the angle advances from one to the next stronger: the golden ratio, whose multiples leave no gap.
 const ADVANCE: f64 = 0.618_033_988_749_894_9;
@@ -54,8 +55,8 @@ impl Config {
         })
     }
 
-    /// Factors of equal probability: the dominant wave is fixed, the sum of the others is a complex Gaussian (Rice 1948), whose
-    /// strength and angle are points of a lattice.
+    /// Factors of equal probability: the dominant wave is fixed, the sum of the others is a complex Gaussian (Rice
+    /// 1948), whose strength and angle are points of a lattice.
     fn factors(self) -> impl Iterator<Item = f64> {
         let (steady, scattered) = ((self.k / (1.0 + self.k)).sqrt(), (1.0 / (1.0 + self.k)).sqrt());
         (0..FADES).map(move |i| {
@@ -83,8 +84,8 @@ pub struct Fading {
     amplitudes: (f64, f64),
 }
 
-/// The waves between two nodes at their places. Phases are whole numbers in units of 2^-32 turns, and wrap as turns do: to add
-/// a wave to a signal takes a product, a sum and a look at the table.
+/// The waves between two nodes at their places. Phases are whole numbers in units of 2^-32 turns, and wrap as turns do:
+/// to add a wave to a signal takes a product, a sum and a look at the table.
 #[derive(Clone, Debug)]
 pub struct Waves {
     /// Phases at time zero.
@@ -137,14 +138,14 @@ impl Fading {
         Waves { phases, shifts, dominant: fraction(stream.unit() + distance(a, b) * per_metre) }
     }
 
-    /// How far the greatest Doppler shift turns phases until `now`, in units of 2^-33 turns. After 2^31 turns, each of the
-    /// smaller shifts has made whole turns, and it begins again.
+    /// How far the greatest Doppler shift turns phases until `now`, in units of 2^-33 turns. After 2^31 turns, each of
+    /// the smaller shifts has made whole turns, and it begins again.
     pub fn turned(&self, now: Time) -> u64 {
         ((u128::from(now.as_nanos()) * u128::from(self.turning)) >> 32) as u64
     }
 
-    /// By which factor `waves` change the power of a signal when the greatest shift has [turned](Fading::turned) so far; its
-    /// mean is 1.
+    /// By which factor `waves` change the power of a signal when the greatest shift has [turned](Fading::turned) so
+    /// far; its mean is 1.
     #[inline]
     pub fn gain(&self, waves: &Waves, turned: u64) -> f64 {
         let Ok(circle): Result<&[[f32; 2]; 1 << DIGITS], _> = (&*self.circle).try_into() else {
@@ -189,7 +190,8 @@ mod tests {
         fading.gain(&waves, fading.turned(now))
     }
 
-    // The mean of a power is 1, that of its square 1 + (1 + 2 K) / (1 + K)^2 (Rice); below a tenth is 1 - exp(-0.1) of Rayleigh.
+    // The mean of a power is 1, that of its square 1 + (1 + 2 K) / (1 + K)^2 (Rice); below a tenth is 1 - exp(-0.1) of
+    // Rayleigh.
     #[test]
     fn averages_over_fades_are_those_of_the_distribution() {
         for k in [0.0, 0.5, 4.0, 100.0] {
@@ -263,7 +265,8 @@ mod tests {
         f64::from(count) / (f64::from(pairs) * f64::from(steps) * dt)
     }
 
-    // Jakes: sqrt(2 pi) f rho exp(-rho^2), f = speed / wavelength = 8 Hz at 1 m/s; and the same by the surroundings alone.
+    // Jakes: sqrt(2 pi) f rho exp(-rho^2), f = speed / wavelength = 8 Hz at 1 m/s; and the same by the surroundings
+    // alone.
     #[test]
     fn the_level_crossing_rate_is_that_of_jakes() {
         for rho in [0.3, 0.5, 1.0] {
@@ -293,8 +296,9 @@ mod tests {
         }
     }
 
-    // The same over a delay t by the surroundings alone: J0(2 pi f t)^2, and 1 / 19 less because there are but 19 waves, whose beats
-    // with themselves do not count; after many periods nothing. 0.035 is 3.5 standard errors where gains are alike.
+    // The same over a delay t by the surroundings alone: J0(2 pi f t)^2, and 1 / 19 less because there are but 19
+    // waves, whose beats with themselves do not count; after many periods nothing. 0.035 is 3.5 standard errors where
+    // gains are alike.
     #[test]
     fn the_correlation_over_time_is_clarkes() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 6);
@@ -313,8 +317,8 @@ mod tests {
         }
     }
 
-    // One pair over half an hour, in steps of a fifth of the time in which a fade of 20 dB passes: what all pairs show at one instant,
-    // each shows in time.
+    // One pair over half an hour, in steps of a fifth of the time in which a fade of 20 dB passes: what all pairs show
+    // at one instant, each shows in time.
     #[test]
     fn gains_over_time_are_those_over_pairs() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 8);
@@ -333,7 +337,8 @@ mod tests {
         }
     }
 
-    // A step of the table is 2 pi / 1024; half of it, evenly distributed, is a root mean square of 1.8 mrad for each wave.
+    // A step of the table is 2 pi / 1024; half of it, evenly distributed, is a root mean square of 1.8 mrad for each
+    // wave.
     #[test]
     fn signals_from_the_table_are_those_of_cosines() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 3);

@@ -82,8 +82,8 @@ impl Propagation {
         if self.fading.is_some() { FADING_MARGIN } else { 1.0 }
     }
 
-    /// The distance in metres beyond which no copy is looked for: where even a signal helped by shadowing and fading as far
-    /// as the margins go comes in below the cut-off.
+    /// The distance in metres beyond which no copy is looked for: where even a signal helped by shadowing and fading as
+    /// far as the margins go comes in below the cut-off.
     pub fn reach_m(&self) -> f64 {
         self.range_m(Watt(self.cutoff.0 / self.margin()))
     }
@@ -98,8 +98,8 @@ impl Propagation {
         }
     }
 
-    /// The same from one node to another: the power is that of the sender times the gains of both antennas, two-ray ground
-    /// has the geometric mean of their heights, on which alone it depends.
+    /// The same from one node to another: the power is that of the sender times the gains of both antennas, two-ray
+    /// ground has the geometric mean of their heights, on which alone it depends.
     fn between(&self, sender: Station, receiver: Station) -> Propagation {
         let tx_power = Watt(sender.tx_power.0 * ratio(Db(sender.gain.0 + receiver.gain.0)));
         let path_loss = match self.path_loss {
@@ -151,8 +151,8 @@ impl Field {
         self.site.as_ref().map_or(shadowed, |site| site.capped(shadowed))
     }
 
-    /// The distance in metres beyond which no copy is looked for, as [`Propagation::reach_m`], whatever the losses that were
-    /// measured.
+    /// The distance in metres beyond which no copy is looked for, as [`Propagation::reach_m`], whatever the losses that
+    /// were measured.
     pub fn reach_m(&self) -> f64 {
         self.site.as_ref().map_or(self.propagation, |site| site.strongest(&self.propagation)).reach_m()
     }

@@ -9,7 +9,8 @@
 //!
 //! It is a pure function of the seed and the two positions: nothing is stored for pairs, moving nodes find the same
 //! shadowing where they have been before, and both directions are equal. Leaves out: individual walls
-//! ([`super::site`]), and that shadowing is smaller where the ends are nearer to each other than the shadowing distance.
+//! ([`super::site`]), and that shadowing is smaller where the ends are nearer to each other than the shadowing
+//! distance.
 
 use super::turns;
 use crate::topology::{Position, distance};
@@ -98,7 +99,8 @@ mod tests {
         sum / runs as f64 / 36.0
     }
 
-    // Gudmundson's model at the seven displacements, 3.5 standard errors (1 / sqrt(4000)) allowed; products for both ends.
+    // Gudmundson's model at the seven displacements, 3.5 standard errors (1 / sqrt(4000)) allowed; products for both
+    // ends.
     #[test]
     fn the_correlation_is_gudmundsons() {
         let (a, b) = ((0.0, 0.0), (120.0, 40.0));

@@ -1,11 +1,11 @@
-//! What is particular about one place: transmitters and antennas that differ from node to node, losses that were measured
-//! between two nodes, and walls.
+//! What is particular about one place: transmitters and antennas that differ from node to node, losses that were
+//! measured between two nodes, and walls.
 //!
 //! Source: the link budget of Rappaport, Wireless Communications, section 4.2 (Friis): the received power in dBm is the
-//! transmitted power, plus the gains of both antennas in dBi, minus the path loss in dB. The loss of a wall that the straight
-//! line between the nodes crosses is added to that of the distance (the multi-wall model of COST 231, final report, section
-//! 4.7.2, without its floors and its correction for many walls). Leaves out: gains that depend on direction, waves that
-//! go around a wall or are reflected by it, and the angle at which a wall is crossed.
+//! transmitted power, plus the gains of both antennas in dBi, minus the path loss in dB. The loss of a wall that the
+//! straight line between the nodes crosses is added to that of the distance (the multi-wall model of COST 231, final
+//! report, section 4.7.2, without its floors and its correction for many walls). Leaves out: gains that depend on
+//! direction, waves that go around a wall or are reflected by it, and the angle at which a wall is crossed.
 
 use super::Propagation;
 use crate::topology::{Position, distance};
@@ -44,7 +44,8 @@ pub struct Site {
     pub losses: BTreeMap<(NodeId, NodeId), Db>,
     /// Walls.
     pub walls: Vec<Wall>,
-    /// The most that nodes have of each other between which no loss was measured; `None`: whatever distance and walls leave.
+    /// The most that nodes have of each other between which no loss was measured; `None`: whatever distance and walls
+    /// leave.
     pub unmeasured: Option<Watt>,
 }
 
@@ -57,8 +58,8 @@ impl Site {
         }
     }
 
-    /// Mean power at the second of two nodes when the first transmits, and whether the loss between them was measured, so
-    /// that whatever shadows there are is in it.
+    /// Mean power at the second of two nodes when the first transmits, and whether the loss between them was measured,
+    /// so that whatever shadows there are is in it.
     pub(super) fn received(&self, open: &Propagation, ends: [(NodeId, Position); 2]) -> (Watt, bool) {
         let [(from, a), (to, b)] = ends;
         let budget = open.between(self.station(from), self.station(to));
@@ -91,8 +92,9 @@ impl Site {
 }
 
 impl Wall {
-    /// How many of its pieces the straight line between two places crosses; the same in both directions. Who stands on a
-    /// wall stands on one side of it, and a line through a corner from one side of the wall to the other crosses once.
+    /// How many of its pieces the straight line between two places crosses; the same in both directions. Who stands on
+    /// a wall stands on one side of it, and a line through a corner from one side of the wall to the other crosses
+    /// once.
     fn crossings(&self, a: Position, b: Position) -> u32 {
         // The same end first whatever the direction, because what lies exactly on a line belongs to one side of it.
         let (a, b) = if a <= b { (a, b) } else { (b, a) };

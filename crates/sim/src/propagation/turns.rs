@@ -1,8 +1,8 @@
 //! Cosines of angles in turns, the same on every machine: they use only additions, products and rounding, which IEEE
 //! 754 defines exactly. Sums of sinusoids need dozens of them for each frame, so they are also fast.
 
-/// 3 * 2^51: in doubles of this size the last bit is worth 1, so adding it rounds to whole numbers. Processors that every
-/// machine has round in no other way without calling a function, which took a fifth of a run with fading.
+/// 3 * 2^51: in doubles of this size the last bit is worth 1, so adding it rounds to whole numbers. Processors that
+/// every machine has round in no other way without calling a function, which took a fifth of a run with fading.
 const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// cos(2 pi `x`), to 1e-11, for up to 2^51 turns.

@@ -210,8 +210,8 @@ impl Builder {
         self.completed(None, |_, _| {})
     }
 
-    /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told which
-    /// ones were written.
+    /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told
+    /// which ones were written.
     pub(super) fn completed<S: Section>(
         &mut self,
         selector: Option<&str>,

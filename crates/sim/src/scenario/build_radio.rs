@@ -43,8 +43,8 @@ impl Builder {
         Some((resolved, radio))
     }
 
-    /// Takes away what means nothing any more since `--set` or its like has given another key another value: who turns fading off
-    /// need not take its Doppler spread out of the file.
+    /// Takes away what means nothing any more since `--set` or its like has given another key another value: who turns
+    /// fading off need not take its Doppler spread out of the file.
     fn drop_meaningless(&mut self) {
         let Data::Table(entries) = &mut self.root.data else { return };
         let Some(radio) = entries.iter_mut().find(|entry| entry.key == "radio").map(|entry| &mut entry.value) else {
@@ -60,7 +60,8 @@ impl Builder {
         }
     }
 
-    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the standard.
+    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the
+    /// standard.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
         let kind = radio.phy.kind();
         self.mcs(resolved, radio);

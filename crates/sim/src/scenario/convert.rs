@@ -96,8 +96,8 @@ impl Scenario {
         atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.own.atp) }
     }
 
-    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched on, one
-    /// of ad hoc TCP timestamps.
+    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched
+    /// on, one of ad hoc TCP timestamps.
     pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
         let options = &self.tcp;
         let paces = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_tcp_ap());

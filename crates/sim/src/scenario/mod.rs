@@ -1,7 +1,7 @@
 //! Scenarios: what is simulated, described once.
 //!
-//! Keys, their values and how a text becomes checked sections are declared in `fourhop-settings`. Here sections become a
-//! [`Scenario`], conditions on several keys are checked, and a scenario becomes configurations of the layers.
+//! Keys, their values and how a text becomes checked sections are declared in `fourhop-settings`. Here sections become
+//! a [`Scenario`], conditions on several keys are checked, and a scenario becomes configurations of the layers.
 //!
 //! ```text
 //! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
@@ -258,8 +258,8 @@ pub enum Form<'a> {
     Toml,
     /// JSON, as [`Scenario::to_json`] writes it and programs build it.
     Json,
-    /// The node-and-flow lists that results of ns-2.35 are published with. TCP is measured from 10 % of the duration on, a
-    /// list with UDP alone from the start of its first flow.
+    /// The node-and-flow lists that results of ns-2.35 are published with. TCP is measured from 10 % of the duration
+    /// on, a list with UDP alone from the start of its first flow.
     Ns2 {
         /// Transport of the `flow` lines (`newreno` if none is given); problems with it name `--transport`.
         transport: Option<&'a str>,

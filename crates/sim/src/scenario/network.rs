@@ -31,8 +31,8 @@ pub struct NetworkFlow {
     pub src: NodeId,
     /// Node that receives.
     pub dst: NodeId,
-    /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if there is
-    /// none.
+    /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if
+    /// there is none.
     pub hops: Option<u32>,
     /// Data to send.
     pub traffic: Traffic,
@@ -173,8 +173,8 @@ impl Scenario {
     }
 }
 
-/// Radio hops of a shortest path, to or from the nearest gateway if one end has no radio; `None` if there is none, or if
-/// both have no radio.
+/// Radio hops of a shortest path, to or from the nearest gateway if one end has no radio; `None` if there is none, or
+/// if both have no radio.
 pub(super) fn hops(search: &mut Search<'_>, gateways: &[NodeId], src: NodeId, dst: NodeId) -> Option<u32> {
     match (src.wired_number(), dst.wired_number()) {
         (None, None) => search.hops(src, &[dst]),

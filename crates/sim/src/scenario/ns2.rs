@@ -30,9 +30,9 @@ const STATEMENTS: [(&str, &str); 6] = [
     ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
 ];
 
-/// The tree of such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the simulated
-/// time (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured from 10 %
-/// of the duration on, a file with UDP alone from the start of its first flow.
+/// The tree of such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the
+/// simulated time (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured
+/// from 10 % of the duration on, a file with UDP alone from the start of its first flow.
 ///
 /// # Errors
 /// Everything that is wrong with the file.
@@ -100,8 +100,8 @@ fn seconds(duration: &str) -> String {
     if duration.parse::<f64>().is_ok() { format!("{duration}s") } else { duration.to_owned() }
 }
 
-/// The window of all senders, and the initial slow-start threshold that ns-2 takes from it (at least 2, as the threshold
-/// always is).
+/// The window of all senders, and the initial slow-start threshold that ns-2 takes from it (at least 2, as the
+/// threshold always is).
 fn tcp(window: Option<Node>, whole: &Origin) -> Vec<Entry> {
     let window = window.unwrap_or_else(|| int_at(WINDOW, whole));
     let threshold = match &window.data {

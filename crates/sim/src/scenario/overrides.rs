@@ -33,8 +33,8 @@ impl<'a> Overrides<'a> {
     }
 }
 
-/// The keys that `key` stands for in a scenario in JSON: itself, or all that a form for several names, of which there may
-/// be none.
+/// The keys that `key` stands for in a scenario in JSON: itself, or all that a form for several names, of which there
+/// may be none.
 ///
 /// # Errors
 /// If the text is not JSON.

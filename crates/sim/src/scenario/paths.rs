@@ -21,8 +21,8 @@ pub struct NoPath {
     pub flow: String,
     /// Its ends, as messages name them.
     pub ends: (String, String),
-    /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that is
-    /// reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
+    /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that
+    /// is reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
     pub gap: Option<(NodeId, NodeId, f64)>,
     /// How far a hop reaches in metres in the open.
     pub range_m: f64,
@@ -40,7 +40,8 @@ impl fmt::Display for NoPath {
         match self.gap {
             Some((near, far, metres)) => write!(
                 f,
-                "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a hop \
+                "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a \
+                    hop \
                  reaches {:.0} m{}",
                 self.range_m,
                 if self.has_site { " in the open, without [[walls]], [[losses]] and [[nodes]]" } else { "" }
@@ -51,8 +52,8 @@ impl fmt::Display for NoPath {
 }
 
 impl Scenario {
-    /// The first flows of the run with `seed` between whose ends no path of links leads, as static routes and `hops` count
-    /// links: without shadowing and fading. Random networks are connected, so that there are none.
+    /// The first flows of the run with `seed` between whose ends no path of links leads, as static routes and `hops`
+    /// count links: without shadowing and fading. Random networks are connected, so that there are none.
     ///
     /// # Errors
     /// As [`Scenario::network_under`].

@@ -89,8 +89,8 @@ impl Scenario {
         (0..stations.count() as u32).map(NodeId).map(about).collect()
     }
 
-    /// Carrier of a station in megahertz: that of its channel (IEEE 802.11-2020 clauses 15.4.4.3 and 17.3.8.4), or of `[radio]`
-    /// where there is no channel plan.
+    /// Carrier of a station in megahertz: that of its channel (IEEE 802.11-2020 clauses 15.4.4.3 and 17.3.8.4), or of
+    /// `[radio]` where there is no channel plan.
     fn carrier_mhz(&self, stations: &Stations, station: NodeId) -> u16 {
         if self.radios.is_empty() {
             return (self.radio.frequency.0 / 1e6).round() as u16;

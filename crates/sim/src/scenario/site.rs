@@ -208,7 +208,8 @@ impl Builder {
         }
     }
 
-    /// The key that says how good a link is; `None` if it is not exactly one, or one that means nothing with this radio.
+    /// The key that says how good a link is; `None` if it is not exactly one, or one that means nothing with this
+    /// radio.
     fn quality(&mut self, resolved: &Resolved, keys: &LossKeys, radio: &RadioKeys) -> Option<&'static str> {
         let before = self.problems.len();
         let what = match keys.measured()[..] {
@@ -277,7 +278,8 @@ impl Builder {
             let key = if keys.etx.is_some() { "etx" } else { "delivery" };
             let value = node.entry(key).map_or(node, |entry| &entry.value);
             let allowed = format!(
-                "a share of {:.1}% at least at {} Mbit/s: below `radio.preamble_sinr` this radio notices no frame, and at it already \
+                "a share of {:.1}% at least at {} Mbit/s: below `radio.preamble_sinr` this radio notices no frame, \
+                    and at it already \
                  so many arrive",
                 100.0 * least,
                 rate.bps() as f64 / 1e6
@@ -368,7 +370,8 @@ impl Scenario {
         named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))
     }
 
-    /// Gives links that the radio cannot have, now that a file's fading is another, the least power at which it notices frames.
+    /// Gives links that the radio cannot have, now that a file's fading is another, the least power at which it notices
+    /// frames.
     fn take_nearest_shares(&mut self) {
         let radio = self.radio_setup();
         let Radio::Sinr(sinr) = &radio else { return };
@@ -391,8 +394,8 @@ impl Scenario {
         (keys.frame.unwrap_or(LossKeys::PROBE), keys.frame_rate.unwrap_or(self.radio.basic_rate))
     }
 
-    /// The power received before fading by which a link is as it was measured; `None` if its loss was. Many links have one share, for
-    /// which the power is looked for once: it is a mean over all fades.
+    /// The power received before fading by which a link is as it was measured; `None` if its loss was. Many links have
+    /// one share, for which the power is looked for once: it is a mean over all fades.
     fn measured_power(&self, keys: &LossKeys, radio: &Radio, found: &mut PowersByShare) -> Option<Watt> {
         let Radio::Sinr(sinr) = radio else { return None };
         let receiver = &sinr.receiver;
@@ -411,8 +414,8 @@ impl Scenario {
         keys.delivered().map(power)
     }
 
-    /// The least mean power at which the best of the rates of data, times the share of frames that arrive at it, is this many bit/s; the
-    /// most that is looked at, 60 dB over noise, if no rate is as high.
+    /// The least mean power at which the best of the rates of data, times the share of frames that arrive at it, is
+    /// this many bit/s; the most that is looked at, 60 dB over noise, if no rate is as high.
     fn power_carrying(&self, sinr: &SinrRadio, target: f64, frame: Bytes) -> Watt {
         // Lower rates do not carry as much even without losses.
         let txs: Vec<_> = self.mac_config().data_txs().filter(|tx| tx.rate().bps() as f64 >= target).collect();

@@ -1,4 +1,5 @@
-//! Changes to a network that runs on a real clock: where a node stands, what it transmits with, what is lost between two.
+//! Changes to a network that runs on a real clock: where a node stands, what it transmits with, what is lost between
+//! two.
 
 use super::{Radio, Setup};
 use crate::air::Air;

@@ -69,8 +69,8 @@ const RECEIVER_PORT: u16 = 5_001;
 const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 
 impl Setup {
-    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the sender
-    /// goes on to another for each connection.
+    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the
+    /// sender goes on to another for each connection.
     pub fn ports(index: usize, flow: &Flow) -> (u16, u16, bool) {
         let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
         let remote = match fresh {

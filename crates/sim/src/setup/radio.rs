@@ -32,7 +32,8 @@ pub struct SinrRadio {
 }
 
 impl SinrRadio {
-    /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to single ones.
+    /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to
+    /// single ones.
     pub fn arriving(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
         let rate = rate.into();
         let success = |factor: f64| self.receiver.success(Watt(power.0 * factor), len, rate);
@@ -86,8 +87,8 @@ impl Radio {
         }
     }
 
-    /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of the other,
-    /// on a channel that both have.
+    /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of
+    /// the other, on a channel that both have.
     pub fn graph(
         &self,
         thresholds: &phy::Config,

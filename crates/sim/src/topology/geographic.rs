@@ -1,9 +1,10 @@
 //! Places on the globe as places in the plane: a local equirectangular projection about the first of them.
 //!
 //! Sources: the ellipsoid of WGS 84 (NIMA TR8350.2, table 3.1); its radii of curvature from Snyder, Map Projections: A
-//! Working Manual, USGS Professional Paper 1395, chapter 4. A degree of latitude is everywhere as long as at the first place,
-//! and so is a degree of longitude. That is wrong by a share of tan(latitude) times the distance to the north or south over the
-//! radius of the earth: at a latitude of 50 degrees 0.02 % for each kilometre, 0.2 % over 10 km. Leaves out: heights.
+//! Working Manual, USGS Professional Paper 1395, chapter 4. A degree of latitude is everywhere as long as at the first
+//! place, and so is a degree of longitude. That is wrong by a share of tan(latitude) times the distance to the north or
+//! south over the radius of the earth: at a latitude of 50 degrees 0.02 % for each kilometre, 0.2 % over 10 km. Leaves
+//! out: heights.
 
 use super::Position;
 
@@ -12,7 +13,8 @@ const SEMI_MAJOR_M: f64 = 6_378_137.0;
 /// Its flattening.
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 
-/// `places` in degrees of latitude and longitude as metres to the east and to the north of the first, to the millimetre.
+/// `places` in degrees of latitude and longitude as metres to the east and to the north of the first, to the
+/// millimetre.
 pub fn project(places: &[(f64, f64)]) -> Vec<Position> {
     let Some(&(latitude, longitude)) = places.first() else { return Vec::new() };
     let (sine, cosine) = (libm::sin(latitude.to_radians()), libm::cos(latitude.to_radians()));

@@ -19,8 +19,8 @@ impl Graph {
         Graph::among(places, range, |_| true)
     }
 
-    /// Links the nodes at most `range` metres apart that `linked` says; it is asked once for each two of them, the places
-    /// with the numbers.
+    /// Links the nodes at most `range` metres apart that `linked` says; it is asked once for each two of them, the
+    /// places with the numbers.
     pub fn among(places: &[Position], range: f64, linked: impl Fn([(NodeId, Position); 2]) -> bool) -> Graph {
         let (by_row, rows) = rows(places, range);
         let mut links = Vec::new();
@@ -98,8 +98,8 @@ impl Graph {
     }
 }
 
-/// Nodes by row, a row being as high as `range`, and within it by x; and where each row is in that order. What is in range
-/// of a node is in its own row or in one of the two beside it.
+/// Nodes by row, a row being as high as `range`, and within it by x; and where each row is in that order. What is in
+/// range of a node is in its own row or in one of the two beside it.
 fn rows(places: &[Position], range: f64) -> (Vec<u32>, BTreeMap<i64, Range<usize>>) {
     // A hair higher: nodes exactly `range` apart are not two rows apart because of rounding.
     let height = range * (1.0 + 1e-9);
@@ -120,9 +120,9 @@ struct Reached {
     end: u8,
 }
 
-/// Breadth-first searches from both ends of a path at once, which look at far fewer nodes than one from a single end where
-/// the network is large, and at hardly any where the ends are near. What a search has marked is not cleared: marks bear
-/// the number of their search.
+/// Breadth-first searches from both ends of a path at once, which look at far fewer nodes than one from a single end
+/// where the network is large, and at hardly any where the ends are near. What a search has marked is not cleared:
+/// marks bear the number of their search.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     graph: &'a Graph,
@@ -151,7 +151,8 @@ impl Search<'_> {
                 return None;
             }
             let graph = self.graph;
-            // Both ends have gone all the way that their hops so far allow: the first who meet, meet on a shortest path.
+            // Both ends have gone all the way that their hops so far allow: the first who meet, meet on a shortest
+            // path.
             if border.iter().any(|&node| graph.of(node).iter().any(|&neighbour| self.reach(neighbour, end as u8))) {
                 return Some(hops);
             }

@@ -1,5 +1,5 @@
-//! Files that captures are written into: one pcap file for each interface (a node, the end of a wire), or one pcapng file for
-//! all of them. Time stamps are in nanoseconds in both.
+//! Files that captures are written into: one pcap file for each interface (a node, the end of a wire), or one pcapng
+//! file for all of them. Time stamps are in nanoseconds in both.
 //!
 //! Sources: draft-ietf-opsawg-pcap (magic number 0xa1b23c4d); draft-ietf-opsawg-pcapng, sections 4.2 (interfaces with
 //! their names, `if_tsresol` 9) and 4.3 (packets, `epb_flags` with the direction).

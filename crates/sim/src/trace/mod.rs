@@ -131,8 +131,8 @@ pub struct Copy {
     pub arrived: u64,
 }
 
-/// Sees what happens in a run: frames as nodes send and receive them, packets on wires. One that
-/// [looks closely](Tap::looks_closely) also sees what nodes tell of their packets, and the nodes themselves after each event.
+/// Sees what happens in a run: frames as nodes send and receive them, packets on wires. One that [looks
+/// closely](Tap::looks_closely) also sees what nodes tell of their packets, and the nodes themselves after each event.
 /// What concerns a radio names its [station](crate::stations), which is the node where that has one radio.
 pub trait Tap: Send {
     /// Do nodes tell of their packets and routes?
@@ -149,8 +149,8 @@ pub trait Tap: Send {
     /// A copy of `frame` is lost, for this reason.
     fn lost(&mut self, _now: Time, _copy: Copy, _frame: &Frame, _reason: DropReason) {}
 
-    /// Something has happened at the ear of a station, the rest of which has not noticed; `receiving` says whether its receiver is on
-    /// a frame that it can so far decode.
+    /// Something has happened at the ear of a station, the rest of which has not noticed; `receiving` says whether its
+    /// receiver is on a frame that it can so far decode.
     fn ear(&mut self, _now: Time, _node: NodeId, _ear: &Ear, _receiving: bool) {}
 
     /// Something has happened at a node with radios; `id` is the station whose ear this is.
@@ -162,7 +162,8 @@ pub trait Tap: Send {
     /// A packet has taken a step at `node`.
     fn noted(&mut self, _now: Time, _node: NodeId, _note: &Note) {}
 
-    /// A route of `node` leads to `destination` over this neighbour in so many hops from now on, or there is none any more.
+    /// A route of `node` leads to `destination` over this neighbour in so many hops from now on, or there is none any
+    /// more.
     fn route(&mut self, _now: Time, _node: NodeId, _destination: Ipv4Addr, _way: Option<(Ipv4Addr, u8)>) {}
 
     /// How many packets wait at the beginning of a wire from `node` to another.

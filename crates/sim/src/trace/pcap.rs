@@ -1,13 +1,13 @@
-//! Captures of a run: radiotap headers (link type 127) and frames as the nodes sent and received them; for each end of a wired
-//! link bare IPv4 packets (link type 101). A file for each of them, or one for all ([`CaptureFiles`]).
+//! Captures of a run: radiotap headers (link type 127) and frames as the nodes sent and received them; for each end of
+//! a wired link bare IPv4 packets (link type 101). A file for each of them, or one for all ([`CaptureFiles`]).
 //!
 //! Frames sent are stamped with the instant at which they begin, frames received with the instant at which their last
 //! bit has arrived, as capturing hardware stamps them: at a receiver the same frame is later by its air time and the
 //! propagation delay. Packets on wires are stamped with the instant at which the queue takes them, and at the other end
 //! with that of their last bit; packets that find the queue full are not included.
 //!
-//! On demand a copy that is lost to other frames or to noise is included too, with radiotap's flag for a bad frame check
-//! sequence: with the content that was sent, because no bits are simulated.
+//! On demand a copy that is lost to other frames or to noise is included too, with radiotap's flag for a bad frame
+//! check sequence: with the content that was sent, because no bits are simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
 use super::radiotap;
@@ -43,8 +43,8 @@ pub struct PcapFolder {
 }
 
 impl PcapFolder {
-    /// Creates the files in `folder` for `stations`, each with its name and its carrier in megahertz if it is captured, and for
-    /// the ends of `wires`, named as given.
+    /// Creates the files in `folder` for `stations`, each with its name and its carrier in megahertz if it is captured,
+    /// and for the ends of `wires`, named as given.
     ///
     /// # Errors
     /// If the folder or a file cannot be made.

@@ -23,7 +23,8 @@ const IS_LAST: u16 = 0x0008;
 /// With what a copy was received, if it was, and whether it is wrong.
 pub(super) type Received = (Option<Watt>, bool);
 
-/// Appends the header of a frame at a rate of 802.11a, b or g: flags, rate, channel and, for received frames, the signal.
+/// Appends the header of a frame at a rate of 802.11a, b or g: flags, rate, channel and, for received frames, the
+/// signal.
 pub(super) fn by_rate(rate: Rate, frequency_mhz: u16, received: Received, out: &mut Vec<u8>) {
     // Rates are in steps of 500 kbit/s.
     let rate_code = (rate.bps() / 500_000).clamp(1, 255) as u8;
@@ -32,8 +33,8 @@ pub(super) fn by_rate(rate: Rate, frequency_mhz: u16, received: Received, out: &
     end(begins, out);
 }
 
-/// That of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is left out), and
-/// the number of the A-MPDU it is from, and whether it is its last.
+/// That of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is
+/// left out), and the number of the A-MPDU it is from, and whether it is its last.
 pub(super) fn by_mcs(
     mcs: Mcs,
     aggregate: Option<(u32, bool)>,

@@ -88,7 +88,8 @@ pub const FLOW_COLUMNS: &[Column] = &[
     }),
     column(
         "c3_true_delay_s",
-        "the same as the simulator knows it, averaged like it: end to end, without the waits in queues on the way there",
+        "the same as the simulator knows it, averaged like it: end to end, without the waits in queues on the way \
+            there",
         |flow| Some(flow.capacity?.truth?.as_secs_f64()),
     ),
     column("c3_window_bytes", "C3TCP: the newest window that the module set", |flow| {

@@ -23,8 +23,8 @@ impl Limit {
         self.time = self.time.min(key.time());
     }
 
-    /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between events at
-    /// one instant.
+    /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between
+    /// events at one instant.
     #[inline(always)]
     pub(super) fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
         now >= self.time && (now > self.end || self.other < key())

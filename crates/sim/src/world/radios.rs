@@ -35,7 +35,8 @@ impl World {
         }
     }
 
-    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes on.
+    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes
+    /// on.
     #[cold]
     #[inline(never)]
     pub(super) fn radio_reception(&mut self, now: Time, air: usize, at: Neighbour) -> Option<Key> {
@@ -61,7 +62,8 @@ impl World {
     }
 }
 
-/// A node with several radios has been called: the layers above one of them may have been given something to do by another.
+/// A node with several radios has been called: the layers above one of them may have been given something to do by
+/// another.
 #[cold]
 #[inline(never)]
 pub(super) fn hasten_layers(stations: &Stations, nodes: &[Node], node: NodeId, queue: &mut EventQueue) {

@@ -25,7 +25,8 @@ pub fn check_accounts(result: &RunResult) -> Result<(), TestCaseError> {
     // Requests for block acknowledgements are answered, or not, as data is.
     let asked = mac["data_sent"] + mac["requests_sent"];
     prop_assert!(mac["rts_timeouts"] <= mac["rts_sent"] && mac["data_timeouts"] <= asked, "{:?}", mac);
-    // With A-MSDUs of at most 11,454 bytes an ACK is for up to 8 packets of these sizes, a block acknowledgement for 64 times as many.
+    // With A-MSDUs of at most 11,454 bytes an ACK is for up to 8 packets of these sizes, a block acknowledgement for 64
+    // times as many.
     let packets = if mac["mpdus_sent"] > 0 { 8 } else { 1 };
     let answered = packets * (mac["acks_sent"] + 64 * mac["block_acks_sent"]);
     prop_assert!(mac["acknowledged"] <= answered, "an ACK is received at most once: {:?}", mac);

@@ -1,5 +1,6 @@
-//! Checks on texts that users write. Each text becomes a scenario, which is the same when it is written and read again, or an
-//! error whose problems have a place and an explanation. Shared by the tests beside and by the fuzz targets in `fuzz/`.
+//! Checks on texts that users write. Each text becomes a scenario, which is the same when it is written and read again,
+//! or an error whose problems have a place and an explanation. Shared by the tests beside and by the fuzz targets in
+//! `fuzz/`.
 #![allow(dead_code, reason = "a fuzz target takes only its part of it")]
 
 use fourhop_sim::batch::Control;
@@ -36,8 +37,8 @@ pub fn overrides(data: &[u8]) -> bool {
     true
 }
 
-/// Reads `data` as a list in the style of ns-2; a comment in its first line may name transport and duration. Returns whether
-/// it is one.
+/// Reads `data` as a list in the style of ns-2; a comment in its first line may name transport and duration. Returns
+/// whether it is one.
 pub fn ns2_text(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else { return false };
     let options = text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default();

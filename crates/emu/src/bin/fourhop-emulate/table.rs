@@ -11,8 +11,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// Flows that are shown.
 const ROWS: usize = 12;
 
-/// Shows flows, frames, losses and lateness on standard error. A thread writes: a terminal that is held up holds up nothing
-/// else.
+/// Shows flows, frames, losses and lateness on standard error. A thread writes: a terminal that is held up holds up
+/// nothing else.
 pub struct Table {
     lines: SyncSender<String>,
     /// Bytes of each flow when it was last shown, and when that was.
@@ -47,7 +47,8 @@ impl Table {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            "{:.0} s   {} frames   {} packets taken, {} delivered, {lost} lost   late by {:.0} us (median), {:.0} us (99 %)",
+            "{:.0} s   {} frames   {} packets taken, {} delivered, {lost} lost   late by {:.0} us (median), {:.0} us \
+                (99 %)",
             now.as_secs_f64(),
             running.emulation().frames(),
             packets.taken,

@@ -19,7 +19,8 @@ fn body(body: Body) -> Msdu {
     Msdu { dst: NodeId(1).mac(), len: Bytes(1_044), payload: Payload::Ipv4(packet) }
 }
 
-/// The packet leaves at a millisecond; with nobody in its way its transmission takes 5 ms. Its delay in microseconds then.
+/// The packet leaves at a millisecond; with nobody in its way its transmission takes 5 ms. Its delay in microseconds
+/// then.
 fn departs(meter: &mut Meter, at: u64, mut msdu: Msdu) -> u32 {
     meter.handle_departure(ms(at), &mut msdu, |_| Dur::from_millis(5));
     let Payload::Ipv4(Ipv4Packet {

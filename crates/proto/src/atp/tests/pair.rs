@@ -140,7 +140,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The stream arrives whole, once and in order under any pattern of loss, reordering and duplication, of data and of feedback.
+    /// The stream arrives whole, once and in order under any pattern of loss, reordering and duplication, of data and
+    /// of feedback.
     #[test]
     fn the_stream_arrives_whole_once_and_in_order(
         config in config(),

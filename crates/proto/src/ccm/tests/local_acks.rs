@@ -1,5 +1,5 @@
-//! Local acknowledgements: packet scripts. Segments have 1,000 bytes, numbers begin at 1, and if nothing else is said the
-//! measured window is 2,000 bytes and the peer's 9,000.
+//! Local acknowledgements: packet scripts. Segments have 1,000 bytes, numbers begin at 1, and if nothing else is said
+//! the measured window is 2,000 bytes and the peer's 9,000.
 
 use super::{segment, seq, syn};
 use crate::ccm::local_acks::{Limits, LocalAcks, Segments};
@@ -86,8 +86,8 @@ fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
     assert!(!script.local.holds() && script.local.next_timeout().is_none());
 }
 
-/// RFC 7323: with a shift of 3 the field counts 8 bytes. Twice the window is 4,000 bytes, 500 of these units; what is told and
-/// not yet acknowledged by the peer is taken off.
+/// RFC 7323: with a shift of 3 the field counts 8 bytes. Twice the window is 4,000 bytes, 500 of these units; what is
+/// told and not yet acknowledged by the peer is taken off.
 #[test]
 fn windows_count_in_the_unit_of_the_field() {
     let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 1_000);
@@ -118,8 +118,8 @@ fn enormous_windows_do_not_overflow() {
     assert_eq!(script.up(), [(1_001, 64_535)]);
 }
 
-/// The sequence number of an acknowledgement made here is one that the local TCP takes: where the peer's stream has come to,
-/// but within the window that TCP itself offers, in its own unit.
+/// The sequence number of an acknowledgement made here is one that the local TCP takes: where the peer's stream has
+/// come to, but within the window that TCP itself offers, in its own unit.
 #[test]
 fn the_number_of_an_acknowledgement_is_within_the_own_window() {
     for (own_shift, expected) in [(0, 5), (2, 17), (3, 21)] {
@@ -133,7 +133,8 @@ fn the_number_of_an_acknowledgement_is_within_the_own_window() {
     }
 }
 
-/// TCP is told of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of crumbs.
+/// TCP is told of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of
+/// crumbs.
 #[test]
 fn room_is_told_in_segments() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -163,8 +164,8 @@ fn room_is_told_in_segments_whatever_the_unit() {
     assert_eq!(script.up(), [(3_001, 250)]);
 }
 
-/// RFC 5681 section 3.2: the third duplicate, and no other, sends the oldest segment again. RFC 6582: until what was under
-/// way is acknowledged each partial acknowledgement sends the next.
+/// RFC 5681 section 3.2: the third duplicate, and no other, sends the oldest segment again. RFC 6582: until what was
+/// under way is acknowledged each partial acknowledgement sends the next.
 #[test]
 fn three_duplicates_send_the_oldest_again() {
     let mut script = Script::new(Limits { window: Some(4_000), ..LIMITS }, 20_000);
@@ -192,8 +193,8 @@ fn three_duplicates_send_the_oldest_again() {
     assert_eq!(script.down(), [4_001]);
 }
 
-/// RFC 6298: 1 s, doubled with each time-out up to 60 s. A peer that is silent for the sixteenth time is given up, and both
-/// ends are told.
+/// RFC 6298: 1 s, doubled with each time-out up to 60 s. A peer that is silent for the sixteenth time is given up, and
+/// both ends are told.
 #[test]
 fn a_silent_peer_resets_the_connection() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -279,8 +280,8 @@ fn without_a_measurement_everything_passes() {
     assert_eq!(script.down(), [2_001]);
 }
 
-/// What TCP sends again although the module answers for it stays here, and is acknowledged again; what the module holds back
-/// does not pass either. Only what TCP answers for goes out as it comes.
+/// What TCP sends again although the module answers for it stays here, and is acknowledged again; what the module holds
+/// back does not pass either. Only what TCP answers for goes out as it comes.
 #[test]
 fn what_is_answered_for_here_is_not_sent_twice() {
     let mut script = Script::new(LIMITS, 3_500);
@@ -300,8 +301,8 @@ fn what_is_answered_for_here_is_not_sent_twice() {
     assert_eq!(script.down(), [3_001], "TCP's own, as it had no acknowledgement");
 }
 
-/// A peer that takes back its window refuses what comes (RFC 9293 section 3.8.6); when it opens again, what was refused goes
-/// out at once, with a time-out of its own.
+/// A peer that takes back its window refuses what comes (RFC 9293 section 3.8.6); when it opens again, what was refused
+/// goes out at once, with a time-out of its own.
 #[test]
 fn a_window_that_opens_again_takes_what_it_refused() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -344,7 +345,8 @@ fn acknowledgements_made_here_have_time_stamps() {
     }
 }
 
-/// A measurement that has grown too old still holds for what the module answers for: the network would get it all at once.
+/// A measurement that has grown too old still holds for what the module answers for: the network would get it all at
+/// once.
 #[test]
 fn the_last_window_holds_for_what_is_held() {
     let mut script = Script::new(LIMITS, 9_000);

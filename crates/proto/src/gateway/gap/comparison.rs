@@ -58,7 +58,8 @@ impl<P: Packet> Gateway<P> {
             flow.marks = acked;
             let active = flow.take_activity(now);
             let down_first = flow.down.is_some() && down >= up;
-            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be dead.
+            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be
+            // dead.
             let active = if down_first { active } else { now.saturating_since(since) };
             if now.saturating_since(flow.carried) > STARVING || active * 2 < interval {
                 paused.push(slot);

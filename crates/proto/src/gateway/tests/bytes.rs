@@ -17,10 +17,15 @@ proptest! {
         }
     }
 
-    /// The option written into bytes is the encoding of the packet with the option, checksums included; and so is a second
-    /// value over the first. Where it does not fit both stay as they were.
+    /// The option written into bytes is the encoding of the packet with the option, checksums included; and so is a
+    /// second value over the first. Where it does not fit both stay as they were.
     #[test]
-    fn the_option_in_bytes_is_the_option_of_the_packet(packet in packets(), millis: u16, again: u16, mtu in 1_000..1_600u32) {
+    fn the_option_in_bytes_is_the_option_of_the_packet(
+        packet in packets(),
+        millis: u16,
+        again: u16,
+        mtu in 1_000..1_600u32,
+    ) {
         let (mut bytes, mut value) = (encoded(&packet), packet.clone());
         for millis in [millis, again] {
             let written = bytes.write_wired_rtt(millis, mtu);

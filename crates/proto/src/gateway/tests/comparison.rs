@@ -81,8 +81,8 @@ fn limiter(kbps: u64, queue: u32) -> CrossingConfig {
     CrossingConfig::FairShare(FairShareConfig { capacity, queue, flows: 2, idle_timeout })
 }
 
-/// 1000 bytes at 80 kbit/s are 100 ms of the whole capacity. A packet alone leaves at once; as many wait as may, and not one
-/// more; a second flow doubles the distance from the next packet on.
+/// 1000 bytes at 80 kbit/s are 100 ms of the whole capacity. A packet alone leaves at once; as many wait as may, and
+/// not one more; a second flow doubles the distance from the next packet on.
 #[test]
 fn a_share_is_what_one_of_so_many_flows_gets() {
     let mut run = Run::new(limiter(80, 3));
@@ -124,8 +124,8 @@ fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
     FqCodelConfig { capacity, ..FqCodelConfig::rfc8290() }
 }
 
-/// One flow brings three times what fits, the other little: the little one loses nothing, and its packets pass by the queue
-/// of the other.
+/// One flow brings three times what fits, the other little: the little one loses nothing, and its packets pass by the
+/// queue of the other.
 #[test]
 fn fq_codel_isolates_flows() {
     let rate = Rate::kbps(800);
@@ -183,8 +183,9 @@ fn fq_codel_tells_flows_apart_by_each_part_of_the_five_tuple() {
     }
 }
 
-/// RFC 8290 section 4.2: a new flow goes first, once; when it has run empty it waits for a round among the old ones. 10 ms a
-/// packet: the long flow spends its quantum of 1,514 bytes on two packets, then the other's goes, then two of the long one.
+/// RFC 8290 section 4.2: a new flow goes first, once; when it has run empty it waits for a round among the old ones. 10
+/// ms a packet: the long flow spends its quantum of 1,514 bytes on two packets, then the other's goes, then two of the
+/// long one.
 #[test]
 fn an_empty_flow_does_not_come_back_as_a_new_one() {
     let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));

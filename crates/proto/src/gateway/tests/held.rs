@@ -15,8 +15,8 @@ struct Bulk {
     script: Script,
 }
 
-/// Runs a transfer into the mesh up to `until` ms; the receiver's window field and its scale are given, the mesh loses nothing
-/// and acknowledges each packet. Without `syns` the gateway has not seen the connection begin.
+/// Runs a transfer into the mesh up to `until` ms; the receiver's window field and its scale are given, the mesh loses
+/// nothing and acknowledges each packet. Without `syns` the gateway has not seen the connection begin.
 fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) -> Bulk {
     let room = Config { flow_packets: 1 << 16, flow_buffer: 1 << 30, buffer: 1 << 40, ..Config::paper() };
     let mut script = Script::new(Config { sojourn, goodput_control: None, ..room });
@@ -69,8 +69,8 @@ fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) ->
 /// Over five hops of 2 Mbit/s with a round trip of 120 ms adaptive pacing lets a packet go each 56 ms.
 const INTERVAL: u64 = 56;
 
-/// A window of 4 MB, as receivers have that adjust it to the path: without a bound packets wait longer and longer; with one,
-/// for the target and the packet that is being waited for, and just as many get through.
+/// A window of 4 MB, as receivers have that adjust it to the path: without a bound packets wait longer and longer; with
+/// one, for the target and the packet that is being waited for, and just as many get through.
 #[test]
 fn the_queue_is_as_short_as_asked_and_never_runs_dry() {
     let free = bulk(None, 31_250, 7, true, 30_000);

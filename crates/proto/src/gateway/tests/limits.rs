@@ -73,7 +73,8 @@ fn a_window_is_held_to_its_last_byte() {
     assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (4_000, 1));
 }
 
-/// RFC 7323: the window counts in units of the scale, if both SYNs had the option; that of a SYN never does (section 2.2).
+/// RFC 7323: the window counts in units of the scale, if both SYNs had the option; that of a SYN never does (section
+/// 2.2).
 #[test]
 fn windows_are_scaled_as_agreed() {
     for (ours, theirs, held) in [(Some(2), Some(3), 8_000), (Some(2), None, 1_000), (None, Some(3), 1_000)] {
@@ -216,8 +217,9 @@ fn distances_are_bounded_too() {
     assert!(script.gateway.flow(&known).is_some_and(|flow| flow.interval.is_some()));
 }
 
-/// Without a path nothing is known that a flow could be paced by: what waits leaves in order, what comes passes, and round
-/// trips change nothing. With a path the flow is measured anew: 48 ms after a round trip of 100 ms, whatever was before.
+/// Without a path nothing is known that a flow could be paced by: what waits leaves in order, what comes passes, and
+/// round trips change nothing. With a path the flow is measured anew: 48 ms after a round trip of 100 ms, whatever was
+/// before.
 #[test]
 fn flows_of_a_lost_path_pass_until_there_is_one_again() {
     let mut script = Script::new(config());
@@ -268,8 +270,8 @@ fn the_buffer_of_the_paper_holds_200_windows() {
     assert_eq!(Config::paper().buffer, 18_688_000);
 }
 
-/// What a flow takes besides its place in the table: what is remembered of its round trips, which are 50 numbers in the end,
-/// and a place for each packet that waits.
+/// What a flow takes besides its place in the table: what is remembered of its round trips, which are 50 numbers in the
+/// end, and a place for each packet that waits.
 #[test]
 fn memory_is_that_of_what_is_remembered() {
     let mut script = Script::new(config());
@@ -291,8 +293,8 @@ fn memory_is_that_of_what_is_remembered() {
     assert!(script.gateway.held() >= 15 && waiting >= measured + 15 * size_of::<Ipv4Packet>());
 }
 
-/// A SYN that comes late, with an acknowledgement, begins no other connection: what has been closed stays so. One of its own
-/// does.
+/// A SYN that comes late, with an acknowledgement, begins no other connection: what has been closed stays so. One of
+/// its own does.
 #[test]
 fn only_a_syn_of_its_own_begins_another_connection() {
     for (acknowledges, flows) in [(true, 0), (false, 1)] {
@@ -365,7 +367,8 @@ fn other_options_hold_for_flows_that_are_there() {
     assert_eq!(listed, [(key(0), (0, 1_000))]);
 }
 
-/// The same interval for all that have data in flight, out of what adaptive pacing gives them together; one alone has its own.
+/// The same interval for all that have data in flight, out of what adaptive pacing gives them together; one alone has
+/// its own.
 #[test]
 fn intervals_are_made_the_same_among_those_that_carry_data() {
     let every = Dur::from_millis(500);

@@ -163,8 +163,8 @@ impl Link {
     }
 }
 
-/// Where nothing interferes, pacing spaces segments by what the link takes for them, whatever kind of receiver it is. A pair that
-/// leaves together, to see which kind, must not count for the wait of the second behind the first.
+/// Where nothing interferes, pacing spaces segments by what the link takes for them, whatever kind of receiver it is. A
+/// pair that leaves together, to see which kind, must not count for the wait of the second behind the first.
 #[test]
 fn pacing_leaves_a_plain_link_its_rate() {
     for delays in [false, true] {

@@ -3,8 +3,8 @@
 use super::*;
 use Side::{Wired, Wireless};
 
-/// Section 4.3 with the formulas of 4.2: 5 hops of 2 Mbit/s, a round trip of 100 ms: FHD = 2 (100/5 + 8 (1040 - 40)/2000)
-/// = 48 ms. The queue leaves at that distance, whatever the sender does.
+/// Section 4.3 with the formulas of 4.2: 5 hops of 2 Mbit/s, a round trip of 100 ms: FHD = 2 (100/5 + 8 (1040 -
+/// 40)/2000) = 48 ms. The queue leaves at that distance, whatever the sender does.
 #[test]
 fn data_leaves_one_four_hop_delay_apart_once_a_round_trip_is_known() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });
@@ -229,8 +229,8 @@ fn the_end_of_a_flow_takes_throttles_away() {
     assert_eq!(script.gateway.control_counters().map(|counters| counters.resets), Some(1));
 }
 
-/// Goodput counts while data waits or is in flight: a flow that pauses half of the time is as fast as one that does not, and one
-/// that pauses most of it is not compared.
+/// Goodput counts while data waits or is in flight: a flow that pauses half of the time is as fast as one that does
+/// not, and one that pauses most of it is not compared.
 #[test]
 fn pauses_are_no_want_of_goodput() {
     // Out of 5 s the second flow has data in flight for so many ms, and as many packets acknowledged in each of them.

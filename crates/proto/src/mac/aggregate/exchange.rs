@@ -21,7 +21,8 @@ impl Dcf {
         matches!(&self.outgoing, Some(Outgoing { content: Content::Session(_), .. }))
     }
 
-    /// These stations, in order, know no MCS: what is for them goes frame by frame at rates without. Before anything happens.
+    /// These stations, in order, know no MCS: what is for them goes frame by frame at rates without. Before anything
+    /// happens.
     pub fn know_without_mcs(&mut self, stations: Arc<[MacAddr]>) {
         if let Some(sessions) = &mut self.sessions {
             sessions.legacy = stations;
@@ -34,7 +35,8 @@ impl Dcf {
         self.sessions.is_some()
     }
 
-    /// Is something left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where the layer above has nothing.
+    /// Is something left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where the layer above
+    /// has nothing.
     #[inline]
     pub fn has_unsent(&self) -> bool {
         self.sessions.as_ref().is_some_and(|sessions| self.outgoing.is_none() && sessions.has_work())
@@ -211,7 +213,8 @@ impl Dcf {
         }
     }
 
-    /// The exchange in hand was answered: by an ACK, or by a block acknowledgement with this start and bitmap. It is over.
+    /// The exchange in hand was answered: by an ACK, or by a block acknowledgement with this start and bitmap. It is
+    /// over.
     pub(in crate::mac) fn session_answered(
         &mut self,
         now: Time,
@@ -340,7 +343,8 @@ impl Dcf {
         true
     }
 
-    /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the medium.
+    /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the
+    /// medium.
     pub fn next_reorder_timeout(&self) -> Option<Time> {
         let own = self.sessions.as_ref()?.next_timeout(&self.config);
         self.edca

@@ -15,7 +15,8 @@ impl Aggregation {
         allowed.min(mcs.longest_within(config.phy, self.time.min(PPDU_MAX).min(within)))
     }
 
-    /// The longest MPDU with an A-MSDU. What is once in an MPDU stays there, so with rate control the slowest MCS must carry it in time.
+    /// The longest MPDU with an A-MSDU. What is once in an MPDU stays there, so with rate control the slowest MCS must
+    /// carry it in time.
     pub(super) fn longest_amsdu(&self, config: &Config, format: Format) -> Bytes {
         let slowest = match config.rate_control {
             RateControl::Fixed => None,
@@ -43,7 +44,8 @@ impl Config {
     }
 }
 
-/// Bytes of an A-MSDU of `before` bytes with one more subframe, which carries `msdu`: all but the last are padded to 4 (clause 9.3.2.2.2).
+/// Bytes of an A-MSDU of `before` bytes with one more subframe, which carries `msdu`: all but the last are padded to 4
+/// (clause 9.3.2.2.2).
 pub(super) fn with_subframe(before: u64, msdu: &Msdu) -> u64 {
     before.next_multiple_of(4) + SUBFRAME_HEADER + LLC + msdu.len.get()
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            packet, DIFS + back-off            SIFS             SIFS
-//! sender    ─────────────────────────► (RTS) ─────────►  A-MPDU ─────────► what is missing comes again, with further packets
+//! sender    ─────────────────────────► (RTS) ─────────►  A-MPDU ─────────► what is missing comes again, with others
 //!                                        │     ▲           │       ▲
 //! receiver                               └► CTS┘           └► BA ──┘
 //! ```
@@ -17,18 +17,19 @@
 //! | [`supply`] | how the MAC asks the layer above for further packets to the same receiver |
 //! | `exchange` | the part of [`Dcf`](super::Dcf) that sends and answers aggregates |
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 9.3.1.7 and 9.3.1.8 (BlockAckReq, BlockAck), 9.7 (A-MPDU), 9.3.2.2 (A-MSDU), 10.11 and 10.12
-//! (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Agreements stand from the beginning and all stations
-//! have a window of 64: no ADDBA frames are sent. With EDCA there is a session to each receiver for each category, otherwise one to each
-//! receiver. Left out: delayed block ack, multi-TID and GCR, partial
+//! Sources: IEEE Std 802.11-2020 clauses 9.3.1.7 and 9.3.1.8 (BlockAckReq, BlockAck), 9.7 (A-MPDU), 9.3.2.2 (A-MSDU),
+//! 10.11 and 10.12 (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Agreements stand from
+//! the beginning and all stations have a window of 64: no ADDBA frames are sent. With EDCA there is a session to each
+//! receiver for each category, otherwise one to each receiver. Left out: delayed block ack, multi-TID and GCR, partial
 //! state, minimum MPDU start spacing, protected block ack, fragments.
 //!
 //! What the standard leaves open, and how it is here:
 //!
-//! - When a receiver has answered, what it has not got waits for another exchange, which takes its turn with what the layer above
-//!   offers next, so that one bad link does not hold up the others. Without an answer the same receiver is tried again.
-//! - An MPDU is given up after `short_retry_limit` exchanges that were to carry it, with or without RTS. A BlockAckReq then tells the
-//!   receiver to move on: at once if it has later MPDUs, otherwise before the next data.
+//! - When a receiver has answered, what it has not got waits for another exchange, which takes its turn with what the
+//!   layer above offers next, so that one bad link does not hold up the others. Without an answer the same receiver is
+//!   tried again.
+//! - An MPDU is given up after `short_retry_limit` exchanges that were to carry it, with or without RTS. A BlockAckReq
+//!   then tells the receiver to move on: at once if it has later MPDUs, otherwise before the next data.
 //! - A receiver that waits longer than `reorder_timeout` for a missing MPDU goes on without it, as Linux does.
 
 mod exchange;

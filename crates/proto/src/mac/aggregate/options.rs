@@ -26,10 +26,11 @@ pub struct Aggregation {
     pub bytes: Bytes,
     /// Longest PPDU, at most 5.484 ms.
     pub time: Dur,
-    /// Bytes of an A-MSDU with its subframes' headers, at most 3,839 or 7,935 (clause 9.4.2.55.2); 0: none is built. Within an A-MPDU of
-    /// HT an MPDU has at most 4,095 bytes.
+    /// Bytes of an A-MSDU with its subframes' headers, at most 3,839 or 7,935 (clause 9.4.2.55.2); 0: none is built.
+    /// Within an A-MPDU of HT an MPDU has at most 4,095 bytes.
     pub amsdu: Bytes,
-    /// How long a reordering buffer waits for what is missing: 100 ms in Linux's mac80211 (`HT_RX_REORDER_BUF_TIMEOUT`).
+    /// How long a reordering buffer waits for what is missing: 100 ms in Linux's mac80211
+    /// (`HT_RX_REORDER_BUF_TIMEOUT`).
     pub reorder_timeout: Dur,
     /// Protection from stations that know no MCS.
     pub protection: Protection,

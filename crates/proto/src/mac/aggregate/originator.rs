@@ -27,9 +27,10 @@ struct Pending {
 
 /// A station's queue for one receiver.
 ///
-/// [`Originator::accept`] a packet, [`Originator::fill`] before each exchange, then [`Originator::copy_into`] the frame and
-/// [`Originator::handle_block_ack`], [`Originator::handle_ack`] or [`Originator::handle_nothing`]. A request that is due comes first:
-/// [`Originator::request`], then `handle_block_ack` or [`Originator::handle_request_lost`]. There are no timers.
+/// [`Originator::accept`] a packet, [`Originator::fill`] before each exchange, then [`Originator::copy_into`] the frame
+/// and [`Originator::handle_block_ack`], [`Originator::handle_ack`] or [`Originator::handle_nothing`]. A request that
+/// is due comes first: [`Originator::request`], then `handle_block_ack` or [`Originator::handle_request_lost`]. There
+/// are no timers.
 #[derive(Clone, Debug)]
 pub struct Originator {
     to: MacAddr,
@@ -126,8 +127,9 @@ impl Originator {
         self.pending.front().map_or(self.next_seq, |pending| pending.mpdu.seq)
     }
 
-    /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit, at most `frames`
-    /// MPDUs. There is something, or [`Originator::has_work`] was false. The PPDU is no longer than `within`, if it has more than one MPDU.
+    /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit,
+    /// at most `frames` MPDUs. There is something, or [`Originator::has_work`] was false. The PPDU is no longer than
+    /// `within`, if it has more than one MPDU.
     pub fn fill(
         &mut self,
         config: &Config,
@@ -185,7 +187,8 @@ impl Originator {
         mpdus.extend(self.pending.iter().take(self.in_flight).map(|pending| pending.mpdu.clone()));
     }
 
-    /// A block acknowledgement has come. What has not arrived comes again, or is given up after `limit` exchanges and handed to `lost`.
+    /// A block acknowledgement has come. What has not arrived comes again, or is given up after `limit` exchanges and
+    /// handed to `lost`.
     pub fn handle_block_ack(&mut self, start: u16, bitmap: u64, limit: u32, lost: impl FnMut(Msdu)) -> Outcome {
         self.unanswered = 0;
         if self.request != Request::No && self.in_flight == 0 {

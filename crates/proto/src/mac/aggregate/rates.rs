@@ -7,16 +7,17 @@
 //! samples  = up, any, up, any, up, slow, up, ..: at most one in 20 ms, of a few MPDUs
 //! ```
 //!
-//! Shares, throughputs and the chain are those of [`Minstrel`]. A sample `up` is the slowest MCS of a group that would carry more than the
-//! best if nothing were lost; groups (streams, width, guard interval) take turns. `any` is one of all that would, in random order, and
-//! `slow` one that would not and of which nothing has been heard for 20 intervals.
+//! Shares, throughputs and the chain are those of [`Minstrel`]. A sample `up` is the slowest MCS of a group that would
+//! carry more than the best if nothing were lost; groups (streams, width, guard interval) take turns. `any` is one of
+//! all that would, in random order, and `slow` one that would not and of which nothing has been heard for 20 intervals.
 //!
-//! Source: mac80211's `rc80211_minstrel_ht`: groups in one table, overhead of an exchange shared out among the MPDUs of an average
-//! aggregate, the sequence of samples and their 20 ms (since Linux 5.13), samples that do not go in long aggregates (ath9k sends them
-//! alone). How it differs: the duration limit of a PPDU counts at each MCS; back-off counts; the average remembers 16 attempts at
-//! least ([`Config::memory`](super::super::minstrel::Config)); what has failed is left alone for 5 intervals; a frame that is not
-//! answered goes down the chain exchange by exchange, where drivers there have limits in hardware; RTS without CTS say nothing of an
-//! MCS. Left out: rates without MCS, RTS by rate, fewer streams for the surest.
+//! Source: mac80211's `rc80211_minstrel_ht`: groups in one table, overhead of an exchange shared out among the MPDUs of
+//! an average aggregate, the sequence of samples and their 20 ms (since Linux 5.13), samples that do not go in long
+//! aggregates (ath9k sends them alone). How it differs: the duration limit of a PPDU counts at each MCS; back-off
+//! counts; the average remembers 16 attempts at least ([`Config::memory`](super::super::minstrel::Config)); what has
+//! failed is left alone for 5 intervals; a frame that is not answered goes down the chain exchange by exchange, where
+//! drivers there have limits in hardware; RTS without CTS say nothing of an MCS. Left out: rates without MCS, RTS by
+//! rate, fewer streams for the surest.
 
 use super::outcome::{Choice, Outcome};
 use crate::mac::config::{Config, RateControl};
@@ -32,7 +33,8 @@ const SAMPLE_FRAMES: u32 = 4;
 const SAMPLE_SHARE: (u64, u64) = (2, 5);
 /// Intervals for which an MCS that has failed is left alone.
 const REST: u32 = 5;
-/// Attempts that the chain is shared out among at most, the standard's limit: who tries twenty times is to find the surest sooner.
+/// Attempts that the chain is shared out among at most, the standard's limit: who tries twenty times is to find the
+/// surest sooner.
 const CHAIN: u32 = 7;
 /// Attempts that averages remember.
 const MEMORY: u32 = 16;
@@ -75,8 +77,8 @@ struct Receiver {
 
 /// The MCS to all receivers of a station, which are numbered from 0.
 ///
-/// [`McsControl::choose`] before each exchange of data, then [`McsControl::handle_outcome`], unless the data was never sent. There are no
-/// timers.
+/// [`McsControl::choose`] before each exchange of data, then [`McsControl::handle_outcome`], unless the data was never
+/// sent. There are no timers.
 #[derive(Clone, Debug)]
 pub struct McsControl {
     options: minstrel::Config,
@@ -116,7 +118,8 @@ impl McsControl {
         self.receivers.get(receiver).map(|known| self.set[known.minstrel.present()])
     }
 
-    /// How the next exchange of data with `receiver` goes, which is a new one, the next above those known, or one of these.
+    /// How the next exchange of data with `receiver` goes, which is a new one, the next above those known, or one of
+    /// these.
     pub fn choose(&mut self, now: Time, receiver: usize, config: &Config) -> Choice {
         let McsControl { options, random, set, groups, receivers } = self;
         while receivers.len() <= receiver {
@@ -236,8 +239,8 @@ impl Receiver {
 }
 
 impl Config {
-    /// The MCS that unicast data may have, from the slowest up: with rate control those of up to as many streams, as wide a channel and as
-    /// high an index as `mcs` has, with no shorter guard interval.
+    /// The MCS that unicast data may have, from the slowest up: with rate control those of up to as many streams, as
+    /// wide a channel and as high an index as `mcs` has, with no shorter guard interval.
     pub fn mcs_set(&self) -> Vec<Mcs> {
         let Some(most) = self.mcs else { return Vec::new() };
         if matches!(self.rate_control, RateControl::Fixed) {
@@ -343,8 +346,8 @@ mod tests {
         assert!(McsControl::new(&fixed).is_none());
     }
 
-    // 1,242 bytes with a delimiter, in a row 1,244: at 65 Mbit/s 39 symbols, and 36 us before the first. Around them are DIFS, half the
-    // back-off of 15 slots, SIFS and the BlockAck at 6 Mbit/s.
+    // 1,242 bytes with a delimiter, in a row 1,244: at 65 Mbit/s 39 symbols, and 36 us before the first. Around them
+    // are DIFS, half the back-off of 15 slots, SIFS and the BlockAck at 6 Mbit/s.
     #[test]
     fn an_mpdu_takes_its_part_of_an_aggregate() {
         let config = config(mcs(7, 1, Guard::Ns800));
@@ -427,7 +430,8 @@ mod tests {
         assert!(samples.windows(2).all(|pair| pair[1] - pair[0] >= Dur::from_millis(20)));
     }
 
-    // Without an answer the exchange is repeated down the chain; what was not sent says nothing and is chosen no second time.
+    // Without an answer the exchange is repeated down the chain; what was not sent says nothing and is chosen no second
+    // time.
     #[test]
     fn repeats_go_down_the_chain_and_what_was_not_sent_is_chosen_again() {
         let mut bench = Bench::new(mcs(7, 1, Guard::Ns800));

@@ -21,8 +21,9 @@ struct Held {
 
 /// Scoreboard and reordering buffer for one transmitter.
 ///
-/// [`Recipient::handle_mpdu`] for every MPDU that was received right, [`Recipient::handle_request`] for a BlockAckReq; both hand up what
-/// is next in order. [`Recipient::handle_timeout`] when something has waited too long since [`Recipient::waits_since`].
+/// [`Recipient::handle_mpdu`] for every MPDU that was received right, [`Recipient::handle_request`] for a BlockAckReq;
+/// both hand up what is next in order. [`Recipient::handle_timeout`] when something has waited too long since
+/// [`Recipient::waits_since`].
 #[derive(Clone, Debug)]
 pub struct Recipient {
     from: MacAddr,

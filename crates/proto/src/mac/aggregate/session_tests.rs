@@ -53,7 +53,8 @@ impl Link {
         Link { config, originator, recipient, made: 0, up: Vec::new(), given_up: Vec::new(), acked: 0, control, now }
     }
 
-    /// One exchange, for which `fresh` packets wait; bit n of `arrive` says whether MPDU n arrives, `answered` whether the answer does.
+    /// One exchange, for which `fresh` packets wait; bit n of `arrive` says whether MPDU n arrives, `answered` whether
+    /// the answer does.
     fn exchange(&mut self, fresh: u32, len: u64, arrive: u64, answered: bool) {
         const LIMIT: u32 = 4;
         self.now += Dur::from_millis(7);
@@ -148,7 +149,8 @@ proptest! {
         amsdu in prop_oneof![Just(0u64), Just(3839)],
         frames in 1u32..=64,
     ) {
-        let rate_control = if controlled { RateControl::Minstrel(minstrel::Config::mac80211()) } else { RateControl::Fixed };
+        let sampled = RateControl::Minstrel(minstrel::Config::mac80211());
+        let rate_control = if controlled { sampled } else { RateControl::Fixed };
         let mut config = Config { rate_control, ..config() };
         (config.aggregation.amsdu, config.aggregation.frames) = (Bytes(amsdu), frames);
         let mut link = Link::new(config);
@@ -159,15 +161,16 @@ proptest! {
         // Requests may have been lost as well.
         for second in 1..=64 {
             let up = &mut link.up;
-            link.recipient.handle_timeout(Time::from_secs(second), Dur::from_millis(100), |msdu| up.push(number(&msdu)));
+            let now = Time::from_secs(second);
+            link.recipient.handle_timeout(now, Dur::from_millis(100), |msdu| up.push(number(&msdu)));
         }
         prop_assert_eq!(link.recipient.held(), 0);
         link.check();
     }
 }
 
-// 1,500 bytes and 38 of headers, 4 of delimiter and 2 of padding: 1,544 each, 42 in 65,535 bytes; the 5.484 ms of a PPDU have room for 1,362
-// symbols of 260 bits, 44,262 bytes and 28 of them.
+// 1,500 bytes and 38 of headers, 4 of delimiter and 2 of padding: 1,544 each, 42 in 65,535 bytes; the 5.484 ms of a
+// PPDU have room for 1,362 symbols of 260 bits, 44,262 bytes and 28 of them.
 #[test]
 fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut link = Link::new(config());
@@ -192,7 +195,8 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut alone = Link::new(config());
     alone.config.aggregation.frames = 1;
     assert_eq!(fill(&mut alone), (1, Bytes(1538)));
-    // Two in an A-MSDU: 26 + 4 of header and FCS, 14 + 8 + 1,500 and 2 of padding, 14 + 8 + 1,500; further ones would be 4,568 in all.
+    // Two in an A-MSDU: 26 + 4 of header and FCS, 14 + 8 + 1,500 and 2 of padding, 14 + 8 + 1,500; further ones would
+    // be 4,568 in all.
     let mut amsdu = Link::new(config());
     (amsdu.config.aggregation.frames, amsdu.config.aggregation.amsdu) = (1, Bytes(3839));
     assert_eq!(fill(&mut amsdu), (1, Bytes(30 + 1524 + 1522)));

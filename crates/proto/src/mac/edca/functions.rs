@@ -1,8 +1,8 @@
 //! Four access functions in one station: the one in front is in [`Dcf`], the others are parked here.
 //!
-//! In front is, while the station has an exchange of its own, the function that has won the medium; otherwise, of those with a packet, the
-//! one whose wait ends first, of several the most urgent; and if none has a packet, the one whose back-off ends last, so that the medium
-//! knows of a back-off as long as there is one. Hence only its wait is a timer.
+//! In front is, while the station has an exchange of its own, the function that has won the medium; otherwise, of those
+//! with a packet, the one whose wait ends first, of several the most urgent; and if none has a packet, the one whose
+//! back-off ends last, so that the medium knows of a back-off as long as there is one. Hence only its wait is a timer.
 
 use super::access::{Access, Counters};
 use crate::drop::DropReason;
@@ -141,8 +141,8 @@ pub(in crate::mac) fn sessions_of<'a>(
 }
 
 impl Dcf {
-    /// Does it have a function for each access category? Then [`Dcf::wants`], [`Dcf::handle_packet_of`] and [`Dcf::resume_of`] take the
-    /// place of [`Dcf::is_ready`], [`Dcf::handle_packet`] and [`Dcf::resume`].
+    /// Does it have a function for each access category? Then [`Dcf::wants`], [`Dcf::handle_packet_of`] and
+    /// [`Dcf::resume_of`] take the place of [`Dcf::is_ready`], [`Dcf::handle_packet`] and [`Dcf::resume`].
     #[inline(always)]
     pub fn has_categories(&self) -> bool {
         self.edca.is_some()
@@ -314,8 +314,8 @@ impl Dcf {
         }
     }
 
-    /// The medium has become busy: back-offs stop, and an access that needed none must draw one. The medium itself has stopped that of the
-    /// function in front.
+    /// The medium has become busy: back-offs stop, and an access that needed none must draw one. The medium itself has
+    /// stopped that of the function in front.
     #[inline(never)]
     pub(in crate::mac) fn stop_backoffs(&mut self, now: Time, medium: &mut Medium) {
         let idle_since = medium.last_idle_since();
@@ -350,8 +350,9 @@ impl Dcf {
         }
     }
 
-    /// A wait that ends at `now` was for an answer that should have ended then. That is when slots begin to count again, as they do
-    /// behind the EIFS of the others: the boundaries of all stations stay together, and the allowance for propagation does not part them.
+    /// A wait that ends at `now` was for an answer that should have ended then. That is when slots begin to count
+    /// again, as they do behind the EIFS of the others: the boundaries of all stations stay together, and the allowance
+    /// for propagation does not part them.
     #[inline(never)]
     pub(in crate::mac) fn answer_was_due(&self, now: Time) -> Time {
         let margin = self.config.propagation_margin * 2;
@@ -359,8 +360,8 @@ impl Dcf {
         if awaits && margin < self.config.difs() { now - margin } else { now }
     }
 
-    /// The wait of the function in front is over. Others whose wait is over, too, lose to the most urgent of them, which comes to the
-    /// front: to them it is a collision (clause 10.23.2.4). Says whether the medium can be used.
+    /// The wait of the function in front is over. Others whose wait is over, too, lose to the most urgent of them,
+    /// which comes to the front: to them it is a collision (clause 10.23.2.4). Says whether the medium can be used.
     pub(in crate::mac) fn settle_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
         if self.answer.is_some() {
             // By coincidence with a pending CTS or ACK.
@@ -390,7 +391,8 @@ impl Dcf {
         true
     }
 
-    /// The function in front would have sent, but a more urgent one does. Retries count as after any collision; no frame is marked as one.
+    /// The function in front would have sent, but a more urgent one does. Retries count as after any collision; no
+    /// frame is marked as one.
     fn collide_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         if let Some(edca) = &mut self.edca {
             edca.counters[edca.front as usize].internal_collisions += 1;

@@ -1,7 +1,7 @@
 //! Enhanced distributed channel access (EDCA): four access functions in one station, one for each access category.
 //!
 //! ```text
-//! busy ──┤SIFS│ 2 slots │                      AIFSN 2: VO, VI     0 .. CW slots, then a frame, or several within the TXOP limit
+//! busy ──┤SIFS│ 2 slots │                      AIFSN 2: VO, VI     0 .. CW slots, then a frame, or several in a TXOP
 //!        ┤SIFS│ 3 slots     │                  AIFSN 3: BE
 //!        ┤SIFS│ 7 slots                     │  AIFSN 7: BK
 //! ```
@@ -13,20 +13,21 @@
 //! | `functions` | the four functions beside the station's one exchange: whose turn is next, collisions within the station |
 //! | `txop` | what follows a frame within a transmission opportunity |
 //!
-//! A station exchanges frames with others for one of its functions at a time. [`Dcf`](super::Dcf) has the state of that function, or, while
-//! none has won the medium, of the one whose wait ends first; the other three are parked. A station without EDCA has one function, and
-//! none of this.
+//! A station exchanges frames with others for one of its functions at a time. [`Dcf`](super::Dcf) has the state of that
+//! function, or, while none has won the medium, of the one whose wait ends first; the other three are parked. A station
+//! without EDCA has one function, and none of this.
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 10.2.3.2 (EDCA), 10.23.2 (its procedures), 9.2.5.2 (duration fields), table 9-155 (parameters),
-//! 10.3.2.14.2 (sequence numbers for each receiver and TID).
+//! Sources: IEEE Std 802.11-2020 clauses 10.2.3.2 (EDCA), 10.23.2 (its procedures), 9.2.5.2 (duration fields), table
+//! 9-155 (parameters), 10.3.2.14.2 (sequence numbers for each receiver and TID).
 //!
-//! How a back-off counts: the boundary behind AIFS takes the first slot, where DCF takes it a slot later (clauses 10.23.2.4 and 10.3.4.3).
-//! Without an interruption both send at the same instant; each interruption counts one slot more. A boundary counts if it is at most the
-//! receive-to-transmit turnaround ahead, since the station has then begun to send.
+//! How a back-off counts: the boundary behind AIFS takes the first slot, where DCF takes it a slot later (clauses
+//! 10.23.2.4 and 10.3.4.3). Without an interruption both send at the same instant; each interruption counts one slot
+//! more. A boundary counts if it is at most the receive-to-transmit turnaround ahead, since the station has then begun
+//! to send.
 //!
-//! Left out: recovery after PIFS when an answer within a TXOP is missing (the function contends anew), CF-End, fragments, admission control,
-//! lifetimes of MSDUs, the reverse direction, TXOP sharing, AIFSN 1 (of access points). All stations of a network know EDCA: what is for
-//! all is QoS data too, as in a mesh BSS.
+//! Left out: recovery after PIFS when an answer within a TXOP is missing (the function contends anew), CF-End,
+//! fragments, admission control, lifetimes of MSDUs, the reverse direction, TXOP sharing, AIFSN 1 (of access points).
+//! All stations of a network know EDCA: what is for all is QoS data too, as in a mesh BSS.
 
 mod access;
 mod functions;

@@ -1,16 +1,17 @@
 //! Transmission opportunities (IEEE Std 802.11-2020 clause 10.23.2.8).
 //!
 //! ```text
-//! AIFS + back-off │ RTS │CTS│ DATA │ACK│ DATA │ACK│ ...      each SIFS behind the one before, up to the limit of the category
+//! AIFS + back-off │ RTS │CTS│ DATA │ACK│ DATA │ACK│ ...   each SIFS behind the one before, up to the limit
 //!                               └─────────────┘ duration field: this answer, and the next frame with its answer
 //! ```
 //!
-//! To say what follows in the duration field (clause 9.2.5.2, single protection), a function takes the next packet when it sends one. If
-//! that cannot follow, since an answer is missing or time is short, it is sent by the next opportunity. RTS comes before the first frame
-//! alone: where that had none, no frame follows that needs one. What is for all ends an opportunity.
+//! To say what follows in the duration field (clause 9.2.5.2, single protection), a function takes the next packet when
+//! it sends one. If that cannot follow, since an answer is missing or time is short, it is sent by the next
+//! opportunity. RTS comes before the first frame alone: where that had none, no frame follows that needs one. What is
+//! for all ends an opportunity.
 //!
-//! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes nevertheless, since
-//! there are no fragments.
+//! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes
+//! nevertheless, since there are no fragments.
 
 use super::access::Access;
 use crate::mac::aggregate::options::Protection;
@@ -132,7 +133,8 @@ impl Dcf {
 }
 
 impl Access {
-    /// How long an aggregate may be on the air so that the opportunity holds it with its answer and what comes before it.
+    /// How long an aggregate may be on the air so that the opportunity holds it with its answer and what comes before
+    /// it.
     pub(in crate::mac) fn longest_aggregate(&self, config: &Config, mcs: Mcs) -> Dur {
         if self.txop.is_zero() {
             return Dur::MAX;

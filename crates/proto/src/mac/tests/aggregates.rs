@@ -1,7 +1,7 @@
 //! Aggregates on the bench: 802.11n at 5 GHz and 65 Mbit/s, slots of 9, SIFS 16, DIFS 34 us, answers at 6 Mbit/s.
 //!
-//! Packets of 1,500 bytes are MPDUs of 1,538; three are an A-MPDU of 3 * 1,544 - 2 bytes, 143 symbols behind 36 us. A block acknowledgement
-//! of 32 bytes takes 68 us, a request of 24 bytes 56 us, an ACK or CTS 44 us, an RTS 52 us.
+//! Packets of 1,500 bytes are MPDUs of 1,538; three are an A-MPDU of 3 * 1,544 - 2 bytes, 143 symbols behind 36 us. A
+//! block acknowledgement of 32 bytes takes 68 us, a request of 24 bytes 56 us, an ACK or CTS 44 us, an RTS 52 us.
 
 use super::*;
 use crate::mac::{BLOCK_ACK, Protection};
@@ -147,7 +147,8 @@ fn a_cts_to_oneself_protects_what_follows() {
     assert_eq!((end, bench.mac.held()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
 }
 
-// The first MPDU fails seven times, those with it arrive at once: then the receiver is told, and the request is answered.
+// The first MPDU fails seven times, those with it arrive at once: then the receiver is told, and the request is
+// answered.
 #[test]
 fn a_request_follows_what_was_given_up() {
     let mut bench = bench(config(), 1);

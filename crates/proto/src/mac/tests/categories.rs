@@ -1,7 +1,7 @@
 //! EDCA on the bench: 802.11a at 6 Mbit/s without RTS, slots of 9, SIFS 16 us.
 //!
-//! AIFS of voice and video 34, of best effort 43, of background 79 us. QoS data with 1,500 bytes takes 2,076 us (20 of preamble, 514
-//! symbols: 22 bits and 1,538 bytes), with 200 bytes 344 us; an ACK 44 us, an RTS 52 us.
+//! AIFS of voice and video 34, of best effort 43, of background 79 us. QoS data with 1,500 bytes takes 2,076 us (20 of
+//! preamble, 514 symbols: 22 bits and 1,538 bytes), with 200 bytes 344 us; an ACK 44 us, an RTS 52 us.
 
 use super::*;
 use crate::mac::edca;
@@ -77,7 +77,7 @@ fn control(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
 }
 
 //   packet
-//     | AIFS | data                     the medium has been idle for long: 34 us from its end on for VO and VI, 43 BE, 79 BK
+//     | AIFS | data                     long idle: 34 us from its end on for VO and VI, 43 BE, 79 BK
 #[test]
 fn each_category_waits_for_its_aifs() {
     for (category, aifs) in [(Vo, 34), (Vi, 34), (Be, 43), (Bk, 79)] {
@@ -236,7 +236,8 @@ fn internal_collisions_come_to_the_retry_limit() {
     assert_eq!(bench.mac.counters().data_limit_drops, 1);
 }
 
-//  VO  | AIFS | DATA |SIFS|(ACK)|SIFS| DATA |SIFS|(ACK)|SIFS| ... four of 344 us and their ACKs within 2,080 us, then a new back-off
+// VO  | AIFS | DATA |SIFS|(ACK)|SIFS| DATA |SIFS|(ACK)|SIFS| ... four of 344 us and their ACKs within 2,080 us, then a
+// new back-off
 #[test]
 fn a_txop_holds_what_fits_its_limit() {
     let mut bench = Bench::new(config());
@@ -261,7 +262,8 @@ fn a_txop_holds_what_fits_its_limit() {
     assert_eq!((frames.accepted, bench.mac.held(), bench.above.len()), (6, 2, 1));
 }
 
-// Numbers are counted for each receiver and category; a frame that was not answered ends its opportunity and is sent again.
+// Numbers are counted for each receiver and category; a frame that was not answered ends its opportunity and is sent
+// again.
 #[test]
 fn a_missing_ack_ends_the_txop() {
     let mut bench = Bench::new(config());

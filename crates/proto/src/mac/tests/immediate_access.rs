@@ -27,7 +27,7 @@ fn immediate_access_is_lost_when_the_medium_becomes_busy_within_difs() {
     bench.next_is(1334 + DIFS + wait, "RTS");
 }
 
-//   NAV until 3000, or EIFS until 1364, which ran out unnoticed | packet long after: at once | packet 20 later: rest of DIFS
+//   NAV until 3000, or EIFS until 1364, which ran out unseen | packet long after: at once | packet 20 on: rest of DIFS
 #[test]
 fn immediate_access_counts_idle_time_from_the_end_of_a_reservation() {
     for (later, wait) in [(5000, 0), (20, 30)] {

@@ -1,8 +1,10 @@
-//! One station on a bench: frames are fed in by hand, what comes out is compared with a time line drawn above each test.
+//! One station on a bench: frames are fed in by hand, what comes out is compared with a time line drawn above each
+//! test.
 //!
-//! Times are microseconds; there is no propagation delay. Station 0 is the one tested, 1 its partner, 2 and 3 are others.
-//! A packet of 1,500 bytes has RTS 352, CTS 304, data 6,328, ACK 304 us (2 and 1 Mbit/s). The bench draws the station's
-//! random numbers a second time, so that each expected time also says which window the station had to draw from.
+//! Times are microseconds; there is no propagation delay. Station 0 is the one tested, 1 its partner, 2 and 3 are
+//! others. A packet of 1,500 bytes has RTS 352, CTS 304, data 6,328, ACK 304 us (2 and 1 Mbit/s). The bench draws the
+//! station's random numbers a second time, so that each expected time also says which window the station had to draw
+//! from.
 
 mod access;
 mod after_a_packet;

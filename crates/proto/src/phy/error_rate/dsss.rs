@@ -4,8 +4,8 @@
 //! ratio times the noise density.
 //!
 //! - 1 Mbit/s, DBPSK: Proakis, Digital Communications, 4th edition, equation 5.2-69.
-//! - 2 Mbit/s, DQPSK with Gray coding: equation 5.2-70, whose Marcum function is written as the integral over one period of
-//!   Simon and Alouini, Digital Communication over Fading Channels, section 8.2.5.
+//! - 2 Mbit/s, DQPSK with Gray coding: equation 5.2-70, whose Marcum function is written as the integral over one
+//!   period of Simon and Alouini, Digital Communication over Fading Channels, section 8.2.5.
 //! - 5.5 and 11 Mbit/s, CCK received coherently by maximum likelihood: the union bound over all other of the 16 or 256
 //!   codewords, whose distances follow from clause 16.3.6.5 (a test lists them). Below 1 % symbol errors the bound is
 //!   tight; above that it overestimates the errors.
@@ -126,8 +126,8 @@ mod tests {
     }
 
     // The receiver takes the codeword that correlates best with what arrived: maximum likelihood by trial. At these
-    // ratios 0.2 to 1 % of the symbols are wrong; four standard deviations of the count are allowed, and the bound may lie
-    // a seventh above the truth.
+    // ratios 0.2 to 1 % of the symbols are wrong; four standard deviations of the count are allowed, and the bound may
+    // lie a seventh above the truth.
     #[test]
     fn cck_is_received_as_often_as_by_trial() {
         for (bits, ec_n0_db) in [(8u32, 4.6f64), (8, 5.2), (4, 1.0)] {

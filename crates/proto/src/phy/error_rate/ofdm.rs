@@ -1,16 +1,16 @@
 //! Error rates of OFDM (IEEE Std 802.11-2020 clauses 17, 19 and 21) over additive white Gaussian noise.
 //!
-//! - Uncoded bits of Gray-coded BPSK, QPSK and 16-QAM to 1024-QAM: Cho and Yoon, On the general BER expression of one- and
-//!   two-dimensional amplitude modulations, IEEE Trans. Commun. 50 (7), 2002.
+//! - Uncoded bits of Gray-coded BPSK, QPSK and 16-QAM to 1024-QAM: Cho and Yoon, On the general BER expression of one-
+//!   and two-dimensional amplitude modulations, IEEE Trans. Commun. 50 (7), 2002.
 //! - The convolutional code of constraint length 7 with generators 133 and 171 (octal), punctured to 2/3, 3/4 and 5/6
-//!   (clauses 17.3.5.6 and 19.3.11.6), decoded with hard decisions: the union bound over all error events (Pursley, Taipale, Error
-//!   probabilities for spread-spectrum packet radio with convolutional codes and Viterbi decoding, 1987; Proakis,
-//!   section 8.2.4), with the numbers of events by weight, which a test counts on the trellis.
+//!   (clauses 17.3.5.6 and 19.3.11.6), decoded with hard decisions: the union bound over all error events (Pursley,
+//!   Taipale, Error probabilities for spread-spectrum packet radio with convolutional codes and Viterbi decoding, 1987;
+//!   Proakis, section 8.2.4), with the numbers of events by weight, which a test counts on the trellis.
 //!
-//! The ratio `sinr` is that of powers in 20 MHz; the signal is in 52 of the 64 subcarriers, noise in all of them. Formats with other
-//! numbers of subcarriers, or several streams, convert theirs ([`ratio_to_ofdm`](crate::phy::Mcs::ratio_to_ofdm)). Left out:
-//! soft decisions, worth about 2 dB; LDPC, which HE has; pilots' share of the power; a channel that differs from subcarrier to
-//! subcarrier.
+//! The ratio `sinr` is that of powers in 20 MHz; the signal is in 52 of the 64 subcarriers, noise in all of them.
+//! Formats with other numbers of subcarriers, or several streams, convert theirs
+//! ([`ratio_to_ofdm`](crate::phy::Mcs::ratio_to_ofdm)). Left out: soft decisions, worth about 2 dB; LDPC, which HE has;
+//! pilots' share of the power; a channel that differs from subcarrier to subcarrier.
 
 use super::{hazard, q};
 
@@ -206,8 +206,8 @@ mod tests {
         events
     }
 
-    // Figures 17-9 and 19-11: of the pairs of coded bits A and B, 2/3 leaves out every second B, 3/4 the second B and the third A,
-    // 5/6 the second and fourth B and the third and fifth A.
+    // Figures 17-9 and 19-11: of the pairs of coded bits A and B, 2/3 leaves out every second B, 3/4 the second B and
+    // the third A, 5/6 the second and fourth B and the third and fifth A.
     #[test]
     fn error_events_are_those_of_the_trellis() {
         let puncturing: [(Code, &[(u32, u32)]); 4] = [
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    // Proakis, figure 5.2-16 and equation 5.2-79: QPSK 1e-5 at 9.59 dB per bit; 16-QAM at 13.43, 64-QAM at 17.79 dB per bit.
+    // Proakis, figure 5.2-16 and equation 5.2-79: QPSK 1e-5 at 9.59 dB per bit; 16-QAM at 13.43, 64-QAM at 17.79 dB per
+    // bit.
     #[test]
     fn uncoded_modulations_at_1e_5() {
         for (points, eb_n0_db) in [(2, 9.59), (4, 9.59), (16, 13.43), (64, 17.79)] {
@@ -261,14 +262,15 @@ mod tests {
                 assert!((general - own).abs() <= 1e-12 * own, "{points} points at {es_n0}: {general}, {own}");
             }
         }
-        // The mean over 256 points counted one by one: neighbours on a Gray-coded axis of 16 differ in one of four bits.
+        // The mean over 256 points counted one by one: neighbours on a Gray-coded axis of 16 differ in one of four
+        // bits.
         let far = 10f64.powf(3.0);
         let nearest = 15.0 / 16.0 * 2.0 * q((3.0 * far / 255.0).sqrt()) / 4.0;
         assert!((uncoded_ber(256, far) / nearest - 1.0).abs() < 0.01);
     }
 
-    // Tables 19-23 and 21-25: least sensitivities in 20 MHz at 10 % of frames of 4,096 bytes lost, with the noise figure and the margin
-    // of clause 17: 86 dB above them.
+    // Tables 19-23 and 21-25: least sensitivities in 20 MHz at 10 % of frames of 4,096 bytes lost, with the noise
+    // figure and the margin of clause 17: 86 dB above them.
     #[test]
     fn what_an_mcs_needs_is_what_the_standard_reckons_with() {
         use crate::phy::mcs::{Format, Guard, Mcs, Width};

@@ -60,7 +60,8 @@ const BOLTZMANN: f64 = 1.380_649e-23;
 /// Temperature that noise figures refer to, in K (IEEE Std 145).
 const STANDARD_TEMPERATURE: f64 = 290.0;
 
-/// Bandwidth of the receiver in Hz where no MCS says another: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of an OFDM channel.
+/// Bandwidth of the receiver in Hz where no MCS says another: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of
+/// an OFDM channel.
 pub const fn bandwidth_hz(phy: PhyKind) -> f64 {
     if phy.is_ofdm() { 20e6 } else { 22e6 }
 }
@@ -70,8 +71,8 @@ pub fn thermal_noise(phy: PhyKind, noise_figure: Db) -> Watt {
     Watt(BOLTZMANN * STANDARD_TEMPERATURE * bandwidth_hz(phy) * ratio(noise_figure))
 }
 
-/// The same in a channel of `width`. Frames without MCS are then sent alike in each 20 MHz of it (non-HT duplicate), so that the ratio of
-/// powers in the whole channel is also theirs.
+/// The same in a channel of `width`. Frames without MCS are then sent alike in each 20 MHz of it (non-HT duplicate), so
+/// that the ratio of powers in the whole channel is also theirs.
 pub fn thermal_noise_in(width: Width, noise_figure: Db) -> Watt {
     Watt(BOLTZMANN * STANDARD_TEMPERATURE * width.mhz() as f64 * 1e6 * ratio(noise_figure))
 }
@@ -105,8 +106,9 @@ pub(super) struct Header {
 }
 
 impl Config {
-    /// DSSS: start frame delimiter and header, 16 + 48 bits at 1 Mbit/s, or 16 at 1 and 48 at 2 with the short preamble,
-    /// taken as 1 Mbit/s throughout (clauses 15.2.3 and 16.2.3). OFDM: the SIGNAL symbol, 24 bits at 6 Mbit/s.
+    /// DSSS: start frame delimiter and header, 16 + 48 bits at 1 Mbit/s, or 16 at 1 and 48 at 2 with the short
+    /// preamble, taken as 1 Mbit/s throughout (clauses 15.2.3 and 16.2.3). OFDM: the SIGNAL symbol, 24 bits at 6
+    /// Mbit/s.
     pub(super) fn header(&self) -> Header {
         let mode = |rate: Rate| Mode::of(self.phy, rate).expect("INVARIANT: the lowest rate has a mode");
         let (length, bits) = match self.phy {
@@ -120,8 +122,9 @@ impl Config {
         Header { length, bits, mode: mode(self.phy.rates()[0]) }
     }
 
-    /// The header of a frame with an MCS, and when it ends after its beginning: L-SIG and HT-SIG, VHT-SIG-A or HE-SIG-A, 24 + 48 bits at 6
-    /// Mbit/s before the training of the streams (clauses 19.3.9 and 21.3.8). RL-SIG and VHT-SIG-B are taken as part of the training.
+    /// The header of a frame with an MCS, and when it ends after its beginning: L-SIG and HT-SIG, VHT-SIG-A or
+    /// HE-SIG-A, 24 + 48 bits at 6 Mbit/s before the training of the streams (clauses 19.3.9 and 21.3.8). RL-SIG and
+    /// VHT-SIG-B are taken as part of the training.
     pub(super) fn header_with_mcs(&self, legacy: Header) -> (Header, Dur) {
         if matches!(self.errors, Errors::Ratio(_)) {
             return (legacy, self.plcp);
@@ -129,8 +132,9 @@ impl Config {
         (Header { length: Dur::from_micros(12), bits: 72.0, mode: legacy.mode }, Dur::from_micros(28))
     }
 
-    /// By which factor the ratio of a frame's power to noise and others, in the whole channel, is to be multiplied for its data by `mcs`.
-    /// In a part of the channel only that part of noise and others counts, which is taken to be spread evenly.
+    /// By which factor the ratio of a frame's power to noise and others, in the whole channel, is to be multiplied for
+    /// its data by `mcs`. In a part of the channel only that part of noise and others counts, which is taken to be
+    /// spread evenly.
     pub(super) fn ratio_with(&self, mcs: Mcs) -> f64 {
         mcs.ratio_to_ofdm() * (self.width.mhz() as f64 / mcs.width().mhz() as f64)
     }
@@ -163,8 +167,8 @@ impl Config {
         Mode::of(self.phy, frame.rate).expect("INVARIANT: the scenario allows the rates of the standard only")
     }
 
-    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the standard has
-    /// no such rate.
+    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the
+    /// standard has no such rate.
     pub fn success(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
         let sinr = power.over(self.noise);
         if power < self.sensitivity || sinr < self.preamble_sinr {

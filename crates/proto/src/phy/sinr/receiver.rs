@@ -70,8 +70,8 @@ struct Followed {
     chance: f64,
 }
 
-/// The receiver of one node: the calls are those of the [`threshold`](crate::phy::threshold) radio's, in the same order.
-/// There are no timers.
+/// The receiver of one node: the calls are those of the [`threshold`](crate::phy::threshold) radio's, in the same
+/// order. There are no timers.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The first end of a copy that is on the air, and whose; `NEVER` if none is.
@@ -114,8 +114,8 @@ impl Receiver {
         }
     }
 
-    /// One of 802.11a or g among stations of 802.11n and later: of a frame with an MCS it reads L-SIG, which says how long the medium
-    /// is busy (clause 19.3.9.3.5), and takes what follows for a frame that it has got wrong.
+    /// One of 802.11a or g among stations of 802.11n and later: of a frame with an MCS it reads L-SIG, which says how
+    /// long the medium is busy (clause 19.3.9.3.5), and takes what follows for a frame that it has got wrong.
     #[must_use]
     pub fn without_mcs(self) -> Receiver {
         Receiver { legacy: true, ..self }
@@ -153,8 +153,8 @@ impl Receiver {
         (self.next.0 != Time::NEVER).then_some(self.next)
     }
 
-    /// The first instant at which, if nothing else arrives, the medium may become quiet or a frame be received; `NEVER` if it
-    /// is quiet and none is. Perhaps neither happens then.
+    /// The first instant at which, if nothing else arrives, the medium may become quiet or a frame be received; `NEVER`
+    /// if it is quiet and none is. Perhaps neither happens then.
     pub fn may_be_quiet(&self) -> Time {
         let followed = self.followed.map_or(Time::NEVER, |followed| followed.end);
         if !self.busy() {
@@ -169,8 +169,8 @@ impl Receiver {
         self.on_air.iter().filter(|copy| copy.src != src).map(|copy| copy.power).sum()
     }
 
-    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy and this
-    /// copy has to do with it.
+    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy
+    /// and this copy has to do with it.
     #[must_use]
     pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> bool {
         let was_busy = self.busy();

@@ -169,8 +169,8 @@ fn a_stronger_frame_takes_over() {
     assert_eq!(outcomes(FrameCapture::None, 500), lost);
 }
 
-// A header that a strong frame has destroyed frees the receiver: the third frame is received, the MAC saw neither of the
-// others.
+// A header that a strong frame has destroyed frees the receiver: the third frame is received, the MAC saw neither of
+// the others.
 //   1 |=pre=hdr|==========|
 //   2        |~~~|
 //   3               |=pre=|=====|       1,000 times stronger than 1

@@ -1,4 +1,5 @@
-//! The send buffer: data packets that wait for a route (RFC 3561 section 6.3), first in, first out for each destination.
+//! The send buffer: data packets that wait for a route (RFC 3561 section 6.3), first in, first out for each
+//! destination.
 
 use crate::drop::DropReason;
 use crate::route::action::Action;

@@ -94,7 +94,8 @@ pub enum OwnSeqno {
 /// Which routes a forwarded data packet keeps alive for ACTIVE_ROUTE_TIMEOUT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refresh {
-    /// RFC 3561 section 6.2: those to its destination, its source and the neighbours on both sides, if that prolongs them.
+    /// RFC 3561 section 6.2: those to its destination, its source and the neighbours on both sides, if that prolongs
+    /// them.
     WholePath,
     /// ns-2: the one to its destination, whose lifetime is set, also to less.
     DestinationOnly,
@@ -133,9 +134,9 @@ pub struct HelloConfig {
     pub allowed_loss: u32,
     /// Every node sends HELLOs, not only those on an active route (section 6.9), and also after other broadcasts.
     pub always: bool,
-    /// Each HELLO comes at a random instant from so much before the end of its interval to so much after it, the first one
-    /// at any instant of the first interval. RFC 3561 has none; without it nodes that were switched on together send
-    /// together for ever.
+    /// Each HELLO comes at a random instant from so much before the end of its interval to so much after it, the first
+    /// one at any instant of the first interval. RFC 3561 has none; without it nodes that were switched on together
+    /// send together for ever.
     pub jitter: Dur,
 }
 
@@ -189,8 +190,8 @@ pub struct Config {
     pub signal: Option<SignalConfig>,
     /// What routes are compared by instead of hops. Off in both profiles.
     pub metric: Option<MetricConfig>,
-    /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost, and
-    /// HELLOs have to find out.
+    /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost,
+    /// and HELLOs have to find out.
     pub link_layer_detection: bool,
 
     /// TTL of the first request.
@@ -223,10 +224,10 @@ pub struct Config {
 
     /// The repairing node.
     pub repair: RepairRule,
-    /// The request of a repair asks for the sequence number after the last known one (RFC 3561 section 6.12). In ns-2 it
-    /// asks for the last known one, so that the neighbours answer it with routes that lead back, which the repairing
-    /// node then refuses: the dead end. Effect of asking right: 0 / 0 / +44 / +56 %. For nodes behind gateways, which ns-2's
-    /// AODV does not have, it asks right in both.
+    /// The request of a repair asks for the sequence number after the last known one (RFC 3561 section 6.12). In ns-2
+    /// it asks for the last known one, so that the neighbours answer it with routes that lead back, which the repairing
+    /// node then refuses: the dead end. Effect of asking right: 0 / 0 / +44 / +56 %. For nodes behind gateways, which
+    /// ns-2's AODV does not have, it asks right in both.
     pub repair_seqno_incremented: bool,
     /// When a repair has failed.
     pub repair_deadline: RepairDeadline,
@@ -236,12 +237,12 @@ pub struct Config {
     /// breaks.
     pub repair_failure_reported: bool,
 
-    /// A neighbour that is lost without a packet of data, because its HELLOs stopped or a driver says so, begins the repair of
-    /// the routes over it that are in use by others: a kernel that forwards keeps the packet. With
+    /// A neighbour that is lost without a packet of data, because its HELLOs stopped or a driver says so, begins the
+    /// repair of the routes over it that are in use by others: a kernel that forwards keeps the packet. With
     /// [`RepairRule::WithinMaxRepairTtl`] alone. Off in both profiles, where packets tell.
     pub repair_without_packet: bool,
-    /// Replies ask for a RREP-ACK, and a neighbour that has not sent it after this time, NEXT_HOP_WAIT, is blacklisted (RFC
-    /// 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None`, in both profiles: they do not ask.
+    /// Replies ask for a RREP-ACK, and a neighbour that has not sent it after this time, NEXT_HOP_WAIT, is blacklisted
+    /// (RFC 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None`, in both profiles: they do not ask.
     pub reply_ack_wait: Option<Dur>,
 
     /// An AODV message that the link layer could not deliver breaks the link as a data packet does. ns-2: it does not.
@@ -260,8 +261,8 @@ pub struct Config {
 
     /// Largest random delay before a relayed broadcast. 10 ms in ns-2; the RFC leaves it to the implementation.
     pub broadcast_jitter: Dur,
-    /// Distance between the packets that a reply releases from the send buffer. ns-2 10 ms, while later packets are sent
-    /// at once and overtake them. Effect of 0: within noise.
+    /// Distance between the packets that a reply releases from the send buffer. ns-2 10 ms, while later packets are
+    /// sent at once and overtake them. Effect of 0: within noise.
     pub flush_spacing: Dur,
     /// TTL given to packets made here. ns-2: 30, regardless of the transport.
     pub data_ttl: Option<u8>,
@@ -325,7 +326,8 @@ impl Config {
         }
     }
 
-    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. What is not named here is as in the standard.
+    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. What is not named here is as in the
+    /// standard.
     pub const fn ns2() -> Config {
         Config {
             active_route_timeout: Dur::from_secs(10),

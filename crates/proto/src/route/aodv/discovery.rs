@@ -7,7 +7,8 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
-    /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited for.
+    /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited
+    /// for.
     pub(super) fn search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         // A copy, because what follows changes the rest; searches are rare.
         let config = *self.config;

@@ -59,7 +59,8 @@ impl Aodv {
         };
         match self.config.repair {
             // ns-2 compares the hops behind the packet with those ahead and looks neither at the state of the route nor
-            // at whether it still leads over the broken link. An invalid route has more hops ahead than any packet made.
+            // at whether it still leads over the broken link. An invalid route has more hops ahead than any packet
+            // made.
             RepairRule::FartherFromSource if behind > route.hops => {
                 self.start_repair(now, packet, out);
                 return;

@@ -1,27 +1,28 @@
 //! Routes by a metric of links instead of hops: probes measure the links, requests and replies carry the sum.
 //!
-//! Source of metric and probes: see [`Metric`]. Every node broadcasts a small probe each second with jitter, and says in it
-//! how many of the last ten probes of each neighbour it has received: that is the share of the way from the neighbour to it,
-//! d_r of the neighbour. What it counts itself is the other direction. Source of the rule for requests: the same paper's DSR,
-//! which passes on a request again when a copy comes by a better path. For AODV, and ours:
+//! Source of metric and probes: see [`Metric`]. Every node broadcasts a small probe each second with jitter, and says
+//! in it how many of the last ten probes of each neighbour it has received: that is the share of the way from the
+//! neighbour to it, d_r of the neighbour. What it counts itself is the other direction. Source of the rule for
+//! requests: the same paper's DSR, which passes on a request again when a copy comes by a better path. For AODV, and
+//! ours:
 //!
 //! - A request and a reply say what the path from their sender to the originator or destination costs, in an
 //!   [extension](crate::wire::PathCost). A node adds the link to the neighbour that the message came from.
-//! - Of routes with equal sequence numbers the cheaper one counts, not the one with fewer hops. No loop can form, for the
-//!   reason RFC 3561 has with hops: every link costs something, so that a node's cost is above its next hop's, and with an
-//!   equal number a node's cost never rises.
-//! - A further copy of a request that has come by a cheaper path replaces the way back and is answered or passed on again, at
-//!   most [`BETTER_COPIES`] times for a request.
-//! - Hearing a neighbour makes no route to it, as it does in RFC 3561 (sections 6.5 and 6.9): it renews the direct route that
-//!   a search has found.
+//! - Of routes with equal sequence numbers the cheaper one counts, not the one with fewer hops. No loop can form, for
+//!   the reason RFC 3561 has with hops: every link costs something, so that a node's cost is above its next hop's, and
+//!   with an equal number a node's cost never rises.
+//! - A further copy of a request that has come by a cheaper path replaces the way back and is answered or passed on
+//!   again, at most [`BETTER_COPIES`] times for a request.
+//! - Hearing a neighbour makes no route to it, as it does in RFC 3561 (sections 6.5 and 6.9): it renews the direct
+//!   route that a search has found.
 //! - Packets that wait leave by the first answer; a cheaper one that comes later turns the route.
-//! - The cost of a route is that of its discovery. It does not change as the links do, and a better path is found only with
-//!   the next search.
+//! - The cost of a route is that of its discovery. It does not change as the links do, and a better path is found only
+//!   with the next search.
 //! - Requests and replies over a link that is not measured in both directions are ignored, and so are those without the
 //!   extension, or with another metric. Nodes that know the RFC only send no probes: they are never routed over.
 //!
-//! Probes are broadcast, thus at a basic rate and without acknowledgement, and shorter than data: a link that loses data
-//! alone looks better than it is. Both papers say so.
+//! Probes are broadcast, thus at a basic rate and without acknowledgement, and shorter than data: a link that loses
+//! data alone looks better than it is. Both papers say so.
 
 use super::{Action, Aodv, Distance, MetricConfig, NextHop, Route};
 use crate::route::metric::Metric;
@@ -144,8 +145,8 @@ impl Aodv {
         }
     }
 
-    /// What the link to a neighbour costs at present, in the unit of the metric; none without one, or if the link is not
-    /// measured in both directions.
+    /// What the link to a neighbour costs at present, in the unit of the metric; none without one, or if the link is
+    /// not measured in both directions.
     pub fn link_cost(&self, now: Time, neighbour: Ipv4Addr) -> Option<u32> {
         self.links.cost(now, neighbour)
     }
@@ -169,8 +170,8 @@ impl Aodv {
         self.config.metric.map(|config| PathCost { metric: config.metric.code(), sum })
     }
 
-    /// Does hearing a neighbour make or renew a route to it? With a metric it renews the direct one alone: paths are compared
-    /// by searches, and a route that a HELLO made would keep one from being searched.
+    /// Does hearing a neighbour make or renew a route to it? With a metric it renews the direct one alone: paths are
+    /// compared by searches, and a route that a HELLO made would keep one from being searched.
     pub(super) fn hears_directly(&self, neighbour: Ipv4Addr) -> bool {
         let direct = |route: &Route| route.is_valid() && route.next_hop == neighbour;
         self.config.metric.is_none() || self.table.get(neighbour).is_some_and(direct)

@@ -1,7 +1,7 @@
 //! AODV, ad hoc on-demand distance vector routing (RFC 3561), for one node with one interface.
 //!
-//! One implementation with a [`Config`]: [`Config::standard`] is the RFC, [`Config::ns2`] the AODV of ns-2.35, and every
-//! difference between them is a field.
+//! One implementation with a [`Config`]: [`Config::standard`] is the RFC, [`Config::ns2`] the AODV of ns-2.35, and
+//! every difference between them is a field.
 //!
 //! | file | section of RFC 3561 |
 //! |---|---|
@@ -23,16 +23,17 @@
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
 //!
 //! # What is left out
-//! In both profiles replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's RTS/CTS
-//! and ACK prove both directions; [`Config::reply_ack_wait`] has both for devices. A reply that asks for an RREP-ACK gets one.
-//! Of the actions after a reboot (6.13) the driver has the waiting; [`Aodv::with_numbers`] takes what it has kept. Subnets of
-//! radios (7) and multicast are left out, and so are several interfaces (6.14), of which a driver can make one. A relay that
-//! repairs after a data packet gives up the other routes over the broken link at once instead of flagging them as repairable
-//! (6.12 allows both). ICMP
-//! "destination unreachable" is not sent: the drop is reported to the node instead.
+//! In both profiles replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's
+//! RTS/CTS and ACK prove both directions; [`Config::reply_ack_wait`] has both for devices. A reply that asks for an
+//! RREP-ACK gets one. Of the actions after a reboot (6.13) the driver has the waiting; [`Aodv::with_numbers`] takes
+//! what it has kept. Subnets of radios (7) and multicast are left out, and so are several interfaces (6.14), of which a
+//! driver can make one. A relay that repairs after a data packet gives up the other routes over the broken link at once
+//! instead of flagging them as repairable (6.12 allows both). ICMP "destination unreachable" is not sent: the drop is
+//! reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
-//! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same route.
+//! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same
+//!   route.
 //! - A node never accepts a sequence number older than a valid one it has, not even from a route error.
 //! - The route to a lost neighbour that is heard again is restored with the sequence number that the break left, as a
 //!   lower bound that is not used to answer requests. Forgetting the number, which is one reading of 6.5, lets routes
@@ -154,7 +155,8 @@ pub struct Aodv {
 }
 
 impl Aodv {
-    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Those made from one `Arc` share its memory.
+    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Those made from one `Arc` share its
+    /// memory.
     pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, jitter: Stream) -> Aodv {
         let (config, mut jitter) = (config.into(), jitter);
         let seqno = match config.own_seqno {
@@ -193,14 +195,15 @@ impl Aodv {
         }
     }
 
-    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it by it.
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
+    /// by it.
     pub fn add_interface(&mut self, addr: Ipv4Addr) {
         self.interfaces.push(addr);
     }
 
-    /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off headers
-    /// that no real packet has. Otherwise the hops a packet has behind it are those of the route back to its source, and an
-    /// answer took as long as the search it ends.
+    /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off
+    /// headers that no real packet has. Otherwise the hops a packet has behind it are those of the route back to its
+    /// source, and an answer took as long as the search it ends.
     pub fn with_notes(self) -> Aodv {
         Aodv { notes: true, ..self }
     }
@@ -211,9 +214,9 @@ impl Aodv {
         Aodv { seqno, rreq_id, ..self }
     }
 
-    /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its own
-    /// address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets of some
-    /// systems hand back, is ignored.
+    /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its
+    /// own address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets
+    /// of some systems hand back, is ignored.
     pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
@@ -239,8 +242,8 @@ impl Aodv {
         self.tell_changes(now, begun, out);
     }
 
-    /// The link layer could not deliver to `next_hop`; `packet` is what it tried, if it gives it back, and `reason` what
-    /// it met.
+    /// The link layer could not deliver to `next_hop`; `packet` is what it tried, if it gives it back, and `reason`
+    /// what it met.
     pub fn handle_link_failure(
         &mut self,
         now: Time,

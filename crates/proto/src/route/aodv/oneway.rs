@@ -1,8 +1,8 @@
-//! Links that carry messages in one direction only (RFC 3561 section 6.8), for devices whose link layer does not prove both:
-//! replies ask for a RREP-ACK, and the requests of a neighbour that sends none are ignored for BLACKLIST_TIMEOUT.
+//! Links that carry messages in one direction only (RFC 3561 section 6.8), for devices whose link layer does not prove
+//! both: replies ask for a RREP-ACK, and the requests of a neighbour that sends none are ignored for BLACKLIST_TIMEOUT.
 //!
-//! The RFC ignores requests only. With HELLO messages that is not enough: they would make a route to the neighbour, which a
-//! search would not replace. So the HELLOs of a blacklisted neighbour make no route either.
+//! The RFC ignores requests only. With HELLO messages that is not enough: they would make a route to the neighbour,
+//! which a search would not replace. So the HELLOs of a blacklisted neighbour make no route either.
 
 use super::{Action, Aodv, NextHop};
 use crate::wire::{AodvMessage, Rrep};
@@ -32,7 +32,8 @@ impl OneWay {
 }
 
 impl Aodv {
-    /// Sends a reply to the next hop towards its originator; its acknowledgement is waited for where the options say so.
+    /// Sends a reply to the next hop towards its originator; its acknowledgement is waited for where the options say
+    /// so.
     pub(super) fn send_reply(
         &mut self,
         now: Time,

@@ -34,8 +34,9 @@ impl Aodv {
         self.begin_repair(now, dst, source_hops, out);
     }
 
-    /// The link to a neighbour is broken, and no packet was lost with it: what [`Config::repair_without_packet`](super::Config::repair_without_packet) repairs goes
-    /// into repair, the other routes over it are lost.
+    /// The link to a neighbour is broken, and no packet was lost with it: what
+    /// [`Config::repair_without_packet`](super::Config::repair_without_packet) repairs goes into repair, the other
+    /// routes over it are lost.
     pub(super) fn lose_neighbour(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
         if self.config.repair_without_packet && self.config.repair == RepairRule::WithinMaxRepairTtl {
             let most = self.config.max_repair_ttl();
@@ -52,8 +53,8 @@ impl Aodv {
 
     fn begin_repair(&mut self, now: Time, dst: Ipv4Addr, source_hops: u8, out: &mut Vec<Action>) {
         self.counters.repairs_started += 1;
-        // Gateways answer with the number asked for: had it not moved on, theirs would count as no better than the broken
-        // route, and the stale routes of neighbours as good as theirs.
+        // Gateways answer with the number asked for: had it not moved on, theirs would count as no better than the
+        // broken route, and the stale routes of neighbours as good as theirs.
         let incremented = self.config.repair_seqno_incremented || self.plan.is_outside(dst);
         let route = self.table.entry(dst);
         if incremented && route.hops != Route::UNKNOWN_HOPS {

@@ -140,8 +140,8 @@ impl Aodv {
 
     /// The own sequence number for a reply.
     fn raised_seqno(&mut self, requested: Option<u32>) -> u32 {
-        // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers the case of an originator that
-        // asks for the present number plus one.
+        // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers the case of an originator
+        // that asks for the present number plus one.
         if let Some(requested) = requested
             && is_newer(requested, self.seqno)
         {

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 /// The memory of a node for requests. Time of forgetting never decreases from one entry to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeenRequests {
-    /// Originator and RREQ ID in one number, apart from the times: each request that comes in a flood is looked for here.
+    /// Originator and RREQ ID in one number, apart from the times: each request that comes in a flood is looked for
+    /// here.
     keys: VecDeque<u64>,
     forget_at: VecDeque<Time>,
     /// The first of `forget_at`, or earlier: in a flood it need not be looked up there.

@@ -12,7 +12,8 @@ pub struct Distance {
     pub hops: u8,
 }
 
-/// Is sequence number `a` newer than `b`? Signed 32-bit comparison, so that it survives the wrap (RFC 3561 section 6.1).
+/// Is sequence number `a` newer than `b`? Signed 32-bit comparison, so that it survives the wrap (RFC 3561 section
+/// 6.1).
 pub const fn is_newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -66,8 +67,8 @@ impl Search {
     }
 }
 
-/// What few routes have. Most are left by floods of requests: in a network of thousands of nodes all tables together have a
-/// million of them.
+/// What few routes have. Most are left by floods of requests: in a network of thousands of nodes all tables together
+/// have a million of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seldom {
     search: Search,
@@ -204,9 +205,9 @@ impl Route {
         Distance { cost: self.cost, hops: self.hops }
     }
 
-    /// Is a route with this sequence number and distance better than this one (RFC 3561 sections 6.2 and 6.7)? That is: no
-    /// number is known, or it is newer, or equal with less cost, or as much with fewer hops; any hop count is fewer than an
-    /// invalid route's.
+    /// Is a route with this sequence number and distance better than this one (RFC 3561 sections 6.2 and 6.7)? That is:
+    /// no number is known, or it is newer, or equal with less cost, or as much with fewer hops; any hop count is fewer
+    /// than an invalid route's.
     pub fn accepts(&self, seqno: u32, distance: Distance) -> bool {
         let nearer = match self.hops {
             Self::UNKNOWN_HOPS => distance.hops < Self::UNKNOWN_HOPS,
@@ -229,8 +230,8 @@ impl Route {
         self.state = RouteState::Valid;
     }
 
-    /// The route broke or expired: its sequence number moves on (RFC 3561 section 6.11), so that no older route is taken
-    /// for a fresh one, and it becomes invalid.
+    /// The route broke or expired: its sequence number moves on (RFC 3561 section 6.11), so that no older route is
+    /// taken for a fresh one, and it becomes invalid.
     pub(super) fn break_down(&mut self, forget_at: Time) {
         if self.seqno_valid && !self.heard_only {
             self.seqno = self.seqno.wrapping_add(1);
@@ -238,7 +239,8 @@ impl Route {
         self.invalidate(forget_at);
     }
 
-    /// A message from the neighbour this entry is about: a valid route of one hop, whose number and cost stay what they were.
+    /// A message from the neighbour this entry is about: a valid route of one hop, whose number and cost stay what they
+    /// were.
     pub(super) fn hear(&mut self) {
         self.heard_only |= !self.is_valid();
         self.next_hop = self.dst;
@@ -301,8 +303,8 @@ struct Place {
     at: u32,
 }
 
-/// Makes room for one more, and where there is none for a quarter more: of tables that double, a third is empty on average, and
-/// thousands of nodes have one each.
+/// Makes room for one more, and where there is none for a quarter more: of tables that double, a third is empty on
+/// average, and thousands of nodes have one each.
 fn grow<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(4));

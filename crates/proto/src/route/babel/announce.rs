@@ -24,7 +24,8 @@ impl Babel {
         self.outbox.push(to, now + delay, item);
     }
 
-    /// An urgent update that should reach all neighbours (section 3.7.2): broadcast is not acknowledged, so it is sent again.
+    /// An urgent update that should reach all neighbours (section 3.7.2): broadcast is not acknowledged, so it is sent
+    /// again.
     pub(super) fn say_twice(&mut self, now: Time, prefix: Prefix) {
         self.say_soon(now, None, Item::Update(prefix));
         let again = now + self.config.urgent_timeout * 2;
@@ -152,7 +153,8 @@ impl Babel {
             let meta = PacketMeta { created: now, ..PacketMeta::default() };
             let body = Body::Routing(message.into());
             let dst = to.unwrap_or(BabelMessage::GROUP);
-            // One hop, and the identification of a packet that is never fragmented may be anything (RFC 6864 section 4).
+            // One hop, and the identification of a packet that is never fragmented may be anything (RFC 6864 section
+            // 4).
             let packet = Ipv4Packet { src: self.addr, dst, ttl: 1, ident: 0, dscp: 0, body, meta };
             let next_hop = to.map_or(NextHop::Broadcast, NextHop::Unicast);
             out.push(Action::Send { packet, next_hop });

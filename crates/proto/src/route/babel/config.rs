@@ -7,7 +7,8 @@ use fourhop_units::Dur;
 pub enum LinkQuality {
     /// A.2.2, for wireless links: what is lost costs, in both directions.
     Etx,
-    /// A.2.1 with k = 2, j = 3: the link is there or not. With equal costs of all links, paths are compared by their hops.
+    /// A.2.1 with k = 2, j = 3: the link is there or not. With equal costs of all links, paths are compared by their
+    /// hops.
     TwoOutOfThree,
 }
 
@@ -35,7 +36,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Appendix B for a wireless interface; half-life: babeld's (RFC 8966 appendix A.3 names a time constant of three Hellos).
+    /// Appendix B for a wireless interface; half-life: babeld's (RFC 8966 appendix A.3 names a time constant of three
+    /// Hellos).
     pub const fn standard() -> Config {
         Config {
             hello_interval: Dur::from_secs(4),
@@ -55,8 +57,8 @@ impl Config {
         self.hello_interval * u64::from(HELLOS_FOR_IHU)
     }
 
-    /// Longest delay of what is not urgent. Section 3.1 leaves it open: a quarter of a Hello interval, of which babeld takes
-    /// half to three eighths of two.
+    /// Longest delay of what is not urgent. Section 3.1 leaves it open: a quarter of a Hello interval, of which babeld
+    /// takes half to three eighths of two.
     pub(super) fn leisure(&self) -> Dur {
         self.hello_interval / 4
     }

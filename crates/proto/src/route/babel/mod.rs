@@ -1,5 +1,5 @@
-//! Babel (RFC 8966), for one node with one interface: a distance-vector protocol whose routes have no loops. Routes are known
-//! before they are needed; a packet for which there is none is dropped.
+//! Babel (RFC 8966), for one node with one interface: a distance-vector protocol whose routes have no loops. Routes are
+//! known before they are needed; a packet for which there is none is dropped.
 //!
 //! | file | section of RFC 8966 |
 //! |---|---|
@@ -17,19 +17,19 @@
 //! | `forward` | data packets |
 //!
 //! # Choices where RFC 8966 leaves room
-//! - An update for the selected route that is not feasible is ignored if the router-id is the same, and a sequence number is asked
-//!   for (3.5.3, 3.8.2.2); other unfeasible routes are kept, as asking for a number needs them.
-//! - A request for a sequence number goes to all neighbours when the last route is lost, and to the neighbour in question when
-//!   its update is not feasible (3.8.2.1, 3.8.2.2).
+//! - An update for the selected route that is not feasible is ignored if the router-id is the same, and a sequence
+//!   number is asked for (3.5.3, 3.8.2.2); other unfeasible routes are kept, as asking for a number needs them.
+//! - A request for a sequence number goes to all neighbours when the last route is lost, and to the neighbour in
+//!   question when its update is not feasible (3.8.2.1, 3.8.2.2).
 //! - Retractions and changes of the router-id are sent twice, not acknowledged (3.7.2).
 //! - A triggered update tells a metric that has changed by as much as a link costs that loses nothing (3.7.2).
 //! - A request for everything is answered to all neighbours, so that one answer serves several (3.8.1.1).
 //! - A link layer that gives a packet up changes no route: Hellos alone measure links, as with babeld.
 //!
 //! # What is left out
-//! Several interfaces, thus split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped; Hellos to single
-//! neighbours, which are understood; requests for acknowledgements, which are answered; RFC 8967 and 8968 (security), RFC 9079
-//! (source-specific routes), RFC 9616 (delays as costs). Numbers are not kept over a restart.
+//! Several interfaces, thus split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped; Hellos to
+//! single neighbours, which are understood; requests for acknowledgements, which are answered; RFC 8967 and 8968
+//! (security), RFC 9079 (source-specific routes), RFC 9616 (delays as costs). Numbers are not kept over a restart.
 
 mod acquire;
 mod announce;
@@ -69,7 +69,8 @@ use table::Table;
 
 /// The Babel of a node.
 ///
-/// Call order, time and packet custody are those of the [module](super). Data packets change no timer, and none allocates.
+/// Call order, time and packet custody are those of the [module](super). Data packets change no timer, and none
+/// allocates.
 #[derive(Clone, Debug)]
 pub struct Babel {
     addr: Ipv4Addr,
@@ -101,8 +102,8 @@ pub struct Babel {
 }
 
 impl Babel {
-    /// Babel of the node `addr`, whose router-id is that address behind four zeros. `jitter` draws all random delays. Those made
-    /// from one `Arc` share its memory.
+    /// Babel of the node `addr`, whose router-id is that address behind four zeros. `jitter` draws all random delays.
+    /// Those made from one `Arc` share its memory.
     ///
     /// # Panics
     /// If `addr` is 0.0.0.0, which is nobody's.
@@ -148,8 +149,9 @@ impl Babel {
         Babel { told: Some(Told::default()), ..self }
     }
 
-    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it by it. A Hello
-    /// has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before anything happens.
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
+    /// by it. A Hello has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before
+    /// anything happens.
     pub fn add_interface(&mut self, addr: Ipv4Addr) {
         self.interfaces.push(addr);
     }
@@ -208,7 +210,8 @@ impl Babel {
         self.finish(now, begun, out);
     }
 
-    /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called again.
+    /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called
+    /// again.
     fn finish(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
         if let Some(told) = &mut self.told {
             let lasts = config::hold(config::centiseconds(self.config.update_interval));

@@ -1,5 +1,5 @@
-//! Neighbours: which Hellos of them came, what they say of ours, and what the link costs (RFC 8966 sections 3.2.4 and 3.4,
-//! appendices A.1 and A.2).
+//! Neighbours: which Hellos of them came, what they say of ours, and what the link costs (RFC 8966 sections 3.2.4 and
+//! 3.4, appendices A.1 and A.2).
 
 use super::config::{Config, LinkQuality, hold};
 use crate::wire::BABEL_INFINITY;
@@ -36,8 +36,8 @@ impl History {
         };
         self.received = self.received >> 1 | 0x8000;
         self.expected = Some(seqno.wrapping_add(1));
-        // An unscheduled one (interval 0) leaves the timer alone. Where there is none, the longest interval bounds how long a
-        // neighbour is remembered that says nothing more.
+        // An unscheduled one (interval 0) leaves the timer alone. Where there is none, the longest interval bounds how
+        // long a neighbour is remembered that says nothing more.
         if interval > 0 || self.late_at.is_none() {
             let interval = if interval > 0 { interval } else { u16::MAX };
             self.interval = Dur::from_millis(10 * u64::from(interval));
@@ -66,8 +66,9 @@ impl History {
         match config.quality {
             LinkQuality::TwoOutOfThree if (self.received >> 13).count_ones() >= 2 => config.rxcost,
             LinkQuality::TwoOutOfThree => BABEL_INFINITY,
-            // Beta, the share that comes, in 2^-15: a mean that weighs older Hellos ever less (A.2.2 leaves the weights open).
-            // As with babeld the three newest count a quarter each, and every one before them half of the one that followed it.
+            // Beta, the share that comes, in 2^-15: a mean that weighs older Hellos ever less (A.2.2 leaves the weights
+            // open). As with babeld the three newest count a quarter each, and every one before them half of the one
+            // that followed it.
             LinkQuality::Etx => {
                 let weight = |place: u32| 0x2000 >> place.saturating_sub(2);
                 let came = |place: &u32| self.received >> (15 - place) & 1 == 1;
@@ -140,8 +141,8 @@ impl Neighbour {
         self.histories[0].received != u16::MAX
     }
 
-    /// Computes the cost anew (section 3.4.3): A.2.1, or A.2.2 with 256 / alpha = max(txcost, 256), 256 / beta = rxcost.
-    /// Returns the one before.
+    /// Computes the cost anew (section 3.4.3): A.2.1, or A.2.2 with 256 / alpha = max(txcost, 256), 256 / beta =
+    /// rxcost. Returns the one before.
     pub fn refresh(&mut self, config: &Config) -> u16 {
         let (rxcost, before) = (self.rxcost(config), self.cost);
         self.cost = match config.quality {

@@ -116,7 +116,8 @@ impl Babel {
         }
     }
 
-    /// Where a request that came from `from` goes on: along a feasible route, the selected one first, otherwise along any.
+    /// Where a request that came from `from` goes on: along a feasible route, the selected one first, otherwise along
+    /// any.
     fn forwards_to(&self, prefix: Prefix, from: Ipv4Addr) -> Option<Ipv4Addr> {
         let destination = self.table.get(prefix)?;
         let selected = destination.selected.map(|route| route.neighbour);
@@ -131,8 +132,8 @@ impl Babel {
         elsewhere.min_by_key(rank).map(|route| route.neighbour)
     }
 
-    /// Asks for a route with a newer number than this node has ever advertised (sections 3.8.2.1 and 3.8.2.2): one neighbour, or
-    /// all.
+    /// Asks for a route with a newer number than this node has ever advertised (sections 3.8.2.1 and 3.8.2.2): one
+    /// neighbour, or all.
     pub(super) fn ask_for_seqno(
         &mut self,
         now: Time,

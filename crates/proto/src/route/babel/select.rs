@@ -1,4 +1,5 @@
-//! Which of a destination's routes is taken (RFC 8966 section 3.6, appendix A.3), and what others are told of it (3.7.2).
+//! Which of a destination's routes is taken (RFC 8966 section 3.6, appendix A.3), and what others are told of it
+//! (3.7.2).
 
 use super::Babel;
 use super::outbox::Item;
@@ -22,8 +23,9 @@ impl Babel {
         route.refmetric.saturating_add(self.neighbours.cost(route.neighbour))
     }
 
-    /// Looks at the routes of the destination at this place anew. Routes that are not feasible or cost infinitely much are never
-    /// taken; another one takes the place of the present one if both its metric and its smoothed metric are better.
+    /// Looks at the routes of the destination at this place anew. Routes that are not feasible or cost infinitely much
+    /// are never taken; another one takes the place of the present one if both its metric and its smoothed metric are
+    /// better.
     pub(super) fn select(&mut self, now: Time, at: usize) {
         let destination = &mut self.table.0[at];
         let before = destination.selected;
@@ -63,8 +65,9 @@ impl Babel {
         self.tell(now, at, before, after);
     }
 
-    /// Triggered updates: at once and twice where a route is lost or leads to another router, otherwise if the metric has changed
-    /// by as much as a link costs that loses nothing. Sequence numbers and next hops alone are told with the periodic updates.
+    /// Triggered updates: at once and twice where a route is lost or leads to another router, otherwise if the metric
+    /// has changed by as much as a link costs that loses nothing. Sequence numbers and next hops alone are told with
+    /// the periodic updates.
     fn tell(&mut self, now: Time, at: usize, before: Option<Selected>, after: Option<Selected>) {
         let destination = &self.table.0[at];
         let (prefix, announced) = (destination.prefix, destination.announced);

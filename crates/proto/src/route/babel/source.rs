@@ -1,5 +1,6 @@
-//! The source table: feasibility distances (RFC 8966 sections 3.2.5, 3.5.1 and 3.7.3). They keep routes free of loops: a node
-//! follows a neighbour only if that has advertised a better route, with this router-id, than the node itself ever has.
+//! The source table: feasibility distances (RFC 8966 sections 3.2.5, 3.5.1 and 3.7.3). They keep routes free of loops:
+//! a node follows a neighbour only if that has advertised a better route, with this router-id, than the node itself
+//! ever has.
 
 use super::seqno::is_newer;
 use crate::wire::Prefix;

@@ -52,7 +52,8 @@ impl Route {
         self.expires = now + self.hold;
     }
 
-    /// Its time has come: the first time it can no longer be reached, the second time it is forgotten. True for the latter.
+    /// Its time has come: the first time it can no longer be reached, the second time it is forgotten. True for the
+    /// latter.
     pub fn expire(&mut self, now: Time) -> bool {
         let forgotten = self.refmetric == BABEL_INFINITY;
         (self.refmetric, self.expires) = (BABEL_INFINITY, now + self.hold);
@@ -157,8 +158,8 @@ impl Table {
         }
     }
 
-    /// The selected route for an address. The longest prefix decides even if it cannot be reached any more: a shorter one is not
-    /// taken while the longer is remembered, which might lead in a circle (section 3.5.4).
+    /// The selected route for an address. The longest prefix decides even if it cannot be reached any more: a shorter
+    /// one is not taken while the longer is remembered, which might lead in a circle (section 3.5.4).
     pub fn lookup(&self, dst: Ipv4Addr) -> Option<&Selected> {
         let found = match self.place(Prefix::host(dst)) {
             Ok(at) => &self.0[at],

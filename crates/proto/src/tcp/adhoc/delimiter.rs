@@ -153,8 +153,8 @@ mod tests {
         assert_eq!([window(50), window(100)], [4, 2]);
     }
 
-    /// Over 12 hops W_max is 3: with the fraction cut off only the fastest packet leaves it, with the nearest number those of
-    /// up to 6/5 of the least delay, and rounded up those of up to 3/2.
+    /// Over 12 hops W_max is 3: with the fraction cut off only the fastest packet leaves it, with the nearest number
+    /// those of up to 6/5 of the least delay, and rounded up those of up to 3/2.
     #[test]
     fn fractions_are_cut_off_or_rounded() {
         let mut delimiter = Delimiter::new(Gate::QUARTERS);
@@ -210,7 +210,8 @@ mod tests {
                 let (fld, sfld) = (Dur::from_nanos(fld), Dur::from_nanos(sfld));
                 delimiter.sample(hops, fld, sfld);
                 let windows =
-                    [Rounding::Floor, Rounding::Nearest, Rounding::Ceiling].map(|each| delimiter.practical(hops, fld, each));
+                    [Rounding::Floor, Rounding::Nearest, Rounding::Ceiling]
+                        .map(|each| delimiter.practical(hops, fld, each));
                 prop_assert!(windows.is_sorted() && windows[2] - windows[0] <= 1);
                 prop_assert!(windows.iter().all(|window| (W_LOWER..=Delimiter::w_upper(hops)).contains(window)));
                 prop_assert!(delimiter.occupancy() <= 1_000 * Delimiter::w_max(hops));

@@ -71,8 +71,8 @@ pub struct Freeze {
     cause: Cause,
     /// Time until the next probe.
     interval: Dur,
-    /// The acknowledgement at hand answers a probe, or comes after what it answers was given up: the time it took is that
-    /// of the path's absence.
+    /// The acknowledgement at hand answers a probe, or comes after what it answers was given up: the time it took is
+    /// that of the path's absence.
     late_answer: bool,
     hops: Option<u8>,
     /// Largest time-out since the number of hops changed.
@@ -171,8 +171,8 @@ impl Freeze {
         self.stats.probes += 1;
     }
 
-    /// Does the acknowledgement at hand tell a round trip? One that ends probing does not (section III-E: the estimates are
-    /// not to be affected).
+    /// Does the acknowledgement at hand tell a round trip? One that ends probing does not (section III-E: the estimates
+    /// are not to be affected).
     pub fn tells_round_trip(&self) -> bool {
         !self.late_answer
     }

@@ -1,8 +1,8 @@
 //! The freezer: how long the next packet may take before its sender should be stopped (section III-D).
 //!
-//! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, from SFLD = FLD and FLDD = FLD / 2 of the
-//! first packet; the second one's FLDD is its distance from the first. A packet may take SFLD + beta FLDD, both as they
-//! were when it departed. The limit counts only if they were fresh then.
+//! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, from SFLD = FLD and FLDD = FLD / 2
+//! of the first packet; the second one's FLDD is its distance from the first. A packet may take SFLD + beta FLDD, both
+//! as they were when it departed. The limit counts only if they were fresh then.
 //!
 //! The paper does not define fresh. Here an estimate is fresh if, at the departure of the packet, it was not older than
 //! a multiple of SFLD ([`Freezer::new`]).
@@ -55,7 +55,8 @@ impl Freezer {
         fresh.then(|| self.limit(before))
     }
 
-    /// A packet that departed at `departed` arrives at `now`, `fld` later: did it take too long? Answers before it learns.
+    /// A packet that departed at `departed` arrives at `now`, `fld` later: did it take too long? Answers before it
+    /// learns.
     pub fn sample(&mut self, now: Time, departed: Time, fld: Dur) -> bool {
         let late = self.timer(departed).is_some_and(|timer| fld > timer);
         self.learn(now, fld);
@@ -144,8 +145,8 @@ mod tests {
         assert!(freezer.sample(AT(600), AT(215), MS(385)));
     }
 
-    /// Estimates older than four smoothed delays say nothing about a packet, and nothing is known of one that left before
-    /// the first.
+    /// Estimates older than four smoothed delays say nothing about a packet, and nothing is known of one that left
+    /// before the first.
     #[test]
     fn stale_estimates_do_not_count() {
         let mut freezer = Freezer::new(5, 4);

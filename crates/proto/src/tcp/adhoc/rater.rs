@@ -56,8 +56,8 @@ impl Rater {
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))
     }
 
-    /// n P / FLD. For the freezing timer in place of FLD this is S_min (end of section III-B; the text leaves out n, with
-    /// which equation 3 holds).
+    /// n P / FLD. For the freezing timer in place of FLD this is S_min (end of section III-B; the text leaves out n,
+    /// with which equation 3 holds).
     fn throughput(hops: u8, bytes: u32, delay: Dur) -> u64 {
         let rate = u128::from(hops) * u128::from(bytes) * 1_000_000_000 / u128::from(delay.as_nanos().max(1));
         u64::try_from(rate).unwrap_or(u64::MAX)
@@ -104,7 +104,12 @@ mod tests {
     proptest! {
         /// Equation 3: S_min <= S_average where the freezing timer has not expired; nothing overflows.
         #[test]
-        fn the_bounds_are_ordered(hops in any::<u8>(), bytes in 0u32..70_000, fld in any::<u64>(), more in any::<u64>()) {
+        fn the_bounds_are_ordered(
+            hops in any::<u8>(),
+            bytes in 0u32..70_000,
+            fld in any::<u64>(),
+            more in any::<u64>(),
+        ) {
             let mut rater = rater();
             rater.sample(hops, bytes, Dur::from_nanos(fld));
             let timer = Dur::from_nanos(fld.saturating_add(more));

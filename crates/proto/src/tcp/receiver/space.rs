@@ -1,6 +1,7 @@
 //! The receive sequence space (RFC 9293 section 3.4): reassembly, the window offered, SACK blocks (RFC 2018).
 //!
-//! What comes twice is reported by a D-SACK (RFC 2883) where that is wanted. Left out: reneging (data once held is never dropped).
+//! What comes twice is reported by a D-SACK (RFC 2883) where that is wanted. Left out: reneging (data once held is
+//! never dropped).
 
 use crate::tcp::ack_policy::AckPolicy;
 use crate::tcp::position::Pos;
@@ -96,8 +97,8 @@ impl ReceiveSpace {
         }
     }
 
-    /// The peer's SYN: its initial sequence number, and the shift that it accepts. The window that our own SYN offers is
-    /// never scaled (RFC 7323 section 2.2).
+    /// The peer's SYN: its initial sequence number, and the shift that it accepts. The window that our own SYN offers
+    /// is never scaled (RFC 7323 section 2.2).
     pub(in crate::tcp) fn synchronise(&mut self, irs: Seq, scale: Option<u8>) {
         self.irs = irs;
         self.scale = scale;
@@ -139,8 +140,8 @@ impl ReceiveSpace {
         self.edge - self.nxt
     }
 
-    /// RFC 9293 section 3.4, the four cases of acceptability; an acknowledgement may stand at the right edge, too, where a
-    /// peer that has filled the window sends it from (Linux and 4.4BSD take it).
+    /// RFC 9293 section 3.4, the four cases of acceptability; an acknowledgement may stand at the right edge, too,
+    /// where a peer that has filled the window sends it from (Linux and 4.4BSD take it).
     pub(in crate::tcp) fn accepts(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         let len = u64::from(segment.seq_len());

@@ -124,8 +124,8 @@ impl Control {
         }
     }
 
-    /// The same where the fine clock found a segment overdue: `inflation` segments have left the network, and the threshold
-    /// stays. Returns the window without them.
+    /// The same where the fine clock found a segment overdue: `inflation` segments have left the network, and the
+    /// threshold stays. Returns the window without them.
     pub(super) fn reduce_for_overdue(&mut self, view: &View, again: bool, inflation: u32) -> u32 {
         let deflated = self.cc.ssthresh(&self.win, view, Cause::Overdue { again });
         self.win.set_fixed(u64::from(deflated + inflation) * u64::from(Window::ONE));

@@ -4,8 +4,8 @@
 //! All of this applies only towards a peer that has withdrawn a window (section III-E: "when communicating with an ad
 //! hoc receiver"); before that the sender is an ordinary one.
 //!
-//! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has seen
-//! and therefore answers.
+//! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has
+//! seen and therefore answers.
 
 use super::Sender;
 use crate::tcp::adhoc::{Cause, Phase};
@@ -16,8 +16,9 @@ use fourhop_cc::CaState;
 use fourhop_units::Time;
 
 impl Sender {
-    /// The window in an acceptable segment has been taken; `ack` acknowledges, without payload if `pure`. Decides before
-    /// the segment is processed, so that what it releases goes, or stays, by the new state. True if a probe has to follow.
+    /// The window in an acceptable segment has been taken; `ack` acknowledges, without payload if `pure`. Decides
+    /// before the segment is processed, so that what it releases goes, or stays, by the new state. True if a probe has
+    /// to follow.
     pub(super) fn weigh_window(&mut self, cx: &mut Context, ack: Pos, pure: bool) -> bool {
         self.freeze.forget_answer();
         if !self.freeze.is_active() || ack < self.space.una || cx.state.is_opening() {
@@ -43,8 +44,8 @@ impl Sender {
         false
     }
 
-    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of the data in flight. The peer's own data
-    /// is not: it could keep a sender waiting for as long as it flows.
+    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of the data in flight. The peer's own
+    /// data is not: it could keep a sender waiting for as long as it flows.
     fn withhold(&mut self, cx: &mut Context, cause: Cause, under_way: bool, telling: bool) -> bool {
         let asks = match self.freeze.phase() {
             Phase::Running => {
@@ -90,7 +91,8 @@ impl Sender {
         self.restart_retransmit_timer(cx);
     }
 
-    /// The probe timer expired: the data in flight is lost, or another probe is. True if the connection is to be given up.
+    /// The probe timer expired: the data in flight is lost, or another probe is. True if the connection is to be given
+    /// up.
     pub(in crate::tcp) fn on_probe_timeout(&mut self, cx: &mut Context) -> bool {
         if !self.freeze.is_frozen() || !cx.state.may_transmit() {
             return false;
@@ -127,7 +129,8 @@ impl Sender {
         u32::try_from(self.space.wnd / u64::from(self.space.mss)).unwrap_or(u32::MAX).max(2)
     }
 
-    /// What takes the place of the algorithm's threshold after a loss: the window of an ad hoc receiver (section III-E).
+    /// What takes the place of the algorithm's threshold after a loss: the window of an ad hoc receiver (section
+    /// III-E).
     pub(super) fn threshold_from_receiver(&self) -> Option<u32> {
         (self.freeze.is_active() && self.space.wnd > 0).then(|| self.advertised_segments())
     }

@@ -131,7 +131,8 @@ impl Sender {
         self.transmit(cx);
     }
 
-    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is forgotten.
+    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is
+    /// forgotten.
     pub(super) fn go_back(&mut self, now: Time) {
         self.strategy.on_timeout(now);
         self.recovery.repair_all(&self.space);

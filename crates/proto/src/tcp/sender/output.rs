@@ -87,8 +87,8 @@ impl Sender {
         }
     }
 
-    /// Sends, where recovery goes by time, at most `budget` segments while the window has room for what is under way: the
-    /// first that is lost, or the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
+    /// Sends, where recovery goes by time, at most `budget` segments while the window has room for what is under way:
+    /// the first that is lost, or the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
     fn transmit_by_flight(&mut self, cx: &mut Context, budget: u32) -> u32 {
         self.tell_restart(cx.now);
         let all_wait = self.config.pace_retransmissions || self.config.stack_pacing || self.control.owns_window();

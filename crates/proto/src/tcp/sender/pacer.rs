@@ -13,8 +13,8 @@
 use crate::tcp::config::{PacingClock, Release, Rounding};
 use fourhop_units::{Dur, Time};
 
-/// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than its
-/// preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
+/// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than
+/// its preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
 const SHORTEST_TICK: Dur = Dur::from_micros(20);
 
 /// Release of a segment that the window allows.
@@ -37,14 +37,14 @@ pub enum Tick {
     Everything,
 }
 
-/// Spaces the segments of one sender. The interval is a parameter of each call, because it belongs to congestion control
-/// and may change between two segments; without one nothing waits.
+/// Spaces the segments of one sender. The interval is a parameter of each call, because it belongs to congestion
+/// control and may change between two segments; without one nothing waits.
 ///
 /// # Call order
 /// [`admit`](Pacer::admit) before each segment that may have to wait, [`departed`](Pacer::departed) after each that has
 /// left, waited or not, and after one that was admitted also [`pass_slot`](Pacer::pass_slot). At
-/// [`next_timeout`](Pacer::next_timeout), which all of these but `pass_slot` may change, [`tick`](Pacer::tick); too early
-/// it does nothing. Time never runs backwards.
+/// [`next_timeout`](Pacer::next_timeout), which all of these but `pass_slot` may change, [`tick`](Pacer::tick); too
+/// early it does nothing. Time never runs backwards.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     release: Release,
@@ -59,8 +59,8 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer before its first segment. At a gate, segments that were sent before wait only if `repeats_wait`; for slots
-    /// all wait.
+    /// A pacer before its first segment. At a gate, segments that were sent before wait only if `repeats_wait`; for
+    /// slots all wait.
     pub const fn new(release: Release, repeats_wait: bool) -> Pacer {
         let clock = PacingClock::FINE;
         Pacer { release, repeats_wait, clock, next_send: Time::ZERO, slot: false, due: None }
@@ -251,8 +251,8 @@ mod tests {
         assert_eq!(departures(&mut pacer, 47_000, interval, 2), [at(47_000), at(57_000)], "a new raster");
     }
 
-    /// A timer that was stopped because the window was closed lets the first segment go at once, and it starts the timer again;
-    /// without that it would have waited until 30 ms.
+    /// A timer that was stopped because the window was closed lets the first segment go at once, and it starts the
+    /// timer again; without that it would have waited until 30 ms.
     ///
     /// ```text
     /// ms      0    10        25   35
@@ -297,8 +297,8 @@ mod tests {
         }
     }
 
-    /// Four segments 8 ms apart after a pause, by a clock that ticks every 10 ms. Kept on average they are due at 94, 102,
-    /// 110 and 118 ms: what was saved up in the pause does not count.
+    /// Four segments 8 ms apart after a pause, by a clock that ticks every 10 ms. Kept on average they are due at 94,
+    /// 102, 110 and 118 ms: what was saved up in the pause does not count.
     ///
     /// ```text
     /// ms       90   100  110  120

@@ -1,5 +1,5 @@
-//! Losses that RACK-TLP (`recovery`) finds by time, its timer, and its probes (RFC 8985 sections 6 and 7). Proportional rate
-//! reduction (RFC 6937) is left out. Nothing here has an effect under another strategy.
+//! Losses that RACK-TLP (`recovery`) finds by time, its timer, and its probes (RFC 8985 sections 6 and 7). Proportional
+//! rate reduction (RFC 6937) is left out. Nothing here has an effect under another strategy.
 
 use super::Sender;
 use super::recovery::{Awaits, RoundTrips, Strategy};
@@ -13,8 +13,8 @@ impl Sender {
         RoundTrips { min: self.rtt.min_rtt(), srtt: self.rtt.srtt() }
     }
 
-    /// Section 6.2 step 5, what follows from it for recovery, and the timer for the rest of the reordering window. Returns how
-    /// many segments are lost that were not.
+    /// Section 6.2 step 5, what follows from it for recovery, and the timer for the rest of the reordering window.
+    /// Returns how many segments are lost that were not.
     pub(super) fn find_losses(&mut self, cx: &mut Context, prior: u32) -> u32 {
         if self.rack().is_none() {
             return 0;
@@ -55,7 +55,8 @@ impl Sender {
         }
     }
 
-    /// Section 7.2: restarts the timer for a probe, if one is to come; it is not to be later than the retransmission timer.
+    /// Section 7.2: restarts the timer for a probe, if one is to come; it is not to be later than the retransmission
+    /// timer.
     pub(super) fn schedule_probe(&mut self, cx: &mut Context) {
         let quiet = matches!(self.recovery.state, CaState::Open | CaState::Disorder);
         let Strategy::Rack(rack) = &mut self.strategy else { return };
@@ -118,7 +119,8 @@ impl Sender {
         }
     }
 
-    /// `CheckIfApplicationLimited()` of draft-ietf-ccwg-bbr-05, section 4.1.2.4: what is sent from now on tells nothing of the path.
+    /// `CheckIfApplicationLimited()` of draft-ietf-ccwg-bbr-05, section 4.1.2.4: what is sent from now on tells nothing
+    /// of the path.
     pub(super) fn note_application_limit(&mut self) {
         let nothing_left = !self.space.unsent();
         let Strategy::Rack(rack) = &mut self.strategy else { return };

@@ -1,5 +1,5 @@
-//! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](crate::tcp::Release): the window
-//! fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
+//! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](crate::tcp::Release): the
+//! window fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
 //!
 //! Three duplicate ACKs and a time-out empty the queue, the retransmission leaves at once, and until the next ACK
 //! nothing is held back. What was in the queue counts as sent, as in that agent: after a fast retransmit it is missing

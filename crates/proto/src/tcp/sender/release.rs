@@ -2,8 +2,8 @@
 //! agent, and what the timer releases.
 //!
 //! Segments that a time-out puts back wait for their slots like new ones; TCP's own retransmissions, which are the
-//! first segment after a time-out and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first segment
-//! after a time-out waits as well.
+//! first segment after a time-out and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first
+//! segment after a time-out waits as well.
 
 use super::Sender;
 use super::pacer::{Admission, Tick};
@@ -26,8 +26,8 @@ impl Sender {
         self.queue.is_none() && self.pacer.admit(now, self.interval(), fresh) != Admission::Now
     }
 
-    /// Is there something that only pacing keeps back, so that ns-2.35's retransmission timer runs though nothing is under
-    /// way?
+    /// Is there something that only pacing keeps back, so that ns-2.35's retransmission timer runs though nothing is
+    /// under way?
     pub(super) fn keeps_back(&self) -> bool {
         self.space.has_unreleased() || (self.is_paced_by_timer() && self.space.unsent())
     }
@@ -55,7 +55,8 @@ impl Sender {
         }
     }
 
-    /// Sends the hole at `at` again. The agent whose way the queue is puts those of partial ACKs into it; others empty it.
+    /// Sends the hole at `at` again. The agent whose way the queue is puts those of partial ACKs into it; others empty
+    /// it.
     pub(super) fn send_hole(&mut self, cx: &mut Context, at: Pos, until: Pos) {
         let repairs = self.recovery.state == CaState::Recovery && self.recovery.partial_seen;
         if repairs && self.is_queueing() {
@@ -104,8 +105,8 @@ impl Sender {
         }
     }
 
-    /// Lets go what a pacing timer that has expired held back. The timer runs on beside an empty queue, but not beside a
-    /// connection that has nothing to say.
+    /// Lets go what a pacing timer that has expired held back. The timer runs on beside an empty queue, but not beside
+    /// a connection that has nothing to say.
     pub(in crate::tcp) fn handle_pacing_timeout(&mut self, cx: &mut Context) {
         let queued = self.queue.as_ref().is_some_and(|queue| !queue.is_empty());
         match self.pacer.tick(cx.now, self.interval(), queued || self.space.unsent()) {

@@ -21,8 +21,8 @@ pub(in crate::tcp) struct SendSpace {
     pub(in crate::tcp) una: Pos,
     /// SND.NXT: what is sent next. Returns to `una` after a time-out, and is never before it.
     pub(in crate::tcp) nxt: Pos,
-    /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the queue
-    /// of [`Release::Queue`](crate::tcp::Release::Queue): that lies between `max` and `nxt`.
+    /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the
+    /// queue of [`Release::Queue`](crate::tcp::Release::Queue): that lies between `max` and `nxt`.
     pub(in crate::tcp) max: Pos,
     /// The place after the last byte the user has written.
     pub(in crate::tcp) end: Pos,
@@ -156,7 +156,8 @@ impl SendSpace {
         self.in_flight().div_ceil(u64::from(self.mss)) as u32
     }
 
-    /// Does something wait in the queue of [`Release::Queue`](crate::tcp::Release::Queue), or did when a loss emptied it?
+    /// Does something wait in the queue of [`Release::Queue`](crate::tcp::Release::Queue), or did when a loss emptied
+    /// it?
     pub(in crate::tcp) fn has_unreleased(&self) -> bool {
         self.nxt > self.max
     }

@@ -1,9 +1,11 @@
-//! Pacing by the stack, for algorithms that ask for none, as Linux does it where `fq` or the stack's own timer spaces segments.
+//! Pacing by the stack, for algorithms that ask for none, as Linux does it where `fq` or the stack's own timer spaces
+//! segments.
 //!
-//! Source: Linux 6.18, `tcp_update_pacing_rate` (net/ipv4/tcp_input.c) and `tcp_update_skb_after_send` (tcp_output.c): the rate
-//! is the window, or what is in flight if that is more, in a smoothed round trip, times `tcp_pacing_ss_ratio` (200 %) while the
-//! window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten segments of a connection
-//! are not paced. Segments leave one at a time: bursts as TCP segmentation offload makes them are left out.
+//! Source: Linux 6.18, `tcp_update_pacing_rate` (net/ipv4/tcp_input.c) and `tcp_update_skb_after_send` (tcp_output.c):
+//! the rate is the window, or what is in flight if that is more, in a smoothed round trip, times `tcp_pacing_ss_ratio`
+//! (200 %) while the window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten
+//! segments of a connection are not paced. Segments leave one at a time: bursts as TCP segmentation offload makes them
+//! are left out.
 
 use super::Sender;
 use fourhop_units::Dur;

@@ -1,8 +1,9 @@
-//! A time-out that was not needed is taken back (RFC 3522 and RFC 4015, with timestamps): the first acknowledgement after it echoes
-//! the timestamp of the original, not of the retransmission. Only where recovery goes by time, as in Linux.
+//! A time-out that was not needed is taken back (RFC 3522 and RFC 4015, with timestamps): the first acknowledgement
+//! after it echoes the timestamp of the original, not of the retransmission. Only where recovery goes by time, as in
+//! Linux.
 //!
-//! Simpler than RFC 4015: the window is what the algorithm's `undo` makes of the one before, and the timer follows from the round trip
-//! that this acknowledgement gives.
+//! Simpler than RFC 4015: the window is what the algorithm's `undo` makes of the one before, and the timer follows from
+//! the round trip that this acknowledgement gives.
 
 use super::Sender;
 use super::recovery::Strategy;

@@ -52,7 +52,8 @@ fn slots_send_one_segment_a_tick() {
     assert_eq!(next, 420);
 }
 
-/// A retransmission does not wait for a tick (section 4.4: the strategy of TCP is kept); what a time-out takes back does.
+/// A retransmission does not wait for a tick (section 4.4: the strategy of TCP is kept); what a time-out takes back
+/// does.
 #[test]
 fn retransmissions_do_not_wait_for_slots() {
     let mut s = paced(Release::Slots, Config { initial_ssthresh: 2, ..ns2() });
@@ -149,7 +150,8 @@ impl Watch {
             let fresh = number >= self.highest;
             self.highest = self.highest.max(number + 1);
             if fresh {
-                // TCP-friendliness (section 4.6): never more under way than a window of TCP would allow, here 64 segments.
+                // TCP-friendliness (section 4.6): never more under way than a window of TCP would allow, here 64
+                // segments.
                 prop_assert!(self.highest - self.acked <= 64, "{} under way", self.highest - self.acked);
                 if self.release != Release::Queue {
                     if let Some((before, wait)) = self.last {
@@ -163,9 +165,9 @@ impl Watch {
     }
 }
 
-/// Drives one sender through `events`: never more under way than the window allows; never two fresh segments closer than
-/// the interval in force when the first left; and no starvation: as long as something is unacknowledged there is a timer
-/// to move it.
+/// Drives one sender through `events`: never more under way than the window allows; never two fresh segments closer
+/// than the interval in force when the first left; and no starvation: as long as something is unacknowledged there is a
+/// timer to move it.
 fn drive(events: &[Event], release: Release, transport: &str, every_ack: bool) -> Result<(), TestCaseError> {
     let samples = if every_ack { tcp_ap::Samples::EveryAck } else { tcp_ap::Samples::Unambiguous };
     let first_interval = Some(Dur::from_millis(10));
@@ -228,8 +230,8 @@ fn drive(events: &[Event], release: Release, transport: &str, every_ack: bool) -
     Ok(())
 }
 
-/// A hole is resent while the gate is shut, upon an ACK that also shortens the interval: what waits behind the gate still
-/// waits out the longer one.
+/// A hole is resent while the gate is shut, upon an ACK that also shortens the interval: what waits behind the gate
+/// still waits out the longer one.
 #[test]
 fn a_retransmission_does_not_open_the_gate() {
     use Event::{Ack, Duplicate, Path, Wait};
@@ -260,8 +262,8 @@ proptest! {
     }
 }
 
-/// What a driver tells of the round trip, and the wired part of it that a gateway wrote into the segment, reach congestion
-/// control by one road: once, with each ACK, duplicate or not, and the part before the whole.
+/// What a driver tells of the round trip, and the wired part of it that a gateway wrote into the segment, reach
+/// congestion control by one road: once, with each ACK, duplicate or not, and the part before the whole.
 #[test]
 fn a_round_trip_comes_after_its_wired_part() {
     let tcp_ap = tcp_ap::Params { samples: tcp_ap::Samples::EveryAck, ..tcp_ap::Params::paper() };

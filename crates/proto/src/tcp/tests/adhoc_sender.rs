@@ -1,7 +1,7 @@
 //! Ad hoc TCP's sender: every transition of the state machine in `adhoc::Freeze` (figures 6 and 7 of the paper).
 //!
-//! The peer is an ad hoc receiver with a window of two segments, which its first acknowledgement shows by taking back what
-//! the SYN-ACK offered. The time-out is 1 s.
+//! The peer is an ad hoc receiver with a window of two segments, which its first acknowledgement shows by taking back
+//! what the SYN-ACK offered. The time-out is 1 s.
 
 use super::script::{Script, plain, segment};
 use crate::tcp::Config;
@@ -47,8 +47,8 @@ fn towards_a_standard_receiver_nothing_changes() {
     assert_eq!(*s.socket.freeze().stats(), SenderStats::default());
 }
 
-/// Running to waiting: a closed window stops the sender and its timer. Waiting to running: the next acknowledgement with a
-/// window starts both, and the threshold is that window.
+/// Running to waiting: a closed window stops the sender and its timer. Waiting to running: the next acknowledgement
+/// with a window starts both, and the threshold is that window.
 #[test]
 fn a_closed_window_freezes_and_an_open_one_thaws() {
     let mut s = running(50_000);
@@ -123,8 +123,8 @@ fn a_reset_ends_the_frozen_state() {
     assert_eq!((s.socket.freeze().phase(), s.socket.next_timeout()), (Phase::Running, None));
 }
 
-/// Waiting to probing: after one more time-out what is under way is given up and a probe without payload goes. Probing to
-/// running: slow start from one segment, up to the window the answer offers; the round trip does not count.
+/// Waiting to probing: after one more time-out what is under way is given up and a probe without payload goes. Probing
+/// to running: slow start from one segment, up to the window the answer offers; the round trip does not count.
 #[test]
 fn after_one_more_time_out_probes_go_and_slow_start_follows() {
     let mut s = running(50_000);
@@ -214,8 +214,8 @@ fn a_window_that_stays_below_keeps_it_frozen() {
     phase(&s, Phase::Probing);
 }
 
-/// Running to waiting by a time-out: nothing is resent, one more time-out is waited, and an acknowledgement that was only
-/// late finds everything as it was.
+/// Running to waiting by a time-out: nothing is resent, one more time-out is waited, and an acknowledgement that was
+/// only late finds everything as it was.
 #[test]
 fn a_time_out_waits_for_one_more() {
     let mut s = running(50_000);
@@ -244,8 +244,8 @@ fn a_duplicate_thaws_and_the_timer_runs() {
     assert_eq!(s.socket.stats().timeouts, 1);
 }
 
-/// Probing to probing: probes at doubling intervals up to 32 s, no time-out backs off, and the lost answer to one of them
-/// is made up for by the next.
+/// Probing to probing: probes at doubling intervals up to 32 s, no time-out backs off, and the lost answer to one of
+/// them is made up for by the next.
 #[test]
 fn probes_back_off_and_the_time_out_does_not() {
     let mut s = running(50_000);

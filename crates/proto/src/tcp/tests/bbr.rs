@@ -19,7 +19,8 @@ fn the_first_window_is_paced() {
     assert_eq!(s.out.len(), 10);
 }
 
-/// Section 5.6.4.4: recovery leaves the window alone, but for what the model says; the lost segment waits for the pacer.
+/// Section 5.6.4.4: recovery leaves the window alone, but for what the model says; the lost segment waits for the
+/// pacer.
 #[test]
 fn a_loss_is_repaired_and_the_window_stays() {
     let mut s = sending();
@@ -48,7 +49,8 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Loss, 1));
 }
 
-/// Section 3.7: a mark is congestion. Two rounds with marks end Startup, so that the interval is longer than with its gain.
+/// Section 3.7: a mark is congestion. Two rounds with marks end Startup, so that the interval is longer than with its
+/// gain.
 #[test]
 fn marks_end_startup() {
     let rate_after = |flags: &str| {

@@ -63,8 +63,8 @@ fn new_data_alone_may_be_marked() {
     s.expect(&["delivered 500", ". 10001:10001(0) ack 501"]);
 }
 
-/// Section 6.1.3: the receiver echoes a mark in every acknowledgement until the sender says that it has reduced its window. A
-/// segment that brings both leaves it echoing.
+/// Section 6.1.3: the receiver echoes a mark in every acknowledgement until the sender says that it has reduced its
+/// window. A segment that brings both leaves it echoing.
 #[test]
 fn a_mark_is_echoed_until_it_is_answered() {
     let mut s = Script::passive(ecn());

@@ -56,7 +56,8 @@ fn no_second_fast_retransmit_for_one_window() {
     assert_eq!(s.socket.stats().fast_retransmits, 0);
 }
 
-/// RFC 6298 section 5: doubling; RFC 5681 section 3.1: equation 4 once, window 1, slow start; the ACK skips what arrived.
+/// RFC 6298 section 5: doubling; RFC 5681 section 3.1: equation 4 once, window 1, slow start; the ACK skips what
+/// arrived.
 #[test]
 fn timeouts_back_off_and_go_back() {
     let mut s = Script::sending(plain(), 10_000);
@@ -94,8 +95,8 @@ fn ns2_timeouts() {
     s.expect(&[". 1:1001(1000) ack 1", ". 1:1001(1000) ack 1"]);
 }
 
-/// ns-2.35: in recovery an ACK releases at most two fresh segments; an odd window keeps its half; the full ACK grows the
-/// window and may release a burst.
+/// ns-2.35: in recovery an ACK releases at most two fresh segments; an odd window keeps its half; the full ACK grows
+/// the window and may release a burst.
 #[test]
 fn ns2_recovery() {
     let mut s = Script::sending(Config { initial_window: 9, ..ns2() }, 1_000_000);

@@ -37,9 +37,9 @@ fn rbp_keeps_rtt_over_window_plus_one() {
     }
 }
 
-/// After an outage an acknowledgement echoes a segment of 9 s ago: the interval is 9 s / (2 + 1). Nothing is under way while
-/// the next segment waits. In ns-2.35 the retransmission timer runs on and each expiry takes the window to one segment; a
-/// gate leaves it alone.
+/// After an outage an acknowledgement echoes a segment of 9 s ago: the interval is 9 s / (2 + 1). Nothing is under way
+/// while the next segment waits. In ns-2.35 the retransmission timer runs on and each expiry takes the window to one
+/// segment; a gate leaves it alone.
 #[test]
 fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
     for (release, timeouts, cwnd) in [(Release::Timer, 2, 1), (Release::Gate, 0, 4)] {
@@ -57,8 +57,8 @@ fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
     }
 }
 
-/// Linux, `tcp_update_pacing_rate`: with a round trip of 100 ms and a window of 11 segments, 2 windows a round trip below half
-/// the threshold and 1.2 from there on; the first ten segments leave at once.
+/// Linux, `tcp_update_pacing_rate`: with a round trip of 100 ms and a window of 11 segments, 2 windows a round trip
+/// below half the threshold and 1.2 from there on; the first ten segments leave at once.
 #[test]
 fn the_stack_paces_by_the_window_as_linux_does() {
     for (ssthresh, ratio) in [(1_000, 200), (2, 120)] {

@@ -42,8 +42,8 @@ pub(super) struct Pair {
     received: [Vec<u8>; 2],
     delivered: [u64; 2],
     closed: [bool; 2],
-    /// C3TCP's modules, if they are in use, and what a link says of each packet in turn: bandwidth and delay, or nothing
-    /// because it knows no options.
+    /// C3TCP's modules, if they are in use, and what a link says of each packet in turn: bandwidth and delay, or
+    /// nothing because it knows no options.
     modules: Option<[Ccm; 2]>,
     links: Vec<Option<(u32, u32)>>,
     /// Their local acknowledgements, if these are in use.
@@ -357,8 +357,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The same with C3TCP's modules below both ends, whatever the links claim, and whatever becomes of the options; half of
-    /// them acknowledge by themselves, keep the stream and send it again.
+    /// The same with C3TCP's modules below both ends, whatever the links claim, and whatever becomes of the options;
+    /// half of them acknowledge by themselves, keep the stream and send it again.
     #[test]
     fn the_stream_arrives_whole_above_capacity_modules(
         transport in 0..Transport::ALL.len(),

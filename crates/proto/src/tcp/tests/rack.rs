@@ -17,8 +17,9 @@ fn ten() -> Script {
     s
 }
 
-/// Section 6.2 steps 4 and 5: without reordering seen, three segments reported are enough, and there is no wait; below that a
-/// quarter of the least round trip passes. Here segment 0 is missing, 1 and 2 arrive at 200 ms: it waits until 200 + 25 ms.
+/// Section 6.2 steps 4 and 5: without reordering seen, three segments reported are enough, and there is no wait; below
+/// that a quarter of the least round trip passes. Here segment 0 is missing, 1 and 2 arrive at 200 ms: it waits until
+/// 200 + 25 ms.
 #[test]
 fn a_quarter_of_the_round_trip_is_waited_for_reordering() {
     let mut s = ten();
@@ -48,8 +49,8 @@ fn three_reported_segments_end_the_wait() {
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Open, 5));
 }
 
-/// Section 6.2 step 3: what arrives late without having been sent again is reordering, and from then on segments wait however
-/// many are reported.
+/// Section 6.2 step 3: what arrives late without having been sent again is reordering, and from then on segments wait
+/// however many are reported.
 #[test]
 fn reordering_that_was_seen_makes_it_wait() {
     let mut s = ten();
@@ -57,7 +58,8 @@ fn reordering_that_was_seen_makes_it_wait() {
     s.ack(210, 3_001);
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
     s.out.clear();
-    // 3 is missing. The round trip of what arrived last is 120 ms, a quarter of the least one 25: until 100 + 120 + 25 ms.
+    // 3 is missing. The round trip of what arrived last is 120 ms, a quarter of the least one 25: until 100 + 120 + 25
+    // ms.
     s.sack(220, 3_001, &[(4, 9)]);
     assert_eq!(s.socket.recovery_state(), CaState::Disorder);
     assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(245)));
@@ -65,8 +67,8 @@ fn reordering_that_was_seen_makes_it_wait() {
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
 }
 
-/// Section 3.3.1 (lost retransmissions): the retransmission is lost as well; what was sent after it and has arrived proves that,
-/// a round trip later and without a time-out.
+/// Section 3.3.1 (lost retransmissions): the retransmission is lost as well; what was sent after it and has arrived
+/// proves that, a round trip later and without a time-out.
 #[test]
 fn a_lost_retransmission_is_found() {
     let mut s = ten();
@@ -85,8 +87,8 @@ fn a_lost_retransmission_is_found() {
     assert_eq!(s.socket.recovery_state(), CaState::Open);
 }
 
-/// RFC 8985 section 3.4, figure of the tail: the last three of ten are lost. After two round trips without news the last one is
-/// sent again; its report proves the others lost.
+/// RFC 8985 section 3.4, figure of the tail: the last three of ten are lost. After two round trips without news the
+/// last one is sent again; its report proves the others lost.
 #[test]
 fn a_probe_finds_a_lost_tail() {
     let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
@@ -98,7 +100,8 @@ fn a_probe_finds_a_lost_tail() {
     s.expect(&[". 9001:10001(1000) ack 1"]);
     assert_eq!(s.socket.stats().tail_probes, 1);
     s.sack(500, 7_001, &[(9, 10)]);
-    // One segment is no proof before the reordering window has passed: RACK.rtt + 25 ms after the first two had left is long ago.
+    // One segment is no proof before the reordering window has passed: RACK.rtt + 25 ms after the first two had left is
+    // long ago.
     s.expect(&[". 7001:8001(1000) ack 1", ". 8001:9001(1000) ack 1"]);
     assert_eq!((s.socket.recovery_state(), s.socket.stats().timeouts), (CaState::Recovery, 0));
     s.ack(600, 10_001);
@@ -148,7 +151,8 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!((s.socket.cwnd(), s.socket.recovery_state()), (before, CaState::Open));
 }
 
-/// Section 6.3: after a time-out the first segment is lost and those that have waited as long; what was sent a moment ago is not.
+/// Section 6.3: after a time-out the first segment is lost and those that have waited as long; what was sent a moment
+/// ago is not.
 #[test]
 fn a_timeout_takes_no_more_for_lost_than_has_waited() {
     let config = Config { initial_window: 4, rto_min: fourhop_units::Dur::from_millis(200), ..rack() };
@@ -192,7 +196,8 @@ fn a_needless_retransmission_widens_the_window() {
     assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(390)));
 }
 
-/// RFC 2883: what comes twice is reported by the first block, once, whether it lies before the acknowledgement or beyond.
+/// RFC 2883: what comes twice is reported by the first block, once, whether it lies before the acknowledgement or
+/// beyond.
 #[test]
 fn a_receiver_reports_what_comes_twice() {
     let mut s = Script::sending_with("sack", rack(), 0);
@@ -209,8 +214,8 @@ fn a_receiver_reports_what_comes_twice() {
     s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
 }
 
-/// RFC 3522: the first acknowledgement after a time-out echoes the original's timestamp: nothing was lost, and the window comes back.
-/// One that echoes the retransmission's leaves it cut.
+/// RFC 3522: the first acknowledgement after a time-out echoes the original's timestamp: nothing was lost, and the
+/// window comes back. One that echoes the retransmission's leaves it cut.
 #[test]
 fn a_needless_timeout_is_taken_back() {
     for (echoes_original, cwnd, state) in [(true, 10, CaState::Open), (false, 2, CaState::Loss)] {

@@ -44,8 +44,8 @@ fn simultaneous_open() {
     s.expect(&["connected"]);
 }
 
-/// RFC 6298 section 5.7 and RFC 5681 section 3.1: a lost SYN is sent again after 1 s, 2 s, ...; then the window starts at
-/// one segment and the time-out at 3 s.
+/// RFC 6298 section 5.7 and RFC 5681 section 3.1: a lost SYN is sent again after 1 s, 2 s, ...; then the window starts
+/// at one segment and the time-out at 3 s.
 #[test]
 fn a_lost_syn_is_sent_again() {
     let mut s = Script::active(plain());

@@ -8,8 +8,8 @@ fn window(ack: u32, window: u16) -> crate::wire::TcpSegment {
     crate::wire::TcpSegment { window, ..segment(".", 1, 0, ack) }
 }
 
-/// RFC 9293 section 3.8.6.1: a closed window is probed with one byte, at doubling intervals, and no answer to a probe is
-/// taken for a loss.
+/// RFC 9293 section 3.8.6.1: a closed window is probed with one byte, at doubling intervals, and no answer to a probe
+/// is taken for a loss.
 #[test]
 fn zero_window_and_probe() {
     let mut s = Script::sending(plain(), 3_000);
@@ -62,8 +62,9 @@ fn a_probe_that_is_taken_counts() {
     s.expect(&[". 3002:4002(1000) ack 1", ". 4002:4501(499) ack 1"]);
 }
 
-/// A segment from before the window is answered, and what it acknowledges for the first time counts all the same: 4.4BSD,
-/// against RFC 9293 section 3.10.7.4, under which two ends whose probes were both taken would never agree again.
+/// A segment from before the window is answered, and what it acknowledges for the first time counts all the same:
+/// 4.4BSD, against RFC 9293 section 3.10.7.4, under which two ends whose probes were both taken would never agree
+/// again.
 #[test]
 fn an_old_segment_may_acknowledge() {
     let mut s = Script::sending(plain(), 3_000);

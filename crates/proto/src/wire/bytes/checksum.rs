@@ -24,7 +24,8 @@ pub fn update(bytes: &mut [u8], checksum: usize, was: u64, is: u64) {
     bytes[checksum..][..2].copy_from_slice(&updated.to_be_bytes());
 }
 
-/// Writes `content` at `at`, and updates the checksum at `checksum` that covers it. Whatever it covers begins at an even place.
+/// Writes `content` at `at`, and updates the checksum at `checksum` that covers it. Whatever it covers begins at an
+/// even place.
 pub fn write(bytes: &mut [u8], checksum: usize, at: usize, content: &[u8]) {
     let end = at + content.len();
     let words = at & !1..end.next_multiple_of(2).min(bytes.len());

@@ -7,8 +7,9 @@ use core::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of the fixed header of IPv6 (RFC 8200 section 3).
 const HEADER_6: usize = 40;
-/// Headers between that and what is carried (IANA): hop-by-hop options, routing, destination options, mobility, whose length is
-/// in units of 8 bytes without the first; fragment; authentication, in units of 4 without the first two (RFC 4302 section 2.2).
+/// Headers between that and what is carried (IANA): hop-by-hop options, routing, destination options, mobility, whose
+/// length is in units of 8 bytes without the first; fragment; authentication, in units of 4 without the first two (RFC
+/// 4302 section 2.2).
 const OPTIONS: [u8; 4] = [0, 43, 60, 135];
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
@@ -50,8 +51,8 @@ impl IpHead {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, of which these are the headers; `None` where the protocol has none, or where a
-    /// fragment or a packet that is cut off does not show them.
+    /// Source and destination port in `bytes`, of which these are the headers; `None` where the protocol has none, or
+    /// where a fragment or a packet that is cut off does not show them.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         let ports = self.header_len..self.header_len + 4;
         let shown = matches!(self.protocol, TCP | UDP) && !self.fragment && ports.end <= self.total_len;
@@ -86,8 +87,8 @@ fn read_6(bytes: &[u8]) -> Option<IpHead> {
     (header_len <= total_len).then_some(IpHead { src, dst, protocol, ttl: head[7], fragment, header_len, total_len })
 }
 
-/// The ECN field: of IPv4 in the byte of the type of service, of IPv6 in the last bits of the traffic class (RFC 3168 section 5).
-/// Not-ECT if this is no IP packet.
+/// The ECN field: of IPv4 in the byte of the type of service, of IPv6 in the last bits of the traffic class (RFC 3168
+/// section 5). Not-ECT if this is no IP packet.
 pub fn ecn(bytes: &[u8]) -> Ecn {
     let Some(&[version, field]) = bytes.first_chunk() else { return Ecn::NotEct };
     Ecn::from_bits(if version >> 4 == 6 { field >> 4 } else { field })

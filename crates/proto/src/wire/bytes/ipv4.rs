@@ -99,8 +99,8 @@ impl Ipv4Head {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, of which this is the header; `None` where the protocol has none, or where a
-    /// fragment or a packet that is cut off does not show them.
+    /// Source and destination port in `bytes`, of which this is the header; `None` where the protocol has none, or
+    /// where a fragment or a packet that is cut off does not show them.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         IpHead::from(*self).ports(bytes)
     }

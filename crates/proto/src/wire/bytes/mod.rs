@@ -1,5 +1,5 @@
-//! IP packets (RFC 791, RFC 8200) and TCP segments (RFC 9293 section 3.1) as the bytes that hosts and devices hand over: the one
-//! place that reads and edits them.
+//! IP packets (RFC 791, RFC 8200) and TCP segments (RFC 9293 section 3.1) as the bytes that hosts and devices hand
+//! over: the one place that reads and edits them.
 //!
 //! | file | holds |
 //! |---|---|

@@ -24,7 +24,8 @@ const TIMESTAMPS: u8 = 8;
 /// Signatures over the header: MD5 (RFC 2385), TCP-AO (RFC 5925).
 const SIGNED: [u8; 2] = [19, 29];
 
-/// Where the TCP header begins, where its options end, where the packet ends. The headers are there; the payload need not be.
+/// Where the TCP header begins, where its options end, where the packet ends. The headers are there; the payload need
+/// not be.
 #[derive(Clone, Copy)]
 struct Layout {
     tcp: usize,
@@ -42,8 +43,8 @@ impl Layout {
     }
 }
 
-/// Calls `visit` with each option, kind and length included, and where it begins. Returns where the list ends: at an end
-/// of options or at the end of `options`. `None` if a length is impossible.
+/// Calls `visit` with each option, kind and length included, and where it begins. Returns where the list ends: at an
+/// end of options or at the end of `options`. `None` if a length is impossible.
 fn walk<'a>(options: &'a [u8], mut visit: impl FnMut(usize, &'a [u8])) -> Option<usize> {
     let mut at = 0;
     while at < options.len() {
@@ -118,9 +119,9 @@ pub fn set_window(bytes: &mut [u8], window: u16) -> bool {
     true
 }
 
-/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IP packet, as an option or over one that is there. False, and
-/// nothing is written, if there is no segment, no room in its header, a signature over the header, or if the packet would be
-/// longer than `mtu`.
+/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IP packet, as an option or over one that is there.
+/// False, and nothing is written, if there is no segment, no room in its header, a signature over the header, or if the
+/// packet would be longer than `mtu`.
 pub fn write_wired_rtt(bytes: &mut Vec<u8>, millis: u16, mtu: u32) -> bool {
     let Some(Layout { tcp, payload, end }) = Layout::of(bytes) else { return false };
     let (mut present, mut signed) = (None, false);

@@ -305,8 +305,8 @@ fn padding_makes_room_for_the_option() {
     assert_eq!((&packet[48..], packet[3], packet[32] >> 4), (&payload[..], 57, 7));
 }
 
-/// A gateway behind another writes over what that wrote; an experiment of others (RFC 6994), or an option of another kind,
-/// is none of ours and stays.
+/// A gateway behind another writes over what that wrote; an experiment of others (RFC 6994), or an option of another
+/// kind, is none of ours and stays.
 #[test]
 fn the_option_is_written_over_and_others_are_left_alone() {
     let wired_rtt = |bytes: &[u8]| segment(bytes).expect("a segment").options.wired_rtt;

@@ -13,7 +13,8 @@ const DST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0xabcd, 7);
 /// Six bytes of hop-by-hop options: a padding of four (RFC 8200 section 4.2).
 const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
 
-/// The segment of an IPv4 packet in one of IPv6, behind the extension headers `more`, of which the first is of kind `first`.
+/// The segment of an IPv4 packet in one of IPv6, behind the extension headers `more`, of which the first is of kind
+/// `first`.
 fn moved(packet: &Ipv4Packet, first: u8, more: &[u8]) -> Vec<u8> {
     let old = encoded(packet);
     let segment = &old[20..];
@@ -33,7 +34,8 @@ fn moved(packet: &Ipv4Packet, first: u8, more: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Kind of the first and bytes of extension headers: none; hop-by-hop options; those and a fragment header of a whole packet.
+/// Kind of the first and bytes of extension headers: none; hop-by-hop options; those and a fragment header of a whole
+/// packet.
 fn extensions() -> impl Strategy<Value = (u8, Vec<u8>)> {
     let options = [&[6, 0][..], &PADDING].concat();
     let both = [&[44, 0][..], &PADDING, &[6, 0, 0, 0, 1, 2, 3, 4]].concat();
@@ -65,7 +67,9 @@ proptest! {
 
         prop_assert!(set_window(&mut bytes, window));
         let written = write_wired_rtt(&mut bytes, millis, 1_500);
-        let crate::wire::Body::Tcp(TcpSegment { window: field, options, .. }) = &mut packet.body else { unreachable!() };
+        let crate::wire::Body::Tcp(TcpSegment { window: field, options, .. }) = &mut packet.body else {
+            unreachable!()
+        };
         *field = window;
         options.wired_rtt = Some(millis).filter(|_| written);
         prop_assert_eq!(&bytes, &moved(&packet, first, &more));

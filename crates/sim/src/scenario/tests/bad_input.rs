@@ -20,7 +20,8 @@ fn unknown_key() {
     assert_eq!(
         message("[topology]", "[macc]\nslot = \"9us\"\n[topology]"),
         "chain.toml:4:2: macc: found an unknown key, allowed: name, profile, duration, warmup, seed, batches, \
-         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, routes, babel, atp, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
+         packets, sample_every, topology, mobility, radio, radios, nodes, losses, walls, mac, edca, link, routing, \
+         routes, babel, atp, tcp, tcp_ap, adhoc_tcp, c3tcp, wired, wires, gateway, traffic, flows (did you mean \
          \"mac\"?)"
     );
     assert!(message("hops = 4", "hops = 4\nzebra = 1").ends_with("allowed: kind, hops, spacing"));
@@ -184,7 +185,8 @@ fn transport_and_application_that_do_not_fit() {
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
-        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\", \"stream\" or \"files\", \
+        "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\", \"stream\" \
+            or \"files\", \
          which go over TCP"
     );
     assert_eq!(
@@ -198,7 +200,8 @@ fn what_does_not_go_over_atp() {
     let atp = |keys: &str| format!("transport = \"atp\"\n{keys}");
     assert_eq!(
         message("transport = \"newreno\"", &atp("app = \"files\"\nmean_pause = \"1s\"")),
-        "chain.toml:12:7: flows[0].app: found \"files\" over \"atp\", allowed: \"bulk\" or \"transfer\", which are what \
+        "chain.toml:12:7: flows[0].app: found \"files\" over \"atp\", allowed: \"bulk\" or \"transfer\", which are \
+            what \
          goes over \"atp\""
     );
     assert_eq!(
@@ -295,16 +298,17 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         edca("link.red = true"),
-        "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it looks at one queue, and there are four"
+        "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it looks at one queue, and there are \
+            four"
     );
-    assert!(
-        edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
-            "nodes.phy: found an older `phy`, allowed: nothing with `mac.edca`: stations of 802.11a and g have no access categories"
-        )
-    );
+    assert!(edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
+        "nodes.phy: found an older `phy`, allowed: nothing with `mac.edca`: stations of 802.11a and g have no \
+                access categories"
+    ));
     assert_eq!(
         edca("c3tcp.enabled = true"),
-        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with `mac.edca`: its options follow a MAC header without QoS Control"
+        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with `mac.edca`: its options follow a MAC header \
+            without QoS Control"
     );
     assert_eq!(
         message("[topology]", "radio.basic_rate = \"11Mbps\"\n[topology]"),
@@ -318,7 +322,8 @@ fn values_that_contradict_each_other() {
     let ht = |keys: &str| message("[topology]", &format!("radio.phy = \"ht\"\n{keys}\n[topology]"));
     assert_eq!(
         ht("radio.mcs = 9"),
-        "chain.toml:5:13: radio.mcs: found 9, allowed: 0, 1, 2, 3, 4, 5, 6, 7 with `streams` 1 and `width` \"20MHz\" with `phy` \"ht\""
+        "chain.toml:5:13: radio.mcs: found 9, allowed: 0, 1, 2, 3, 4, 5, 6, 7 with `streams` 1 and `width` \"20MHz\" \
+            with `phy` \"ht\""
     );
     assert_eq!(
         ht("radio.width = \"80MHz\""),
@@ -330,7 +335,8 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         ht("radio.rate = \"54Mbps\""),
-        "chain.toml:5:14: radio.rate: found \"54Mbps\", allowed: nothing, or \"65Mbps\", that of `mcs`, with `phy` \"ht\""
+        "chain.toml:5:14: radio.rate: found \"54Mbps\", allowed: nothing, or \"65Mbps\", that of `mcs`, with `phy` \
+            \"ht\""
     );
     assert_eq!(
         ht("mac.rate_control = \"arf\""),
@@ -338,7 +344,8 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         ht("mac.legacy_rate = \"11Mbps\""),
-        "chain.toml:5:19: mac.legacy_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \"18Mbps\" or \
+        "chain.toml:5:19: mac.legacy_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\" or \"12Mbps\" or \
+            \"18Mbps\" or \
          \"24Mbps\" or \"36Mbps\" or \"48Mbps\" or \"54Mbps\""
     );
     let older = |keys: &str| {
@@ -363,7 +370,8 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         message("[topology]", "radio.mcs = 3\n[topology]"),
-        "chain.toml:4:13: radio.mcs: found 3, allowed: nothing, or `phy` \"ht\" or \"ht-2.4ghz\" or \"vht\" or \"he\" or \"he-2.4ghz\""
+        "chain.toml:4:13: radio.mcs: found 3, allowed: nothing, or `phy` \"ht\" or \"ht-2.4ghz\" or \"vht\" or \"he\" \
+            or \"he-2.4ghz\""
     );
     assert_eq!(
         message("[topology]", "radio.cs_threshold = \"-20dBm\"\n[topology]"),
@@ -494,7 +502,8 @@ fn ns2_files() {
     };
     assert_eq!(
         error("flow 0 2 2", "flwo 0 2 2"),
-        "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, movement, flow, udp (did you mean \"flow\"?)\n\
+        "c.txt:5:1: flwo: found an unknown statement, allowed: rate, window, node, movement, flow, udp (did you mean \
+            \"flow\"?)\n\
          c.txt: flow: missing, allowed: at least one `flow` or `udp` line"
     );
     assert_eq!(error("node 400 0", "node 400"), "c.txt:4:1: node: found 1 values, allowed: node X Y (metres)");
@@ -517,7 +526,8 @@ fn ns2_files() {
     assert!(transport.starts_with("--transport: flows[0].transport: found \"vegass\""), "{transport}");
     assert_eq!(
         load_ns2(good, "c.txt", None, Some("500 parsec"), &[]).unwrap_err().to_string(),
-        "--duration: duration: found \"500 parsec\", allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, s, min, h)"
+        "--duration: duration: found \"500 parsec\", allowed: a time from \"1ms\" to \"1000000s\" (units: ns, us, ms, \
+            s, min, h)"
     );
 }
 
@@ -543,16 +553,19 @@ fn keys_of_another_radio() {
     );
     assert_eq!(
         radio("model = \"sinr\"\nrate = \"3Mbps\""),
-        "chain.toml:6:8: radio.rate: found \"3Mbps\", allowed: \"1Mbps\" or \"2Mbps\" or \"5.5Mbps\" or \"11Mbps\" with \
+        "chain.toml:6:8: radio.rate: found \"3Mbps\", allowed: \"1Mbps\" or \"2Mbps\" or \"5.5Mbps\" or \"11Mbps\" \
+            with \
          `phy` \"dsss\""
     );
     assert_eq!(
         radio("model = \"sinr\"\nplcp = \"100us\""),
-        "chain.toml:6:8: radio.plcp: found \"100us\", allowed: \"192us\" or \"96us\" with `model` \"sinr\" and `phy` \"dsss\""
+        "chain.toml:6:8: radio.plcp: found \"100us\", allowed: \"192us\" or \"96us\" with `model` \"sinr\" and `phy` \
+            \"dsss\""
     );
     assert_eq!(
         message("[topology]", "radio.rate = \"3Mbps\"\nmac.rate_control = \"arf\"\n[topology]"),
-        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" with a `radio.rate` that IEEE 802.11 does not \
+        "chain.toml:5:20: mac.rate_control: found \"arf\", allowed: \"fixed\" with a `radio.rate` that IEEE 802.11 \
+            does not \
          have"
     );
 }

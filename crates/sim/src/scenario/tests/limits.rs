@@ -69,7 +69,8 @@ fn a_text_that_is_too_long_is_refused() {
 /// A search for a network that takes hours ends when it is asked to, before the first draw and within a run.
 #[test]
 fn a_stopped_control_ends_the_search_for_a_network() {
-    let sparse = "profile = \"ns2\"\nduration = \"9s\"\n[topology]\nkind = \"random\"\nnodes = 5000\nwidth = \"1000km\"\n\
+    let sparse = "profile = \"ns2\"\nduration = \"9s\"\n[topology]\nkind = \"random\"\nnodes = 5000\nwidth = \
+        \"1000km\"\n\
                   height = \"1000km\"\nredraws = 100000\n[traffic]\ntransport = \"newreno\"\npairs = 1";
     let control = Control::new();
     control.stop();

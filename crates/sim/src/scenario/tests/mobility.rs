@@ -24,7 +24,8 @@ fn nodes_stand_still_unless_told_to_move() {
 
 #[test]
 fn waypoints_have_times_or_speeds_and_stays() {
-    let ways = "mobility.waypoints=[[1,'10s','200m','100m'],[1,'5m/s','200m','0m','30s'],[1,'60s','0m','0m'],[0,'36km/h','100m','0m']]";
+    let ways = "mobility.waypoints=[[1,'10s','200m','100m'],[1,'5m/s','200m','0m','30s'],\
+        [1,'60s','0m','0m'],[0,'36km/h','100m','0m']]";
     let scenario = with(&["mobility.model=waypoints", ways]).unwrap();
     assert_near(place(&scenario, 1, 0.0), (200.0, 0.0));
     assert_near(place(&scenario, 1, 5.0), (200.0, 50.0));

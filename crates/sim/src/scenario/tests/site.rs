@@ -26,8 +26,10 @@ fn hops(scenario: &Scenario) -> Option<u32> {
 
 #[test]
 fn what_is_written_becomes_a_site_and_reads_back() {
-    let text = "[[nodes]]\nnode = [0, 4]\ntx_power = '20dBm'\nantenna_gain = '8dB'\n[[nodes]]\nnode = 2\nantenna_height = '12m'\n\
-                [[losses]]\nfrom = 0\nto = 1\nloss = '70.5dB'\n[[losses]]\nfrom = 1\nto = 2\nloss = '80dB'\nboth_ways = false\n\
+    let text = "[[nodes]]\nnode = [0, 4]\ntx_power = '20dBm'\nantenna_gain = '8dB'\n[[nodes]]\nnode = 2\n\
+        antenna_height = '12m'\n\
+                [[losses]]\nfrom = 0\nto = 1\nloss = '70.5dB'\n[[losses]]\nfrom = 1\nto = 2\nloss = '80dB'\nboth_ways \
+                = false\n\
                 [[walls]]\ncorners = [['10m', '-5m'], ['10m', '5m'], ['20m', '5m']]\nloss = '6dB'\n";
     let scenario = chain(text).unwrap();
     assert_round_trip(&scenario);
@@ -77,8 +79,8 @@ fn what_was_measured_of_a_link_becomes_the_loss_that_gives_it() {
     }
 }
 
-// Of Rayleigh fading the share above a threshold is exp(-threshold / mean): where nine frames of ten arrive, the mean is
-// 1 / -ln 0.9, or 9.8 dB, above what the frame needs.
+// Of Rayleigh fading the share above a threshold is exp(-threshold / mean): where nine frames of ten arrive, the mean
+// is 1 / -ln 0.9, or 9.8 dB, above what the frame needs.
 #[test]
 fn a_share_of_frames_is_one_over_all_fades() {
     let text = by_noise("fading = 'rayleigh'\n[[losses]]\nfrom = 0\nto = 1\ndelivery = '90%'\n");
@@ -126,7 +128,8 @@ fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
     assert!(most < plain.receiver_config().rx_threshold && most > plain.receiver_config().cs_threshold);
     assert_eq!(
         problem("[radio]\nunmeasured = 'silent'\n"),
-        "chain.toml:13:14: radio.unmeasured: found \"silent\", allowed: \"path-loss\", or [[losses]] of links that were measured"
+        "chain.toml:13:14: radio.unmeasured: found \"silent\", allowed: \"path-loss\", or [[losses]] of links that \
+            were measured"
     );
 }
 
@@ -209,7 +212,8 @@ fn hops_follow_walls_losses_and_antennas() {
 
 #[test]
 fn random_networks_are_drawn_until_the_links_that_walls_leave_connect_them() {
-    let text = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'random'\nnodes = 12\nwidth = '600m'\nheight = '300m'\n\
+    let text = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'random'\nnodes = 12\nwidth = '600m'\nheight = \
+        '300m'\n\
                 [traffic]\ntransport = 'newreno'\npairs = 1\n";
     let walled = format!("{text}[[walls]]\ncorners = [['300m', '0m'], ['300m', '300m']]\nloss = '6dB'\n");
     let draw = |text: &str, seed| load(text).unwrap().network(seed).unwrap();
@@ -259,7 +263,8 @@ fn what_is_wrong_with_nodes_is_said_with_what_is_allowed() {
     );
     assert_eq!(
         problem("[[nodes]]\nnode = 1\nantenna_height = '9m'\n[radio]\nmodel = 'sinr'\nexponent = 2\n"),
-        "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: nothing, or `radio.path_loss` \"two-ray\": no other \
+        "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: nothing, or `radio.path_loss` \"two-ray\": \
+            no other \
          law looks at heights"
     );
 }
@@ -276,7 +281,8 @@ fn what_is_wrong_with_losses_and_walls_is_said_with_what_is_allowed() {
     );
     assert_eq!(
         problem("[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[[losses]]\nfrom = 1\nto = 0\nloss = '71dB'\n"),
-        "chain.toml:18:6: losses[1].to: found 0, and losses[0] has the loss from 1 to it already, allowed: each direction \
+        "chain.toml:18:6: losses[1].to: found 0, and losses[0] has the loss from 1 to it already, allowed: each \
+            direction \
          between two nodes once (`both_ways = false` gives one direction alone)"
     );
     assert_eq!(
@@ -284,12 +290,14 @@ fn what_is_wrong_with_losses_and_walls_is_said_with_what_is_allowed() {
             "[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[mobility]\nmodel = 'waypoints'\n\
              waypoints = [[1, '10s', '400m', '0m']]\n"
         ),
-        "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: nothing, or `mobility.model` \"fixed\": a loss is measured \
+        "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: nothing, or `mobility.model` \"fixed\": a loss is \
+            measured \
          between two places"
     );
     assert_eq!(
         problem("[[walls]]\ncorners = [['0m', '0m']]\nloss = '6dB'\n"),
-        "chain.toml:13:11: walls[0].corners: found a list of 1, allowed: a list of at least 2 places such as [\"200m\", \"0m\"], \
+        "chain.toml:13:11: walls[0].corners: found a list of 1, allowed: a list of at least 2 places such as \
+            [\"200m\", \"0m\"], \
          each from \"-1000km\" to \"1000km\""
     );
     // Several mistakes are all said at once.
@@ -317,7 +325,8 @@ fn coordinates_become_places_in_metres() {
 #[test]
 fn coordinates_that_cannot_be_are_refused() {
     let message = |from: &str, to: &str| load(&CITY.replace(from, to)).unwrap_err().to_string();
-    let allowed = "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of longitude \
+    let allowed = "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of \
+        longitude \
                    from -180 to 180";
     let key = "chain.toml:5:15: topology.coordinates: found";
     assert_eq!(

@@ -1,5 +1,5 @@
-//! What the rows of the tables promise: each key has an effect, and what a key puts into a configuration is what its default
-//! is read from.
+//! What the rows of the tables promise: each key has an effect, and what a key puts into a configuration is what its
+//! default is read from.
 
 use super::*;
 use crate::batch::Control;
@@ -32,8 +32,8 @@ fn unusual<S: Section>() -> Values {
     S::KEYS.iter().filter_map(|key| Some((key.name, value(key)?))).collect()
 }
 
-/// What keys put into the fields of their layer reads back from there: no two rows name one field, and types that differ
-/// are turned into each other without loss.
+/// What keys put into the fields of their layer reads back from there: no two rows name one field, and types that
+/// differ are turned into each other without loss.
 #[test]
 fn rows_read_what_they_write() {
     fn check<S: Section>(least: usize, given: &[(&'static str, Value)]) {
@@ -188,8 +188,8 @@ const VARIANTS: &[&[&str]] = &[
     &["traffic.app=files", "traffic.mean_pause=1s", "flows[0].app=files", "flows[0].mean_pause=1s"],
 ];
 
-/// Keys that are not about the network of a run (what it is called, how long it is looked at), that name a file, or that
-/// decide which other keys there are and cannot be changed alone.
+/// Keys that are not about the network of a run (what it is called, how long it is looked at), that name a file, or
+/// that decide which other keys there are and cannot be changed alone.
 const ELSEWHERE: &[&str] = &[
     "name",
     "duration",

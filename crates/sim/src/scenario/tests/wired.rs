@@ -39,7 +39,8 @@ fn without_wires_nodes_form_a_line_behind_the_gateway() {
 #[test]
 fn links_have_options_of_their_own_and_the_rest_from_the_section() {
     let wired = "[wired]\ngateways = [4, 0]\nnodes = [\"R\", \"B\"]\nrate = \"5Mbps\"\ndelay = \"1ms\"\n\
-                 [[wires]]\nends = [\"gateway-1\", \"R\"]\n[[wires]]\nends = [\"R\", \"gateway-2\"]\nrate = \"100Mbps\"\n\
+                 [[wires]]\nends = [\"gateway-1\", \"R\"]\n[[wires]]\nends = [\"R\", \"gateway-2\"]\nrate = \
+                     \"100Mbps\"\n\
                  queue_bytes = \"64kB\"\n[[wires]]\nends = [\"R\", \"B\"]\nqueue = 9";
     let scenario = load(&text(wired, "from = \"B\"\nto = \"gateway-2\"")).unwrap();
     assert_round_trip(&scenario);
@@ -78,7 +79,8 @@ fn what_is_wrong_is_said_with_what_is_allowed() {
     );
     assert_eq!(
         problem("[wired]\ngateways = [4]\nnodes = [\"B\", \"B\"]", UP),
-        "chain.toml:8:9: wired.nodes: found \"B\", another node's name, allowed: different names, none of them \"first\", \
+        "chain.toml:8:9: wired.nodes: found \"B\", another node's name, allowed: different names, none of them \
+            \"first\", \
          \"last\", \"random\" or \"gateway...\""
     );
     let wires = |ends: &str| format!("{LINE}\n[[wires]]\nends = {ends}");
@@ -93,7 +95,8 @@ fn what_is_wrong_is_said_with_what_is_allowed() {
     );
     assert_eq!(
         problem(LINE, "from = 0\nto = \"C\""),
-        "chain.toml:12:6: flows[0].to: found \"C\", allowed: a node number from 0 to 4, \"first\", \"last\", \"random\", \
+        "chain.toml:12:6: flows[0].to: found \"C\", allowed: a node number from 0 to 4, \"first\", \"last\", \
+            \"random\", \
          \"gateway-1\", \"R1\", \"R2\", \"B\" (did you mean \"B\"?)"
     );
     assert_eq!(

@@ -1,8 +1,9 @@
-//! Records what happens in a run as tables (`docs/trace.md`): frames and what became of their copies, the medium and the back-off
-//! at every node, packets from hop to hop, queues, the ends of flows, routes, places.
+//! Records what happens in a run as tables (`docs/trace.md`): frames and what became of their copies, the medium and
+//! the back-off at every node, packets from hop to hop, queues, the ends of flows, routes, places.
 //!
-//! Rows wait in the memory of their table until there are [`ROWS`] of them; how much that takes does not depend on the length of the
-//! run. What is recorded is chosen before that ([`Filter`]); numbers of frames and packets are the same whatever is chosen.
+//! Rows wait in the memory of their table until there are [`ROWS`] of them; how much that takes does not depend on the
+//! length of the run. What is recorded is chosen before that ([`Filter`]); numbers of frames and packets are the same
+//! whatever is chosen.
 
 mod filter;
 mod flows;

@@ -1,7 +1,8 @@
 //! What a station was doing, as intervals, out of what it knew of its medium at each event.
 //!
-//! Between two events at a station everything follows from what it knew at the first: how long it still radiates, when the NAV and
-//! the EIFS end, which slots of the back-off pass. The intervals are cut there; an event that changes nothing cuts none.
+//! Between two events at a station everything follows from what it knew at the first: how long it still radiates, when
+//! the NAV and the EIFS end, which slots of the back-off pass. The intervals are cut there; an event that changes
+//! nothing cuts none.
 
 use fourhop_proto::mac::medium::Sight;
 use fourhop_units::{Dur, Time};

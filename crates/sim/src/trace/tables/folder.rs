@@ -135,8 +135,8 @@ impl Sink for Folder {
     }
 }
 
-/// Times and counting numbers as differences, everything else as places in a dictionary: neither needs compression, which would be
-/// another library.
+/// Times and counting numbers as differences, everything else as places in a dictionary: neither needs compression,
+/// which would be another library.
 fn properties(table: &TableAbout) -> WriterProperties {
     let mut properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::Chunk);
     for column in &table.columns {

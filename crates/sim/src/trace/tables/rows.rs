@@ -11,7 +11,9 @@ use std::sync::{Arc, LazyLock};
 
 /// Declares tables: a row as a struct, its columns, and all tables together.
 macro_rules! tables {
-    ($($(#[doc = $about:literal])+ $name:ident: $row:ident { $($(#[doc = $what:literal])+ $column:ident: $type:ty $(= $names:expr)?,)+ })+) => {
+    ($($(#[doc = $about:literal])+ $name:ident: $row:ident {
+        $($(#[doc = $what:literal])+ $column:ident: $type:ty $(= $names:expr)?,)+
+    })+) => {
         $(
             $(#[doc = $about])+
             #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,7 +28,9 @@ macro_rules! tables {
         }
 
         mod columns {
-            use super::{CONTENTS, Column, FATES, KINDS, PACKETS, REASONS, Result, Rows, STATES, STEPS, TCP_EVENTS, TableWriter};
+            use super::{
+                CONTENTS, Column, FATES, KINDS, PACKETS, REASONS, Result, Rows, STATES, STEPS, TCP_EVENTS, TableWriter,
+            };
             $(
                 #[doc = concat!("The columns of `", stringify!($name), "`.")]
                 #[allow(non_camel_case_types, reason = "a table is called what its file is")]
@@ -225,7 +229,8 @@ tables! {
         start_ns: i64,
         /// Until when.
         end_ns: i64,
-        /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the back-off: `ifs`, `counting`, `frozen`.
+        /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the back-off: `ifs`,
+        /// `counting`, `frozen`.
         state: &'static str = STATES,
         /// Of a back-off: slots that are left at its start.
         slots: Option<u32>,

@@ -59,8 +59,8 @@ fn a_broken_way_out_is_searched_for_with_a_number_that_every_gateway_answers() {
     assert_eq!((bench.route(WIRED).next_hop, bench.route(WIRED).hops), (ip(7), 6));
 }
 
-/// Also where the request of a repair asks for the last known number otherwise: at the last relay before the gateway only
-/// the number tells its answer from the broken route and from a neighbour's that leads back.
+/// Also where the request of a repair asks for the last known number otherwise: at the last relay before the gateway
+/// only the number tells its answer from the broken route and from a neighbour's that leads back.
 #[test]
 fn a_repair_asks_for_a_number_that_only_gateways_have() {
     let mut bench = Bench::ns2();

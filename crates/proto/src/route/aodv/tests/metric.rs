@@ -274,7 +274,8 @@ fn no_more_neighbours_are_measured_than_allowed() {
     assert_eq!((bench.link(10), bench.link(14)), (Some(100_000 / 10), None));
 }
 
-/// 0 - 1 - 2 without losses, and a link 0 - 2 that loses half in each direction: 2 transmissions over two hops beside 4.
+/// 0 - 1 - 2 without losses, and a link 0 - 2 that loses half in each direction: 2 transmissions over two hops beside
+/// 4.
 #[test]
 fn a_network_finds_the_good_path() {
     for (metric, hops) in [(Some(Metric::Etx), 2), (None, 1)] {
@@ -284,8 +285,8 @@ fn a_network_finds_the_good_path() {
         network.connect(0, 2);
         network.lossy = Some(((0, 2), 128));
         network.pass(Dur::from_secs(12));
-        // Ten searches. The packet that caused one leaves by the first answer; what counts is where the next one goes. On the
-        // bad link some requests are lost: in the plain network those that arrive decide.
+        // Ten searches. The packet that caused one leaves by the first answer; what counts is where the next one goes.
+        // On the bad link some requests are lost: in the plain network those that arrive decide.
         for search in 0..10 {
             for number in [2 * search, 2 * search + 1] {
                 network.send(0, 2, number);

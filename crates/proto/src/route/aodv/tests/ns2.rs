@@ -309,8 +309,8 @@ fn a_route_error_purges_and_reaches_only_precursors() {
     assert!(bench.route(9).precursors().is_empty());
 }
 
-/// On the way back (of the TCP ACKs) no reply was relayed, so there are no precursors: the error stops after one hop, and
-/// the next node learns from the next packet.
+/// On the way back (of the TCP ACKs) no reply was relayed, so there are no precursors: the error stops after one hop,
+/// and the next node learns from the next packet.
 #[test]
 fn a_route_error_on_the_reverse_route_stops_after_one_hop() {
     let mut network = Network::chain(8, Config::ns2());

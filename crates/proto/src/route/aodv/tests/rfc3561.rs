@@ -120,8 +120,8 @@ fn section_6_3_packets_that_wait_send_no_further_request() {
     assert_eq!(bench.aodv.held(), 0);
 }
 
-/// Sections 6.3 and 6.4: rings 1, 3, 5, 7 wait RING_TRAVERSAL_TIME, then RREQ_RETRIES + 1 floods wait NET_TRAVERSAL_TIME
-/// and twice as long each time (ns-3 bug 2911: without limit).
+/// Sections 6.3 and 6.4: rings 1, 3, 5, 7 wait RING_TRAVERSAL_TIME, then RREQ_RETRIES + 1 floods wait
+/// NET_TRAVERSAL_TIME and twice as long each time (ns-3 bug 2911: without limit).
 #[test]
 fn sections_6_3_and_6_4_expanding_ring_then_floods_with_binary_backoff() {
     let mut bench = Bench::standard();

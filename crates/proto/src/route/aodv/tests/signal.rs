@@ -1,5 +1,5 @@
-//! Signal-strength awareness (Gupta, Wormsbecker, Williamson 2004, section 3), and the options of HELLO and of the search
-//! that came with it.
+//! Signal-strength awareness (Gupta, Wormsbecker, Williamson 2004, section 3), and the options of HELLO and of the
+//! search that came with it.
 
 use super::*;
 
@@ -242,7 +242,8 @@ fn changes_of_the_route_count_as_packets_see_them() {
     assert_eq!(bench.aodv.usage(ip(77)), Usage::default());
 }
 
-/// RFC 3561 section 6.7: a reply with the A flag is acknowledged, to the neighbour it came from, and goes on without it.
+/// RFC 3561 section 6.7: a reply with the A flag is acknowledged, to the neighbour it came from, and goes on without
+/// it.
 #[test]
 fn a_reply_that_asks_for_it_is_acknowledged() {
     let mut bench = Bench::standard();

@@ -1,4 +1,5 @@
-//! A slow walk along a chain: plain AODV flaps where HELLOs arrive and data does not, signal-strength-aware AODV does not.
+//! A slow walk along a chain: plain AODV flaps where HELLOs arrive and data does not, signal-strength-aware AODV does
+//! not.
 
 use super::network::{Network, Radio};
 use super::*;

@@ -140,8 +140,8 @@ fn words(now: Time, out: &[Action]) -> Said {
     out.iter().flat_map(of).collect()
 }
 
-/// What was said of a destination, if that is not the periodic repetition of everything: to whom, and sequence number and metric,
-/// or nothing for a retraction.
+/// What was said of a destination, if that is not the periodic repetition of everything: to whom, and sequence number
+/// and metric, or nothing for a retraction.
 fn about(said: &Said, dst: u32) -> Vec<(NextHop, Option<(u16, u16)>)> {
     let of = |(_, to, tlv): &(Time, NextHop, BabelTlv)| match tlv {
         BabelTlv::Update(update) if update.prefix == host(dst) => Some((*to, Some((update.seqno, update.metric)))),

@@ -1,5 +1,5 @@
-//! Any topology, any loss, any change: at no instant do next hops lead in a circle, and when nothing changes any more all routes
-//! are there, and with links that lose nothing the shortest.
+//! Any topology, any loss, any change: at no instant do next hops lead in a circle, and when nothing changes any more
+//! all routes are there, and with links that lose nothing the shortest.
 
 use super::network::Network;
 use super::*;

@@ -259,7 +259,10 @@ fn a_gateway_announces_what_is_behind_it() {
     bench.babel = bench.babel.clone().with_gateway([outside]);
     assert!(bench.babel.serves(Ipv4Addr::new(10, 128, 0, 7)) && !bench.babel.serves(ip(1)));
     let said = bench.pass(secs(17));
-    let announced = |(.., tlv): &(Time, NextHop, BabelTlv)| matches!(tlv, BabelTlv::Update(update) if update.prefix == outside && update.router_id == id(5));
+    let announced = |(.., tlv): &(Time, NextHop, BabelTlv)| match tlv {
+        BabelTlv::Update(update) => update.prefix == outside && update.router_id == id(5),
+        _ => false,
+    };
     assert!(said.iter().any(announced));
     bench.advertise(1, BabelUpdate { prefix: outside, ..update(1, 1, 0) });
     assert_eq!(bench.babel.route(Ipv4Addr::new(10, 128, 0, 7)), None, "it needs no other gateway");

@@ -71,8 +71,8 @@ impl Delivery {
         }
     }
 
-    /// `UpdateRateSample()`. `None` arrives without a sample, because an earlier copy of it did than the one whose times are known
-    /// (section 4.1.3.4, the second choice).
+    /// `UpdateRateSample()`. `None` arrives without a sample, because an earlier copy of it did than the one whose
+    /// times are known (section 4.1.3.4, the second choice).
     pub(super) fn take(&mut self, now: Time, arrived: Option<Arrived>) {
         self.delivered += 1;
         self.delivered_at = now;
@@ -83,8 +83,8 @@ impl Delivery {
         }
     }
 
-    /// `GenerateRateSample()`: what an acknowledgement tells, once all that it reports was taken. No round trip was below
-    /// `min_rtt`.
+    /// `GenerateRateSample()`: what an acknowledgement tells, once all that it reports was taken. No round trip was
+    /// below `min_rtt`.
     pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Dur>) -> RateSample {
         self.app_limited = self.app_limited.filter(|&until| self.delivered <= until);
         let mut sample = RateSample {
@@ -172,7 +172,8 @@ mod tests {
         samples
     }
 
-    /// Every second segment is acknowledged, with the one before it: 100 segments a second, by the ACKs alone at times more.
+    /// Every second segment is acknowledged, with the one before it: 100 segments a second, by the ACKs alone at times
+    /// more.
     #[test]
     fn a_steady_flow_has_the_rate_at_which_it_is_sent() {
         let mut delivery = Delivery::new();
@@ -207,7 +208,8 @@ mod tests {
         assert!(short.has_data && short.rate.is_zero() && short.rtt.is_none());
     }
 
-    /// Section 4.1.2.4: samples are marked until all is delivered that was in flight as the application had nothing to send.
+    /// Section 4.1.2.4: samples are marked until all is delivered that was in flight as the application had nothing to
+    /// send.
     #[test]
     fn a_bubble_marks_a_round_trip() {
         let mut delivery = Delivery::new();

@@ -170,8 +170,8 @@ mod tests {
         clock.on_duplicate(Time::from_millis(ms), &Config::standard(), snd, &recovery)
     }
 
-    /// The first duplicate ACK resends a segment older than the time-out; the third any, if no time-out is being repaired;
-    /// further ones widen the window as long as nothing is overdue.
+    /// The first duplicate ACK resends a segment older than the time-out; the third any, if no time-out is being
+    /// repaired; further ones widen the window as long as nothing is overdue.
     #[test]
     fn age_or_the_third_duplicate_resend() {
         let snd = ten_under_way();
@@ -193,8 +193,8 @@ mod tests {
         assert!(matches!(duplicate(&mut clock, 10, 3, &beyond), Reaction::Resend { .. }));
     }
 
-    /// Each retransmission gives the segment an eighth more time, a repeated one twice as much; only one that left after
-    /// the last cut cuts the window again.
+    /// Each retransmission gives the segment an eighth more time, a repeated one twice as much; only one that left
+    /// after the last cut cuts the window again.
     #[test]
     fn a_repeated_retransmission_waits_longer() {
         let (mut snd, mut clock) = (ten_under_way(), clock());

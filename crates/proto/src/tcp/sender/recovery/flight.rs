@@ -1,5 +1,5 @@
-//! What became of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it (RFC 8985
-//! section 5.1), and so do samples of the delivery rate.
+//! What became of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it
+//! (RFC 8985 section 5.1), and so do samples of the delivery rate.
 
 use super::delivery::{Arrived, Delivery, Stamp};
 use crate::tcp::position::Pos;
@@ -106,8 +106,8 @@ impl Flight {
         }
     }
 
-    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not known to have;
-    /// it answers whether the times of that segment may be trusted.
+    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not
+    /// known to have; it answers whether the times of that segment may be trusted.
     pub(super) fn deliver(
         &mut self,
         now: Time,

@@ -164,8 +164,8 @@ impl Strategy {
         Verdict { state, grows, restarts: true }
     }
 
-    /// An ACK that leaves SND.UNA where it is: does it count as a duplicate (RFC 5681 section 2; RFC 6675 section 2: or one
-    /// with news), and what may the sender do?
+    /// An ACK that leaves SND.UNA where it is: does it count as a duplicate (RFC 5681 section 2; RFC 6675 section 2: or
+    /// one with news), and what may the sender do?
     pub(super) fn on_duplicate(
         &mut self,
         arrived: &Arrived,

@@ -1,14 +1,14 @@
-//! RACK-TLP (RFC 8985): a segment is lost if one that left later has arrived, and if what reordering may take has passed since. A
-//! probe asks about the last segments, which nothing follows.
+//! RACK-TLP (RFC 8985): a segment is lost if one that left later has arrived, and if what reordering may take has
+//! passed since. A probe asks about the last segments, which nothing follows.
 //!
 //! ```text
-//!   an ACK ──► RACK.xmit_ts: the newest segment that arrived      lost: left before it, and RACK.rtt + reordering window ago
+//!   an ACK ──► RACK.xmit_ts: the newest segment here   lost: left before it, and RACK.rtt + reordering window ago
 //!                                                                 else: the timer waits for the rest of that window
 //!   nothing for two round trips ──► probe: the next segment, or the last one again
 //! ```
 //!
-//! Ours: the least round trip is that of the whole connection (section 6.2 step 1 allows it); of a retransmission that cut the window
-//! nothing is undone, even if a D-SACK shows that it was not needed.
+//! Ours: the least round trip is that of the whole connection (section 6.2 step 1 allows it); of a retransmission that
+//! cut the window nothing is undone, even if a D-SACK shows that it was not needed.
 
 use super::flight::{Flight, Segment};
 use super::state::Heard;
@@ -53,8 +53,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// What a segment reports: SACK blocks within the data in flight, and a D-SACK, which is the first block if that lies
-    /// before the acknowledgement or within the second (RFC 2883 section 4).
+    /// What a segment reports: SACK blocks within the data in flight, and a D-SACK, which is the first block if that
+    /// lies before the acknowledgement or within the second (RFC 2883 section 4).
     pub(super) fn read(ack: Pos, segment: &TcpSegment, space: &SendSpace) -> Report {
         let mut blocks: ArrayVec<(Pos, Pos), 4> = segment
             .options
@@ -143,9 +143,9 @@ impl Rack {
         Heard { news, dsack: report.dsack.is_some(), repaired, sample: Some(sample) }
     }
 
-    /// Section 6.2, steps 1 to 3: what arrived, the newest of it, reordering. `is_stale` tells of a segment that left at some
-    /// instant whether the acknowledgement's timestamp shows that it answers a copy from before. Answers whether SACK reported anything
-    /// that was not known, and the sample of the delivery rate.
+    /// Section 6.2, steps 1 to 3: what arrived, the newest of it, reordering. `is_stale` tells of a segment that left
+    /// at some instant whether the acknowledgement's timestamp shows that it answers a copy from before. Answers
+    /// whether SACK reported anything that was not known, and the sample of the delivery rate.
     fn take(
         &mut self,
         now: Time,
@@ -231,8 +231,8 @@ impl Rack {
         Search { lost, wait }
     }
 
-    /// Section 6.3: the retransmission timer expired. The first segment is lost, and each that has waited as long as detection by
-    /// time would have.
+    /// Section 6.3: the retransmission timer expired. The first segment is lost, and each that has waited as long as
+    /// detection by time would have.
     pub(in crate::tcp) fn lose_on_timeout(&mut self, now: Time, trips: RoundTrips, told: impl FnMut(&Lost)) {
         self.probe = None;
         if self.flight.segments.front().is_some_and(|front| front.sacked) {
@@ -249,8 +249,8 @@ impl Rack {
         self.flight.lose(|_| true, |_| {});
     }
 
-    /// Section 7.2, `TLP_calc_PTO()`: after how long to probe, if there is something to probe for: nothing reported, nothing lost, no
-    /// other probe under way.
+    /// Section 7.2, `TLP_calc_PTO()`: after how long to probe, if there is something to probe for: nothing reported,
+    /// nothing lost, no other probe under way.
     pub(in crate::tcp) fn probe_timeout(&self, srtt: Option<Dur>) -> Option<Dur> {
         let quiet = self.probe.is_none() && self.flight.counts.sacked == 0 && self.flight.counts.lost == 0;
         if !quiet || self.flight.in_flight() == 0 {
@@ -270,8 +270,8 @@ impl Rack {
         self.probe = Some((end, again));
     }
 
-    /// Section 7.4, `TLP_process_ack()`. True if the probe has repaired a loss, which the window has to answer. `bare`: a
-    /// duplicate without any report.
+    /// Section 7.4, `TLP_process_ack()`. True if the probe has repaired a loss, which the window has to answer. `bare`:
+    /// a duplicate without any report.
     fn probe_repaired(&mut self, report: &Report, bare: bool) -> bool {
         let Some((end, again)) = self.probe.filter(|&(end, _)| report.ack >= end) else { return false };
         // Case 1: the receiver had it already, and says so.

@@ -1,5 +1,5 @@
-//! Recovery by duplicate ACKs: fast retransmit and recovery (RFC 5681 section 3.2), with NewReno's partial ACKs (RFC 6582)
-//! or without.
+//! Recovery by duplicate ACKs: fast retransmit and recovery (RFC 5681 section 3.2), with NewReno's partial ACKs (RFC
+//! 6582) or without.
 
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
@@ -54,8 +54,8 @@ pub(super) fn on_partial_ack(
     restarts_timer
 }
 
-/// RFC 6582 section 3.2 step 3, full acknowledgement, first option; ns-2.35 leaves the window and lets it grow. True if it
-/// may.
+/// RFC 6582 section 3.2 step 3, full acknowledgement, first option; ns-2.35 leaves the window and lets it grow. True if
+/// it may.
 pub(super) fn on_full_ack(config: &Config, snd: &SendSpace, win: &mut Window) -> bool {
     if !config.grow_on_full_ack {
         let under_way = snd.in_flight_segments().max(1) + 1;
@@ -122,8 +122,8 @@ mod tests {
         assert_eq!(reno.on_duplicate(&config, &under_way(5, 9), &mut recovery), Reaction::Send { budget: u32::MAX });
     }
 
-    /// RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add back a segment; beyond the inflation the window
-    /// itself shrinks. In sums of window and inflation: 10 + 8 - 3 + 1, 10 + 3 - 3 + 1, 10 + 3 - 6 + 1.
+    /// RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add back a segment; beyond the inflation the
+    /// window itself shrinks. In sums of window and inflation: 10 + 8 - 3 + 1, 10 + 3 - 3 + 1, 10 + 3 - 6 + 1.
     #[test]
     fn a_partial_ack_deflates() {
         for (inflation, segments, sum) in [(8, 3, 16), (3, 3, 11), (3, 6, 8), (4, 1, 14), (4, 0, 14)] {

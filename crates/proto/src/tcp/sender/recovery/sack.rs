@@ -70,7 +70,8 @@ impl Sack {
         } else if news && self.proves_loss(snd, recovery) && snd.una >= recovery.recover {
             Reaction::Recover { budget: u32::MAX }
         } else if news && recovery.state != CaState::Loss && config.limited_transmit {
-            // RFC 6675 section 5 step 3: fresh segments as pipe allows, which is short of cwnd by what has been reported.
+            // RFC 6675 section 5 step 3: fresh segments as pipe allows, which is short of cwnd by what has been
+            // reported.
             self.board.high_rxt = snd.una;
             Reaction::Early { extra: 0, budget: u32::MAX }
         } else {
@@ -141,8 +142,8 @@ impl Sack {
         window.saturating_sub(self.board.pipe(snd.una, snd.max, snd.mss, self.threshold)) / mss
     }
 
-    /// RFC 6675 section 4, `NextSeg()`, rule 1: a hole that is lost goes before fresh data. ns-2.35 takes each hole below
-    /// the highest place held once, lost or not; it knows neither rule 3 nor 4.
+    /// RFC 6675 section 4, `NextSeg()`, rule 1: a hole that is lost goes before fresh data. ns-2.35 takes each hole
+    /// below the highest place held once, lost or not; it knows neither rule 3 nor 4.
     pub(in crate::tcp) fn lost_hole(&self, snd: &SendSpace) -> Option<Choice> {
         let hole = self.board.hole_from(self.board.high_rxt.max(snd.una))?;
         let lost = self.counts || self.board.is_lost(hole.start, snd.mss, self.threshold);
@@ -261,8 +262,8 @@ mod tests {
         assert_eq!([3, 4, 5, 8].map(|cwnd| sack.room(&snd, cwnd)), [0, 0, 1, 4]);
     }
 
-    /// ns-2.35: outstanding less three, one less for an ACK, two for a partial one, one more for a segment sent; every hole
-    /// below the highest report goes once, and nothing beyond.
+    /// ns-2.35: outstanding less three, one less for an ACK, two for a partial one, one more for a segment sent; every
+    /// hole below the highest report goes once, and nothing beyond.
     #[test]
     fn ns2_counts() {
         let config = Config::ns2();

@@ -160,7 +160,7 @@ def test_a_package_is_installed_started_upgraded_and_purged(
     bare: Root, packages: dict[str, Path], tmp_path: Path
 ) -> None:
     before, users = bare.files(), (bare.folder / "etc/passwd").read_text(encoding="utf-8")
-    newer = build(tmp_path, "0.1.0")
+    newer = build(tmp_path, "0.2.0")
     for files in (packages, newer):
         for name, file in files.items():
             shutil.copy(file, bare.folder / "tmp" / f"{name}.deb")
@@ -173,7 +173,7 @@ def test_a_package_is_installed_started_upgraded_and_purged(
         started(bare, "fourhop-gateway", ["fourhop-gateway", "status"])
         started(bare, "fourhop-aodvd", ["fourhop-aodvd", "routes"])
     said = bare.run("dpkg-query", "--show", "--showformat=${Package} ${Version}\n", *newer)
-    assert said.splitlines() == [f"{name} 0.1.0" for name in sorted(newer)], "upgraded"
+    assert said.splitlines() == [f"{name} 0.2.0" for name in sorted(newer)], "upgraded"
     assert "mesh0" in config.read_text(encoding="utf-8"), "what was changed stays"
     bare.run("dpkg", "--remove", *newer)
     assert config.exists(), "removed: the configuration stays"

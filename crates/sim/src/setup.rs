@@ -101,12 +101,13 @@ impl Setup {
 
     /// Neighbours that receive at least `least` of each other and share a channel, node by node.
     pub fn links(&self, channel: &Channel, least: Watt) -> Vec<Vec<usize>> {
+        let may_link = |from, to| self.site.as_ref().is_none_or(|site| site.may_link(from, to));
         let heard: Vec<Vec<usize>> = (0..self.positions.len())
             .map(|n| {
                 let mut heard: Vec<_> = channel
                     .neighbours(NodeId(n as u32))
                     .iter()
-                    .filter(|neighbour| neighbour.power >= least)
+                    .filter(|neighbour| neighbour.power >= least && may_link(neighbour.node, NodeId(n as u32)))
                     .map(|neighbour| neighbour.node.index())
                     .collect();
                 heard.sort_unstable();

@@ -12,6 +12,7 @@ choice! {
     Unmeasured {
         PathLoss = "path-loss", "path loss, walls and shadowing";
         NoLink = "no-link", "the same, but too weak for a link";
+        Heard = "heard", "as `path-loss`, but static routes lead over measured links alone";
         Silent = "silent", "nothing";
     }
 }

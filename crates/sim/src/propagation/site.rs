@@ -47,9 +47,16 @@ pub struct Site {
     /// The most that nodes have of each other between which no loss was measured; `None`: whatever distance and walls
     /// leave.
     pub unmeasured: Option<Watt>,
+    /// Are links only where losses were measured?
+    pub measured_alone: bool,
 }
 
 impl Site {
+    /// May a route lead from the first of two nodes to the second, if its signal is strong enough?
+    pub fn may_link(&self, from: NodeId, to: NodeId) -> bool {
+        !self.measured_alone || self.losses.contains_key(&(from, to))
+    }
+
     /// `power` that came over a way on which nothing was measured, or the most there may be of it.
     pub(super) fn capped(&self, power: Watt) -> Watt {
         match self.unmeasured {
@@ -132,7 +139,14 @@ mod tests {
     }
 
     fn site() -> Site {
-        Site { usual: USUAL, stations: BTreeMap::new(), losses: BTreeMap::new(), walls: Vec::new(), unmeasured: None }
+        Site {
+            usual: USUAL,
+            stations: BTreeMap::new(),
+            losses: BTreeMap::new(),
+            walls: Vec::new(),
+            unmeasured: None,
+            measured_alone: false,
+        }
     }
 
     fn straight(from: Position, to: Position, loss: f64) -> Wall {

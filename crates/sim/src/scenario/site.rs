@@ -433,7 +433,7 @@ impl Scenario {
     /// The most that nodes have of each other between which nothing was measured.
     fn unmeasured_power(&self, radio: &Radio) -> Option<Watt> {
         match (self.radio.unmeasured, radio) {
-            (Unmeasured::PathLoss, _) => None,
+            (Unmeasured::PathLoss | Unmeasured::Heard, _) => None,
             (Unmeasured::Silent, _) => Some(Watt(0.0)),
             (Unmeasured::NoLink, Radio::Threshold(_)) => Some(Watt(self.receiver_config().rx_threshold.0 * BELOW)),
             (Unmeasured::NoLink, Radio::Sinr(sinr)) => {
@@ -481,6 +481,7 @@ impl Scenario {
             losses: losses.iter().flat_map(measured).collect(),
             walls: walls.iter().map(|keys| Wall { corners: value::pairs(&keys.corners), loss: keys.loss }).collect(),
             unmeasured: self.unmeasured_power(&radio),
+            measured_alone: self.radio.unmeasured == Unmeasured::Heard,
             stations,
         }))
     }

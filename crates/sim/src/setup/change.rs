@@ -36,8 +36,14 @@ impl Setup {
         }
         if change.tx_power.is_some() || change.gain.is_some() || !change.losses.is_empty() {
             let usual = self.usual();
-            let open =
-                Site { usual, stations: BTreeMap::new(), losses: BTreeMap::new(), walls: Vec::new(), unmeasured: None };
+            let open = Site {
+                usual,
+                stations: BTreeMap::new(),
+                losses: BTreeMap::new(),
+                walls: Vec::new(),
+                unmeasured: None,
+                measured_alone: false,
+            };
             let site = Arc::make_mut(self.site.get_or_insert_with(|| Arc::new(open)));
             let station = site.stations.entry(node).or_insert(site.usual);
             station.tx_power = change.tx_power.unwrap_or(station.tx_power);

@@ -103,7 +103,11 @@ impl Radio {
         let Some(site) = site else { return Graph::among(places, open.range_m(link), meet) };
         let field = open.field(0).with_site(Some(site.clone()));
         Graph::among(places, field.reach_among(places), |[a, b]| {
-            meet([a, b]) && field.mean([a, b]) >= link && field.mean([b, a]) >= link
+            meet([a, b])
+                && site.may_link(a.0, b.0)
+                && site.may_link(b.0, a.0)
+                && field.mean([a, b]) >= link
+                && field.mean([b, a]) >= link
         })
     }
 }

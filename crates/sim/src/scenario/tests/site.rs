@@ -121,6 +121,12 @@ fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
         let probe = Metric::PACKET + scenario.mac.data_overhead;
         assert!(radio.receiver.success(power, probe, mbps(24)) < 0.1);
     }
+    let by_distance = near("heard");
+    assert_round_trip(&by_distance);
+    assert_eq!(hops(&by_distance), None, "no route leads over what was not measured");
+    let (setup, _) = crate::translate::setup(&by_distance, 1, &Control::new()).unwrap();
+    let (least, heard) = setup.heard(1);
+    assert!(heard.neighbours(NodeId(1)).iter().filter(|to| to.power >= least).count() > 1, "but it is heard");
     // The other radio senses what is no link.
     let plain = chain(&format!("[radio]\nunmeasured = 'no-link'\n{one}")).unwrap();
     let site = plain.site().unwrap();

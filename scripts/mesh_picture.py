@@ -32,7 +32,9 @@ Dots = list[tuple[int, float, float]]
 def draw(dots: Dots) -> Figure:
     """The picture."""
     figure, axes = style.figure(5.2, 5.0)
-    axes.fill_between(ENDS, [x / BAND for x in ENDS], [x * BAND for x in ENDS], color="0.92", zorder=1)
+    axes.fill_between(
+        ENDS, [x / BAND for x in ENDS], [x * BAND for x in ENDS], color="0.92", zorder=1, label=f"off by {BAND} at most"
+    )
     axes.plot(ENDS, ENDS, color="0.4", linewidth=1.0, zorder=2)
     for index, hops in enumerate(sorted({hops for hops, _, _ in dots})):
         chosen = [(x, y) for n, x, y in dots if n == hops]

@@ -184,7 +184,7 @@ def test_the_command(fourhop: Command, tmp_path: Path) -> None:
         (["--radio", "wimax"], "--radio: found 'wimax', allowed: 11g, 11a, 11n, 11n-5ghz, 11ac"),
         (["--flows", "0"], "--flows: found 0, allowed: a whole number from 1 to 1000"),
         (["--hops", "0"], "--hops: found 0, allowed: a whole number from 1 on"),
-        (["--unmeasured", "x"], "--unmeasured: found 'x', allowed: no-link, path-loss, silent"),
+        (["--unmeasured", "x"], "--unmeasured: found 'x', allowed: no-link, heard, path-loss, silent"),
     ):
         refused = fourhop("import", path, *wrong)
         assert refused.returncode == 2, wrong

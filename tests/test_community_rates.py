@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fourhop.community import read, routers, tables
+import fourhop
+from fourhop.community import Options, read, routers, tables, to_scenario
+from fourhop.community.links import CARRIED
 from fourhop.community.network import Network
 from fourhop.errors import FourhopError
 from tests.meshes import LINKS, imported, link, node, put, said
@@ -20,10 +22,12 @@ def test_a_list_of_rates_is_what_links_carry_in_each_direction(tmp_path: Path) -
     made = imported(put(tmp_path, "links.csv", LINKS), places, values="rate", pairs=[("a", "c")])
     document = tomllib.loads(made.toml)
     rates = {(x["from"], x["to"]): float(x["rate"].removesuffix("Mbps")) for x in document["losses"]}
-    # Six tenths of each, at most of the highest rate of two streams in 20 MHz.
-    assert [rates[0, 1], rates[1, 0], rates[1, 2]] == pytest.approx([0.6 * 144.4, 0.6 * 136.5, 30.0], abs=0.1)
+    # A share of each, at most of the highest rate of two streams in 20 MHz.
+    assert [rates[0, 1], rates[1, 0], rates[1, 2]] == pytest.approx(
+        [CARRIED * x for x in (144.4, 136.5, 50.0)], abs=0.1
+    )
     # c to a was not measured: it is no better than by b, and no better than the other direction.
-    assert rates[2, 0] == pytest.approx(0.6 / (1 / 40 + 1 / 136.5), abs=0.02)
+    assert rates[2, 0] == pytest.approx(CARRIED / (1 / 40 + 1 / 136.5), abs=0.02)
     assert "other is no better than the best path that there is instead: a-c" in said(made, "missing")
     radio = document["radio"]
     assert (radio["phy"], radio["width"], radio["streams"]) == ("ht", "20MHz", 2)
@@ -33,6 +37,7 @@ def test_a_list_of_rates_is_what_links_carry_in_each_direction(tmp_path: Path) -
     assert document["link"]["packet_cost"] == "190us"
     assert [(x["from"], x["to"]) for x in document["flows"]] == [(0, 2)]
     assert "wired" not in document
+    assert radio["unmeasured"] == "heard"
 
 
 def test_kbit_of_batman_v_are_recognised(tmp_path: Path) -> None:
@@ -118,3 +123,16 @@ def test_models_choose_the_radio_and_unknown_ones_are_named(tmp_path: Path) -> N
     assert "the radio of 1 router of an unknown model: Commodore 64" in said(made, "missing")
     older = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": links}), gateways=("a",), radio="11g")
     assert "packet_cost" not in older.toml
+
+
+def test_pairs_without_a_rate_are_heard_and_no_route_leads_over_them(tmp_path: Path) -> None:
+    places = put(tmp_path, "p.csv", "name,x,y\na,0,0\nb,20,0\nc,40,0\n")
+    rates = put(tmp_path, "l.csv", "from,to,mbps\na,b,100\nb,a,100\nb,c,100\nc,b,100\n")
+    network = read([rates, places])
+    made = to_scenario(network, Options(pairs=[("a", "c")]))
+    assert tomllib.loads(made.toml)["radio"]["unmeasured"] == "heard"
+    assert "hear each other by their distance, but no route leads over them" in said(made, "assumed")
+    run = fourhop.run(made.scenario.with_(duration="2s", warmup="1500ms"))
+    assert run.flows["hops"].to_list() == [2]
+    far = to_scenario(network, Options(pairs=[("a", "c")], unmeasured="path-loss"))
+    assert fourhop.run(far.scenario.with_(duration="2s", warmup="1500ms")).flows["hops"].to_list() == [1]

@@ -106,3 +106,17 @@ def test_the_comparison_is_drawn_from_the_numbers_beside_it(
     assert ours.shape == drawn.shape
     # Letters may be drawn a little differently elsewhere; another number is hundreds of pixels.
     assert np.mean(np.abs(ours - drawn) > 0.2) < 5e-4
+
+
+def test_predictions_of_battlemesh_are_drawn_from_the_numbers_beside_them(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("mesh_picture", ROOT / "scripts" / "mesh_picture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    kept = ROOT / "docs" / "img" / "battlemesh-v11.png"
+    dots = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
+    script.save(dots, tmp_path / "drawn.png")
+    ours, drawn = (image.imread(path)[..., :3] for path in (kept, tmp_path / "drawn.png"))
+    assert ours.shape == drawn.shape
+    assert np.mean(np.abs(ours - drawn) > 0.2) < 5e-4

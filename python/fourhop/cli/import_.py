@@ -67,8 +67,9 @@ def command(
         str | None,
         Option(
             metavar="HOW",
-            help="Pairs without a measured link: no-link (they only disturb each other, by distance), path-loss "
-            "(distance decides all), silent. no-link if not given, silent without places.",
+            help="Pairs without a measured link: no-link (too weak for one), heard (by distance, but no route), "
+            "path-loss (distance decides all), silent. If not given, heard with rates, else no-link; silent without "
+            "places.",
         ),
     ] = None,
     set_: common.Set = None,
@@ -87,7 +88,9 @@ def command(
             radio,
             _one_of("--traffic", traffic, traffic_.TRAFFIC),  # type: ignore[arg-type]
             flows,
-            None if unmeasured is None else _one_of("--unmeasured", unmeasured, ("no-link", "path-loss", "silent")),  # type: ignore[arg-type]
+            None
+            if unmeasured is None
+            else _one_of("--unmeasured", unmeasured, ("no-link", "heard", "path-loss", "silent")),  # type: ignore[arg-type]
             set_ or (),
             target.stem,
             () if routes is None else _routes(routes),

@@ -27,9 +27,9 @@ UNKNOWN_SNR_DB = 12.0
 MOST_SNR_DB = 45.0
 """More helps no rate of 802.11."""
 
-CARRIED = 0.6
-"""Share of a link's reported bit rate that it carries before overhead. The value was fitted by hand to one mesh,
-Battlemesh v11, and has not been tested on another. We think that reported rates leave out frames lost at that rate."""
+CARRIED = 0.55
+"""Share of a link's reported bit rate that it carries before overhead, fitted to one mesh (`papers/meshes`). We think
+that reported rates are those of frames that arrive, at moments when the signal is strong."""
 
 FULL_RATE = 0.95
 """From this share of the highest rate on a rate only says that the link is good, not how good."""

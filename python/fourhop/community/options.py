@@ -10,7 +10,7 @@ from fourhop.community.choose import Part
 from fourhop.community.links import CARRIED
 
 Traffic = Literal["downloads", "uploads", "web"]
-Unmeasured = Literal["path-loss", "no-link", "silent"]
+Unmeasured = Literal["path-loss", "heard", "no-link", "silent"]
 
 FLOWS = 12
 """Nodes with traffic at the same time, unless told otherwise."""
@@ -28,7 +28,7 @@ class Options:
     traffic: Traffic = "downloads"
     flows: int = FLOWS
     unmeasured: Unmeasured | None = None
-    """`None`: `no-link` where links were measured and places are known, `silent` without places."""
+    """`None`: `heard` where rates were measured, `no-link` where shares were; `silent` without places."""
     overrides: Sequence[str] = ()
     """`key=value`, as for `--set`."""
     name: str = "community"

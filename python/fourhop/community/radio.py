@@ -125,6 +125,7 @@ def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
     )
     how = {
         "path-loss": "distance decides about pairs without a measured link",
+        "heard": "pairs without a measured link hear each other by their distance, but no route leads over them",
         "no-link": "pairs without a measured link disturb each other by their distance, but carry nothing",
         "silent": "pairs without a measured link have nothing of each other",
     }

@@ -12,7 +12,7 @@ from fourhop.community.channels import on_channels
 from fourhop.community.choose import choose
 from fourhop.community.document import document_of, put, toml
 from fourhop.community.network import Link, Network, Note, components
-from fourhop.community.options import Options
+from fourhop.community.options import Options, Unmeasured
 from fourhop.community.radio import RADIOS, Radio, about_air, kind_of, radio_keys, top_mbps
 from fourhop.community.traffic import carrying, flows, gateways_of, pairs, routes
 from fourhop.errors import FourhopError
@@ -66,7 +66,9 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         entries, more = links.entries(network, links.Budget.of(probe), top_mbps(probe), options.carried)
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways or list(network.nodes)[:1])
-    unmeasured = (options.unmeasured or ("silent" if placeless else "no-link")) if measured else "path-loss"
+    # Where routing lists rates, a link that it does not list is no better than the path instead: it may be heard well.
+    usual: Unmeasured = "heard" if any(link.quality == "rate" for link in network.links) else "no-link"
+    unmeasured = (options.unmeasured or ("silent" if placeless else usual)) if measured else "path-loss"
     document = document_of(network, gateways, entries, options, kind, unmeasured, farthest_m, routes(network, options))
     fading = [override for override in options.overrides if override.replace(" ", "").startswith("radio.fading=")]
     if entries and fading:

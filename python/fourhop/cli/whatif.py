@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 def command(
     file: common.File,
-    runs: Annotated[int, Option(metavar="N", help="Runs of each change.")] = 10,
+    runs: Annotated[
+        int | None, Option(metavar="N", help="Runs of each change; as many as fit into --seconds if not given.")
+    ] = None,
+    seconds: Annotated[
+        float, Option(metavar="N", help="How long to go on, about; a first answer comes before.")
+    ] = 60.0,
     places: Annotated[int, Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; the scenario's if not given.")] = None,
     out: Annotated[Path | None, common.out("DIR", "Where page and runs go; `whatif-` and the scenario's name.")] = None,
@@ -34,22 +39,34 @@ def command(
     Runs are kept in DIR: the same command goes on where it was interrupted. The page is DIR/index.html.
     """
     with common.errors():
-        from fourhop.cli.display import SweepDisplay
+        from fourhop.cli.display import Bar
         from fourhop.study import execute
         from fourhop.whatif import ask, page, to_dict
+        from fourhop.whatif.ask import MANY_NODES, SHORT
 
         scenario = common.load(file, set_, transport, duration)
+        places_ = [scenario.resolved["topology"].get(key, ()) for key in ("coordinates", "positions")]
+        if runs is None and duration is None and max(map(len, places_)) > MANY_NODES:
+            scenario = scenario.with_(**SHORT)
         folder = out or Path(f"whatif-{scenario.name if file == common.STDIN else file.stem}")
-        with SweepDisplay() as display:
+        notes = _notes(file)
+        with Bar("run 1 of each change") as bar:
             answer = ask(
-                scenario, runs=runs, places=places, seed=seed, out=folder / execute.STORE, jobs=jobs,
-                progress=display.update,
+                scenario, runs=runs, seconds=seconds, places=places, seed=seed, out=folder / execute.STORE, jobs=jobs,
+                notes=notes, progress=bar.show, first=None if json else _first,
             )  # fmt: skip
-        written = page.write(answer, folder, _notes(file))
+        written = page.write(answer, folder, notes)
     if json:
         echo(json_.dumps({"page": str(written), **to_dict(answer)}))
         return
-    echo("\n".join([*told(answer, _notes(file)), "", f"page: {written}"]))
+    echo("\n".join([*told(answer, notes), "", f"page: {written}"]))
+
+
+def _first(answer: Answer) -> None:
+    """What few runs say, while more are made."""
+    from fourhop.whatif import words
+
+    echo(f"so far, after {len(answer.results)} runs: {words.headline(answer)}", err=True)
 
 
 def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
@@ -75,6 +92,8 @@ def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
         for sentence in words.sentences(answer, change):
             say(sentence, "  ")
     lines.append("")
+    for sentence in words.otherwise(answer):
+        say(sentence)
     for label, why in answer.tried.left_out:
         say(f"not tried: {label}: {why}")
     return lines

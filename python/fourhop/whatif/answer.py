@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from fourhop.scenario import Scenario
-from fourhop.study.cells import Cells, Run
+from fourhop.study.cells import Cell, Cells, Run
 from fourhop.study.estimate import Estimate, Sample
 from fourhop.whatif.tries import TODAY, Tries, Try
+from fourhop.whatif.worlds import Worlds
 
 if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
@@ -74,6 +75,13 @@ class Effect:
             return None
         return (self.difference.value > 0.0) == (self.measure.better == "more")
 
+    @property
+    def holds(self) -> tuple[int, int]:
+        """In how many runs the change has the sign that it has on average, and of how many; a tie has none."""
+        way = math.copysign(1.0, self.difference.value)
+        pairs = zip(self.ours.values, self.today.values, strict=True)
+        return sum((ours - today) * way > 0.0 for ours, today in pairs), len(self.ours.values)
+
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
 
@@ -90,7 +98,17 @@ class Effect:
             "difference": ends(self.difference),
             "differs": self.differs,
             "better": self.good,
+            "holds": self.holds[0],
+            "runs": self.holds[1],
         }
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """What the most helpful change does if something is not as the file says or import assumes."""
+
+    label: str
+    effect: Effect
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,10 @@ class Answer:
     measures: tuple[Measure, ...]
     effects: Mapping[str, tuple[Effect, ...]]
     """Of each change, one for each measure."""
-    result: SweepResult
+    results: tuple[SweepResult, ...]
+    """A sweep over all changes for each seed, which is that of a network of its own where several fit the file."""
+    worlds: Worlds
+    otherwise: tuple[Otherwise, ...] = ()
 
     @property
     def ranked(self) -> list[Try]:
@@ -113,16 +134,18 @@ class Answer:
     @property
     def seeds(self) -> list[int]:
         """Of the runs."""
-        return [int(seed) for seed in self.result.runs["seed"].unique().sort()]
+        return [result.sweep.first_seed for result in self.results]
 
     def today(self, measure: Measure) -> Sample:
         """What is measured without a change."""
-        return cells(self.result, TODAY).measure(measure.of, measure.unit)
+        return cells(self.results, TODAY).measure(measure.of, measure.unit)
 
 
-def cells(result: SweepResult, name: str) -> Cells:
-    """The runs of one of the things that were tried."""
-    return Cells.of(result, "whatif").where(variant=name)
+def cells(results: Sequence[SweepResult], name: str) -> Cells:
+    """The runs of one of the things that were tried, of all seeds together."""
+    each = [Cells.of(result, "whatif").where(variant=name) for result in results]
+    runs = tuple(run for one in each for run in one.runs)
+    return Cells([Cell(0, {"variant": name}, runs)], results[0], "whatif")
 
 
 def _order(effects: tuple[Effect, ...]) -> float:

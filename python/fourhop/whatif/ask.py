@@ -3,67 +3,176 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fourhop import stats
+from fourhop.errors import ScenarioError
 from fourhop.limits import RUNS_LIMIT, within
 from fourhop.scenario import Scenario
 from fourhop.study.cells import Cells, Run
 from fourhop.study.flows import STARVING
-from fourhop.whatif.answer import Answer, Effect, Group, Measure, cells
-from fourhop.whatif.tries import PLACES, TODAY, tries
+from fourhop.whatif.answer import Answer, Effect, Group, Measure, Otherwise, cells
+from fourhop.whatif.tries import PLACES, TODAY, Tries, tries
+from fourhop.whatif.worlds import Worlds, fitting, others
 
 if TYPE_CHECKING:
     from fourhop.sweeps.execute import SweepProgress
+    from fourhop.sweeps.result import SweepResult
 
-RUNS = 10
-"""Runs of everything, unless told otherwise."""
+MOST_RUNS = 30
+"""Runs of everything, however fast they are, unless told otherwise."""
+
+LEAST_RUNS = 4
+"""Runs of everything, however slow they are, unless told otherwise: of fewer, intervals say nothing."""
+
+FIRST_RUNS = 2
+"""After so many runs of everything there is a first answer."""
+
+SECONDS = 60.0
+"""How long to go on, unless runs are told."""
+
+MAIN = 0.7
+"""Share of the time for the changes themselves; other radios and traffic have the rest."""
+
+MANY_NODES = 20
+"""With more nodes runs are short, unless a length or a number of runs is told."""
+
+SHORT = {"duration": "12s", "warmup": "4s"}
+
+OTHERWISE_RUNS = 3
+"""Runs of each other kind of radio and of traffic."""
 
 
 def ask(
     given: Scenario,
     *,
-    runs: int = RUNS,
+    runs: int | None = None,
+    seconds: float = SECONDS,
     places: int = PLACES,
     seed: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    progress: Callable[[SweepProgress], None] | None = None,
+    notes: Sequence[str] = (),
+    progress: Callable[[float, str], None] | None = None,
+    first: Callable[[Answer], None] | None = None,
 ) -> Answer:
     """Try everything on the network of a scenario, each with the same seeds.
 
     Args:
         given: the scenario; its transports and what its gateway does are replaced.
-        runs: runs of each; at least two, as there is no interval of one.
+        runs: runs of each; at least two, as there is no interval of one. As many as fit into `seconds` if not given.
+        seconds: how long to go on, about.
         places: places for a gateway that are tried.
         seed: seed of the first run; the scenario's if not given.
         out: folder to keep the runs in: the same call goes on where it was interrupted.
         jobs: runs at a time; all cores if not given.
-        progress: called a few times a second with a `SweepProgress`.
+        notes: what the scenario's file says that it assumes.
+        progress: called a few times a second with the share that is done, and what is being done.
+        first: called once with what few runs say.
 
     Raises what `fourhop.sweep` raises.
     """
+    if runs is not None:
+        within("runs", runs, 2, RUNS_LIMIT)
+    within("places", places, 0, 100)
+    tried = tries(given, places)
+    worlds = fitting(given, tried.network, notes)
+    clock = _Clock(seconds, runs, progress)
+    results: list[SweepResult] = []
+    while clock.goes_on(len(results)):
+        number = (given.seed if seed is None else seed) + len(results)
+        keys = worlds.keys(number)
+        variants = {each.name: each.scenario.with_(**keys) for each in tried.all}
+        results.append(_swept(variants, number, out, jobs, clock.of_round(len(results))))
+        if len(results) == FIRST_RUNS and first is not None:
+            first(_answer(given, tried, results, worlds))
+    answer = _answer(given, tried, results, worlds)
+    if runs is not None or not answer.tried.changes:
+        return answer
+    return replace(answer, otherwise=_otherwise(answer, out, jobs, clock))
+
+
+@dataclass
+class _Clock:
+    """Says whether there is time for another run of everything, and how far it all is."""
+
+    seconds: float
+    runs: int | None
+    progress: Callable[[float, str], None] | None
+    begun: float = field(default_factory=time.monotonic)
+
+    def goes_on(self, done: int) -> bool:
+        """Is there to be another?"""
+        if self.runs is not None:
+            return done < self.runs
+        so_far = time.monotonic() - self.begun
+        return done < LEAST_RUNS or (done < MOST_RUNS and so_far * (done + 1) / done <= MAIN * self.seconds)
+
+    def of_round(self, done: int) -> Callable[[SweepProgress], None] | None:
+        """For the progress of a run of everything."""
+        if self.progress is None:
+            return None
+        tell = self.progress
+
+        def told(now: SweepProgress) -> None:
+            by_time = (time.monotonic() - self.begun) / max(self.seconds, 1.0)
+            whole = by_time if self.runs is None else (done + now.fraction) / self.runs
+            tell(min(whole, 1.0), f"run {done + 1} of each change")
+
+        return told
+
+
+def _swept(
+    variants: Mapping[str, Scenario],
+    seed: int,
+    out: str | Path | None,
+    jobs: int | None,
+    progress: Callable[[SweepProgress], None] | None,
+) -> SweepResult:
+    """One run of each."""
     from fourhop.sweeps.describe import Sweep
     from fourhop.sweeps.execute import sweep
 
-    within("runs", runs, 2, RUNS_LIMIT)
-    within("places", places, 0, 100)
-    tried = tries(given, places)
-    described = Sweep(
-        variants={each.name: each.scenario for each in tried.all}, runs=runs, seed=seed, name="whatif", source=""
-    )
-    result = sweep(described, out=out, jobs=jobs, progress=progress)
-    today = cells(result, TODAY)
+    described = Sweep(variants=variants, runs=1, seed=seed, name="whatif", source="")
+    return sweep(described, out=out, jobs=jobs, progress=progress)
+
+
+def _answer(given: Scenario, tried: Tries, results: Sequence[SweepResult], worlds: Worlds) -> Answer:
+    today = cells(results, TODAY)
     groups = _groups(today)
     speeds = (_together(groups[0]), *(_speed(group) for group in groups[1:]))
     measures = (*speeds, *_whole(len(groups[0].flows), _equal_share(today)))
     effects = {
-        each.name: tuple(_effect(measure, cells(result, each.name), today) for measure in measures)
+        each.name: tuple(_effect(measure, cells(results, each.name), today) for measure in measures)
         for each in tried.changes
     }
-    return Answer(given, tried, groups, measures, effects, result)
+    return Answer(given, tried, groups, measures, effects, tuple(results), worlds)
+
+
+def _otherwise(answer: Answer, out: str | Path | None, jobs: int | None, clock: _Clock) -> tuple[Otherwise, ...]:
+    """The most helpful change on other radios and with other traffic."""
+    best = answer.ranked[0]
+    made = []
+    for label, keys in others(answer.scenario):
+        try:
+            variants = {
+                each.name: each.scenario.with_(**{**answer.worlds.keys(answer.seeds[0]), **keys})
+                for each in (answer.tried.today, best)
+            }
+        except ScenarioError:
+            # Keys that this scenario gives and that the other radio has no use for.
+            continue
+        results = [
+            _swept(variants, seed, out, jobs, clock.of_round(len(answer.results)))
+            for seed in answer.seeds[:OTHERWISE_RUNS]
+        ]
+        effect = _effect(answer.measures[0], cells(results, best.name), cells(results, TODAY))
+        made.append(Otherwise(label, effect))
+    return tuple(made)
 
 
 def _effect(measure: Measure, ours: Cells, today: Cells) -> Effect:

@@ -12,7 +12,7 @@ from fourhop.whatif.words import headline, sentences, today, verdict
 
 def to_dict(answer: Answer) -> dict[str, Any]:
     """Everything that was measured and said, for JSON."""
-    flows = cells(answer.result, TODAY)
+    flows = cells(answer.results, TODAY)
     return {
         "scenario": answer.scenario.name,
         "fourhop": version(),
@@ -44,5 +44,8 @@ def to_dict(answer: Answer) -> dict[str, Any]:
             }
             for each in answer.ranked
         ],
+        "networks": len(answer.results) if answer.worlds.several else 1,
+        "law": vars(answer.worlds.law),
+        "otherwise": [{"label": each.label, **each.effect.to_dict()} for each in answer.otherwise],
         "left_out": [{"label": label, "why": why} for label, why in answer.tried.left_out],
     }  # fmt: skip

@@ -12,8 +12,9 @@ from typing import Any
 from fourhop import text
 from fourhop.study.estimate import number
 from fourhop.whatif import words
-from fourhop.whatif.answer import Answer, Effect
+from fourhop.whatif.answer import Answer, Effect, cells
 from fourhop.whatif.map import CLASSES, picture, tried_places
+from fourhop.whatif.tries import TODAY
 
 PAGE = "index.html"
 
@@ -71,6 +72,7 @@ def html(answer: Answer, notes: Iterable[str] = ()) -> str:
         classes=CLASSES,
         numbered=[(n, names[n], n in network.gateways) for n in dict.fromkeys(itertools.chain(*shown)) if n in names],
         changes=[_change(answer, each) for each in answer.ranked],
+        otherwise=words.otherwise(answer),
         verdicts=words.VERDICTS,
         ticks=[{"at": _place(tick), "label": _tick(tick)} for tick in _TICKS],
         columns=[f"{each.label} ({each.unit})" if each.unit else each.label for each in answer.measures],
@@ -90,15 +92,12 @@ def html(answer: Answer, notes: Iterable[str] = ()) -> str:
 
 def _speeds(answer: Answer) -> dict[int, float]:
     """Today's mean speed of each node with traffic, in Mbit/s."""
-    from fourhop.study.cells import Cells
-    from fourhop.whatif.tries import TODAY
-
-    cells = Cells.of(answer.result, "whatif").where(variant=TODAY)
+    today = cells(answer.results, TODAY)
     found = {}
     for flow in answer.tried.network.flows:
         end = flow["to"] if flow["from"] is None else flow["from"]
-        if end is not None and flow["name"] in cells.flows:
-            found[end] = 1e-3 * cells.goodput(flow["name"]).mean
+        if end is not None and flow["name"] in today.flows:
+            found[end] = 1e-3 * today.goodput(flow["name"]).mean
     return found
 
 
@@ -126,9 +125,15 @@ def _bar(effect: Effect) -> dict[str, Any]:
         "low": _place(low) if known else 0.0,
         "width": round(_place(high) - _place(low), 2) if known else 0.0,
         "good": {True: "more", False: "fewer", None: "same"}[effect.good],
-        "value": f"{ratio.value:.2f}×" if known else "-",
-        "interval": f"[{ratio.low:.2f}, {ratio.high:.2f}]" if ratio.low is not None and ratio.high is not None else "",
+        "value": f"{_short(ratio.value)}×" if known else "-",
+        "interval": f"[{_short(ratio.low)}, {_short(ratio.high)}]"
+        if ratio.low is not None and ratio.high is not None
+        else "",
     }
+
+
+def _short(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10.0 else f"{ratio:.0f}"
 
 
 def _tick(ratio: float) -> str:

@@ -54,12 +54,14 @@ def sentences(answer: Answer, change: Try) -> list[str]:
     said = []
     # Thirds say more than the whole, where they differ.
     thirds = [effect for effect in speeds[1:] if effect.differs]
-    told = [_speed(effect, what) for effect in reversed(thirds)]
+    networks = answer.worlds.several
+    told = [_speed(effect, what) + _in_networks(effect, networks) for effect in reversed(thirds)]
     if told:
         said.append("; ".join([told[0], *(_again(each, what) for each in told[1:])]) + ".")
     whole = speeds[0]
     if whole.differs:
-        said.append(_speed(whole, f"All {what.lower()} together", together=True) + ".")
+        together = _speed(whole, f"All {what.lower()} together", together=True)
+        said.append(f"{together}{_in_networks(whole, networks)}.")
     elif not thirds:
         said.append(f"{what} change by no more than these runs can tell ({_within(whole)}).")
     else:
@@ -76,6 +78,26 @@ def sentences(answer: Answer, change: Try) -> list[str]:
         said.append(
             f"Speeds are {word} even (Jain's index {fairness.ours.mean:.2f} instead of {fairness.today.mean:.2f})."
         )
+    return said
+
+
+def _in_networks(effect: Effect, networks: bool) -> str:
+    """In how many of the networks that fit the file a statement holds, where there are several."""
+    return " in {} of {} networks".format(*effect.holds) if networks else ""
+
+
+def otherwise(answer: Answer) -> list[str]:
+    """How much the answer depends on radios and traffic: the most helpful change with others."""
+    if not answer.otherwise:
+        return []
+    best, what = answer.ranked[0].label, _transfers(answer)
+    said = []
+    for each in answer.otherwise:
+        if each.effect.differs:
+            does = _speed(each.effect, f"all {what.lower()} together", together=True)
+        else:
+            does = f"nothing shows ({_within(each.effect)})"
+        said.append(f"{best}, with {each.label}: {does}.")
     return said
 
 
@@ -109,11 +131,23 @@ def unknown(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
     if gaps:
         more = f"; and {len(gaps) - _GAPS} more" if len(gaps) > _GAPS else ""
         said.append(f"The file did not say: {'; '.join(gap.split(':')[0] for gap in gaps[:_GAPS])}{more}.")
-    resolved = answer.scenario.resolved
-    losses = resolved.get("losses", [])
-    if losses and (vague := sum("snr" in each for each in losses)) * 2 > len(losses):
+    worlds = answer.worlds
+    if worlds.several:
+        losses = len(answer.scenario.resolved["losses"])
         said.append(
-            f"{vague} of {len(losses)} qualities of links only say that there is a link; distance says how good."
+            f"{len(worlds.vague)} of {losses} qualities only say that there is a link. Each run therefore has another "
+            "network that fits the file, and a statement is followed by the number of those in which it holds."
+        )
+    law = worlds.law
+    if law.refused is not None:
+        said.append(
+            f"Qualities hardly depend on distance: an exponent of {law.refused:.1f} fits them, and free space has 2. "
+            "The usual one is taken."
+        )
+    if law.links:
+        said.append(
+            f"{law.links} measured links fit an exponent of path loss of {law.exponent:.1f} [{law.low:.1f}, "
+            f"{law.high:.1f}] with a spread of {law.spread_db:.0f} dB; links too weak to be listed are not among them."
         )
     return said
 

@@ -70,7 +70,8 @@ def carrying(document: dict[str, Any], network: Network) -> dict[str, list[str]]
     """For each node those that it can exchange packets with in the model: some measured links are too weak."""
     from fourhop.picture import Network as Survey
 
-    probe = {**document, "flows": [{"from": 0, "to": 1, "transport": "cubic"}]}
+    # From the wired side: two gateways may have no path of radio links.
+    probe = {**document, "flows": [{"from": HOST, "to": 0, "transport": "cubic"}]}
     found = Survey.of(Scenario.from_dict(probe).resolved_json)
     ids = list(network.nodes)
     links = tuple(Link(ids[a], ids[b]) for (a, b), (_, both) in found.pairs.items() if both)

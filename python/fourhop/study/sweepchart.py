@@ -48,8 +48,8 @@ def chart(
     hidden = [key for key in open_ if key not in (x, by)]
     if hidden:
         shown = " and ".join(filter(None, (x, by))) or "no varied key"
-        wheres = " ".join(f"--where {key}=VALUE" for key in hidden)
-        raise FourhopError(f"one figure shows {shown}; fix the other{'s' if len(hidden) > 1 else ''}: {wheres}")
+        missing = " ".join(f"--where {key}=VALUE" for key in hidden)
+        raise FourhopError(f"one figure shows {shown}; fix the other{'s' if len(hidden) > 1 else ''}: {missing}")
     measured = named(y, cells)
     if by is None:
         # A single curve, too, says what it is, and has the colour of its transport.

@@ -225,18 +225,18 @@ class Cells:
         return self._by_seed(table, pl.col("count").sum(), "", keys)
 
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
-        """Anything that can be said of a run as a number: one value a run."""
+        """Any number that a function finds in a run: one value per run."""
         cell = self._one(keys)
         values = tuple(of(run) for run in cell.runs)
         return Sample(values, self._seeds(cell), unit, "replications" if len(values) > 1 else "none")
 
     def series(self, **keys: object) -> pl.DataFrame:
-        """The time series of the chosen cells' runs: one row a (point, seed, time, flow)."""
+        """The time series of the chosen cells' runs: one row per (point, seed, time, flow)."""
         chosen = self.where(**keys) if keys else self
         return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
 
     def queues(self, **keys: object) -> pl.DataFrame:
-        """The interface queues of the chosen cells' runs over time: one row a (point, seed, time, node)."""
+        """The interface queues of the chosen cells' runs over time: one row per (point, seed, time, node)."""
         chosen = self.where(**keys) if keys else self
         return self._result.scan("queues", [cell.index for cell in chosen._cells]).collect()
 

@@ -17,7 +17,7 @@ _HEIGHTS = (180.0, 560.0)
 _EDGE = 26.0
 
 CLASSES = (
-    ("weak", 0.0, "under 5 dB"),
+    ("weak", 0.0, "below 5 dB"),
     ("fair", 5.0, "5 to 10 dB"),
     ("good", 10.0, "10 to 20 dB"),
     ("strong", 20.0, "20 dB and more"),

@@ -36,7 +36,7 @@ USUAL_SPREAD_DB = 7.0
 """The same, section 4.9 and table 4.6: from 5.7 to 11.8 dB within buildings, about as much in streets."""
 
 _VAGUE = re.compile(r"links? on which \d+% and more arrive|links? without a quality")
-"""The notes that `fourhop import` writes of links of which nothing says how good they are."""
+"""The notes that `fourhop import` writes about links of unknown quality."""
 
 
 @dataclass(frozen=True)

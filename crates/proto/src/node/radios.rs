@@ -71,7 +71,7 @@ impl Node {
         &self.radios.at(radio).link
     }
 
-    /// The same, to be called.
+    /// Mutable MAC of a radio.
     #[inline(always)]
     pub(super) fn mac_of(&mut self, radio: usize) -> &mut Dcf {
         &mut self.radios.at_mut(radio).mac

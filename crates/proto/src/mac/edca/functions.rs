@@ -1,8 +1,8 @@
-//! Four access functions in one station: the one in front is in [`Dcf`], the others are parked here.
+//! Four access functions in one station: [`Dcf`] has the active one, the others are parked here.
 //!
-//! In front is, while the station has an exchange of its own, the function that has won the medium; otherwise, of those
-//! with a packet, the one whose wait ends first, of several the most urgent; and if none has a packet, the one whose
-//! back-off ends last, so that the medium knows of a back-off as long as there is one. Hence only its wait is a timer.
+//! While the station transmits, the active function is the one that won the medium. Otherwise it is the function with a
+//! packet whose wait ends first; the most urgent wins a tie. If no function has a packet, it is the one whose back-off
+//! ends last, so that the medium knows of each back-off. Only the active function's wait is a timer.
 
 use super::access::{Access, Counters};
 use crate::drop::DropReason;
@@ -90,7 +90,7 @@ impl Edca {
         self.parked.iter().filter_map(|function| function.sessions.as_deref())
     }
 
-    /// The same, to be called.
+    /// Mutable version of `parked_sessions`.
     pub fn parked_sessions_mut(&mut self) -> impl Iterator<Item = &mut Sessions> {
         self.parked.iter_mut().filter_map(|function| function.sessions.as_deref_mut())
     }

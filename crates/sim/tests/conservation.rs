@@ -156,12 +156,17 @@ prop_compose! {
         if wired.is_some() {
             names.extend(["'R'".to_owned(), "'B'".to_owned(), "'B'".to_owned()]);
         }
+        let gateways = wired.as_deref().map_or(0, |side| if side.contains("[0, 1]") { 2 } else { 1 });
         for (from, to, traffic) in flows {
             // Another node than `from`.
             let from = &names[from as usize % names.len()];
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
-            let to = others[to as usize % others.len()];
-            let wired = [from, to].iter().any(|name| name.starts_with('\''));
+            let mut to: &str = others[to as usize % others.len()];
+            // Where no radio links join two gateways, a flow between them is refused.
+            if gateways == 2 && [from.as_str(), to].iter().all(|&name| name == "0" || name == "1") {
+                to = "'B'";
+            }
+            let wired = [from.as_str(), to].iter().any(|name| name.starts_with('\''));
             let elsewhere = wired || several || has_mcs;
             let traffic = if elsewhere { traffic.replace(OVER_ATP, "transport = 'newreno'") } else { traffic };
             writeln!(text, "[[flows]]\nfrom = {from}\nto = {to}\n{traffic}").unwrap();

@@ -42,7 +42,7 @@ def test_either_end_may_be_a_wired_host() -> None:
 
 def test_the_best_rate_is_about_the_mesh() -> None:
     wired = fourhop.Scenario.chain(hops=2, duration="5s").wired(["last"], ["A", "B"])
-    with pytest.raises(fourhop.FourhopError, match="flow: found 0 between two wired hosts, allowed"):
+    with pytest.raises(fourhop.FourhopError, match="flow 0 runs between two wired hosts: choose"):
         fourhop.best_rate(wired.flow("A", "B", transport="newreno"), trials=2, runs=1)
 
 

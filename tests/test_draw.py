@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fourhop import FourhopError, Scenario
-from fourhop.look import SIZES
 from fourhop.picture import Network
+from fourhop.size import SIZES
 from tests.conftest import ROOT, Command
 
 FLAT = Scenario.from_toml(ROOT / "scenarios" / "flat.toml")

@@ -311,7 +311,7 @@ def test_a_check_that_could_not_answer_and_a_record_of_an_earlier_version_are_sh
 
 
 def test_a_report_needs_records(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match="found no record of a figure"):
+    with pytest.raises(FourhopError, match="no figures here: run `fourhop reproduce`"):
         report.build(tmp_path)
     (tmp_path / "figures" / "one").mkdir(parents=True)
     (tmp_path / "figures" / "one" / "broken.json").write_text("{", encoding="utf-8")

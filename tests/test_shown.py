@@ -102,7 +102,7 @@ def test_the_command_prints_csv_and_nothing_else(fourhop: Command, chain: Path, 
     assert [row["tcp.window"] for row in rows] == ["2", "4"]
     assert fourhop("results", "kept", "--csv").stdout == swept.stdout
     assert len(fourhop("results", "kept", "--csv", "--table", "flows").stdout.splitlines()) == 5
-    assert "--table: found flows alone" in fourhop("results", "kept", "--table", "flows").stderr
+    assert "--table: needs --csv" in fourhop("results", "kept", "--table", "flows").stderr
     assert (
         "table: found 'tables', allowed: points, runs"
         in fourhop("results", "kept", "--csv", "--table", "tables").stderr

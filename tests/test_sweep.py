@@ -127,7 +127,7 @@ def test_other_contradictions_are_named() -> None:
         Sweep(SHORT, precision="5%", precision_of="all")  # type: ignore[arg-type]
     with pytest.raises(fourhop.FourhopError, match="seed: found -1"):
         Sweep(SHORT, seed=-1)
-    with pytest.raises(fourhop.FourhopError, match="keys beside a Sweep"):
+    with pytest.raises(fourhop.FourhopError, match="a Sweep has its own keys"):
         fourhop.sweep(Sweep(SHORT), runs=3)
 
 

@@ -542,7 +542,7 @@ def connected(seed: int, side: str = "500m") -> bool:
 def test_results_of_a_folder_without_any(fourhop: Command, tmp_path: Path) -> None:
     result = fourhop("results", tmp_path)
     assert result.returncode == 2
-    assert "found no runs of a sweep" in result.stderr
+    assert "no sweep here: name a folder" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

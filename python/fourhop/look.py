@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from fourhop.errors import FourhopError
+from fourhop.size import Size, letters, typed
 from fourhop.study import draw
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import describe
@@ -18,17 +19,7 @@ from fourhop.study.drawing import describe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Named = Literal["column", "page", "slide"]
-Size = Named | tuple[float, float]
-"""`column`, `page` or `slide`, or width and height in inches."""
 Log = Literal["x", "y", "xy"]
-
-SIZES: Mapping[str, tuple[float, float, float]] = {
-    "column": (3.5, 2.5, 8.0),
-    "page": (7.16, 3.0, 8.0),
-    "slide": (8.0, 4.5, 16.0),
-}
-"""Width and height in inches, and letters in points: a column or the full width of a two-column paper, or a slide."""
 
 
 class Look(TypedDict, total=False):
@@ -123,33 +114,8 @@ def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | N
     return look
 
 
-def typed(size: str) -> Size:
-    """A size as a shell says it: a name, or `5x3` in inches."""
-    width, by, height = size.partition("x")
-    return cast(Size, (width, height) if by else size)
-
-
-def inches(size: Size) -> tuple[float, float]:
-    """Width and height of a size. Raises `FourhopError` for one that is not allowed."""
-    return _size(size)[:2]
-
-
 def _size(given: Any) -> tuple[float, float, float]:
-    if given is None:
-        return draw.WIDTH_IN, draw.HEIGHT_IN, draw.FONT_PT
-    if isinstance(given, str):
-        if given not in SIZES:
-            raise FourhopError(f"size: found {given!r}, allowed: {', '.join(SIZES)}, or width and height in inches")
-        return SIZES[given]
-    try:
-        width, height = map(float, given)
-    except (TypeError, ValueError):
-        raise FourhopError(
-            f"size: found {given!r}, allowed: {', '.join(SIZES)}, or width and height in inches"
-        ) from None
-    if not (1.0 <= width <= 50.0 and 1.0 <= height <= 50.0):
-        raise FourhopError(f"size: found {width:g} by {height:g} inches, allowed: 1 to 50")
-    return width, height, draw.FONT_PT if width > 4.0 else SIZES["column"][2]
+    return (draw.WIDTH_IN, draw.HEIGHT_IN, draw.FONT_PT) if given is None else letters(given)
 
 
 def _positive(axis: str, values: list[Any]) -> None:

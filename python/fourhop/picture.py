@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fourhop.look import Size
+    from fourhop.size import Size
 
 _WIDTH_IN = 6.8
 _HEIGHTS_IN = (2.6, 7.0)
@@ -122,10 +122,10 @@ class Network:
         least, most = _HEIGHTS_IN
         height = 0.78 * _WIDTH_IN * (high + 2.0 * margin) / (wide + 2.0 * margin) + 0.9 + 0.2 * rows
         if ax is None:
-            from fourhop import look
+            from fourhop import size as sizes
 
             fitting = (_WIDTH_IN, min(max(height, least), most))
-            made, axes = style.figure(*(fitting if size is None else look.inches(size)))
+            made, axes = style.figure(*(fitting if size is None else sizes.inches(size)))
         else:
             made, axes = cast("Figure", ax.get_figure(root=True)), style.empty(ax)
         axes.grid(visible=False)

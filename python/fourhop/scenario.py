@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fourhop.look import Size
+    from fourhop.size import Size
 
 Quantity = str
 """A number with its unit: `"2Mbps"`, `"200m"`, `"40ms"`, `"1460B"`."""

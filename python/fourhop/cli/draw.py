@@ -23,8 +23,8 @@ def command(
     """Draw the network: nodes, links by their margin, walls, flows."""
     with common.errors():
         from fourhop import plots
-        from fourhop.look import typed
         from fourhop.picture import Network
+        from fourhop.size import typed
 
         network = Network.of(common.load(file, set_, transport, duration, flows=False).resolved_json, seed)
         written = plots.write(network.figure(size=None if size is None else typed(size)), out)

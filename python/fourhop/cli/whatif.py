@@ -22,9 +22,7 @@ def command(
     runs: Annotated[
         int | None, Option(metavar="N", help="Runs of each change; as many as fit into --seconds if not given.")
     ] = None,
-    seconds: Annotated[
-        float, Option(metavar="N", help="How long to go on, about; a first answer comes before.")
-    ] = 60.0,
+    seconds: Annotated[int, Option(metavar="N", help="How long to go on, about; a first answer comes before.")] = 60,
     places: Annotated[int, Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; the scenario's if not given.")] = None,
     out: Annotated[Path | None, common.out("DIR", "Where page and runs go; `whatif-` and the scenario's name.")] = None,

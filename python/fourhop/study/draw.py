@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fourhop import style
+from fourhop.size import FONT_PT
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import Curve, Drawing, describe
 
@@ -41,8 +42,6 @@ HEIGHT_IN = 3.4
 LEGEND_IN = 0.19
 """A row of the legend."""
 
-FONT_PT = 10.0
-"""Of letters; those of a legend are smaller."""
 _LEGEND = 0.9
 
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "triangle down": "v"}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from fourhop.errors import FourhopError
-from fourhop.size import Size, letters, typed
+from fourhop.size import FONT_PT, Size, letters, typed
 from fourhop.study import draw
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import describe
@@ -115,7 +115,7 @@ def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | N
 
 
 def _size(given: Any) -> tuple[float, float, float]:
-    return (draw.WIDTH_IN, draw.HEIGHT_IN, draw.FONT_PT) if given is None else letters(given)
+    return (draw.WIDTH_IN, draw.HEIGHT_IN, FONT_PT) if given is None else letters(given)
 
 
 def _positive(axis: str, values: list[Any]) -> None:

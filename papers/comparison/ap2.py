@@ -166,6 +166,11 @@ def share_sent_again(cells: Cells) -> float:
     return sum(again for again, _ in sent) / max(1, sum(all_ for _, all_ in sent))
 
 
+def over(one: float, other: float) -> float:
+    """Their ratio; unknown where nothing arrives, as in the shortest runs of `--quick`."""
+    return one / other if other > 0.0 else math.nan
+
+
 def geometric(ratios: Sequence[float]) -> Estimate:
     """Their geometric mean, with Student's interval of the logarithms."""
     logs = Sample(tuple(math.log(max(each, 1e-3)) for each in ratios), tuple(range(len(ratios)))).estimate
@@ -180,13 +185,13 @@ def geometric(ratios: Sequence[float]) -> Estimate:
 def of_best(data: Data, kind: str, name: str) -> list[float]:
     """Goodput as a share of the rival that carries most, network by network."""
     best = {n: max(goodput(at(data, kind, n, rival)) for rival in RIVALS) for n in numbers()}
-    return [goodput(at(data, kind, n, name)) / best[n] for n in numbers()]
+    return [over(goodput(at(data, kind, n, name)), best[n]) for n in numbers()]
 
 
 def trips(data: Data, kind: str, name: str) -> list[float]:
     """Round trip beside CUBIC's or TCP-AP's, network by network."""
     other = BESIDE.get(kind, "cubic")
-    return [round_trip(at(data, kind, n, name)) / round_trip(at(data, kind, n, other)) for n in numbers()]
+    return [over(round_trip(at(data, kind, n, name)), round_trip(at(data, kind, n, other))) for n in numbers()]
 
 
 @study.chart_each(
@@ -251,7 +256,7 @@ def beside_hull(data: Data, kind: str) -> list[float]:
         ours = at(data, kind, n, "ap2")
         fixed = [at(data, kind, n, f"{size}", "_windows") for size in WINDOWS]
         points = [(0.0, 0.0), *sorted((round_trip(each), goodput(each)) for each in fixed)]
-        found.append(goodput(ours) / hull_at(round_trip(ours), points))
+        found.append(over(goodput(ours), hull_at(round_trip(ours), points)))
     return found
 
 
@@ -301,7 +306,7 @@ def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:
         for kind in WHERE.get(part, RADIOS_OF_TODAY)
         for n in some()
     ]
-    return geometric([of(without) / of(whole) for without, whole in pairs])
+    return geometric([over(of(without), of(whole)) for without, whole in pairs])
 
 
 @study.chart
@@ -327,7 +332,7 @@ def meets(data: Data, each: str) -> Claim:
 
 
 def beside_bbr(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
-    return geometric([of(at(data, kind, n, "ap2")) / of(at(data, kind, n, "bbr")) for n in numbers()])
+    return geometric([over(of(at(data, kind, n, "ap2")), of(at(data, kind, n, "bbr"))) for n in numbers()])
 
 
 @study.check_each(CLASSES, "AP2 carries as much as BBR, less a twentieth: {}", paper=OUR_OWN)

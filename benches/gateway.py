@@ -255,7 +255,7 @@ def spent(pid: int | None) -> float:
 def speed() -> None:
     """Through three namespaces: TCP segments of 240 bytes that nobody answers, of a node that is not paced."""
     sys.path.insert(0, str(ROOT))
-    from tests.linux.test_gateway import NODE, Border
+    from tests.linux.border import NODE, Border
 
     examples = ROOT / "target" / "release" / "examples"
 

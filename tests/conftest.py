@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import resource
@@ -11,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,20 @@ from hypothesis import HealthCheck, settings
 from fourhop import cli
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def loaded(path: str) -> ModuleType:
+    """A program of the project, such as `scripts/measured.py`, as a module."""
+    name = Path(path).stem
+    spec = importlib.util.spec_from_file_location(name, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Its dataclasses look for their module by its name.
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
 
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
 """A terminal without colours."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import tomllib
@@ -18,7 +17,7 @@ from fourhop.community.links import Budget
 from fourhop.community.network import components, hops_from
 from fourhop.errors import FourhopError
 from fourhop.picture import Network as Survey
-from tests.conftest import ROOT, Command
+from tests.conftest import Command, loaded
 from tests.meshes import EXAMPLE, MAP, imported, link, node, put, said
 
 
@@ -150,11 +149,7 @@ def test_parts_and_hops_are_found() -> None:
 
 
 def test_the_example_is_what_its_script_draws_and_says_that_it_is_synthetic() -> None:
-    spec = importlib.util.spec_from_file_location("synthetic_mesh", ROOT / "scripts" / "synthetic_mesh.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = loaded("scripts/synthetic_mesh.py")
     assert EXAMPLE.read_text(encoding="utf-8") == script.text()
     assert "no such network exists" in json.loads(EXAMPLE.read_text(encoding="utf-8"))["synthetic"]
     assert EXAMPLE.stat().st_size < 40_000

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from fourhop import Scenario, _core
-from tests.conftest import ROOT
+from tests.conftest import ROOT, loaded
 
-
-def load(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-guided: Any = load("guided", ROOT / "packaging" / "guided.py")
+guided: Any = loaded("packaging/guided.py")
 
 
 RECORDED = {"rustc": "rustc 1.95.0 (59807616e 2026-04-14)", "target": "x86_64-unknown-linux-gnu", "names": "0" * 16}

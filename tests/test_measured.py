@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from fourhop.errors import FourhopError
 from fourhop.study import OUR_OWN, execute, find, measured
-from tests.conftest import ROOT
+from tests.conftest import ROOT, loaded
 from tests.study.conftest import TINY
 
 KEPT: dict[str, Any] = {
@@ -47,12 +46,7 @@ KEPT: dict[str, Any] = {
 
 
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("measured_script", ROOT / "scripts" / "measured.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("scripts/measured.py")
 
 
 @pytest.mark.parametrize(

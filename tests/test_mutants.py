@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.conftest import loaded
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "mutants.py"
 SOURCE = """\
@@ -31,12 +31,7 @@ fn thrice(x: u32) -> u32 {
 
 @pytest.fixture
 def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutants", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "mutants", module)
-    spec.loader.exec_module(module)
+    module = loaded("scripts/mutants.py")
     monkeypatch.setattr(module, "TREE", tmp_path)
     (tmp_path / "lib.rs").write_text(SOURCE, encoding="utf-8")
     return module

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from fourhop.cli import demo
 from fourhop.study.cells import Cells
 from fourhop.study.estimate import Sample
 from fourhop.study.measures import MEASURES
-from tests.conftest import ROOT
+from tests.conftest import ROOT, loaded
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +50,7 @@ def test_what_the_readme_says_of_the_demo(cells: Cells) -> None:
 @pytest.fixture(scope="module")
 def picture() -> types.ModuleType:
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location("comparison_picture", ROOT / "scripts" / "comparison_picture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["comparison_picture"] = made
-    spec.loader.exec_module(made)
-    return made
+    return loaded("scripts/comparison_picture.py")
 
 
 def sample(*values: float) -> Sample:
@@ -109,11 +101,7 @@ def test_the_comparison_is_drawn_from_the_numbers_beside_it(
 
 
 def test_predictions_of_battlemesh_are_drawn_from_the_numbers_beside_them(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("mesh_picture", ROOT / "scripts" / "mesh_picture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = loaded("scripts/mesh_picture.py")
     kept = ROOT / "docs" / "img" / "battlemesh-v11.png"
     dots = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
     script.save(dots, tmp_path / "drawn.png")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import importlib.util
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import loaded
 
 TODAY = datetime.date(2026, 11, 23)
 MANIFEST = '[workspace]\n\n[workspace.package]\nversion = "0.2.0"\n'
@@ -28,10 +27,6 @@ LOCK = '[[package]]\nname = "fourhop-sim"\nversion = "0.2.0"\n'
     ],
 )
 def test_what_disagrees_is_said(manifest: str, changes: str, lock: str, said: str) -> None:
-    spec = importlib.util.spec_from_file_location("release", ROOT / "scripts" / "release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    release = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(release)
+    release = loaded("scripts/release.py")
     found = list(release.disagreements(manifest, changes, lock, TODAY))
     assert (not found) if not said else any(said in line for line in found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from fourhop.whatif.map import Tried, picture, tried_places
 from fourhop.whatif.tries import tries
 from fourhop.whatif.worlds import fitting
 from tests.browser import CHROMIUM, Chromium
-from tests.conftest import ROOT, Command
+from tests.conftest import ROOT, Command, loaded
 from tests.test_report import Tree
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -353,11 +352,7 @@ def test_the_page_is_legible_at_any_width_light_and_dark(
 
 
 def test_the_example_of_the_document_is_what_was_measured() -> None:
-    spec = importlib.util.spec_from_file_location("mesh_example", ROOT / "scripts" / "mesh_example.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = loaded("scripts/mesh_example.py")
     kept = json.loads((ROOT / "docs" / "img" / "mesh.json").read_text(encoding="utf-8"))
     text = (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
     shown = text.split("```text\n")[1].split("```")[0].splitlines()

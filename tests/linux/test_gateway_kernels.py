@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.linux.border import PROGRAM
 from tests.linux.conftest import needs
-from tests.linux.test_gateway import PROGRAM
 
 FOLDERS = [Path(name) for name in os.environ.get("FOURHOP_MODULES", "").split(":") if name]
 MODULES = ["crc32c_generic", "veth", "nf_tables", "nft_queue", "nfnetlink_queue", "nft_counter", "nft_ct"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.linux.border import PROGRAM
 from tests.linux.conftest import Emulated, Starter, needs
-from tests.linux.test_gateway import PROGRAM
 
 CHAIN = """
 profile = "standard"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.linux.test_gateway import HOST, NODE, PROGRAM, SINK, SOURCE, Border, border, end, expected, shortest
+from tests.linux.border import HOST, NODE, PROGRAM, SINK, SOURCE, Border, border, end, expected, shortest
 
 __all__ = ["border"]
 LONG = bool(os.environ.get("FOURHOP_LONG"))

@@ -22,9 +22,9 @@ import pytest
 
 from tests.linux.aodvd import PROGRAM as AODVD
 from tests.linux.aodvd import daemons
+from tests.linux.border import PROGRAM, Border, border, end
 from tests.linux.conftest import Starter, needs
 from tests.linux.test_aodvd_mesh import FORGER
-from tests.linux.test_gateway import PROGRAM, Border, border, end
 from tests.linux.test_gateway_stress import GARBAGE, quiet
 
 __all__ = ["border"]

@@ -1,0 +1,159 @@
+"""`fourhop-gateway` when it is killed, stopped, started twice, or loses its rules.
+
+Every test has three namespaces of its own, a host, the router with the gateway, and a node of the mesh, and sends to
+nobody else.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.linux.border import (
+    PROGRAM,
+    Border,
+    border,
+    end,
+    program,
+    shortest,
+)
+from tests.linux.conftest import needs
+
+__all__ = ["border"]
+
+
+def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Border) -> None:
+    process = border.gateway()
+    with ThreadPoolExecutor(1) as threads:
+        transfer = threads.submit(border.transfer, 6_000_000)
+        border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
+        process.kill()
+        # What is left passes at once, but for what TCP has to send again first.
+        assert transfer.result() < shortest(6_000_000)
+    assert border.rules() != "", "nobody was there to take them away"
+    process = border.gateway()
+    assert border.rules().count("-A FORWARD") <= 2
+    end(process)
+    assert border.rules() == ""
+
+
+def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: Border) -> None:
+    process = border.gateway()
+    rules = border.rules()
+    second = border.run("gate", PROGRAM, "run", "--config", border.folder / "gateway.toml")
+    clean = border.run("gate", PROGRAM, "clean")
+    for done in (second, clean):
+        assert done.returncode == 2, done.stdout
+        assert f"already runs in this network namespace (process {process.pid})" in done.stderr
+    assert border.rules() == rules
+    assert border.transfer(1_000_000) > shortest(1_000_000), "the first goes on pacing"
+    # In another network namespace it is none of its business.
+    assert border.run("host", PROGRAM, "clean").returncode == 0
+    end(process)
+    assert border.run("gate", PROGRAM, "clean").returncode == 0
+
+
+def test_a_user_who_takes_its_name_first_stops_nothing(border: Border) -> None:
+    needs("setpriv")
+    script = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\\0fourhop-gateway'); s.listen(); "
+    script += "print('has it', flush=True); time.sleep(60)"
+    nobody = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+    squatter = border.start("gate", *nobody, sys.executable, "-c", script)
+    assert squatter.stdout is not None
+    assert squatter.stdout.readline() == "has it\n", squatter.communicate()
+    process = border.gateway()
+    second = border.run("gate", PROGRAM, "run", "--config", border.folder / "gateway.toml")
+    assert f"already runs in this network namespace (process {process.pid})" in second.stderr
+    end(process)
+
+
+def test_rules_that_another_program_flushes_come_back(border: Border) -> None:
+    border.gateway()
+    assert border.transfer(300_000) > shortest(300_000)
+    before = border.rules()
+    for times in (1, 2):
+        for tables in ("iptables", "ip6tables"):
+            border.run("gate", tables, "-t", "mangle", "-F")
+            border.run("gate", tables, "-t", "mangle", "-X")
+        border.run("gate", "nft", "flush", "ruleset")
+
+        def has_restored(state: dict[str, Any], least: int = times) -> bool:
+            return bool(state["totals"]["rules_restored"] >= least)
+
+        border.wait(has_restored, "the rules")
+        assert border.rules() == before
+        assert border.transfer(300_000) > shortest(300_000)
+    state = border.status()
+    assert (state["state"], state["problems"]) == ("healthy", [])
+    assert program("status", "--socket", border.socket).returncode == 0
+
+
+def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Border) -> None:
+    border.gateway()
+    assert border.status()["state"] == "idle"
+    shown = program("status", "--socket", border.socket).stdout
+    assert "no packet has come to the queue" in shown
+    assert "healthy" not in shown
+
+
+def offspring(process: subprocess.Popen[str]) -> list[int]:
+    """Processes that any of its threads has started."""
+    threads = Path(f"/proc/{process.pid}/task").iterdir()
+    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+
+
+def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
+    process = border.gateway()
+    with ThreadPoolExecutor(1) as threads:
+        # 12 s of pacing, of which it is stopped most of the time: what it held leaves, too.
+        transfer = threads.submit(border.transfer, 6_000_000)
+        border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
+        process.send_signal(signal.SIGSTOP)
+        # At most two seconds until packets pass; the rest is for a busy machine.
+        assert transfer.result() < shortest(6_000_000)
+    assert border.transfer(1_000_000) < shortest(1_000_000)
+    process.send_signal(signal.SIGCONT)
+    state = border.status()
+    assert state["totals"]["given_up"] == 1
+    assert border.transfer(1_000_000) > shortest(1_000_000), "it has its queues again"
+    assert border.status()["state"] == "healthy"
+    end(process)
+    assert border.rules() == ""
+
+
+def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
+    # The whole window of the sender waits in it.
+    process = border.gateway(more='[pace]\nsojourn = "none"')
+    (guard,) = offspring(process)
+    queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
+    with ThreadPoolExecutor(1) as threads:
+        transfer = threads.submit(border.transfer, 6_000_000)
+        deadline = time.monotonic() + 30
+        waiting, again, since = 0, 0, time.monotonic()
+        # Until the sender has learned that round trips are long: at first its time-outs take waiting for loss.
+        while waiting < 50 or time.monotonic() < since + 1.5:
+            assert time.monotonic() < deadline, (waiting, again)
+            time.sleep(0.05)
+            if (now := border.retransmitted("host")) != again:
+                again, since = now, time.monotonic()
+            waiting = max(int(line.split()[2]) for line in queues.read_text().splitlines())
+        process.kill()
+        transfer.result()
+    # The kernel would drop all that it holds for a process that ends. What is sent again is due to a busy machine.
+    assert border.retransmitted("host") - again < waiting / 2
+    process = border.gateway()
+    assert border.transfer(300_000) > shortest(300_000)
+    # Without its guard it goes on, and starts another one.
+    (guard,) = offspring(process)
+    os.kill(guard, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while offspring(process) in ([], [guard]):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert border.transfer(300_000) > shortest(300_000)

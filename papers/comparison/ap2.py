@@ -5,7 +5,7 @@ over networks: what to expect of another one of the class. The networks on which
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fourhop import Scenario, Sweep
@@ -62,36 +62,29 @@ def numbers() -> range:
     return range(FIRST, FIRST + NETWORKS)
 
 
-@study.sweep_each({kind: kind for kind in CLASSES})
-def networks(_: Profile, kind: str) -> Sweep:
+def drawn(kind: str, numbers: Iterable[int], each: Mapping[str, Mapping[str, Any]]) -> Sweep:
+    """Each of some ways to send, on networks of these numbers."""
     made = {
-        f"{n}/{name}": draw(kind, n).with_(transport=name, sample_every="20ms", **(KERNEL if name == "cubic" else {}))
-        for n in numbers()
-        for name in LABELS
+        f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", **keys) for n in numbers for name, keys in each.items()
     }
     return Sweep(variants=made, runs=1, seed=FIRST)
+
+
+@study.sweep_each({kind: kind for kind in CLASSES})
+def networks(_: Profile, kind: str) -> Sweep:
+    return drawn(kind, numbers(), {name: {"transport": name, **(KERNEL if name == "cubic" else {})} for name in LABELS})
 
 
 @study.sweep_each({f"{kind}_windows": kind for kind in CLASSES})
 def windows(_: Profile, kind: str) -> Sweep:
     """CUBIC that never has more than so many segments under way, on half of the networks."""
-    made = {
-        f"{n}/{name}": draw(kind, n).with_(transport="cubic", sample_every="20ms", **KERNEL, **{"tcp.window": name})
-        for n in some()
-        for name in WINDOWS
-    }
-    return Sweep(variants=made, runs=1, seed=FIRST)
+    return drawn(kind, some(), {str(n): {"transport": "cubic", **KERNEL, "tcp.window": n} for n in WINDOWS})
 
 
 @study.sweep_each({f"{kind}_parts": kind for kind in CLASSES})
 def parts(_: Profile, kind: str) -> Sweep:
-    made = {
-        f"{n}/{part}": draw(kind, n).with_(transport="ap2", sample_every="20ms", **{"tcp.ap2_without": part})
-        for n in some()
-        for part in PARTS
-        if kind in WHERE.get(part, RADIOS_OF_TODAY)
-    }
-    return Sweep(variants=made, runs=1, seed=FIRST)
+    taken = [part for part in PARTS if kind in WHERE.get(part, RADIOS_OF_TODAY)]
+    return drawn(kind, some(), {part: {"transport": "ap2", "tcp.ap2_without": part} for part in taken})
 
 
 SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fourhop import _core
 from fourhop.errors import FourhopError, ScenarioError
+from fourhop.plain import leaves, plain, read, to_json, to_toml, whole
 from fourhop.quantity import seconds
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Scenario:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
         """Return the scenario with these keys: nested dicts, as TOML has tables. Raises `ScenarioError`."""
-        return cls(_json(document), format="json")
+        return cls(to_json(document), format="json")
 
     @classmethod
     def from_toml(cls, path: str | Path, *, overrides: Sequence[str] = ()) -> Scenario:
@@ -152,7 +153,7 @@ class Scenario:
         >>> Scenario.chain(hops=2).name
         'chain-2'
         """
-        return cls._made(f"chain-{_whole(hops)}", {"kind": "chain", "hops": hops, "spacing": spacing}, transport, keys)
+        return cls._made(f"chain-{whole(hops)}", {"kind": "chain", "hops": hops, "spacing": spacing}, transport, keys)
 
     @classmethod
     def parallel_chains(
@@ -177,7 +178,7 @@ class Scenario:
         'parallel-chains-4-10'
         """
         several = isinstance(hops, Sequence) or hasattr(hops, "__len__")
-        lengths = [_whole(each) for each in hops] if several else [_whole(hops)]  # type: ignore[union-attr]
+        lengths = [whole(each) for each in hops] if several else [whole(hops)]  # type: ignore[union-attr]
         topology = {
             "kind": "parallel-chains",
             "hops": lengths if several else lengths[0],
@@ -199,7 +200,7 @@ class Scenario:
         >>> Scenario.cross(hops=4).name
         'cross-4'
         """
-        return cls._made(f"cross-{_whole(hops)}", {"kind": "cross", "hops": hops, "spacing": spacing}, transport, keys)
+        return cls._made(f"cross-{whole(hops)}", {"kind": "cross", "hops": hops, "spacing": spacing}, transport, keys)
 
     @classmethod
     def grid(
@@ -218,7 +219,7 @@ class Scenario:
         'grid-3x3'
         """
         topology = {"kind": "grid", "columns": columns, "rows": rows, "spacing": spacing}
-        return cls._made(f"grid-{_whole(columns)}x{_whole(rows)}", topology, transport, keys)
+        return cls._made(f"grid-{whole(columns)}x{whole(rows)}", topology, transport, keys)
 
     @classmethod
     def random(
@@ -247,7 +248,7 @@ class Scenario:
         'random-20'
         """
         topology = {"kind": "random", "nodes": nodes, "width": width, "height": height}
-        return cls._made(f"random-{_whole(nodes)}", topology, transport, keys, pairs)
+        return cls._made(f"random-{whole(nodes)}", topology, transport, keys, pairs)
 
     @classmethod
     def positions(cls, positions: Sequence[tuple[Quantity, Quantity]], **keys: Any) -> Scenario:
@@ -331,7 +332,7 @@ class Scenario:
         document.pop("wires", None)
         if wires:
             document["wires"] = [dict(wire) if isinstance(wire, Mapping) else {"ends": list(wire)} for wire in wires]
-        return self._again(_json(document), "json", self._overrides)
+        return self._again(to_json(document), "json", self._overrides)
 
     def flow(self, src: int | str, dst: int | str, *, transport: str, **keys: Any) -> Scenario:
         """Return this scenario with one more flow. The first flow you add replaces the constructor's traffic.
@@ -351,7 +352,7 @@ class Scenario:
         document["flows"] = [*document.get("flows", []), flow]
         # An override of the traffic that is gone would bring half of it back.
         kept = [each for each in self._overrides if each.split("=")[0].split(".")[0].strip() != "traffic"]
-        return self._again(_json(document), "json", kept)
+        return self._again(to_json(document), "json", kept)
 
     def with_(self, **keys: object) -> Scenario:
         """Return this scenario with keys changed.
@@ -363,7 +364,7 @@ class Scenario:
         >>> Scenario.chain(hops=4).with_(**{"tcp.window": 8}, duration="50s", radio={"rate": "11Mbps"}).duration_s
         50.0
         """
-        changes = [f"{path}={_toml(value)}" for path, value in _leaves(plain(keys))]
+        changes = [f"{path}={to_toml(value)}" for path, value in leaves(plain(keys))]
         return self._again(self._text, self._format, [*self._overrides, *changes], WITH)
 
     def overridden(self, overrides: Sequence[str]) -> Scenario:
@@ -561,54 +562,3 @@ def schema() -> dict[str, Any]:
     'object'
     """
     return cast(dict[str, Any], json.loads(_core.schema()))
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: numpy's numbers and arrays become Python's, tuples lists."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, list | tuple | range) else value
-
-
-def _whole(number: Any) -> Any:
-    """`4.0` as `4`; anything else as it is, for the simulator to judge."""
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _json(document: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(plain(document))
-    except TypeError as error:
-        raise FourhopError(f"scenario: {error}, allowed: texts, numbers, truths, lists and tables of them") from None
-
-
-def _leaves(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every key by its path with its value; tables are taken apart."""
-    for key, value in keys.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
-
-
-def _toml(value: object) -> str:
-    """A plain value as TOML: JSON's texts, numbers, truths and lists are TOML's, tables are not."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return _json({"value": value})[len('{"value": ') : -1]
-
-
-def read(path: Path) -> str:
-    """The text of a file. Raises `FourhopError` for one that cannot be read, or is too large to be a scenario."""
-    try:
-        if (size := path.stat().st_size) > _core.largest_scenario():
-            raise FourhopError(f"{path}: found {size} bytes, allowed: at most {_core.largest_scenario()}")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise FourhopError(f"{path}: cannot be read: not UTF-8 text at byte {error.start}") from None

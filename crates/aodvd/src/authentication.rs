@@ -14,10 +14,9 @@
 //! authenticated by itself: the receiver knows that a holder of the key has sent exactly this from this address to it.
 //! It does not know which holder, and not that the relays before were honest.
 //!
-//! Replay: of each sender only messages with a later time than its last are taken. A receiver that has not heard a
-//! sender yet, or not since its own start, has nothing to compare with; if clocks are known to agree
-//! ([`Keys::within`]), what is older than that is refused by it, too. What is sent on at once elsewhere, unchanged (a
-//! wormhole), cannot be told from the original.
+//! Replay: a receiver accepts a message only if its time is later than the sender's last. Before it has heard a sender,
+//! it has nothing to compare with. If clocks agree ([`Keys::within`]), it also refuses messages older than that. It
+//! cannot detect a message that is replayed at once elsewhere, unchanged (a wormhole).
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -1,4 +1,4 @@
-//! What the file of the configuration says, in TOML. docs/aodvd.md has the reference.
+//! The configuration file, in TOML. docs/aodvd.md has the reference.
 
 use crate::Error;
 use fourhop_proto::route::aodv::{Limits, RepairRule};
@@ -235,7 +235,7 @@ section! {
         device: String, Kind::Form(Form::Device), Both("aodv0");
         /// The socket where `routes`, `neighbours` and `top` ask.
         control: PathBuf, Kind::Text, Both("/run/fourhop-aodvd/control");
-        /// What is kept over restarts.
+        /// File for state that survives a restart.
         state: PathBuf, Kind::Text, Both("/var/lib/fourhop-aodvd/state.json");
         /// The user it goes on as, if root started it.
         user: String, Kind::Text, Both("nobody");

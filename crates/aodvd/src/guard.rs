@@ -1,4 +1,4 @@
-//! What is let in: the limits and checks that a message passes before AODV sees it.
+//! Limits and checks that a message passes before AODV sees it.
 
 use fourhop_proto::route::Aodv;
 use fourhop_proto::route::aodv::is_newer;

@@ -1,8 +1,8 @@
-//! What is kept over restarts: the numbers that RFC 3561 section 6.13 wants, and what of the system has to be restored
-//! if this process is killed.
+//! State that survives a restart: the numbers of RFC 3561 section 6.13, and the system's settings to restore if this
+//! process is killed.
 //!
-//! The numbers in the file are ahead of those in use, so that it is written once in a thousand requests, and a process
-//! that was killed goes on beyond what it has sent.
+//! The numbers in the file are ahead of those in use. The daemon therefore writes it once in a thousand requests, and
+//! never repeats a number after it was killed.
 
 use crate::Error;
 use crate::engine::Numbers;

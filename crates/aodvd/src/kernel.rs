@@ -1,10 +1,9 @@
-//! What the kernel is given: the device that catches packets without a route, the table of routes, and the variables
-//! that forwarding needs; and taking all of it back.
+//! Sets up the kernel, and undoes it: the device that catches packets without a route, the table of routes, and the
+//! variables for forwarding.
 //!
-//! Routes are in a table of their own, which a rule puts before the main one: what is there stays as it is, networks
-//! that devices are directly connected to among it. In this table the networks of the mesh lead to a TUN device, and
-//! every destination with a route has an entry of 32 bits before them. Networks behind gateways lead to the device from
-//! the main table, after whatever leads there by wire.
+//! Routes have a table of their own, which a rule puts before the main one. The main table stays as it is, with the
+//! networks of its devices. In our table the networks of the mesh lead to a TUN device; each destination with a route
+//! has a more specific /32 entry. Networks behind gateways lead to the device from the main table, after wired routes.
 
 use crate::Error;
 use crate::config::Config;

@@ -1,4 +1,4 @@
-//! What a running daemon says of itself: one structure, as JSON and as tables.
+//! The status of a running daemon: one structure, as JSON and as tables.
 
 use crate::engine::Engine;
 use fourhop_live::screen::table;

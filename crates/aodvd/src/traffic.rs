@@ -1,9 +1,8 @@
 //! Which routes the kernel has used, seen from what passes the interfaces, and which MAC address a neighbour has.
 //!
-//! Of every IPv4 packet the first bytes are looked at (packet(7)), which works on any kernel: IPv4 routes have no
-//! counters. What has passed waits in the socket and is read some ten times a second at most, so that a thousand
-//! packets wake the daemon once. Where more passes than the socket holds, some is not seen; a route is lost only if
-//! none of its packets is seen for its lifetime.
+//! IPv4 routes have no counters, so the daemon reads the first bytes of every IPv4 packet (packet(7)), on any kernel.
+//! It reads the socket at most ten times a second, so that a thousand packets wake it once. If the socket overflows, it
+//! misses packets; a route expires only if it misses all of them for the route's lifetime.
 
 use crate::engine::Interface;
 use crate::port::Port;
@@ -122,8 +121,7 @@ impl Traffic {
         }
     }
 
-    /// Somebody sends AODV from this MAC address. What is known of one that is known is kept up to date; of too many,
-    /// others are forgotten.
+    /// Notes that this MAC address sends AODV. Forgets another one if the table is full.
     fn learn(&mut self, mac: Mac, address: Ipv4Addr) {
         if self.by_mac.len() >= self.most && !self.by_mac.contains_key(&mac) {
             self.by_mac.pop_first();

@@ -1,4 +1,4 @@
-//! What of ours is in the kernel, loaded by whom ever.
+//! Finds our programs in the kernel, whoever loaded them.
 
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What this kernel offers, and what it lacks for us.
+//! Features of this kernel that the programs need.
 
 use crate::Error;
 use libbpf_rs::btf::Btf;

@@ -1,4 +1,4 @@
-//! What is known of a destination, byte by byte as `c/connection.h` and `include/fourhop_pace.h` have it.
+//! A destination, byte by byte as `c/connection.h` and `include/fourhop_pace.h` have it.
 
 use fourhop_cc::tcp_ap::variation::Spread;
 use fourhop_cc::tcp_ap::{self, ShortPath};
@@ -56,8 +56,8 @@ impl Bytes {
     }
 }
 
-/// `struct fh_params`. What has no place there is what a kernel cannot do: clocks that agree, round trips of duplicate
-/// ACKs.
+/// `struct fh_params`. It leaves out options that a kernel cannot support: synchronised clocks, and round trips of
+/// duplicate ACKs.
 pub fn params(params: &tcp_ap::Params, pacing_v: u32) -> Vec<u8> {
     let mut bytes = Bytes::default();
     let nanos = |limit: Option<Dur>, none| limit.map_or(none, Dur::as_nanos);

@@ -1,4 +1,4 @@
-//! What of the system is set while the programs are loaded, and how it was before.
+//! System settings while the programs are loaded, and their earlier values.
 //!
 //! Linux hands a device several segments of a connection at once where it can. Those leave back to back, however well
 //! the rate is kept: our congestion controls ask for one segment, a variable and a property of devices would allow more

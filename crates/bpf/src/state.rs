@@ -1,4 +1,4 @@
-//! What is written down about what is loaded, so that it can be unloaded, and restored where a process was killed.
+//! A record of loaded programs, to unload them, and to restore the system after a kill.
 
 use crate::inventory::OURS;
 use crate::settings::Change;

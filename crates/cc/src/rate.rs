@@ -1,4 +1,4 @@
-//! What the stack measures of delivery for algorithms that model the path: rate samples, and lost segments.
+//! Delivery as the stack measures it, for algorithms that model the path: rate samples, and lost segments.
 //!
 //! Source: draft-ietf-ccwg-bbr-05, section 4.1 (before: draft-cheng-iccrg-delivery-rate-estimation). Amounts are in
 //! segments.

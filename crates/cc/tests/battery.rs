@@ -1,4 +1,4 @@
-//! What holds for every algorithm of the registry, whatever the network does: one random course of a connection, driven
+//! Properties of every algorithm of the registry, whatever the network does: one random course of a connection, driven
 //! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
 
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// A request is at most so long, in bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// What becomes of a node.
+/// Fate of a node.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// Its name.
@@ -30,7 +30,7 @@ pub struct Request {
     pub power: Option<f64>,
     /// Gain of its antenna, in dB.
     pub gain: Option<f64>,
-    /// What is lost between it and others, in dB.
+    /// Losses between it and others, in dB.
     pub losses: Vec<(String, f64)>,
 }
 
@@ -102,7 +102,7 @@ impl Drop for Changes {
 /// Asks the emulation of this name for a change; what it has done.
 ///
 /// # Errors
-/// What it has refused, and why.
+/// Refused messages, by reason.
 pub fn ask(id: &str, request: &Request) -> Result<String, EmulationError> {
     let path = state::changes(id);
     let failed = || format!("cannot ask {}", path.display());

@@ -1,4 +1,4 @@
-//! What a router says of a packet that it loses (RFC 792, RFC 1812 section 4.3): a message to the sender.
+//! ICMP: a router's message to the sender of a packet that it loses (RFC 792, RFC 1812 section 4.3).
 
 use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, PacketBuilder};

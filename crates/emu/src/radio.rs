@@ -1,4 +1,4 @@
-//! What the radios of nodes hear, for programs that look at it: in mode `link` a routing daemon learns here how
+//! Receptions of the radios, for programs that look at them: in mode `link` a routing daemon learns here how
 //! strongly its node has received each frame, before the frame itself, and which frames were given up.
 //!
 //! A Unix socket that keeps the bounds of messages (`SOCK_SEQPACKET`). A client says which node it is by its MAC

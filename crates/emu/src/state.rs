@@ -1,4 +1,4 @@
-//! What is written about a running emulation, so that others find its nodes and can clean up after it.
+//! The record of a running emulation, by which others find its nodes and clean up after it.
 
 use crate::members::Member;
 use crate::program::{MEANT, NODE};

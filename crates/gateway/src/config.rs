@@ -1,4 +1,4 @@
-//! What a file in TOML says; docs/gateway.md has the reference.
+//! The configuration file, in TOML. docs/gateway.md has the reference.
 
 use fourhop_cc::tcp_ap;
 use fourhop_proto::gateway::Config as Gap;

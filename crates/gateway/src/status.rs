@@ -1,4 +1,4 @@
-//! What the program says of itself, as JSON: figures of all workers together.
+//! The status as JSON: metrics of all workers together.
 
 use fourhop_live::lateness::{Lateness, Summary};
 use fourhop_proto::gateway::{ControlCounters, Counters};

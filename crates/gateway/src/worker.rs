@@ -45,7 +45,7 @@ pub struct Shared {
     pub orders: Mutex<Option<(Gap, Arc<Routes>)>>,
     /// How often it has gone round.
     pub rounds: AtomicUsize,
-    /// What it has counted.
+    /// Its counters.
     pub report: Mutex<Report>,
 }
 

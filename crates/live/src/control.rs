@@ -1,4 +1,4 @@
-//! What a running service says of itself: its newest state as one text, to everybody on this machine who may open a
+//! The status of a running service: its newest state as one text, to everybody on this machine who may open a
 //! socket.
 
 use crate::clients::Clients;

@@ -1,4 +1,4 @@
-//! What the system refused, and while what was tried.
+//! Refusals of the system, and the attempted operation.
 
 use std::io;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! What every Linux program of fourhop needs. The only crate with unsafe code for Linux: a few system calls that no
+//! Common parts of fourhop's Linux programs. The only crate with unsafe code for Linux: a few system calls that no
 //! crate wraps, and what runs between fork and exec.
 //!
 //! | module | what |

@@ -1,4 +1,4 @@
-//! What a service tells its manager (sd_notify(3)), if there is one: that it is ready, alive, reloading or ending.
+//! Notifies the service manager (sd_notify(3)), if there is one: ready, alive, reloading, ending.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What is wrong with a file, each problem with file, line, key, what was found and what is allowed.
+//! Problems of a file, each with file, line, key, the value found and the values allowed.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! What links cost static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio
+//! Costs of links for static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio
 //! receives when nobody else sends.
 //!
 //! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way

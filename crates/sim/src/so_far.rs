@@ -1,4 +1,4 @@
-//! What a flow has done so far, for those who drive a world themselves.
+//! Progress of a flow, for callers that drive a world themselves.
 
 use crate::measure::{endpoint, received};
 use crate::setup::FlowEnds;

@@ -1,4 +1,4 @@
-//! What the network of a run looks like at its start: places, links and their margins, flows. For pictures of it.
+//! The network at the start of a run, for pictures: places, links and their margins, flows.
 
 use crate::batch::Control;
 use crate::scenario::{Scenario, ScenarioError};

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from fourhop import _core, quantity
 from fourhop.errors import FourhopError, ScenarioError
 from fourhop.limits import MAX_RUNS, MAX_SEED, MIN_RUNS, POINTS_LIMIT, RUNS_LIMIT, within
-from fourhop.scenario import WITH, Scenario, plain
+from fourhop.plain import plain
+from fourhop.scenario import WITH, Scenario
 from fourhop.sweeps import problems
 from fourhop.sweeps.schedule import Rule, aggregate_goodput, flow_goodputs
 

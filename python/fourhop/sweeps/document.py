@@ -25,7 +25,8 @@ from typing import Any
 from fourhop import quantity
 from fourhop.errors import FourhopError, ScenarioError
 from fourhop.limits import POINTS_LIMIT
-from fourhop.scenario import WITH, Scenario, read
+from fourhop.plain import read
+from fourhop.scenario import WITH, Scenario
 from fourhop.sweeps import problems
 from fourhop.sweeps.describe import Sweep
 

@@ -1,7 +1,6 @@
 //! AP2: adaptive pacing for radios that aggregate frames as well as for those that do not. docs/ap2.md derives it.
 //!
-//! Source: our own. What it keeps of TCP-AP (ElRakabawy et al. 2005) is that the hops count, and that segments are
-//! spaced; the window follows FAST (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round
+//! Source: our own. Like TCP-AP (ElRakabawy et al. 2005) it counts hops and spaces segments. The window follows FAST (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round
 //! trip
 //!
 //! ```text
@@ -20,9 +19,9 @@
 //! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
 //! more, and segments leave by twos.
 //!
-//! Towards less the window goes at once, towards more half the way, and by no more than arrives. A loss alone changes
-//! nothing, because fades lose segments; a round that loses an eighth of them takes an eighth of the window. A time-out
-//! halves it.
+//! The window falls at once and rises half the way, by no more than arrives. A single loss changes nothing, because
+//! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window. A time-out halves
+//! it.
 //!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
@@ -103,8 +102,7 @@ impl Ap2 {
         self.without == Without::Radios || self.path.has_aggregates()
     }
 
-    /// What the window may hold beyond the pipe for its own sake, whatever its rate: flows that share a path come to
-    /// equal shares.
+    /// Backlog beyond the pipe, the same at any rate, so that flows on one path converge to equal shares.
     fn own(&self) -> u64 {
         match self.has_aggregates() {
             true => (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, OWN_MOST),

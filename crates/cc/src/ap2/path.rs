@@ -1,4 +1,4 @@
-//! What a sender knows of its path: round trips, the rate of delivery, and what other layers tell.
+//! A sender's knowledge of its path: round trips, delivery rate, and measurements of other layers.
 
 use super::ONE;
 use crate::rate::{Bandwidth, RateSample};

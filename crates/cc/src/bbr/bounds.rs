@@ -1,4 +1,4 @@
-//! What losses say about the path (section 5.5.10): short-term bounds that follow what is delivered, and a long-term
+//! Bounds from losses (section 5.5.10): short-term bounds that follow what is delivered, and a long-term
 //! one that remembers how much in flight was too much.
 
 use super::{Bbr, NONE, State};

@@ -1,4 +1,4 @@
-//! What follows from the model: the pacing interval and the window (section 5.6).
+//! The pacing interval and the window from the model (section 5.6).
 
 use super::{Bbr, NONE, State};
 use crate::rate::{Bandwidth, RateSample};

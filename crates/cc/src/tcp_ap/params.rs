@@ -42,7 +42,7 @@ pub struct Params {
     pub factor: u32,
     /// Measure of variation.
     pub spread: Spread,
-    /// What paths shorter than `factor` wait for.
+    /// Wait on paths shorter than `factor`.
     pub short_path: ShortPath,
     /// Bytes of headers that count on top of the payload of a segment. Paper: those of TCP and IP, 40. Code: 112.
     pub data_overhead: u32,
@@ -85,7 +85,7 @@ impl Params {
         }
     }
 
-    /// What the authors' ns-2 agent of September 2005 does.
+    /// Behaviour of the authors' ns-2 agent of September 2005.
     pub const fn authors_code() -> Params {
         Params {
             spread: Spread::AbsoluteDeviationOfDelays,

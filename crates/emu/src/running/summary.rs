@@ -1,4 +1,4 @@
-//! What an emulation reports when it has ended, and whether its network was true in time.
+//! The report at the end of an emulation, and whether its network was true in time.
 
 use super::{Ending, Running};
 use crate::carry::Carry;

@@ -1,4 +1,4 @@
-//! What a router has: the devices that lead into its mesh, and what routes there.
+//! Finds a router's mesh devices and its routing daemon.
 
 use fourhop_live::Error;
 use fourhop_live::netlink::look::{self, Device, Listed};

@@ -1,4 +1,4 @@
-//! What the kernel knows of a device or a route, and changes to it that keep the rest.
+//! Reads devices and routes of the kernel, and changes them without touching the rest.
 
 use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
 use crate::{Error, Tried};

@@ -1,4 +1,4 @@
-//! What a Wi-Fi device knows of the stations around it: nl80211, over generic netlink.
+//! The stations around a Wi-Fi device: nl80211, over generic netlink.
 
 use super::Batch;
 use super::ask::attributes;

@@ -1,4 +1,4 @@
-//! What the kernel says by itself: neighbours that do not answer, devices that go down or come back, routes and rules
+//! Notifications of the kernel: neighbours that do not answer, devices that go down or come back, routes and rules
 //! that go.
 
 use super::ask::attributes;

@@ -1,4 +1,4 @@
-//! What one end of a flow is to its node, over a transport that is neither TCP, UDP nor ICMP.
+//! Interface between one end of a flow and its node, for transports other than TCP, UDP and ICMP.
 
 use super::ages::AgeLog;
 use super::transfer::Transfer;
@@ -17,7 +17,7 @@ pub struct FlowAddress {
     pub remote_port: u16,
 }
 
-/// What an end has counted, whatever its transport.
+/// Counters of an end, whatever its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Packets with data, repeated ones included.
@@ -30,7 +30,7 @@ pub struct Counts {
     pub fast_retransmits: u64,
 }
 
-/// What a sender knows of its path.
+/// A sender's knowledge of its path.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PathSeen {
     /// Newest round trip.
@@ -41,7 +41,7 @@ pub struct PathSeen {
     pub offered: Option<Dur>,
 }
 
-/// What an end shares with its node.
+/// State that an end shares with its node.
 #[derive(Debug)]
 pub struct Shared<'a> {
     /// Which flow.
@@ -60,7 +60,7 @@ pub struct Shared<'a> {
 pub trait FlowEnd: Sized {
     /// Options of both ends.
     type Config;
-    /// What they send each other.
+    /// Their packets.
     type Packet: TransportPacket;
 
     /// Sender and receiver of a transfer; `first` is the sender's first number.
@@ -80,7 +80,7 @@ pub trait FlowEnd: Sized {
     /// A packet of the other end.
     fn handle_packet(&mut self, now: Time, packet: &Self::Packet, shared: Shared<'_>);
 
-    /// What it has counted.
+    /// Its counters.
     fn counts(&self) -> Counts {
         Counts::default()
     }
@@ -90,7 +90,7 @@ pub trait FlowEnd: Sized {
         (0, Dur::ZERO)
     }
 
-    /// What it knows of its path.
+    /// Its knowledge of the path.
     fn path_seen(&self) -> PathSeen {
         PathSeen::default()
     }

@@ -1,4 +1,4 @@
-//! What a sender has sent: what of it has arrived, what is lost, and what goes next.
+//! A sender's segments: arrived, lost, or next to send.
 //!
 //! Data is cut into packets of one size, but for the last. Each transmission has a number, so feedback that names the
 //! newest number received tells which transmissions came before it: what of those has not arrived is lost (nothing

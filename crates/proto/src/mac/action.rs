@@ -1,4 +1,4 @@
-//! What the station tells the layers above and its driver.
+//! Outputs of a station to the layers above and its driver.
 
 use crate::drop::DropReason;
 use crate::wire::Msdu;

@@ -1,4 +1,4 @@
-//! What an exchange consists of: its states, what it carries, and the answers owed to others.
+//! Parts of an exchange: its states, what it carries, and the answers owed to others.
 
 use super::config::Config;
 use crate::wire::{Category, Msdu};

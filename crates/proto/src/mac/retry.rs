@@ -1,4 +1,4 @@
-//! What follows when a wait ends: repeats and giving up, and with them the contention window (IEEE 802.11-2020 clauses
+//! The end of a wait: repeats and giving up, and with them the contention window (IEEE 802.11-2020 clauses
 //! 10.3.3 and 10.3.4.4). The third part of [`Dcf`].
 
 use super::action::Action;

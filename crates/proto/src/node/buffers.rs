@@ -1,4 +1,4 @@
-//! What a driver lends to its nodes: where they put what they put out, and what they work with meanwhile.
+//! Buffers that a driver lends to its nodes, for their output and as working space.
 
 use super::output::Output;
 use crate::wire::Ipv4Packet;

@@ -143,7 +143,7 @@ impl Endpoint {
         sum
     }
 
-    /// What is counted whatever the transport.
+    /// Counters common to all transports.
     pub fn counts(&self) -> Counts {
         if let EndpointKind::Own(end) = &self.kind {
             return end.counts();
@@ -173,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// What runs here, and what it shares with its node.
+    /// The protocol that runs here, and the state it shares with its node.
     fn shared<'a>(&'a mut self, out: &'a mut Vec<Body>) -> (&'a mut EndpointKind, Shared<'a>) {
         let Endpoint { address, kind, received, arrived, ages, .. } = self;
         (kind, Shared { address: *address, received, arrived, ages: ages.as_deref_mut(), out })

@@ -1,4 +1,4 @@
-//! What a node tells a driver that records its packets: each step of each of them ([`Note`]), and changes of its
+//! A node's notes for a driver that records packets: each step of each of them ([`Note`]), and changes of its
 //! routes.
 //!
 //! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets

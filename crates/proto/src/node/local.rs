@@ -1,4 +1,4 @@
-//! What is above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
+//! Above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
 //! test), which is handed every packet that no simulated flow accepts.
 
 use super::output::Output;

@@ -1,4 +1,4 @@
-//! What leaves a node besides frames.
+//! Output of a node besides frames.
 
 use super::journal::Note;
 #[cfg(doc)]

@@ -22,7 +22,7 @@ macro_rules! transports {
                 match self { $(OwnTransport::$transport => $name,)+ }
             }
 
-            /// What it is.
+            /// Its kind.
             pub const fn summary(self) -> &'static str {
                 match self { $(OwnTransport::$transport => $summary,)+ }
             }
@@ -113,7 +113,7 @@ macro_rules! transports {
                 }
             }
 
-            /// What it has counted.
+            /// Its counters.
             pub fn counts(&self) -> Counts {
                 match self { $(OwnEnd::$transport(end) => end.counts(),)+ }
             }
@@ -122,7 +122,7 @@ macro_rules! transports {
                 match self { $(OwnEnd::$transport(end) => end.rtt_samples(),)+ }
             }
 
-            /// What it knows of its path.
+            /// Its knowledge of the path.
             pub fn path_seen(&self) -> PathSeen {
                 match self { $(OwnEnd::$transport(end) => end.path_seen(),)+ }
             }

@@ -1,4 +1,4 @@
-//! What the MAC takes from the interface queue while it builds an aggregate, and what CoDel loses on that way.
+//! The MAC takes packets from the interface queue while it builds an aggregate; CoDel drops some on the way.
 
 use super::account::{Crossings, Drops};
 use super::journal::{Journal, Step};

@@ -1,4 +1,4 @@
-//! What a link costs, and by that which of several paths is taken.
+//! The cost of a link, by which routing chooses a path.
 //!
 //! - ETX: De Couto, Aguayo, Bicket, Morris, "A High-Throughput Path Metric for Multi-Hop Wireless Routing", MobiCom
 //!   2003. The transmissions that a packet is expected to need over a link are 1 / (d_f d_r): d_f is the share of data

@@ -111,7 +111,7 @@ pub struct Place {
     pub addr: Ipv4Addr,
     /// Draws the random delays of its messages.
     pub jitter: Stream,
-    /// What is behind its node, if that is a gateway.
+    /// Networks behind its node, if that is a gateway.
     pub serves: Option<Prefix>,
     /// Which addresses are behind gateways.
     pub plan: AddressPlan,

@@ -1,4 +1,4 @@
-//! What belongs to the receiver: when it acknowledges and how much window it offers.
+//! The receiver: when it acknowledges, and the window it offers.
 
 use super::adhoc;
 use fourhop_units::{Dur, Time};

@@ -1,4 +1,4 @@
-//! What the sender may use of its connection during one call: the instant, the receiver, which fills in the other half
+//! The sender's view of its connection during one call: the instant, the receiver, which fills in the other half
 //! of every header, the timers and the driver's buffer.
 
 use super::action::Action;

@@ -4,7 +4,7 @@
 use super::packet::IPV4_HEADER;
 use super::{AodvMessage, BabelMessage};
 
-/// What the layers below routing ask of a message. To add a protocol's, implement this and add a row at the end.
+/// Interface of a routing message to the layers below. To add a protocol's, implement this and add a row at the end.
 pub trait Message {
     /// UDP port of the protocol, from and to which its messages go.
     const PORT: u16;

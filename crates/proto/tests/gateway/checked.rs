@@ -161,7 +161,7 @@ pub fn small() -> Config {
 
 /// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back,
 /// or a packet comes whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
-/// What the gateway has counted.
+/// The gateway's counters.
 pub fn exercise(data: &[u8]) -> Counters {
     let mut checked = Checked::new(small());
     let mut rest = data;

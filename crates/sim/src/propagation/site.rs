@@ -1,4 +1,4 @@
-//! What is particular about one place: transmitters and antennas that differ from node to node, losses that were
+//! Particulars of one place: transmitters and antennas that differ from node to node, losses that were
 //! measured between two nodes, and walls.
 //!
 //! Source: the link budget of Rappaport, Wireless Communications, section 4.2 (Friis): the received power in dBm is the

@@ -44,7 +44,7 @@ impl Scenario {
         self.routing.metric.of_links(self.mac_config().access_overhead(Metric::PACKET))
     }
 
-    /// What routes packets, with its options.
+    /// The routing protocol, with its options.
     pub fn routing_setup(&self) -> setup::Routing {
         match self.routing.protocol {
             RoutingProtocol::Static => self.link_metric().map_or(setup::Routing::Static, setup::Routing::Cheapest),

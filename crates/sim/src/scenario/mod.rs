@@ -101,7 +101,7 @@ pub struct Scenario {
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
     pub adhoc_tcp: AdhocTcp,
-    /// What single protocols are given.
+    /// Options of single protocols.
     pub own: OwnSections,
     /// Capacity measured by link layers.
     pub c3tcp: C3tcp,

@@ -11,7 +11,7 @@ use fourhop_units::{Db, NodeId, Watt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What becomes of one node.
+/// Fate of one node.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Change {
     /// It stands here.

@@ -1,4 +1,4 @@
-//! What the wired side consists of, and the routes that follow from it.
+//! The wired side, and the routes through it.
 
 use core::net::Ipv4Addr;
 use fourhop_proto::net::port;

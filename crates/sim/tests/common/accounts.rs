@@ -1,4 +1,4 @@
-//! What must hold of the accounts of any run, for tests of whole networks.
+//! Checks of the accounts of any run, for tests of whole networks.
 
 use fourhop_sim::result::RunResult;
 use proptest::prelude::*;

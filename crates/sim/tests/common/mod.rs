@@ -1,4 +1,4 @@
-//! What the tests of the simulator share.
+//! Shared by the tests of the simulator.
 
 pub mod accounts;
 

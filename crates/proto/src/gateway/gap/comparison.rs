@@ -1,4 +1,4 @@
-//! What a gateway asks of its flows from time to time: the same interval for all, and goodput control.
+//! Periodic requests of a gateway to its flows: the same interval for all, and goodput control.
 
 use super::super::Action;
 use super::super::even::Pool;

@@ -12,7 +12,7 @@ const DELAY: Dur = Dur::from_millis(40);
 const SHIFT: u8 = 7;
 const WINDOW: u32 = 64;
 
-/// What happens outside of the gateway.
+/// Events outside the gateway.
 enum Event {
     /// A segment that ends here has reached the node.
     AtNode(u32),
@@ -97,7 +97,7 @@ impl Link {
         self.pass(now);
     }
 
-    /// What the gateway lets go.
+    /// Packets that the gateway releases.
     fn pass(&mut self, now: Time) {
         for action in std::mem::take(&mut self.out) {
             let Action::Forward { packet, to } = action else { panic!("{action:?}") };

@@ -1,4 +1,4 @@
-//! What the paper describes.
+//! The paper's description.
 
 use super::*;
 use Side::{Wired, Wireless};

@@ -23,7 +23,7 @@
 //! receiver for each category, otherwise one to each receiver. Left out: delayed block ack, multi-TID and GCR, partial
 //! state, minimum MPDU start spacing, protected block ack, fragments.
 //!
-//! What the standard leaves open, and how it is here:
+//! Choices that the standard leaves open:
 //!
 //! - When a receiver has answered, what it has not got waits for another exchange, which takes its turn with what the
 //!   layer above offers next, so that one bad link does not hold up the others. Without an answer the same receiver is

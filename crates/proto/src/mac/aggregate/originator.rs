@@ -1,4 +1,4 @@
-//! What is sent to one receiver: sequence numbers, the window, retries, and requests that move the receiver on.
+//! Transmission to one receiver: sequence numbers, the window, retries, and requests that move the receiver on.
 //!
 //! ```text
 //! pending   12 ├─13─15─16─17─18─────────────┤ next_seq       13 and 15 come again, 14 was acknowledged

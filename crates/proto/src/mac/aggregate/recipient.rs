@@ -1,4 +1,4 @@
-//! What comes from one transmitter: the scoreboard that block acknowledgements are made of, and the reordering buffer.
+//! Reception from one transmitter: the scoreboard that block acknowledgements are made of, and the reordering buffer.
 //!
 //! ```text
 //! board     start ├─1─1─0─1─────────────────┤ start + 63     what was received, moved on by what lies beyond

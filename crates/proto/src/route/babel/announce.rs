@@ -1,4 +1,4 @@
-//! What is sent: Hellos and updates in their intervals, and what has waited (RFC 8966 sections 3.1, 3.4 and 3.7).
+//! Sending: Hellos and updates in their intervals, and pending messages (RFC 8966 sections 3.1, 3.4 and 3.7).
 
 use super::config::{HELLOS_FOR_IHU, centiseconds};
 use super::outbox::{Item, Waiting};

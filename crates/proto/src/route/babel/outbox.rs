@@ -1,4 +1,4 @@
-//! What waits to be said (RFC 8966 section 3.1): it is collected for a short random time, so that one packet says much,
+//! Pending messages (RFC 8966 section 3.1): it is collected for a short random time, so that one packet says much,
 //! and put into words when it leaves, so that it says what is true then.
 
 use crate::wire::BabelTlv;

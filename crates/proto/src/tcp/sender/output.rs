@@ -1,4 +1,4 @@
-//! What is sent next: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes.
+//! The next segment to send: windows, Nagle, silly-window avoidance (RFC 9293 section 3.8.6.2.1), zero-window probes.
 
 use super::Sender;
 use super::recovery::{Choice, Strategy};

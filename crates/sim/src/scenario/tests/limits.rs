@@ -1,4 +1,4 @@
-//! What is too much is refused, and much is read without delay.
+//! Too large a scenario is refused, and a large one is read without delay.
 
 use super::*;
 use crate::batch::Control;

@@ -1,4 +1,4 @@
-//! What a scenario becomes: defaults, overrides, flows, and writing.
+//! Resolved scenarios: defaults, overrides, flows, and writing.
 
 use super::*;
 use crate::scenario::key::Section;

@@ -1,4 +1,4 @@
-//! What the rows of the tables promise: each key has an effect, and what a key puts into a configuration is what its
+//! Promises of the rows of the tables: each key has an effect, and what a key puts into a configuration is what its
 //! default is read from.
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What a station was doing, as intervals, out of what it knew of its medium at each event.
+//! The activity of a station as intervals, from its view of the medium at each event.
 //!
 //! Between two events at a station everything follows from what it knew at the first: how long it still radiates, when
 //! the NAV and the EIFS end, which slots of the back-off pass. The intervals are cut there; an event that changes

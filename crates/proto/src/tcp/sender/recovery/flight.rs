@@ -1,4 +1,4 @@
-//! What became of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it
+//! The fate of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it
 //! (RFC 8985 section 5.1), and so do samples of the delivery rate.
 
 use super::delivery::{Arrived, Delivery, Stamp};

@@ -1,4 +1,4 @@
-//! What the receiver holds beyond SND.UNA according to its SACK blocks (RFC 2018), and the losses that follow from it
+//! Data that the receiver has beyond SND.UNA by its SACK blocks (RFC 2018), and the losses that follow from it
 //! (RFC 6675 section 4).
 //!
 //! Left out: D-SACK (RFC 2883), whose blocks lie below SND.UNA and are ignored.

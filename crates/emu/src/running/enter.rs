@@ -1,0 +1,95 @@
+//! Packets from devices into the network.
+
+use super::{Running, TURN, with_head};
+use crate::carry::{Mode, Refused, routed};
+use crate::fragments::fragments;
+use crate::icmp;
+use fourhop_proto::drop::DropReason;
+use fourhop_units::NodeId;
+
+impl Running {
+    /// Takes what a device has, up to its turn's end.
+    pub(super) fn take(&mut self, number: usize) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..TURN {
+            match self.emulation.nodes.devices()[number].receive(&mut buffer) {
+                Ok(Some(len)) => match self.emulation.nodes.wire_end(number) {
+                    Some(end) => self.enter_wire(end, &buffer[..len]),
+                    None => self.enter(self.node(number), &buffer[..len]),
+                },
+                Ok(None) => break,
+                Err(error) => {
+                    self.give_up(number, &error);
+                    break;
+                }
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn enter(&mut self, node: NodeId, bytes: &[u8]) {
+        // Behind the device of a node that is hosted is a kernel that has nothing to say.
+        if !self.is_hosted(node) {
+            self.enter_frame(node, bytes);
+        }
+    }
+
+    pub(super) fn enter_frame(&mut self, node: NodeId, bytes: &[u8]) {
+        if bytes.len() > self.emulation.carry.header() + self.emulation.options.mtu as usize {
+            return self.enter_long(node, bytes);
+        }
+        let now = self.now();
+        match self.emulation.carry.enter(now, node, bytes) {
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+            Ok(mut packet) => {
+                if let Some((bytes, head)) = self.emulation.carry.ip(bytes).and_then(with_head)
+                    && self.sends_from(node, head.src)
+                {
+                    self.flows.sent(now, bytes, &head);
+                }
+                self.packets.taken += 1;
+                self.underway.enter(now, &mut packet);
+                self.emulation.world.inject(node, packet);
+                self.hand_over();
+            }
+        }
+    }
+
+    /// A kernel sends over a wire, whose largest packet is that of all devices.
+    fn enter_wire(&mut self, end: usize, bytes: &[u8]) {
+        let address = self.emulation.state().members[self.emulation.nodes.wire(end)].address;
+        let long = bytes.len() > self.emulation.options.mtu as usize;
+        let packet = if long { Err(Refused::TooLong) } else { routed::enter(bytes) };
+        match packet {
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+            Ok(mut packet) => {
+                let now = self.now();
+                if let Some((bytes, head)) = with_head(bytes).filter(|(_, head)| head.src == address) {
+                    self.flows.sent(now, bytes, &head);
+                }
+                self.packets.taken += 1;
+                self.underway.enter(now, &mut packet);
+                if let Some(packet) = self.emulation.wires.enter(now, end, packet) {
+                    self.count_lost(&packet, DropReason::WiredQueueFull);
+                }
+            }
+        }
+    }
+
+    /// Takes a packet that is too long for a frame, in fragments. If it forbids them, its sender learns what fits.
+    fn enter_long(&mut self, node: NodeId, bytes: &[u8]) {
+        let routed = self.emulation.mode == Mode::Routed;
+        let mtu = self.emulation.options.mtu;
+        if let Some(pieces) = fragments(bytes, mtu as usize).filter(|_| routed) {
+            return pieces.iter().for_each(|piece| self.enter(node, piece));
+        }
+        *self.refused.entry(Refused::TooLong).or_default() += 1;
+        let Some(number) = self.number(node).filter(|_| routed) else { return };
+        let now = self.now();
+        let told = icmp::too_long(node.ipv4(), bytes, mtu);
+        if let Some(told) = told.filter(|_| self.allowances[number].take(now)) {
+            self.packets.told += 1;
+            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&told).is_err());
+        }
+    }
+}

@@ -1,4 +1,5 @@
-//! Packets that nodes send through their devices, valid and invalid: the corpus of the fuzz target `devices`, and mutations of it.
+//! Packets that nodes send through their devices, valid and invalid: the corpus of the fuzz target `devices`, and
+//! mutations of it.
 #![cfg(target_os = "linux")]
 
 #[path = "devices/checked.rs"]

@@ -1,7 +1,7 @@
 //! AP2: adaptive pacing for radios that aggregate frames as well as for those that do not. docs/ap2.md derives it.
 //!
-//! Source: our own. Like TCP-AP (ElRakabawy et al. 2005) it counts hops and spaces segments. The window follows FAST (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round
-//! trip
+//! Source: our own. Like TCP-AP (ElRakabawy et al. 2005) it counts hops and spaces segments. The window follows FAST
+//! (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round trip
 //!
 //! ```text
 //! next = window * least / mean + own + rate * target

@@ -1,5 +1,5 @@
-//! Features for real devices only: the blacklist of one-way links (RFC 3561 section 6.8), repairs that no packet begins (6.12),
-//! numbers that survive a restart (6.13).
+//! Features for real devices only: the blacklist of one-way links (RFC 3561 section 6.8), repairs that no packet begins
+//! (6.12), numbers that survive a restart (6.13).
 
 use super::*;
 

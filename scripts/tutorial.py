@@ -21,9 +21,6 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-# Seconds for a cell; all of them together take a few.
-CELL_TIMEOUT_S = 50
-
 
 @dataclass
 class Executed:
@@ -40,7 +37,7 @@ def execute(path: Path) -> Executed:
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory(prefix="fourhop-tutorial-") as folder:
         where = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, resources=where)
+        client = NotebookClient(notebook, timeout=None, startup_timeout=600, resources=where)
         # Not a word about its ports: they are on this machine only, and every message is signed.
         client.extra_arguments = ["--log-level=ERROR"]
         client.execute()

@@ -14,14 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.conftest import HANGS
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 """The browser of this machine, if there is one."""
 
 _KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "Home": 36, "End": 35}
 _KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 _TEXT = {"Enter": "\r", "Space": " "}
-
-_TIMEOUT_S = 30.0
 
 
 class Chromium:
@@ -112,7 +112,7 @@ class Chromium:
 
     def wait(self, expression: str) -> None:
         """Until an expression is true."""
-        deadline = time.monotonic() + _TIMEOUT_S
+        deadline = time.monotonic() + HANGS
         while not self.js(expression):
             assert time.monotonic() < deadline, f"never true: {expression}"
             time.sleep(0.02)

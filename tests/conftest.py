@@ -105,10 +105,14 @@ def process(tmp_path: Path) -> Command:
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
         return subprocess.run(
-            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100, check=False
+            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HANGS, check=False
         )
 
     return run
+
+
+HANGS = 900.0
+"""Seconds until a test gives up waiting: against what hangs, and long enough for a machine with anything else to do."""
 
 
 def used_by(pid: int) -> float:

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from fourhop.cli import app
-from tests.conftest import CHAIN, ROOT, Command, environment, used_by, used_by_children
+from tests.conftest import CHAIN, HANGS, ROOT, Command, environment, used_by, used_by_children
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
@@ -402,7 +402,7 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         asked = used_by(running.pid)
-        stdout, stderr = running.communicate(timeout=20)
+        stdout, stderr = running.communicate(timeout=HANGS)
     assert used_by_children() - before - asked < 1.0
     assert running.returncode == 130
     assert "Traceback" not in stderr
@@ -420,7 +420,7 @@ def test_ctrl_c_within_the_first_run(chain: Path) -> None:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         asked = used_by(running.pid)
-        stdout, stderr = running.communicate(timeout=20)
+        stdout, stderr = running.communicate(timeout=HANGS)
     assert used_by_children() - before - asked < 1.0
     assert running.returncode == 130
     assert stdout == ""
@@ -456,7 +456,7 @@ def test_ctrl_c_in_the_demo_keeps_what_finished(tmp_path: Path) -> None:
             assert running.poll() is None
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
-        _, stderr = running.communicate(timeout=20)
+        _, stderr = running.communicate(timeout=HANGS)
     assert running.returncode == 130
     assert "Traceback" not in stderr
     assert re.search(r"interrupted: \d+ of 24 runs", stderr)

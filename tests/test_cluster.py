@@ -17,7 +17,7 @@ import pytest
 import fourhop
 from fourhop import Scenario
 from fourhop.sweeps import runfile
-from tests.conftest import Command, environment
+from tests.conftest import HANGS, Command, environment
 from tests.test_sweep_runs import HOPS, SWEEP, connected, counted, kept, same, same_folders, thin_network
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
@@ -44,7 +44,7 @@ class Daemons:
                 stderr=stderr,
                 text=True,
             )
-        until = time.monotonic() + 60.0
+        until = time.monotonic() + HANGS
         while (found := re.search(pattern, log.read_text(encoding="utf-8"))) is None:
             assert process.poll() is None, log.read_text(encoding="utf-8")
             assert time.monotonic() < until, log.read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from fourhop import _core
 from fourhop.cli import app
 from fourhop.cli.options import Group
 from fourhop.sweeps import document
-from tests.conftest import ROOT, Command, environment
+from tests.conftest import HANGS, ROOT, Command, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -116,12 +116,11 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
         env=environment() | {"PATH": path},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=HANGS,
         check=False,
     )
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name not in RECIPES], ids=lambda path: path.name)
 def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -92,7 +92,6 @@ def test_contention_slows_tcp_ap_as_its_page_says() -> None:
     assert f"{median_ms('pacing_interval_s', *beside):.0f}" == slow
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("picture", "command", "made"),
     [

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fourhop
-from tests.conftest import Command
+from tests.conftest import HANGS, Command
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -18,7 +18,7 @@ needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark
 def tshark(path: Path, display_filter: str) -> list[str]:
     """The frames of a capture that a display filter shows, a line each."""
     command = ["tshark", "-n", "-r", str(path), "-Y", display_filter]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANGS).stdout.splitlines()
 
 
 def test_one_file_a_node_and_one_folder_a_seed(fourhop: Command, chain: Path, tmp_path: Path) -> None:
@@ -100,14 +100,14 @@ def fields(path: Path, display_filter: str, *names: str) -> list[list[str]]:
     """Fields of the frames that a display filter shows, with the options of C3TCP decoded."""
     command = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}", "-r", str(path), "-Y", display_filter, "-T", "fields"]
     command += [word for name in names for word in ("-e", name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANGS)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 def lua() -> bool:
     if shutil.which("tshark") is None:
         return False
-    version = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
+    version = subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=True, timeout=HANGS).stdout
     return "with Lua" in " ".join(version.split())
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import fourhop
 from tests.browser import CHROMIUM, Chromium
-from tests.conftest import ROOT, environment
+from tests.conftest import HANGS, ROOT, environment
 
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 SLIDERS = ROOT / "docs" / "sliders.ipynb"
@@ -40,7 +40,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
         env=variables,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=HANGS,
         check=False,
     )
 

@@ -13,7 +13,7 @@ import pytest
 
 import fourhop
 from fourhop import IncompleteError, Scenario
-from tests.conftest import Command, environment
+from tests.conftest import HANGS, Command, environment
 
 SHORT = Scenario.chain(hops=1, duration="2s")
 RECORDED = SHORT.with_(sample_every="10ms")
@@ -31,7 +31,7 @@ def limited(*arguments: str | Path, bytes_a_file: int) -> subprocess.CompletedPr
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_a_file, bytes_a_file)),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=HANGS,
         check=False,
     )
 
@@ -233,7 +233,7 @@ print(len(seen - {None}))
 
 def numbers(program: str, *arguments: Path | str) -> list[int]:
     command = [sys.executable, "-c", _COMMON + program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=False)
     assert done.returncode == 0, done.stderr
     return [int(each) for each in done.stdout.split()]
 
@@ -257,7 +257,7 @@ def test_results_saved_to_one_folder_at_the_same_time(tmp_path: Path) -> None:
         subprocess.Popen([*command, "--seed", str(seed)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for seed in (1, 2, 3)
     ]
-    said = [process.communicate(timeout=100)[1] for process in running]
+    said = [process.communicate(timeout=HANGS)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], said
     (seed,) = json.loads((out / "run.json").read_text(encoding="utf-8"))["seeds"]
     for table in ("flows", "series", "queues"):

@@ -22,7 +22,7 @@ from fourhop.recorded import SWEEP_STAGING
 from fourhop.sweeps import inventory, manifest, runfile, sealed, seriesfile
 from fourhop.sweeps.result import TABLES
 from fourhop.sweeps.runstore import RunStore
-from tests.conftest import Command, environment
+from tests.conftest import HANGS, Command, environment
 
 SHORT = Scenario.chain(hops=1, duration="2s")
 HOPS = {"topology.hops": [1, 2, 3]}
@@ -86,13 +86,13 @@ def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
 def stopped_at(process: subprocess.Popen[str], folder: Path, runs: int, number: signal.Signals) -> str:
     """Send a signal when so many runs are kept; the rest of what it says."""
     try:
-        until = time.monotonic() + 60.0
+        until = time.monotonic() + HANGS
         while len(kept(folder)) < runs:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
             time.sleep(0.002)
         process.send_signal(number)
-        return process.communicate(timeout=60)[1]
+        return process.communicate(timeout=HANGS)[1]
     finally:
         process.kill()
         process.wait()
@@ -151,13 +151,13 @@ def test_ctrl_c_in_python() -> None:
 def test_writers_at_the_same_time_share_a_folder(sweep_file: Path, tmp_path: Path) -> None:
     together = tmp_path / "together"
     processes = [started("sweep", sweep_file, "--out", together, "--jobs", "1", cwd=tmp_path) for _ in range(3)]
-    said = [process.communicate(timeout=100)[1] for process in processes]
+    said = [process.communicate(timeout=HANGS)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
     assert all(sum(counted(each)) == 100 for each in said)
     assert len(kept(together)) == 100
     assert not list(together.glob("runs/*/.*"))
     alone = started("sweep", sweep_file, "--out", tmp_path / "alone", cwd=tmp_path)
-    alone.communicate(timeout=100)
+    alone.communicate(timeout=HANGS)
     same_folders(together, tmp_path / "alone")
 
 
@@ -353,13 +353,13 @@ def test_what_a_killed_run_leaves_of_its_series_is_named(tmp_path: Path) -> None
     out = tmp_path / "out"
     process = started("sweep", "long.toml", "--out", out, "--jobs", "1", cwd=tmp_path)
     try:
-        until = time.monotonic() + 60.0
+        until = time.monotonic() + HANGS
         while not list(out.glob(".series*/*/*.part")):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANGS)
         assert not list(out.glob(".series*"))
     finally:
         process.kill()

@@ -16,7 +16,7 @@ import pytest
 from fourhop import agreement, validate
 from fourhop.errors import FourhopError
 from fourhop.validate import Side, below_capacity, judge, read_reference, select, side, tolerance
-from tests.conftest import Command, environment, used_by, used_by_children
+from tests.conftest import HANGS, Command, environment, used_by, used_by_children
 
 CHAIN = "rate 2\nwindow 64\nnode 0 0\nnode 200 0\nflow 0 1 1\n"
 
@@ -289,7 +289,7 @@ def test_ctrl_c_keeps_the_entries_that_finished(tmp_path: Path) -> None:
         first = process.stderr.readline()
         process.send_signal(signal.SIGINT)
         sent = used_by(process.pid)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=HANGS)
     assert "1 of 2 entries: hop/newreno" in first
     assert used_by_children() - before - sent < 1.0
     assert process.returncode == 130

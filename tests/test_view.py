@@ -25,7 +25,7 @@ import pytest
 from fourhop.errors import FourhopError
 from fourhop.view import Blobs, Server, Tables, live, page, write
 from tests import view_trace
-from tests.conftest import ROOT, Command
+from tests.conftest import HANGS, ROOT, Command
 from tests.view_trace import END_NS, MS
 
 
@@ -214,7 +214,7 @@ def test_the_page_is_what_its_sources_make(tmp_path: Path) -> None:
     if not (ROOT / "view" / "node_modules").is_dir():
         pytest.skip("view/node_modules is not there: `make view` installs it")
     made = tmp_path / "page.html"
-    subprocess.run([node, "build.mjs", str(made)], cwd=ROOT / "view", check=True, timeout=100)
+    subprocess.run([node, "build.mjs", str(made)], cwd=ROOT / "view", check=True, timeout=HANGS)
     assert made.read_text(encoding="utf-8") == page.empty(), (
         "python/fourhop/view/page.html is not up to date: run `make view`"
     )
@@ -224,7 +224,7 @@ def test_the_page_is_what_its_sources_make(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=HANGS,
     )
     assert types.returncode == 0, types.stdout
 
@@ -242,7 +242,7 @@ def serving(server: Server) -> Iterator[Server]:
 
 
 def asked(server: Server, path: str, host: str | None = None) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=HANGS)
     connection.request("GET", path, headers={} if host is None else {"Host": host})
     answer = connection.getresponse()
     body = answer.read()
@@ -301,7 +301,7 @@ def test_a_live_trace_is_pushed_as_it_grows_until_it_is_complete(tmp_path: Path)
     with serving(Server(None, live=live.Live(folder))) as server:
         assert b'data-live="yes"' in asked(server, "/")[1]
         assert asked(server, "/live")[0] == 400, "no WebSocket"
-        with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=HANGS) as connection:
             connection.sendall(
                 f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{server.server_address[1]}\r\nUpgrade: websocket\r\n"
                 "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()

@@ -15,7 +15,7 @@ import pytest
 from fourhop import Scenario, run
 from fourhop.view import Blobs, Tables, write
 from tests.browser import CHROMIUM, Chromium
-from tests.conftest import ROOT
+from tests.conftest import HANGS, ROOT
 
 LESSONS = ROOT / "docs" / "lessons"
 MS = 1_000_000
@@ -169,7 +169,7 @@ def test_after_a_button_of_a_lesson_space_plays(traces: Path, tmp_path: Path) ->
             return found["result"].get("value")
 
         def until(expression: str) -> None:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + HANGS
             while not inside(expression):
                 assert time.monotonic() < deadline, expression
                 time.sleep(0.05)

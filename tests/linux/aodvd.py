@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT
-from tests.linux.conftest import Emulated, Starter
+from tests.linux.conftest import LONGEST, Emulated, Starter
 
 PROGRAM = ROOT / "target" / "release" / "fourhop-aodvd"
 
@@ -72,7 +72,7 @@ class Daemons:
     def show(self, node: int) -> dict[str, Any]:
         """Its whole state."""
         command = [str(PROGRAM), "routes", "--json", "--control", str(self.control(node))]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
         state: dict[str, Any] = json.loads(done.stdout)
         return state
 
@@ -93,7 +93,7 @@ class Daemons:
         process = self.processes.pop(node)
         # The process started is the one in the node: `exec` becomes the program.
         subprocess.run(["kill", f"-{how}", str(process.pid)], check=True)
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=LONGEST)
         self.net.programs.remove(process)
         self.control(node).unlink(missing_ok=True)
         return said

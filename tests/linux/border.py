@@ -110,6 +110,8 @@ class Border:
         for where in ("host", "gate", "node"):
             system("ip", "netns", "add", f"{self.name}-{where}")
             system("ip", "-n", f"{self.name}-{where}", "link", "set", "lo", "up")
+            # A new namespace has the default of the machine, which may be BBR; every kernel has this one.
+            system(*self.inside(where, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno"))
         for device, where, inner, outer in (("wire0", "host", HOST, "192.0.2.1"), ("mesh0", "node", NODE, "10.9.0.1")):
             gate, end = f"{self.name}-gate", f"{self.name}-{where}"
             system("ip", "link", "add", device, "netns", gate, "type", "veth", "peer", "name", "eth0", "netns", end)
@@ -235,6 +237,6 @@ def border() -> Iterator[Border]:
 def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
     """What it says when it ends."""
     process.send_signal(how)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=LONGEST)[1]
     assert process.returncode == 0, said
     return said

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.linux.aodvd import PROGRAM, address, daemons
-from tests.linux.conftest import Starter, needs
+from tests.linux.conftest import LONGEST, Starter, needs
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 
@@ -199,7 +199,7 @@ def test_the_state_is_shown_in_a_terminal(emulate: Starter) -> None:
         )
         time.sleep(2.5)
         shown.terminate()
-        said, _ = shown.communicate(timeout=10)
+        said, _ = shown.communicate(timeout=LONGEST)
         assert shown.returncode == 0, "a signal is how it ends"
         assert said.count(address(2)) >= 2, "each second a picture, with the route"
         assert (
@@ -214,5 +214,5 @@ def test_the_state_is_shown_in_a_terminal(emulate: Starter) -> None:
 
 
 def test_the_manual_page_is_that_of_the_program() -> None:
-    said = subprocess.run([str(PROGRAM), "manual"], capture_output=True, text=True, timeout=20, check=True).stdout
+    said = subprocess.run([str(PROGRAM), "manual"], capture_output=True, text=True, timeout=LONGEST, check=True).stdout
     assert said == (ROOT / "packaging" / "fourhop-aodvd.8").read_text(encoding="utf-8"), "`make docs` writes it"

@@ -268,7 +268,7 @@ def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
         time.sleep(3)
         mesh.net.programs.remove(dump)
         dump.terminate()
-        dump.communicate(timeout=10)
+        dump.communicate(timeout=LONGEST)
         names = (
             "aodv.type",
             "ip.src",
@@ -319,7 +319,7 @@ def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
 
 
 def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=20)
+    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=LONGEST)
 
 
 @pytest.fixture
@@ -355,7 +355,7 @@ def wires() -> Iterator[list[str]]:
         yield names
     finally:
         for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=20)
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=LONGEST)
 
 
 @pytest.fixture
@@ -394,12 +394,12 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
             assert running[-1].stdout is not None
             said = running[-1].stdout.readline()
             assert "routing for" in said, said
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LONGEST
         ping = ["nsenter", f"--net=/run/netns/{wires[0]}", "ping", "-c", "2", "-i", "0.3", "-W", "1", "10.0.0.3"]
-        while subprocess.run(ping, capture_output=True, timeout=20, check=False).returncode != 0:
+        while subprocess.run(ping, capture_output=True, timeout=LONGEST, check=False).returncode != 0:
             assert time.monotonic() < deadline, "the third is not reached"
         command = ["nsenter", f"--net=/run/netns/{wires[1]}", "ip", "route", "show", "table", "142"]
-        table = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        table = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
         assert "10.0.0.1 dev left0" in table
         assert "10.0.0.3 dev right1" in table
         for process in running:
@@ -408,15 +408,15 @@ def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder
             assert values["CapEff"] == values["CapPrm"] == "0000000000001000", "CAP_NET_ADMIN alone"
             assert (values["Uid"].split()[0], values["NoNewPrivs"]) == ("65534", "1")
         command = ["nsenter", f"--net=/run/netns/{wires[1]}", "curl", "-s", "http://127.0.0.1:9466/metrics"]
-        page = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        page = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
         assert "fourhop_aodv_neighbours 2" in page
         assert 'fourhop_aodv_events_total{event="rreq_relayed"}' in page
         for process in running:
             process.terminate()
-            out, _ = process.communicate(timeout=20)
+            out, _ = process.communicate(timeout=LONGEST)
             assert (process.returncode, "warning" in out) == (0, False), out
         command = ["nsenter", f"--net=/run/netns/{wires[1]}", "ip", "rule"]
-        assert "142" not in subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        assert "142" not in subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
     finally:
         for process in running:
             process.kill()

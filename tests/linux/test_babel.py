@@ -132,7 +132,7 @@ def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
         time.sleep(4)
         net.net.programs.remove(dump)
         dump.terminate()
-        dump.communicate(timeout=10)
+        dump.communicate(timeout=LONGEST)
 
         def read(*arguments: str) -> str:
             command = ["tshark", "-o", "udp.check_checksum:TRUE", "-n", "-r", str(file), *arguments]

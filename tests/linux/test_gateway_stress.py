@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.linux.border import HOST, NODE, PROGRAM, SINK, SOURCE, Border, border, end, expected, shortest
+from tests.linux.conftest import LONGEST
 
 __all__ = ["border"]
 LONG = bool(os.environ.get("FOURHOP_LONG"))
@@ -130,7 +131,7 @@ def test_transfers_arrive_whole_however_often_it_is_killed(border: Border) -> No
             time.sleep(0.2)
             process = border.gateway()
         assert [client.result().returncode for client in clients] == [0] * count
-    lines = server.communicate(timeout=120)[0].splitlines()
+    lines = server.communicate(timeout=LONGEST)[0].splitlines()
     assert sorted(lines) == sorted(f"{size} {expected(n, size)}" for n in range(count))
     end(process)
     assert border.rules() == ""

@@ -88,7 +88,7 @@ def objects() -> set[str]:
 
 
 def nothing_is_left(before: set[str]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + LONGEST
     # The kernel frees programs and tables a little after their last user has gone.
     while (left := objects() - before) or names():
         assert time.monotonic() < deadline, (left, names())
@@ -133,7 +133,7 @@ def transfer(net: Emulated, sender: str, receiver: str, *options: str) -> subpro
     route(net, receiver, sender, "--set", "reno", "--initial-window", "0", "--quick-ack")
     net.serve(receiver, "iperf3", "-s", "-1", port=5201)
     started = net.start(sender, "iperf3", "-J", "-c", receiver, *options)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LONGEST
     while not [row for row in connections() if row["acked_bytes"] > 5_000]:
         assert started.poll() is None, started.communicate()[0]
         assert time.monotonic() < deadline
@@ -162,7 +162,7 @@ def gaps(net: Emulated, sending: subprocess.Popen[str], capture: Path) -> list[f
     listening = net.programs[0]
     sending.wait(timeout=LONGEST)
     listening.send_signal(signal.SIGINT)
-    listening.wait(timeout=20)
+    listening.wait(timeout=LONGEST)
     command = ["tcpdump", "-ttt", "-nn", "-r", str(capture), "greater 1000"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [float(line.split()[0].rpartition(":")[2]) for line in text.splitlines()][40:]
@@ -214,7 +214,7 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
         time.sleep(1)
         watching.terminate()
-        looks = [json.loads(line) for line in watching.communicate(timeout=20)[0].splitlines()]
+        looks = [json.loads(line) for line in watching.communicate(timeout=LONGEST)[0].splitlines()]
     assert watching.returncode == 0
     measured(sending)
     samples = [sum(found["samples"] for found in look) for look in looks]
@@ -274,7 +274,7 @@ def test_connections_go_on_when_the_program_is_killed(emulate: Starter, load: Lo
     assert variables(net) == ["0", "200"], "nobody was there to restore them"
     again = load("--config", load.config(f"{net.id}-n0"))
     again.terminate()
-    said = again.communicate(timeout=20)[1]
+    said = again.communicate(timeout=LONGEST)[1]
     assert f"restored what process {process.pid} had set" in said
     assert variables(net) == before
 
@@ -294,7 +294,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
             assert f"{folder}/others is there already" in cc("load", "--pin", f"{folder}/others").stderr
             assert (Path(folder) / "others").is_dir()
             process = load("--config", load.config(f"{net.id}-n0"), "--pin", f"{folder}/cc")
-            assert process.wait(timeout=20) == 0
+            assert process.wait(timeout=LONGEST) == 0
             for words in ((), ("--pin", f"{folder}/cc")):
                 assert f"loaded already, pinned in {folder}/cc" in cc("load", *words).stderr
             route(net, "n0", "n2", "--set")
@@ -396,7 +396,7 @@ def test_without_rights_the_reason_is_said(load: Loader) -> None:
         Path(folder).chmod(0o755)
         own = shutil.copy(PROGRAM, folder)
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", own]
-        done = subprocess.run([*nobody, "load"], capture_output=True, text=True, timeout=60, cwd="/", check=False)
+        done = subprocess.run([*nobody, "load"], capture_output=True, text=True, timeout=LONGEST, cwd="/", check=False)
     assert done.returncode == 2
     assert "needs root, or CAP_BPF" in done.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.linux.conftest import Starter, needs
+from tests.linux.conftest import LONGEST, Starter, needs
 
 TAP = ("--tap", "--without-flows")
 
@@ -59,7 +59,7 @@ def test_ipv6_and_its_groups_reach_one_hop(emulate: Starter) -> None:
     if not Path("/proc/sys/net/ipv6").exists():
         net.end()
         return
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + LONGEST
     while "tentative" in net.run("n0", "ip", "-6", "addr", "show", "mesh0").stdout:
         assert time.monotonic() < deadline, "no address of the link is found to be free"
         time.sleep(0.1)

@@ -21,7 +21,7 @@ import pytest
 import fourhop as package
 from fourhop.emulation import program
 from tests.conftest import ROOT
-from tests.linux.conftest import CHAIN, Starter, fourhop, left, needs, needs_tun_for_users
+from tests.linux.conftest import CHAIN, LONGEST, Starter, fourhop, left, needs, needs_tun_for_users
 
 
 def test_names_resolve_and_every_node_has_its_own_device(emulate: Starter) -> None:
@@ -101,7 +101,7 @@ def test_what_a_killed_one_left_is_removed(emulate: Starter) -> None:
 def test_it_ends_with_its_command_and_passes_its_code_on(emulate: Starter) -> None:
     command = [str(program()), "run", str(CHAIN), "--quiet", "--name", "tcommand", "--", "sh", "-c"]
     inside = f"{program()} exec n0 -- sh -c 'exit 7'"
-    done = subprocess.run([*command, inside], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, inside], capture_output=True, text=True, timeout=LONGEST, check=False)
     assert done.returncode == 7, done.stderr
     assert "ended by its command" in done.stdout
     assert left("tcommand") == []
@@ -179,7 +179,7 @@ def test_nodes_are_changed_while_they_run(emulate: Starter) -> None:
         assert not reaches("n2"), away
         assert reaches("n1"), away
         assert change("n2", *back).startswith("0 ")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + LONGEST
         while not reaches("n2"):
             assert time.monotonic() < deadline, back
     assert 'found "n9", allowed: nodes with radios' in change("n9", "--power", "1dBm")
@@ -220,7 +220,7 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
         command = [*nobody, own, "run", scenario, "--quiet", "--json", "--without-flows", "--name", "tnobody"]
         inside = f"{own} exec n0 -- ping -c 5 -i 0.3 -W 5 n4"
         done = subprocess.run(
-            [*command, "--", "sh", "-c", inside], capture_output=True, text=True, timeout=60, cwd="/", check=False
+            [*command, "--", "sh", "-c", inside], capture_output=True, text=True, timeout=LONGEST, cwd="/", check=False
         )
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout.splitlines()[-1])
@@ -253,13 +253,13 @@ def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
                 [*nobody, "unshare", "--user", "--net", "sleep", "100"],
                 env=os.environ | {"FOURHOP_EMULATION": "tkilled"},
             )
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + LONGEST
             while Path(f"/proc/{sleeper.pid}/comm").read_text(encoding="ascii") != "sleep\n":
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             net.kill()
         try:
-            done = subprocess.run([*nobody, own, "clean"], capture_output=True, text=True, timeout=60, cwd="/")
+            done = subprocess.run([*nobody, own, "clean"], capture_output=True, text=True, timeout=LONGEST, cwd="/")
             assert "removed tkilled (5 nodes)" in done.stdout, done.stderr
             assert sleeper.wait(5) != 0
             assert stranger.poll() is None, "another program of this user, in no node, is left alone"
@@ -295,7 +295,7 @@ def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_p
         said = net.run("n0", "ping", "-c", "60", "-i", "0.1", "-s", "1000", "n2").stdout
         assert " 0% packet loss" in said
         net.process.send_signal(signal.SIGINT)
-        out, err = net.process.communicate(timeout=30)
+        out, err = net.process.communicate(timeout=LONGEST)
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
     assert any("captures or the trace are not whole" in warning for warning in json.loads(out)["warnings"])
@@ -314,7 +314,7 @@ def test_a_terminal_shows_flows_with_rates_and_round_trips(emulate: Starter) -> 
             inside = [str(program()), "exec", "--emulation", "tterm"]
             for node, words in (("n1", ("-s", "-D", "-1")), ("n0", ("-c", "n1", "-t", "3"))):
                 command = [*inside, node, "--", "iperf3", *words]
-                subprocess.run(command, check=True, timeout=20, stdout=subprocess.DEVNULL)
+                subprocess.run(command, check=True, timeout=LONGEST, stdout=subprocess.DEVNULL)
             shown += read_until(terminal, "RTT")
         finally:
             process.terminate()
@@ -342,7 +342,7 @@ def test_a_shell_opens_in_a_node(emulate: Starter) -> None:
 def read_until(terminal: int, word: str) -> str:
     """What a terminal shows, up to this word."""
     shown = ""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LONGEST
     while word not in shown:
         readable, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
         assert readable, shown

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.linux.conftest import needs
+from tests.linux.conftest import LONGEST, needs
 
 NEEDED = "adduser,iptables,iproute2,init-system-helpers,libelf1,python3,zlib1g"
 BARE = ROOT / "target" / "debian-root.tar"
@@ -127,14 +127,14 @@ def started(root: Root, name: str, status: list[str]) -> None:
     """Starts the service, waits until it answers, ends it as systemd does."""
     with subprocess.Popen(as_unit(root, name), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + LONGEST
             inside = ["nsenter", "--target", "0", "--net", "--mount", "--pid", "chroot", str(root.folder), *status]
             while True:
                 below = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
                 answer = None
                 if below.stdout.split():
                     inside[2] = below.stdout.split()[0]
-                    answer = subprocess.run(inside, capture_output=True, text=True, timeout=30, check=False)
+                    answer = subprocess.run(inside, capture_output=True, text=True, timeout=LONGEST, check=False)
                     if answer.returncode == 0:
                         break
                 if process.poll() is not None or time.monotonic() > deadline:
@@ -151,7 +151,7 @@ def started(root: Root, name: str, status: list[str]) -> None:
             assert uid.stdout.strip() == name, "it runs as a user of its own"
             subprocess.run([*inside[: -len(status)], "sh", "-c", "kill -TERM 1"], check=True)
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=30)
+            process.wait(timeout=LONGEST)
         finally:
             process.kill()
 
@@ -214,5 +214,5 @@ def test_lintian_finds_nothing(packages: dict[str, Path], name: str) -> None:
     if name not in packages:
         pytest.skip(f"{name} was not built")
     words = ["lintian", "--allow-root", "--no-cfg", "--fail-on", "error,warning", str(packages[name])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, check=False)
     assert done.returncode == 0, done.stdout

@@ -17,7 +17,7 @@ import pytest
 
 from fourhop.emulation import program
 from tests.conftest import ROOT, environment
-from tests.linux.conftest import CHAIN, Starter, fourhop, missing, needs
+from tests.linux.conftest import CHAIN, LONGEST, Starter, fourhop, missing, needs
 
 VARIABLES = environment() | {"PYTHONPATH": str(ROOT / "python")}
 
@@ -62,7 +62,7 @@ def test_packets_in_flight_at_the_end_are_counted(emulate: Starter, tap: bool) -
 
 def test_simulated_flows_and_flows_of_ipv6_are_reported(emulate: Starter) -> None:
     needs("ping")
-    said = json.loads(emulate("--for", "3s").process.communicate(timeout=60)[0])
+    said = json.loads(emulate("--for", "3s").process.communicate(timeout=LONGEST)[0])
     assert (said["truth"]["holds"], said["truth"]["because"]) == (False, "no packet passed that would show it")
     (flow,) = said["flows"]
     assert flow["simulated"]
@@ -95,7 +95,7 @@ def test_few_open_files_are_no_obstacle() -> None:
         pytest.skip(lacking)
     words = [str(program()), "run", str(CHAIN), "--set", "topology.hops=49", "--without-flows", "--for", "1s", "--json"]
     limited = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *words]
-    done = subprocess.run(limited, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(limited, capture_output=True, text=True, timeout=LONGEST, check=False)
     # Root may raise its limit, unless it was left without CAP_SYS_RESOURCE.
     if done.returncode != 0:
         assert "error: open files: found a limit of 40, allowed: at least" in done.stderr
@@ -150,8 +150,8 @@ def test_a_group_is_heard_over_one_hop(emulate: Starter, options: tuple[str, ...
         assert listener.stdout is not None
         assert listener.stdout.readline() == "ready\n"
     assert net.run("n0", sys.executable, "-c", MULTICAST, "10.0.0.1", "send").returncode == 0
-    assert listeners["n1"].communicate(timeout=20)[0] == "to all\n"
-    assert "TimeoutError" in listeners["n2"].communicate(timeout=20)[0], "two hops away"
+    assert listeners["n1"].communicate(timeout=LONGEST)[0] == "to all\n"
+    assert "TimeoutError" in listeners["n2"].communicate(timeout=LONGEST)[0], "two hops away"
 
 
 def test_the_recipe_in_the_readme(emulate: Starter) -> None:
@@ -162,7 +162,7 @@ def test_the_recipe_in_the_readme(emulate: Starter) -> None:
     words = shlex.split(start.removesuffix("&").removeprefix("fourhop emulate"))
     with subprocess.Popen([sys.executable, "-m", "fourhop.cli", "emulate", *words], cwd=ROOT, env=VARIABLES) as running:
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + LONGEST
             while not (own := re.findall(r"^(\w+)  .*  6 nodes", fourhop("emulate", "--list").stdout, re.M)):
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
@@ -324,7 +324,7 @@ def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> N
         words = [word for option in trusting for word in ("-o", option)]
         login = ("ssh", "-F", "/dev/null", "-i", str(key), "-p", "2222", *words, "n1")
         command = net.command("n0", *login, "cat", str(tmp_path / "file"))
-        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
         assert done.stdout == content
     finally:
         if made:
@@ -334,7 +334,7 @@ def test_ten_megabytes_by_ssh_and_by_http(emulate: Starter, tmp_path: Path) -> N
 @pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_every_scenario_can_be_emulated_with_its_flows(emulate: Starter, file: Path) -> None:
     net = emulate("--for", "2s", file=file)
-    out, err = net.process.communicate(timeout=60)
+    out, err = net.process.communicate(timeout=LONGEST)
     assert net.process.returncode == 0, err
     report = json.loads(out)
     assert (report["ended_by"], report["ran_s"]) == ("its time", 2.0)

@@ -13,7 +13,7 @@ import pytest
 from fourhop import trace as traces
 from fourhop.emulation import program, traced
 from fourhop.errors import FourhopError
-from tests.linux.conftest import Starter, needs
+from tests.linux.conftest import LONGEST, Starter, needs
 
 
 def test_packets_of_programs_are_followed_from_hop_to_hop(emulate: Starter, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_the_last_seconds_can_be_followed_while_they_come(emulate: Starter, tmp_
     with pytest.raises(FourhopError, match="emulation: found 'nobody', allowed: one with --trace"):
         traced("nobody")
     net.start("n0", "ping", "-i", "0.2", "n2")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LONGEST
     followed = traces.follow(tmp_path, ended=lambda: time.monotonic() > deadline)
     parts = [next(followed) for _ in range(4)]
     assert [part.number for part in parts] == list(range(parts[0].number, parts[0].number + 4))

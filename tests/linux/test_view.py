@@ -10,7 +10,7 @@ from fourhop.trace import META
 from fourhop.view import Server
 from fourhop.view.live import Live
 from tests.browser import CHROMIUM, Chromium
-from tests.linux.conftest import Starter, needs
+from tests.linux.conftest import LONGEST, Starter, needs
 from tests.test_view import serving
 
 
@@ -18,7 +18,7 @@ def test_packets_of_programs_are_seen_while_they_come(emulate: Starter, tmp_path
     needs("ping", *([] if CHROMIUM else ["chromium"]))
     net = emulate("--without-flows", "--trace", str(tmp_path), "--trace-last", "10s", hops=2)
     net.start("n0", "ping", "-i", "0.1", "n2")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + LONGEST
     while not (tmp_path / META).exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)

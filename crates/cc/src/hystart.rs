@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(sender.hystart.phase, Phase::Conservative);
     }
 
-    /// Section 4.2: a quarter of what slow start adds, for five rounds of which the one it began in is the first.
+    /// Section 4.2: a quarter of slow start's growth, for five rounds, counting the one in which it began.
     #[test]
     fn conservative_slow_start_grows_by_a_quarter_and_ends_after_five_rounds() {
         let mut sender = Sender::new();

@@ -74,7 +74,7 @@ pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
 pub struct Window {
     /// Congestion window in segments, at least 1.
     pub cwnd: u32,
-    /// What `cwnd` has grown beyond a whole segment, in units of 1/[`Window::ONE`] segment; below `ONE` between calls.
+    /// The fraction of `cwnd` beyond whole segments, in units of 1/[`Window::ONE`] segment; below `ONE` between calls.
     pub cwnd_cnt: u32,
     /// Slow-start threshold in segments, at least 2; `u32::MAX` before the first loss unless configured.
     pub ssthresh: u32,
@@ -144,7 +144,7 @@ impl Window {
     }
 }
 
-/// What the stack knows about the connection, read-only for an algorithm.
+/// The stack's state of the connection, read-only for an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The present instant.
@@ -234,7 +234,7 @@ pub enum Hint {
     WiredRtt(Dur),
     /// Capacity of the path as the link layer measured it.
     PathCapacity(Rate),
-    /// What the links of the path, whose rates may differ, take to send.
+    /// Transmission time over the links of the path, whose rates may differ.
     PathTime(PathTime),
     /// Round trip of what the acknowledgement at hand echoes; comes before that acknowledgement, duplicate or not.
     RoundTrip(Dur),
@@ -247,7 +247,7 @@ pub enum Hint {
     },
 }
 
-/// What an algorithm has measured and would show; what it does not know stays `None`.
+/// Measurements that an algorithm exposes; unknown ones stay `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Measurements {
     /// The newest round trip it used.
@@ -260,12 +260,13 @@ pub struct Measurements {
 
 /// A congestion control algorithm.
 ///
-/// Call order: [`init`](Self::init) once; then, as they occur, `on_ack` for each acknowledgement that is not a plain
-/// duplicate, `ssthresh` on the entry into `Recovery` or `Loss` (after `on_state` has announced the new state), `undo`
-/// when the stack finds that a reduction was spurious. Time never runs backwards between calls. The stack reduces
-/// `cwnd` itself around recovery: before it asks `ssthresh` it lowers `cwnd` to what was really in use, afterwards it
-/// sets `cwnd` to the answer (or to `loss_window` after a time-out). It calls `on_ack` in `Recovery` too, where only
-/// `rtt` is meant to be used.
+/// Call order: [`init`](Self::init) once. Then, as they occur: `on_ack` for each acknowledgement that is not a plain
+/// duplicate; `ssthresh` on entry into `Recovery` or `Loss`, after `on_state` announced the new state; `undo` when the
+/// stack finds that a reduction was spurious. Time never runs backwards between calls.
+///
+/// The stack reduces `cwnd` itself around recovery: it lowers `cwnd` to the window in use, asks `ssthresh`, then sets
+/// `cwnd` to the answer (or to `loss_window` after a timeout). It calls `on_ack` in `Recovery` too, where only `rtt` is
+/// meant to be used.
 pub trait CongestionControl {
     /// Does it set window and rate itself, from a model of the path? The stack then never cuts the window, paces
     /// everything, and calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost), [`on_mark`](Self::on_mark) and
@@ -297,8 +298,8 @@ pub trait CongestionControl {
     /// Another layer has something to say.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
-    /// What an acknowledgement tells of delivery, after the losses that it tells of and after `on_ack`; in recovery,
-    /// too. Asked of algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
+    /// The delivery rate sample of an acknowledgement, after its losses and after `on_ack`; in recovery, too. Only for
+    /// algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
     fn on_rate(&mut self, _win: &mut Window, _view: &View, _sample: &rate::RateSample) {}
 
     /// A segment was marked as lost. Asked of the same.
@@ -360,8 +361,8 @@ mod tests {
         }
     }
 
-    /// RFC 5681: the loss window is one segment, the threshold half of what was in use, two segments at least (equation
-    /// 4).
+    /// RFC 5681: the loss window is one segment; the threshold is half of the flight size, at least two segments
+    /// (equation 4).
     #[test]
     fn a_loss_takes_the_window_down_as_rfc_5681_says() {
         let mut reno = reno::Reno;

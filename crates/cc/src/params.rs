@@ -4,7 +4,7 @@
 use crate::tcp_ap::params as tcp_ap;
 use crate::{ap2, bbr};
 
-/// Which round trip is divided, and by which window.
+/// The round trip to divide, and the window to divide it by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
     /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval
@@ -43,7 +43,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// What the papers and ns-2.35 use.
+    /// The values of the papers and of ns-2.35.
     pub const fn new() -> Params {
         Params {
             alpha: 1,

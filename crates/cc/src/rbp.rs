@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(win.pacing, Some(Dur::from_millis(12)));
     }
 
-    /// The reading by the timer is deaf to what acknowledgements echo.
+    /// The timer-only variant ignores the echoes of acknowledgements.
     #[test]
     fn the_timer_alone_counts_by_default() {
         let mut rbp = Rbp::new(&Params::new());

@@ -12,7 +12,7 @@ const STACK: usize = 128 * 1024;
 
 /// A connection that another thread can end.
 pub(crate) trait Stream: Send + Sync + 'static {
-    /// Whoever reads from it or writes to it gets an end or an error.
+    /// Its readers and writers get an end or an error.
     fn end(&self);
 }
 

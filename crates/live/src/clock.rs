@@ -28,7 +28,7 @@ impl Clock {
         Time::ZERO + Dur::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// What `CLOCK_MONOTONIC` shows at an instant.
+    /// The value of `CLOCK_MONOTONIC` at an instant.
     pub fn reading(&self, at: Time) -> Duration {
         self.zero + Duration::from_nanos(at.as_nanos())
     }

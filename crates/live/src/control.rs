@@ -60,7 +60,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Whoever starts next replaces what cannot be removed.
+        // If this fails, the next instance replaces the socket.
         let _ = fs::remove_file(&self.path);
     }
 }

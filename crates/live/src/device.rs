@@ -43,8 +43,8 @@ impl Device {
         }
         let what = if kind == Kind::Tun { libc::IFF_TUN } else { libc::IFF_TAP };
         request.ifr_ifru.ifru_flags = (what | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: the descriptor is that of the TUN driver, of which this call reads and writes an `ifreq`; `request`
-        // is one, and outlives the call.
+        // SAFETY: the descriptor is that of the TUN driver, and the call reads and writes an `ifreq`; `request` is one,
+        // and outlives the call.
         let made = unsafe { ioctl::set_interface(fd.as_raw_fd(), &raw mut request) };
         made.tried(|| format!("cannot make the device {name}"))?;
         Ok(Device { fd })

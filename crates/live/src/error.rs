@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Error, Debug)]
 #[error("{what}: {source}")]
 pub struct Error {
-    /// What was tried, with the name of what it was tried on.
+    /// The failed action, with the name of its object.
     pub what: String,
     /// The system's message.
     pub source: io::Error,

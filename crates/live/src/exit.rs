@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// Lets a reader that has seen enough (`| head -1`) end this program, as it ends others: the runtime of Rust makes an
-/// error of it. Not for what serves clients, of which one that goes away must end nothing.
+/// Ends this program when its reader has seen enough (`| head -1`), as other programs do; Rust's runtime makes it an
+/// error. Not for services: a client that goes away must end nothing.
 #[cfg(target_os = "linux")]
 pub fn with_its_reader() {
     use nix::sys::signal::{SigHandler, Signal, signal};

@@ -20,7 +20,7 @@ impl Reading {
         Reading { own, stolen: Duration::from_millis(stolen_ticks(&stat) * MILLIS_PER_TICK) }
     }
 
-    /// What has been added since `before`.
+    /// The difference to `before`.
     pub fn since(&self, before: &Reading) -> Reading {
         let since = |now: Duration, before| now.saturating_sub(before);
         Reading { own: since(self.own, before.own), stolen: since(self.stolen, before.stolen) }

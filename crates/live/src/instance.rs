@@ -76,7 +76,7 @@ fn taken(service: &str, pid: Option<i32>) -> Error {
 /// Locks the file and writes this process into it; the process that has it locked.
 fn lock(path: &Path) -> io::Result<Result<File, Option<i32>>> {
     loop {
-        // What the owner of the folder may have put there is not followed.
+        // Do not follow a link that the folder's owner may have put there.
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;

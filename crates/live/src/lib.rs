@@ -10,12 +10,12 @@
 //! | [`netlink`] | interfaces, addresses and routes, many at a time |
 //! | [`nfqueue`] | packets that the filter hands over, and what becomes of them |
 //! | [`device`] | TUN and TAP devices |
-//! | [`capture`] | what passes a device |
+//! | [`capture`] | packets of a device |
 //! | [`lateness`] | a histogram of delays |
-//! | [`metrics`] | figures for Prometheus |
-//! | [`control`] | the state of a service, for who asks on the same machine |
-//! | [`service`] | what a service tells systemd |
-//! | [`privileges`] | giving up what a service need not be able to do |
+//! | [`metrics`] | metrics for Prometheus |
+//! | [`control`] | the state of a service, for local clients |
+//! | [`service`] | notifications to systemd |
+//! | [`privileges`] | dropping privileges |
 //! | [`screen`] | tables that are drawn again and again |
 //! | [`manual`] | manual pages |
 //! | [`user`] | namespaces for those who are not root |

@@ -5,8 +5,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::io;
 
-/// The page of a program in section 8: its options, and each of its commands with theirs. `more` are sections of their
-/// own: a title and paragraphs, of which one that is indented is kept as it is.
+/// The page of a program in section 8: its options, and each of its commands with theirs. `more` are further sections:
+/// a title and paragraphs; indented paragraphs keep their form.
 ///
 /// # Errors
 /// None but those of memory.

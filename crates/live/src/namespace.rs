@@ -96,10 +96,10 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does something on a thread of its own. That thread may enter namespaces: it ends with what it does.
+/// Runs `work` on a thread of its own, which may enter namespaces, since it ends afterwards.
 ///
 /// # Errors
-/// What `work` fails with.
+/// Those of `work`.
 ///
 /// # Panics
 /// If `work` does.
@@ -134,7 +134,7 @@ fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// The namespaces of these names that there are; they can be told when they have lost their names, too.
+/// The existing namespaces of these names, with identities that stay valid if the names go.
 pub fn identities<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Identity> {
     names.into_iter().filter_map(|name| identity(&path(name))).collect()
 }

@@ -1,10 +1,9 @@
 //! Packets that the kernel's filter hands to a program, which says later what becomes of each (NFQUEUE,
 //! linux/netfilter/nfnetlink_queue.h).
 //!
-//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. Many packets come by one
-//! system call, and many verdicts go by one. What the program has not taken in time, because it is slow or its queue is
-//! full, passes: the queue fails open. When the program ends, the kernel drops what is still held, unless a [`guard`]
-//! lets it pass.
+//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. One system call brings
+//! many packets, and another takes many verdicts. The queue fails open: if the program is slow or its queue is full,
+//! packets pass. When the program ends, the kernel drops the waiting packets, unless a [`guard`] lets them pass.
 
 pub mod guard;
 
@@ -36,11 +35,11 @@ const FLAGS: u16 = 5;
 const BIND: u8 = 1;
 /// Copy the beginning of a packet.
 const COPY_PACKET: u8 = 2;
-/// What finds no room passes instead of being lost.
+/// Packets pass if the queue is full.
 const FAIL_OPEN: u32 = 1;
 /// NF_ACCEPT of linux/netfilter.h.
 const ACCEPT: u32 = 1;
-/// Length of `struct nlmsghdr` and, with `struct nfgenmsg`, of what every message here begins with.
+/// Length of the common beginning of all messages here: `struct nlmsghdr`, or that and `struct nfgenmsg`.
 const HEADER: usize = 16;
 const PREFIX: usize = 20;
 /// Where a message has its sequence number, and that of the messages that are answered: refused verdicts have zero.
@@ -48,7 +47,7 @@ const SEQUENCE: std::ops::Range<usize> = 8..12;
 const ASKED: u32 = 1;
 /// Packets that one system call brings.
 const TOGETHER: usize = 64;
-/// Bytes of a message besides the packet: its prefix and attributes, of which the longest names a security context.
+/// Bytes of a message besides the packet: its prefix and attributes; the longest attribute is a security context.
 const AROUND: usize = 512;
 /// Verdicts are sent when there are so many bytes of them.
 const FULL: usize = 16 * 1024;
@@ -84,7 +83,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// For packets of which so many bytes are copied.
+    /// For packets of this many copied bytes.
     pub fn new(copied: u32) -> Room {
         let each = copied as usize + AROUND;
         Room { headers: MultiHeaders::preallocate(TOGETHER, None), buffer: vec![0; each * TOGETHER], each }
@@ -132,14 +131,14 @@ impl Queues {
         Ok(queues)
     }
 
-    /// Takes the queues again after a [`guard`] gave them up. What was held before has left: its numbers mean nothing
-    /// any more.
+    /// Binds the queues again after a [`guard`] gave them up. Earlier packets have left: their numbers mean nothing any
+    /// more.
     ///
     /// # Errors
     /// If another program has one of them meanwhile.
     pub fn take_again(&mut self, room: &mut Room) -> Result<(), Error> {
         self.verdicts.clear();
-        // What was said about packets that have left would be taken for the new ones.
+        // Discard messages about packets that have left: their numbers would match new ones.
         while self.receive(room, |_| ()).tried(|| "the queue of packets has failed".to_owned())? > 0 {}
         self.bind()
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Events that have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// Something can be read from what was added with this number, or it has failed.
+    /// The source with this number is readable, or has failed.
     Readable(u32),
     /// Somebody has sent this signal.
     Signal(Signal),
@@ -86,13 +86,13 @@ impl Poller {
         let _ = self.epoll.delete(source);
     }
 
-    /// Waits until `at`, or until something comes: that is put into `out`. What has come already is there at once.
+    /// Waits until `at` or the first event, and writes events to `out`. Pending events return at once.
     ///
     /// # Errors
     /// If the system refuses to wait.
     pub fn wait(&mut self, clock: &Clock, at: Time, out: &mut Vec<Ready>) -> Result<(), Error> {
-        // Zero would switch the timer off; an instant that has passed lets it expire at once. What has expired before
-        // is forgotten with the setting.
+        // Zero would switch the timer off; for an instant that has passed, it expires at once. Setting the timer clears
+        // earlier expiries.
         let reading = clock.reading(at).max(Duration::from_nanos(1));
         let when = Expiration::OneShot(TimeSpec::from_duration(reading));
         let set = self.timer.set(when, TimerSetTimeFlags::TFD_TIMER_ABSTIME);
@@ -100,7 +100,7 @@ impl Poller {
         self.collect(EpollTimeout::NONE, out)
     }
 
-    /// What has come already.
+    /// Events that are pending.
     ///
     /// # Errors
     /// If the system refuses to look.

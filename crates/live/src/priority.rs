@@ -17,7 +17,7 @@ const FIFO: libc::c_int = 20;
 /// If the system allows this process no real-time priority: it goes on as it was.
 pub fn on_time() -> Result<(), Error> {
     let slack = precise();
-    // SAFETY: all bytes zero is a value of this structure of integers, of which other C libraries have more than one.
+    // SAFETY: all bytes zero is a value of this structure of integers; other C libraries have more of them.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = FIFO;
     // SAFETY: `param` lives until the call returns, which only reads it; 0 is the calling thread.

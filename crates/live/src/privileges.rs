@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a process may do besides what its user may (linux/capability.h).
+/// Rights of a process beyond those of its user (linux/capability.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Capability {
@@ -37,7 +37,7 @@ struct Set {
     inheritable: u32,
 }
 
-/// A prctl(2) of which every argument is a number.
+/// A prctl(2) with numbers as arguments.
 fn prctl(option: libc::c_int, arguments: [u8; 2]) -> Result<(), Errno> {
     let [second, third] = arguments.map(libc::c_ulong::from);
     // SAFETY: the options used here take numbers and touch no memory of this process.

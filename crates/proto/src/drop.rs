@@ -1,4 +1,5 @@
-//! Why packets and frames are dropped. Every loss in the simulator has one of these names, and at the end of a run each
+//! Reasons for dropping packets and frames. Every loss in the simulator has one of these names, and at the end of a run
+//! each
 //! layer accounts for everything it was given: in = out + dropped + held.
 
 macro_rules! reasons {

@@ -8,8 +8,8 @@ use std::time::Duration;
 /// How often Python looks whether Ctrl-C was pressed.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// What `work` returns. It happens on a thread of its own, without holding the interpreter; on Ctrl-C it is stopped and
-/// nobody waits for it.
+/// The result of `work`, which runs on a thread of its own without holding the interpreter. Ctrl-C stops it, and nobody
+/// waits for it.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Control) -> T + Send + 'static,

@@ -52,7 +52,7 @@ pub fn ns2(
     })
 }
 
-/// What `work` makes of a scenario, its problems as an exception; Ctrl-C ends it.
+/// Runs `work` on a scenario; its problems become an exception, and Ctrl-C ends it.
 fn with<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Control) -> Result<T, ScenarioError> + Send + 'static,
@@ -60,7 +60,7 @@ fn with<T: Send + 'static>(
     interruptible(py, work)?.map_err(|error| raise(py, &error))
 }
 
-/// What `work` makes of a scenario in JSON.
+/// Runs `work` on a scenario in JSON.
 fn with_json<T: Send + 'static>(
     py: Python<'_>,
     json: &str,
@@ -117,7 +117,7 @@ pub fn survey(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<String
     Ok(serde_json::to_string(&network).expect("INVARIANT: a survey is JSON"))
 }
 
-/// Takes a quantity apart: of what kind it is ("a time"), number and unit as written, and its value in the base unit of
+/// Parses a quantity: its kind ("a time"), number and unit as written, and its value in the base unit of
 /// its kind (ns, bit/s, m, B, W, dB, Hz, m/s, per cent, or none).
 #[pyfunction]
 pub fn quantity(text: &str) -> PyResult<(&'static str, &str, &'static str, f64)> {

@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-/// A scenario or another file that cannot be used, with everything found wrong in it, in the order of the file.
+/// A scenario or another file with errors: all problems, in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Invalid {
     /// At least one problem.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// Where the scenario came from: a file name, `--set`, or what the caller called it.
@@ -20,11 +20,11 @@ pub struct Problem {
     pub column: Option<usize>,
     /// Path of the key (`flows[2].to`); empty if the text as a whole is meant.
     pub key: String,
-    /// What is there; [`Problem::MISSING`] if nothing is.
+    /// The text found; [`Problem::MISSING`] if there is none.
     pub found: String,
     /// Allowed content.
     pub allowed: String,
-    /// What was probably meant, or why it is not allowed.
+    /// A suggestion, or the reason why it is not allowed.
     pub hint: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// The name among `names` that `found` was probably meant to be: at most a third of its letters wrong.
+/// The closest of `names` to `found`; at most a third of its letters may differ.
 pub fn nearest<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = found.chars().count().div_ceil(3).max(1);
     names

@@ -1,4 +1,4 @@
-//! Files of daemons: TOML, read table by table. All that is wrong is collected, as in a scenario.
+//! Files of daemons: TOML, read table by table. All problems are collected, as in a scenario.
 
 use crate::error::{Invalid, Problem};
 use crate::key::{Fallback, Key, Kind, Section};
@@ -108,7 +108,7 @@ pub struct Reader {
 /// Reads the file `file` as [`parse`] does.
 ///
 /// # Errors
-/// If it cannot be read, or everything that is wrong with it.
+/// If it cannot be read, or all its problems.
 pub fn read<T>(
     file: &Path,
     tables: &'static [&'static str],
@@ -124,10 +124,10 @@ pub fn read<T>(
     }
 }
 
-/// Reads a text that may have `tables`; `build` makes of them what the daemon needs, or leaves a problem.
+/// Reads a text that may have `tables`; `build` turns them into the daemon's configuration, or leaves a problem.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All its problems.
 pub fn parse<T>(
     text: &str,
     file: &str,
@@ -153,7 +153,7 @@ impl Reader {
         self.profile = profile;
     }
 
-    /// Something is wrong.
+    /// Adds a problem.
     pub fn refuse(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
@@ -163,15 +163,14 @@ impl Reader {
         self.entry(name).is_some()
     }
 
-    /// The table of the section `S`, which has `shared` keys besides its own. `None` if something is wrong with it.
+    /// The table of the section `S`, which has `shared` keys besides its own. `None` if it has problems.
     pub fn table<S: Section>(&mut self, shared: &[Shared]) -> Option<(Resolved, S)> {
         let node =
             if S::NAME.is_empty() { Some(self.root.clone()) } else { self.entry(S::NAME).map(|e| e.value.clone()) };
         self.resolved::<S>(node.as_ref(), S::NAME, shared)
     }
 
-    /// The tables of the section `S`, each under `[[name]]`; none if there are none. `None` if something is wrong with
-    /// one.
+    /// The tables of the section `S`, each under `[[name]]`; empty if there are none. `None` if one has problems.
     pub fn tables<S: Section>(&mut self, shared: &[Shared]) -> Option<Vec<(Resolved, S)>> {
         let Some(node) = self.entry(S::NAME).map(|entry| entry.value.clone()) else { return Some(Vec::new()) };
         let Data::List(items) = &node.data else {
@@ -184,7 +183,7 @@ impl Reader {
         read.into_iter().collect()
     }
 
-    /// The table `name`, which has `shared` keys alone. `None` if something is wrong with it.
+    /// The table `name`, which has `shared` keys alone. `None` if it has problems.
     pub fn shared(&mut self, name: &'static str, shared: &[Shared]) -> Option<Resolved> {
         let node = self.entry(name).map(|entry| entry.value.clone());
         self.resolve(node.as_ref(), name, shared.iter().map(|shared| shared.key).collect(), name)

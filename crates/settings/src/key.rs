@@ -24,7 +24,7 @@ pub struct Key {
     pub only_for: &'static [&'static str],
 }
 
-/// What a key may hold. Ranges of quantities are written as people write them.
+/// The type of a key. Ranges of quantities are written as people write them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// `true` or `false`.
@@ -72,7 +72,7 @@ pub enum Fallback {
     Optional(&'static str),
     /// This in profile `ns2` and that in profile `standard`.
     Profile(&'static str, &'static str),
-    /// What the protocol's own configuration has in a profile; `None` is no value.
+    /// The value in the protocol's own configuration of a profile; `None` is no value.
     Layer(fn(Profile) -> Option<Value>),
     /// Something that follows from other keys, said in words.
     Computed(&'static str),
@@ -110,7 +110,7 @@ pub trait Section: Sized {
     fn from_values(values: &Values) -> Self;
     /// Every value, in the order of the keys.
     fn values(&self) -> Vec<(&'static str, Value)>;
-    /// What `config` has for the keys whose rows name a field of it.
+    /// The values in `config` of the keys whose rows name a field of it.
     fn values_of(config: &Self::Config) -> Values;
     /// Puts what those keys hold into `config`.
     fn configure(&self, config: &mut Self::Config);

@@ -8,7 +8,7 @@ use fourhop_proto::phy::PhyKind;
 use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
 
-/// The configuration of a layer, of which each profile has one.
+/// The configuration of a layer, with one bundle per profile.
 pub trait Profiled {
     /// That of `profile`.
     fn of(profile: Profile) -> Self;
@@ -48,9 +48,9 @@ profiled! {
 
 /// Conversion between a key of this type and a field of type `F`.
 pub trait Held<F> {
-    /// What a key would hold for the field to be so.
+    /// The value of a key for this field.
     fn from_field(field: &F) -> Self;
-    /// What the field becomes.
+    /// The field for this value.
     fn to_field(&self) -> F;
 }
 

@@ -1,5 +1,4 @@
-//! Everything that users may set, declared once: keys, their types, ranges and defaults, and what they set in the
-//! layers.
+//! Everything that users may set, declared once: keys, types, ranges, defaults, and the fields of layers that they set.
 //!
 //! Every key is one row of a table ([`section!`]). Reading TOML and JSON, writing a resolved scenario, the JSON Schema
 //! and the reference pages follow from those rows. Reading is strict: an unknown or missing key, a wrong unit or an

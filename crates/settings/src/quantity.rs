@@ -90,7 +90,7 @@ impl Unit {
     /// Reads a number with its unit; a space may stand between them.
     ///
     /// # Errors
-    /// What is wrong, where more can be said than that it is not such a quantity.
+    /// The problem, if more is known than that this is not such a quantity.
     pub fn parse(self, text: &str) -> Result<f64, Option<String>> {
         let text = text.trim();
         let is_numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
@@ -119,7 +119,7 @@ impl Unit {
         Ok(if self.is_whole() { value.round() } else { value })
     }
 
-    /// What a unit that does not fit might have meant.
+    /// The likely meaning of a unit that does not fit.
     fn explain_unit(self, name: &str) -> Option<String> {
         if let Some((unit, _)) = self.units().iter().find(|(unit, _)| unit.eq_ignore_ascii_case(name)) {
             return Some(format!("did you mean \"{unit}\"?"));
@@ -130,8 +130,8 @@ impl Unit {
         }
     }
 
-    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit of which it is
-    /// a whole multiple, or with as many digits as it needs.
+    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit that gives a
+    /// whole number, or with as many digits as it needs.
     pub fn format(self, value: f64) -> String {
         match self {
             Unit::Power => {
@@ -157,10 +157,10 @@ impl Unit {
     }
 }
 
-/// A time of a command line.
+/// Parses a time of a command line.
 ///
 /// # Errors
-/// What was found and what is allowed.
+/// The text found, and the allowed ones.
 pub fn time(text: &str) -> Result<Dur, String> {
     let nanos = Unit::Time.parse(text).ok().filter(|nanos| (0.0..=1e15).contains(nanos));
     let refused = || format!("found {text:?}, allowed: a time from \"0s\" to \"1000000s\", as \"500ms\"");

@@ -157,7 +157,7 @@ pub fn transport_names() -> Vec<&'static str> {
 }
 
 impl Key {
-    /// What may stand there in a section of the kind `selector`, for messages and documentation.
+    /// Allowed values in a section of the kind `selector`, for messages and documentation.
     pub fn allowed(&self, selector: Option<&str>) -> String {
         self.kind.allowed(selector) + if self.is_optional() { ", or \"none\"" } else { "" }
     }
@@ -199,7 +199,7 @@ impl Key {
 }
 
 impl Kind {
-    /// What may stand there in a section of the kind `selector`.
+    /// Allowed values in a section of the kind `selector`.
     fn allowed(&self, selector: Option<&str>) -> String {
         match self {
             Kind::Bool => "true or false".into(),

@@ -139,7 +139,7 @@ fn prefix(text: &str) -> Option<Prefix> {
     }
 }
 
-/// What a text of a checked form says.
+/// The value of a text whose form was checked.
 fn form<T, E: core::fmt::Debug>(text: &str, read: Result<T, E>) -> T {
     read.unwrap_or_else(|error| panic!("INVARIANT: forms are checked, yet {text:?} is {error:?}"))
 }

@@ -1,10 +1,9 @@
-//! The air as the world sees it: the neighbours of a frame, for fixed and for moving nodes.
+//! The neighbours of a frame, for fixed and for moving nodes.
 //!
-//! Where nodes stand still, they are those of the transmitter, computed once. Where nodes move, or signals fade, each
-//! transmission has its own list: which nodes sense it, how strongly and with what delay, at the instant at which it
-//! begins. (ns-2.35 also determines receivers and delays at that instant, but the power at each arrival, some
-//! microseconds later.) At 20 m/s a node moves some centimetres while a frame is on the air, which neither gains nor
-//! loses it the frame.
+//! The neighbours of a fixed transmitter are computed once. If nodes move or signals fade, each transmission has its
+//! own list, made when it begins: the nodes that sense it, with power and delay. (ns-2.35 also determines receivers and
+//! delays at that instant, but the power at each arrival, some microseconds later.) At 20 m/s a node moves some
+//! centimetres while a frame is on the air: too little to change its reception.
 
 use crate::channel::{Channel, Neighbour};
 use crate::grid::Grid;
@@ -17,7 +16,7 @@ use crate::topology::Position;
 use fourhop_proto::phy::two_ray::LIGHT_SPEED;
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
-/// Who hears a frame.
+/// The receivers of a frame.
 #[derive(Clone, Debug)]
 pub enum Air {
     /// Nodes stand still, and signals do not change.
@@ -273,7 +272,7 @@ mod tests {
         assert_eq!((air.neighbours(0, NodeId(0)), air.neighbours(2, NodeId(0))), (&before[..], &near[..]));
     }
 
-    /// With shadows and fading too, standing nodes are heard as moving ones that do not move, whether anything changes
+    /// With shadows and fading too, fixed nodes are heard as moving ones that do not move, whether anything changes
     /// around them or not.
     #[test]
     fn a_field_is_the_same_for_nodes_that_stand_and_that_move() {

@@ -71,7 +71,7 @@ impl<T: Send + 'static> Task<T> {
         Task { control, result, worker: Some(worker) }
     }
 
-    /// What the work returned, once, waiting at most `timeout` for it.
+    /// The result of the work, once; waits at most `timeout` for it.
     ///
     /// # Panics
     /// If the work panicked, with its message.
@@ -88,7 +88,7 @@ impl<T: Send + 'static> Task<T> {
         }
     }
 
-    /// What the work shares with its owner.
+    /// The control that the work shares with its owner.
     pub fn control(&self) -> &Control {
         &self.control
     }

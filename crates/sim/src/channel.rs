@@ -60,8 +60,8 @@ impl Channel {
         Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, metres| radio.received(metres))
     }
 
-    /// All pairs of `positions` within `range` metres at least, of which the second receives `least` or more of the
-    /// first; `power` says how much, of the two nodes with their places and of their distance.
+    /// All pairs of `positions` within `range` metres whose second node receives `least` or more of the first; `power`
+    /// computes it from the two nodes, their positions and their distance.
     pub fn among(
         positions: &[Position],
         range: f64,

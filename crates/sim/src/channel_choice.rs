@@ -1,13 +1,12 @@
-//! Which of several channels static routes take from one node to the next.
+//! The channel that static routes take from one node to the next, if there are several.
 //!
-//! Links between the same two nodes on different channels cost the same: their radios have the same options. Which of
-//! them a path takes decides how often it disturbs itself. Each node takes the channel that the rest of the path to the
-//! destination uses latest, of channels that it does not use again the first of the node's radios: along a chain the
-//! channels alternate. The rest of the path is known, since paths are built from the destination outwards.
+//! Links between the same two nodes on different channels cost the same: their radios have the same options. But the
+//! choice decides how often a path disturbs itself. Each node takes the channel that the rest of the path uses latest.
+//! Among channels that the rest does not use, it takes the first of the node's radios: along a chain the channels
+//! alternate. The rest of the path is known, since paths are built from the destination outwards.
 //!
-//! This is a rule of ours for what Draves, Padhye and Zill ("Routing in Multi-Radio, Multi-Hop Wireless Mesh Networks",
-//! MobiCom 2004) add to the cost of a path (WCETT): the time that its busiest channel takes. Unlike WCETT it never
-//! prefers a longer path.
+//! Draves, Padhye and Zill ("Routing in Multi-Radio, Multi-Hop Wireless Mesh Networks", MobiCom 2004) add the time of
+//! the path's busiest channel to its cost instead (WCETT). Our rule differs from WCETT: it never prefers a longer path.
 
 use crate::stations::{ChannelNumber, Stations};
 use fourhop_proto::route::ShortestPaths;

@@ -24,7 +24,7 @@ pub struct Column {
     pub about: &'static str,
 }
 
-/// What values are.
+/// The type of values.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Type {

@@ -1,7 +1,7 @@
 //! The order of events.
 //!
-//! Every state machine owns one slot, which holds at most one pending event and can be moved to another time. The order
-//! is fixed: by time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
+//! Every state machine owns one slot with at most one pending event, which can be moved to another time. The order is
+//! fixed: by time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
 //!
 //! Most events are scheduled for the next instants: the end of a SIFS, of a frame, of a short back-off. The first few
 //! events are therefore kept sorted in an array, where a new one finds its place after a step or two, and only events
@@ -12,7 +12,7 @@ mod blocks;
 use blocks::{Blocks, Entry};
 use fourhop_units::{NodeId, Time};
 
-/// What kind of event comes first at one instant. The discriminants decide results.
+/// The class of an event orders events at one instant. The discriminants decide results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Class {

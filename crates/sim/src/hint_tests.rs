@@ -1,4 +1,4 @@
-//! What routing and interface tell a sender reaches its congestion control.
+//! Hints from routing and interface to a sender reach its congestion control.
 
 use crate::batch::Control;
 use crate::scenario::load_toml;

@@ -5,11 +5,11 @@
 //! back; probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender,
 //! before fading, with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at
 //! its rate. With the `threshold` radio every frame within range arrives: ETX is the number of hops. With
-//! `routing.metric_over_fades` the share is that over all fades at this mean, which is what probes find where fading
-//! changes.
+//! `routing.metric_over_fades` the share is the mean over all fades at this mean power: the value that probes find in
+//! changing fading.
 //!
-//! Where rate control chooses the rate of data, each link has the one at which its packet takes the least time, which
-//! is ours: a control that has settled is near it, and its trials are left out.
+//! If rate control chooses the data rate, each link has the rate with the shortest transmission time. That is our
+//! choice: a converged control is near it, and its trials are left out.
 
 use crate::setup::Radio;
 use fourhop_proto::phy::TxRate;

@@ -163,7 +163,7 @@ impl<'a> Recorder<'a> {
                     marks.drop_first();
                 }
                 marks.batches = packets.whole.saturating_sub(1) as usize;
-                // What a run that `duration` ended had of its last part counts in the whole, though not as a batch.
+                // The last part of a run that `duration` ended counts in the whole, but is no batch.
                 if marks.borders.last() != Some(&ended) {
                     marks.borders.push(ended);
                     marks.take(ended, world, ends);

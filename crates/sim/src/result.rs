@@ -55,7 +55,7 @@ pub type ByLink = BTreeMap<String, BTreeMap<&'static str, u64>>;
 /// `in` = `out` + `dropped` + `held`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct Balance {
-    /// What the layer was given or made.
+    /// Input of the layer: received from others or made itself.
     #[serde(rename = "in")]
     pub taken: u64,
     /// Forwarded packets.

@@ -84,7 +84,7 @@ pub enum RunError {
 /// Builds the network of the run with `seed`, as [`run`] does before its first event.
 ///
 /// # Errors
-/// What [`run`] refuses about a scenario.
+/// Those of [`run`] about a scenario.
 pub fn can_run(scenario: &Scenario, seed: u64, control: &Control) -> Result<(), ScenarioError> {
     let (setup, _) = translate::setup(scenario, seed, control)?;
     setup.build(seed, None).map(|_| ()).map_err(|too_wide| scenario.too_wide(&too_wide))
@@ -354,8 +354,7 @@ fn drops(world: &World) -> Named {
     named
 }
 
-/// What the layers of all nodes have counted so far, by layer and name; that of `ends`, the flows of the simulator,
-/// too.
+/// Counters of the layers of all nodes so far, by layer and name, with those of the simulator's flows, `ends`.
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut named = Named::from([("route".into(), route::Counters::default().named().collect())]);
@@ -445,7 +444,7 @@ fn link_drops(world: &World) -> ByLink {
     links
 }
 
-/// What the MAC of each radio counted.
+/// Counters of each radio's MAC.
 fn count_radios(world: &World, named: &mut Named) {
     let stations = world.stations();
     for station in (0..stations.count() as u32).map(NodeId) {
@@ -455,7 +454,7 @@ fn count_radios(world: &World, named: &mut Named) {
     }
 }
 
-/// What the access categories counted as they sent; what a station receives no category counts.
+/// Counters of access categories for frames sent; for frames received there are none.
 fn count_categories(world: &World, named: &mut Named) {
     for category in Category::ALL {
         let macs = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.mac_at(radio)));
@@ -468,7 +467,7 @@ fn count_categories(world: &World, named: &mut Named) {
     }
 }
 
-/// What the queues know of air time. Links between the same nodes on several channels count together.
+/// Air time as the queues count it. Links between the same nodes on several channels count together.
 fn count_airtime(world: &World, named: &mut Named) {
     for (from, node) in world.nodes().iter().enumerate() {
         let queues = (0..node.radios()).flat_map(|radio| node.link_at(radio).station_queues());

@@ -65,11 +65,11 @@ pub struct Setup {
     pub flows: Vec<Flow>,
     /// C3TCP, if it is in use.
     pub c3tcp: Option<C3tcp>,
-    /// What single nodes do in another way, and routes that are given.
+    /// Differences of single nodes, and given routes.
     pub particular: Particular,
 }
 
-/// What single nodes do in another way than the others, and routes that are given.
+/// Differences of single nodes, and given routes.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Particular {
     /// Time of the processor for a packet, where it is not that of the options of all.
@@ -80,16 +80,16 @@ pub struct Particular {
     pub routes: BTreeMap<(NodeId, NodeId), NodeId>,
 }
 
-/// Who takes part in C3TCP, and how.
+/// Nodes with C3TCP, and the treatment of options.
 #[derive(Clone, Debug)]
 pub struct C3tcp {
     /// Of the modules below TCP.
     pub options: ccm::Options,
-    /// What the link layers of those do that take part.
+    /// Treatment of options at participating nodes.
     pub rule: OptionsRule,
     /// Nodes that do not.
     pub unaware: BTreeSet<NodeId>,
-    /// What theirs do.
+    /// Treatment of options at other nodes.
     pub unaware_rule: OptionsRule,
 }
 
@@ -121,7 +121,7 @@ impl Setup {
         heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
     }
 
-    /// What the signals of the run with `seed` meet.
+    /// The propagation of the run with `seed`.
     fn field(&self, seed: u64) -> Field {
         self.radio.propagation(&self.node.phy).field(seed).with_site(self.site.clone())
     }

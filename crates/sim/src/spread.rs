@@ -44,7 +44,7 @@ impl Spread {
 }
 
 impl TooWide {
-    /// What there is, in words.
+    /// The value found, in words.
     pub fn found(&self) -> String {
         let (nearest, farthest) = (metres(self.spread.nearest), metres(self.spread.farthest));
         match self.spread.src {
@@ -53,7 +53,7 @@ impl TooWide {
         }
     }
 
-    /// What there may be, in words.
+    /// The allowed values, in words.
     pub fn allowed(&self) -> String {
         let ShortestFrame { name, rate, airtime } = self.frame;
         let most = metres(airtime);

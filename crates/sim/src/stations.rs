@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// Number of a channel.
 pub type ChannelNumber = u8;
 
-/// Which radios each node has, on which channels.
+/// The radios of each node, with their channels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stations {
     nodes: u32,

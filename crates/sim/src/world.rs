@@ -5,8 +5,8 @@
 //! the frame at those for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is
 //! looked at when something else happens there ([`Ear`]).
 //!
-//! What radiates and hears is a station: a radio of a node. Stations and their slots in the event queue have numbers,
-//! of which those of the first radios are those of their nodes ([`Stations`]).
+//! A station is a radio of a node: it transmits and hears. Stations and their slots in the event queue have numbers;
+//! the first radios come first, with the numbers of their nodes ([`Stations`]).
 
 mod limit;
 mod radios;
@@ -39,7 +39,7 @@ struct Transmission {
     /// The neighbour it reaches, or leaves, next.
     cursor: u32,
     leaving: bool,
-    /// The neighbours that must be told of the end are among those from here,
+    /// The neighbours to be notified of the end are among those from here,
     first: u32,
     /// up to here.
     beyond: u32,
@@ -447,8 +447,7 @@ impl World {
         None
     }
 
-    /// Tells those that must be told that their copies end, up to the first that something else comes before; its
-    /// place.
+    /// Notifies receivers that their copies end, until an event with an earlier key. Returns that key's place.
     #[inline(never)]
     fn departures<const SINR: bool>(&mut self, air: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[air];
@@ -481,7 +480,7 @@ impl World {
                     Heard::Lost(reason) => tap.lost(now, copy, frame, reason),
                     Heard::Overheard | Heard::ForUs => tap.received(now, copy, frame),
                 }
-                // What has ended at an ear it looks at later; the tap is shown what it will find.
+                // The ear evaluates the end of a copy later; show the tap the result now.
                 let mut shown = ear.clone();
                 if !SINR {
                     shown.settle(now, &self.rules.medium);

@@ -21,7 +21,7 @@ impl NodeId {
         NodeId(Self::FIRST_WIRED + n)
     }
 
-    /// Which of the nodes without a radio it is, if it is one.
+    /// Its number among the nodes without a radio, if it is one.
     pub const fn wired_number(self) -> Option<usize> {
         match self.0.checked_sub(Self::FIRST_WIRED) {
             Some(n) => Some(n as usize),

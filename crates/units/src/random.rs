@@ -7,7 +7,7 @@ use crate::{Dur, NodeId};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for. The discriminants are part of the results: never renumber, only append.
+/// The purpose of a stream. The discriminants are part of the results: never renumber, only append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Purpose {

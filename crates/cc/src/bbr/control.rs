@@ -14,14 +14,14 @@ const MARGIN: u32 = 99;
 /// BBR.StartupPacingGain.
 const STARTUP_GAIN: u32 = 277;
 
-/// What the window has on top of what the path holds, for segments that a host hands down together.
+/// Additions to the window beyond the path's capacity, for hosts that hand segments down in batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Budget {
     /// At least three quanta in all, of one segment each (draft-ietf-ccwg-bbr-05 sections 5.5.8.1 and 5.6.4.2).
     Draft,
-    /// Three quanta more, and then the next even number: Linux's version 1 (6.18, `bbr_quantization_budget` in
-    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, one below. What acknowledgements in lumps add
-    /// is what comes in 100 ms at most (`bbr_ack_aggregation_cwnd`).
+    /// Three quanta more, rounded up to an even number: Linux's version 1 (6.18, `bbr_quantization_budget` in
+    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, one below. ACK aggregation adds at most the
+    /// data of 100 ms (`bbr_ack_aggregation_cwnd`).
     LinuxV1,
 }
 

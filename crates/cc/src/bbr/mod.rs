@@ -20,10 +20,10 @@
 //!      │                   └──────────────────────────────────┘
 //! ```
 //!
-//! Ours are the random numbers, which come from the clock of the connection; a send quantum of one segment, because the
-//! stack here sends segments one by one, but for [`Budget::LinuxV1`]; and what a mark of ECN means, of which section
-//! 3.7 only says that it is congestion (`bounds`). Section 5.5.11 is left out: a time-out that the stack takes back
-//! gives back the window and not the bounds.
+//! Our choices: random numbers come from the clock of the connection; a send quantum is one segment, because the stack
+//! here sends segments one by one, except with [`Budget::LinuxV1`]; section 3.7 only calls an ECN mark congestion, and
+//! `bounds` defines the response. Section 5.5.11 is left out: an undone timeout restores the window, but not the
+//! bounds.
 
 mod bounds;
 mod control;
@@ -105,7 +105,7 @@ pub struct Bbr {
     bw_shortterm: Bandwidth,
     inflight_shortterm: u32,
     inflight_longterm: u32,
-    /// What is acknowledged now was sent while probing, and no loss of this probe has been answered.
+    /// The data acknowledged now was sent while probing, and no loss of this probe has been answered.
     bw_probe_samples: bool,
     ack_phase: AckPhase,
     cycle_stamp: Time,

@@ -10,11 +10,11 @@ use fourhop_units::{Dur, Time};
 pub(super) enum AckPhase {
     /// ACKS_INIT: of neither.
     Init,
-    /// ACKS_PROBE_STARTING: of what left before UP.
+    /// ACKS_PROBE_STARTING: for data sent before UP.
     Starting,
-    /// ACKS_PROBE_FEEDBACK: of what left in UP.
+    /// ACKS_PROBE_FEEDBACK: for data sent in UP.
     Feedback,
-    /// ACKS_PROBE_STOPPING: of what left in UP, while it is over.
+    /// ACKS_PROBE_STOPPING: for data sent in UP, after its end.
     Stopping,
     /// ACKS_REFILLING.
     Refilling,

@@ -221,7 +221,7 @@ fn the_cycle_goes_round_in_its_order() {
     for pair in order.windows(2) {
         let next = match pair[0] {
             State::Startup => State::Drain,
-            // What Drain leaves in flight lets DOWN end at once; ProbeRTT ends in CRUISE.
+            // Drain's inflight ends DOWN at once; ProbeRTT ends in CRUISE.
             State::Drain | State::Down | State::ProbeRtt => State::Cruise,
             State::Up => State::Down,
             State::Cruise => State::Refill,
@@ -275,8 +275,7 @@ fn round_trips_are_probed_every_five_seconds() {
     assert!(path.bbr.prior_cwnd > path.bbr.probe_rtt_cwnd());
 }
 
-/// Section 5.5.10.2: a queue of a fifth of the pipe is found, and what it held becomes the bound; few segments are lost
-/// for it.
+/// Section 5.5.10.2: BBR finds a queue of a fifth of the pipe, and bounds inflight by it with few losses.
 #[test]
 fn a_short_queue_bounds_what_is_in_flight() {
     let mut path = wide(10);

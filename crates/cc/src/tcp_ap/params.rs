@@ -15,8 +15,8 @@ pub enum ShortPath {
 /// Acknowledgements that give a round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
-    /// Each, duplicate ones too: the sender is told when what it echoes had left ([`crate::Hint::RoundTrip`]). ns-2's
-    /// TCP carries timestamps in every packet without counting their bytes.
+    /// Every ACK, duplicates too: the sender gets the send time of the echoed segment ([`crate::Hint::RoundTrip`]).
+    /// ns-2's TCP carries timestamps in every packet without counting their bytes.
     EveryAck,
     /// Those that acknowledge something new and nothing sent twice ([`crate::Ack::rtt`], Karn).
     Unambiguous,
@@ -65,7 +65,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// What the paper says; before the first sample, where it says nothing, segments are not paced.
+    /// The paper's values. The paper does not define the state before the first sample: segments are not paced then.
     pub const fn paper() -> Params {
         Params {
             alpha: 700,

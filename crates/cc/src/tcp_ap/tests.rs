@@ -1,5 +1,5 @@
-//! The paper's formulas by hand, the integer arithmetic against real numbers. What holds whatever a
-//! path may say is in `tests/battery.rs`.
+//! The paper's formulas by hand, and the integer arithmetic against real numbers. `tests/battery.rs` has the properties
+//! that hold on every path.
 
 use super::*;
 use crate::tests::{ack, view, window};
@@ -184,7 +184,7 @@ fn clocks_give_the_delay_itself() {
     assert_eq!(rtt(&mut ap, &mut win, 80_000_000), Dur::from_millis(15), "all of a short way");
 }
 
-/// Duplicate ACKs give samples where the sender is told what they echo; only then.
+/// Duplicate ACKs give samples only if the sender gets the echoed send time.
 #[test]
 fn echoes_count_only_where_asked_for() {
     for (samples, counted) in [(Samples::EveryAck, true), (Samples::Unambiguous, false)] {

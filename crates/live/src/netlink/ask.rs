@@ -35,7 +35,7 @@ pub enum Metric {
 pub struct Entry {
     /// `struct rtmsg`.
     head: [u8; ROUTE],
-    /// What it says, in the kernel's order; metrics apart.
+    /// The attributes, in the kernel's order, without metrics.
     attributes: Vec<(u16, Vec<u8>)>,
     metrics: Vec<(u16, Vec<u8>)>,
 }
@@ -171,7 +171,7 @@ pub fn mac(device: u32) -> Result<[u8; 6], Error> {
     mac.ok_or_else(|| cut_off("the MAC address of the device"))
 }
 
-/// What the kernel says of a device under this number.
+/// The kernel's data on a device under this number.
 fn link(device: u32, wanted: u16) -> Result<Option<Vec<u8>>, Error> {
     let mut batch = Batch::default();
     batch.begin(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16, || format!("device {device}"));

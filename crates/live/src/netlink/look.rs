@@ -26,7 +26,7 @@ pub struct Device {
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// What made it, as "veth" or "batadv"; `None` for hardware.
+    /// Its kind, such as "veth" or "batadv"; `None` for hardware.
     pub kind: Option<String>,
     /// The device it is part of: a bridge, a mesh of batman-adv.
     pub master: Option<u32>,

@@ -157,10 +157,10 @@ impl Batch {
         Ok(batch.requests.len())
     }
 
-    /// What is written under this number of a protocol in the namespace of this thread.
+    /// Routes and rules under this protocol number in the namespace of this thread.
     ///
     /// # Errors
-    /// If the kernel does not say what there is.
+    /// If the kernel does not list them.
     pub fn all_of(protocol: u8) -> Result<Present, Error> {
         let mut present = Present::default();
         for rule in dump(GET_RULE)? {

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_wifi_says_so() {
-        // Either answer is right; a device that is none of Wi-Fi has no stations in both.
+        // Either answer is right: a device without Wi-Fi has no stations in both.
         if let Ok(wifi) = Nl80211::find() {
             assert!(wifi.stations(super::super::LOOPBACK).map_or(true, |all| all.is_empty()));
         }

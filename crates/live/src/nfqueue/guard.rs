@@ -1,9 +1,9 @@
 //! A second process that lets packets pass when the first one does not work: stopped, hung or killed.
 //!
-//! It has the sockets of the queues, too. As long as the first process sends beats it does nothing. When they stay
-//! away, it accepts what the queues hold and gives the queues up, so that packets pass by the rule's bypass; it says so
-//! to the first process, which takes its queues again when it goes on. When the first process has ended, it accepts
-//! what the queues hold and ends: what a killed process has held is late, not lost.
+//! It shares the sockets of the queues. As long as the first process sends beats, the guard does nothing. If the beats
+//! stop, the guard accepts the waiting packets and unbinds the queues, so that packets pass by the rule's bypass. It
+//! reports this to the first process, which binds its queues again when it resumes. If the first process has ended, the
+//! guard accepts the waiting packets and ends: packets of a killed process are late, not lost.
 
 use super::{Queues, begin, end};
 use crate::netlink::attribute;
@@ -133,7 +133,7 @@ impl Guarded {
         Ok(Guarded { socket, numbers: queues.numbers.clone() })
     }
 
-    /// Accepts all that is held, and gives the queues up.
+    /// Accepts all waiting packets, and unbinds the queues.
     fn release(&self) {
         let flags = libc::NLM_F_REQUEST as u16;
         let mut messages = Vec::new();

@@ -85,7 +85,8 @@ pub struct Ages {
 }
 
 impl Ages {
-    /// Of what was delivered after `from` and up to `to`, by what sender and receiver wrote down; `None` for nothing.
+    /// Ages of data delivered after `from` and up to `to`, by the logs of sender and receiver; `None` if there was
+    /// none.
     pub fn of(sent: &AgeLog, received: &AgeLog, from: Time, to: Time) -> Option<Ages> {
         let mut ages = sent.of_delivered(received, from, to);
         ages.sort_unstable();
@@ -118,8 +119,8 @@ mod tests {
 
     const MS: fn(u64) -> Dur = Dur::from_millis;
 
-    /// Four segments of 100 bytes. The second one is held back until 30 ms and was born when the first left; the third
-    /// is lost, sent again, and keeps the fourth waiting.
+    /// Four segments of 100 bytes. The second waits until 30 ms, but dates from the start of the first; the third is
+    /// lost, sent again, and delays the fourth.
     ///
     /// ```text
     /// ms         0    10         30   40   50     70       90

@@ -37,14 +37,14 @@ pub struct PathSeen {
     pub rtt: Option<Dur>,
     /// Least time between packets.
     pub interval: Option<Dur>,
-    /// The delay that the path has told.
+    /// The delay that the path has reported.
     pub offered: Option<Dur>,
 }
 
 /// State that an end shares with its node.
 #[derive(Debug)]
 pub struct Shared<'a> {
-    /// Which flow.
+    /// The flow.
     pub address: FlowAddress,
     /// Payload bytes received here, each once.
     pub received: &'a mut Bytes,

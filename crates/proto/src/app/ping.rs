@@ -69,7 +69,7 @@ impl Pinger {
             let rtt = now.saturating_since(sent);
             self.round_trips.push(rtt);
             if self.config.outstanding.is_some() {
-                // What waited for this answer is due now, not when it would have been sent without waiting.
+                // A request that waited for this answer is due now, not at its scheduled time.
                 self.next = self.next.max(now);
             }
         }

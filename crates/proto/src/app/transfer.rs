@@ -104,7 +104,7 @@ impl Transfer {
     }
 }
 
-/// What an application with this rate has made in a time, in bytes.
+/// Bytes that an application with this rate generates in a time.
 fn written(rate: Rate, time: Dur) -> u64 {
     (u128::from(rate.bps()) * u128::from(time.as_nanos()) / 8_000_000_000) as u64
 }

@@ -7,8 +7,7 @@ use fourhop_units::{Dur, Time};
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Acceptable standing delay. RFC 8289 section 4.3: 5 ms; below the time one packet takes to send it makes no
-    /// sense.
+    /// Acceptable standing queue delay. RFC 8289 section 4.3: 5 ms; not useful below the transmission time of a packet.
     pub target: Dur,
     /// Worst round trip expected. Section 4.3: 100 ms.
     pub interval: Dur,
@@ -72,7 +71,7 @@ impl Codel {
             }
         } else if may_drop {
             self.dropping = true;
-            // A drop rate that held the queue a short while ago is taken up again.
+            // Resume a drop rate that controlled the queue a short while ago.
             let delta = self.count.saturating_sub(self.last_count);
             let recent = now.saturating_since(self.drop_next) < config.interval * 16;
             self.count = if delta > 1 && recent { delta } else { 1 };
@@ -139,7 +138,7 @@ mod tests {
             (codel.count, codel.last_count, (codel.drop_next - now).as_millis())
         };
         let recent = Dur::from_millis(1_600) - Dur::from_nanos(1);
-        // Ten drops before, of which the first was number 1: 100 ms / sqrt(9).
+        // Ten drops before, counted from 1: 100 ms / sqrt(9).
         assert_eq!(resumed(10, 1, recent), (9, 9, 33));
         assert_eq!(resumed(12, 8, Dur::ZERO), (4, 4, 50));
         assert_eq!(resumed(3, 1, recent), (2, 2, 70));

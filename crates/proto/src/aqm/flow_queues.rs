@@ -1,7 +1,7 @@
 //! The queues of FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with new flows first,
 //! each queue under CoDel.
 //!
-//! Who owns them decides how many packets they hold, and when the next one leaves.
+//! The owner decides how many packets the queues may contain, and when the next one leaves.
 
 use super::codel::{self, Codel, Verdict};
 use fourhop_units::Time;
@@ -110,8 +110,8 @@ impl<P> FlowQueues<P> {
         Some(head.packet)
     }
 
-    /// Section 4.2: the next packet by deficit round robin, new flows before old ones. What CoDel drops goes to `lost`,
-    /// which gives back what is to pass after all.
+    /// Section 4.2: the next packet by deficit round robin, new flows before old ones. CoDel's drops go to `lost`,
+    /// which returns packets that shall pass after all.
     pub fn dequeue(&mut self, config: &Config, now: Time, mut lost: impl FnMut(P) -> Option<P>) -> Option<P> {
         loop {
             let from_new = !self.new.is_empty();

@@ -1,4 +1,4 @@
-//! Active queue management: flows told apart, each with a queue of its own, each queue kept short.
+//! Active queue management: each flow has a queue of its own, and each queue is kept short.
 //!
 //! | file | what |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each
 //! neighbour ([`crate::net::station_queues`]).
 //!
-//! What CoDel would drop the owner of the queues may mark instead (RFC 3168).
+//! The owner of the queues may mark packets instead of dropping them (RFC 3168).
 
 pub mod codel;
 pub mod flow_queues;

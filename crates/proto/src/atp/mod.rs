@@ -56,7 +56,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What the description has, and our values for what it leaves open.
+    /// The published values, and ours for those left open.
     pub const fn published() -> Config {
         Config {
             epoch: Dur::from_secs(1),

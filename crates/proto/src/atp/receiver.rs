@@ -34,7 +34,7 @@ pub struct Receiver {
     newest: Option<(Seq, Time)>,
     next_number: Seq,
     epoch_ends: Option<Time>,
-    /// Epochs at the end of which nothing had come.
+    /// Epochs in a row without data.
     silent: u32,
     heard: bool,
 }

@@ -1,9 +1,8 @@
 //! A sender's segments: arrived, lost, or next to send.
 //!
-//! Data is cut into packets of one size, but for the last. Each transmission has a number, so feedback that names the
-//! newest number received tells which transmissions came before it: what of those has not arrived is lost (nothing
-//! waits for packets that overtake each other). What was sent behind it is lost when it has been under way for two
-//! epochs, each of which is longer than a round trip.
+//! Data is cut into packets of one size, except the last. Each transmission has a number, and feedback names the newest
+//! number received. Earlier transmissions that have not arrived are lost (there is no allowance for reordering). Later
+//! ones are lost after two epochs under way; an epoch is longer than a round trip.
 
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::{Dur, Seq, Time};
@@ -169,7 +168,7 @@ impl Scoreboard {
     }
 
     fn note_lost(&mut self, now: Time, feedback: &AtpFeedback, epoch: Dur) {
-        // With no room for a further block, nothing is known of what comes behind the last.
+        // If all blocks are used, packets beyond the last block are unknown.
         let known = match feedback.blocks.last() {
             Some((_, behind)) if feedback.blocks.is_full() => feedback.complete + u64::from(*behind),
             _ => u64::MAX,

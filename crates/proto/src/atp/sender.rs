@@ -178,7 +178,7 @@ impl Sender {
         (self.heard, self.missed) = (now, 0);
     }
 
-    /// Time between packets, once the path has told a rate.
+    /// Time between packets, once the path has reported a rate.
     pub fn interval(&self) -> Option<Dur> {
         self.offered.map(|_| self.rate.interval())
     }

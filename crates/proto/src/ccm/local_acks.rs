@@ -38,7 +38,7 @@ pub struct Segments {
     pub up: Vec<TcpSegment>,
 }
 
-/// What the sender's side knows when a segment comes.
+/// State of the sender's side when a segment comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bandwidth times delay in bytes, one segment at least; `None` without a measurement.
@@ -59,7 +59,7 @@ struct Newest {
     timestamps: Option<Timestamps>,
 }
 
-/// What local acknowledgements take from the peer's segments.
+/// The peer's values, from its segments.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     ports: (u16, u16),
@@ -85,7 +85,7 @@ struct Stream {
     /// Right edge of the peer's window.
     edge: Seq,
     limits: Limits,
-    /// Window in force: the last one measured, as long as anything is held that TCP does not answer for.
+    /// Window in force: the last one measured, as long as there is data that TCP does not answer for.
     window: Option<u64>,
     newest: Option<Newest>,
     peer: Option<Peer>,
@@ -162,7 +162,7 @@ impl LocalAcks {
         stream.go_on(now, out);
     }
 
-    /// A segment for the local TCP, its window as the peer advertised it. What TCP is to see of it goes up.
+    /// A segment for the local TCP, with its window as the peer advertised it. The part for TCP goes up.
     pub fn handle_incoming(&mut self, now: Time, mut segment: TcpSegment, limits: &Limits, out: &mut Segments) {
         let flags = segment.flags;
         let Some(stream) = self.stream.as_mut().filter(|stream| !stream.dead) else {
@@ -410,7 +410,7 @@ impl Stream {
         }
     }
 
-    /// Acknowledges to the local TCP the data that may be held, or announces that the window has opened.
+    /// Acknowledges data to the local TCP, as far as allowed, or announces that the window has opened.
     fn tell(&mut self, out: &mut Segments) {
         if self.limits.window.is_none() || !self.open {
             return;
@@ -474,7 +474,7 @@ impl Stream {
         let mut segment = kept.clone();
         if let Some(newest) = self.newest {
             if segment.ack != newest.ack {
-                // What SACK said may have been acknowledged since.
+                // Drop SACK blocks: their data may be acknowledged by now.
                 segment.options.sack.clear();
             }
             (segment.ack, segment.window, segment.options.timestamps) = (newest.ack, newest.window, newest.timestamps);

@@ -53,7 +53,7 @@ impl Ccm {
         Ccm { coverage: Coverage::default(), window: SenderWindow::new(options) }
     }
 
-    /// A segment of the local TCP. What the link layer is to put into its MAC header, if anything.
+    /// A segment of the local TCP. Returns the fields for its MAC header, if any.
     pub fn handle_outgoing(&mut self, segment: &TcpSegment) -> Option<Carried> {
         self.window.note_outgoing(segment);
         if segment.flags.syn || segment.flags.rst {
@@ -98,7 +98,7 @@ impl Ccm {
         self.window.handle_incoming(now, segment);
     }
 
-    /// What [`local_acks`] go by.
+    /// The limits for [`local_acks`].
     pub fn limits(&self, now: Time) -> local_acks::Limits {
         let window = &self.window;
         let segment = window.segment_size();

@@ -32,7 +32,7 @@ struct Flow {
     local: Option<Box<Local>>,
 }
 
-/// Local acknowledgements, and from what packets around them are made.
+/// Local acknowledgements, and fields for their packets.
 #[derive(Clone, Default, Debug)]
 struct Local {
     acks: LocalAcks,

@@ -3,10 +3,9 @@
 //! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward come from the echo, D_backward from
 //! the path of the acknowledgement itself.
 //!
-//! What is written is never above what the peer advertised, and never below one segment unless the peer's own window
-//! is. Duplicate acknowledgements keep the window of the acknowledgement they repeat, because TCP recognises them by it
-//! (RFC 5681 section 2). If the handshake was not seen, the scale of the field is not known and the segment is left
-//! alone.
+//! The written window is never above the peer's, and never below one segment unless the peer's own window is. Duplicate
+//! acknowledgements keep the window of the acknowledgement they repeat, because TCP recognises them by it (RFC 5681
+//! section 2). Without the handshake, the scale of the field is unknown, and the segment stays unchanged.
 
 use crate::wire::TcpSegment;
 use crate::wire::options::{Back, Echo};
@@ -41,8 +40,8 @@ pub struct Estimate {
     pub bandwidth: u64,
     /// Delay there, without queueing, and back.
     pub delay: Dur,
-    /// What packets and their acknowledgements really took there, without waits in queues, and back, averaged as
-    /// `delay` is, where the simulator has told.
+    /// The true time of packets and their acknowledgements there and back, without waits in queues, averaged like
+    /// `delay`, if the simulator reports it.
     pub truth: Option<Dur>,
 }
 
@@ -98,7 +97,7 @@ pub struct SenderWindow {
 const DEFAULT_MSS: u16 = 536;
 
 impl SenderWindow {
-    /// Of a connection of which nothing has been seen.
+    /// For a connection that has not been seen yet.
     pub fn new(options: Options) -> SenderWindow {
         let unknown = Scale::Unknown;
         SenderWindow { options, ours: unknown, peers: unknown, segment: 0, estimate: None, last: None }

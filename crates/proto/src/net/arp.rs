@@ -1,6 +1,6 @@
-//! Address resolution (RFC 826) with one packet held per destination (RFC 1122 section 2.3.2.2).
+//! Address resolution (RFC 826) with one pending packet per destination (RFC 1122 section 2.3.2.2).
 //!
-//! ns-2 never repeats a request by itself: a further packet for the same destination replaces the held one and asks
+//! ns-2 never repeats a request by itself: a further packet for the same destination replaces the pending one and asks
 //! again, and the fourth gives both back. With `retry` the request is repeated by a timer instead. Entries never
 //! expire.
 
@@ -18,14 +18,14 @@ enum Entry {
     Asking { held: Option<Ipv4Packet>, requests: u8, repeat: Option<Time> },
 }
 
-/// What to do with a packet whose next hop was looked up.
+/// The action for a packet whose next hop was looked up.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
     /// Send it there.
     Known(MacAddr, Ipv4Packet),
-    /// It is held; broadcast this request. A packet it replaced comes with it.
+    /// It is pending; broadcast this request. A packet it replaced comes with it.
     Ask(ArpMessage, Option<Ipv4Packet>),
-    /// It and the packet held before it cannot be sent.
+    /// It and the pending packet before it cannot be sent.
     GiveUp(Ipv4Packet, Option<Ipv4Packet>),
 }
 
@@ -34,7 +34,7 @@ pub enum Lookup {
 pub struct Received {
     /// A reply to send.
     pub reply: Option<ArpMessage>,
-    /// A held packet that can go now, and where.
+    /// A pending packet that can go now, and its destination.
     pub released: Option<(MacAddr, Ipv4Packet)>,
 }
 
@@ -55,7 +55,7 @@ impl ArpTable {
         ArpTable { mac, ip, retry, entries: BTreeMap::new(), due: None }
     }
 
-    /// Packets held.
+    /// Pending packets.
     pub fn held(&self) -> usize {
         self.entries.values().filter(|entry| matches!(entry, Entry::Asking { held: Some(_), .. })).count()
     }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(a.held(), 0);
     }
 
-    // ns-2: one packet is held, the fourth try gives it and the new one back, and counting begins again.
+    // ns-2: one packet is pending, the fourth try gives it and the new one back, and counting begins again.
     #[test]
     fn without_an_answer_the_fourth_packet_gives_up() {
         let mut arp = ArpTable::new(NodeId(0).mac(), node(0), None);

@@ -147,7 +147,7 @@ impl Queue {
         }
     }
 
-    /// The head. What CoDel drops goes to `lost`.
+    /// The head. CoDel's drops go to `lost`.
     #[inline(always)]
     fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         match self {
@@ -157,7 +157,7 @@ impl Queue {
     }
 }
 
-/// Which queue of [`Link::others`] a category has, if it is not the first of the link.
+/// The index in [`Link::others`] of a category's queue; none for the first queue of the link.
 fn place(category: Category) -> Option<usize> {
     match category {
         Category::Be => None,
@@ -243,7 +243,7 @@ impl Link {
         })
     }
 
-    /// Packets on their way down (in delay, held by ARP, queued) and up. ARP messages count among the first.
+    /// Packets on their way down (in delay, waiting for ARP, queued) and up. ARP messages count among the first.
     pub fn held(&self) -> (usize, usize) {
         (self.down.len() + self.arp.held() + self.queue_len(), self.up.len())
     }
@@ -315,7 +315,7 @@ impl Link {
         }
     }
 
-    /// The next MSDU for the MAC. What CoDel drops goes to `lost`, for [`DropReason::LinkCodel`].
+    /// The next MSDU for the MAC. CoDel's drops go to `lost`, for [`DropReason::LinkCodel`].
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         self.queue.dequeue(now, lost)

@@ -45,7 +45,7 @@ pub struct LinkRed {
     random: Stream,
     /// Mean retries a packet, in thousandths.
     mean: u64,
-    /// What the MAC had counted when the last packet was offered.
+    /// The MAC's counter when the last packet was offered.
     counted: u64,
     /// Was that packet sent to one neighbour, so that it could be retried?
     retriable: bool,
@@ -124,7 +124,7 @@ mod tests {
         let config = Config { enabled: true, low: 1000, high: 3000, max_drop: 500 };
         let at = |retries| config.probability(retries);
         assert_eq!([at(0), at(1000), at(1500), at(2000), at(3000), at(u64::MAX / 1000)], [0, 0, 125, 250, 500, 500]);
-        // Thresholds in the wrong order: a step at the lower one.
+        // Thresholds in reverse order: a step at the lower one.
         let step = Config { high: 0, ..config };
         assert_eq!([step.probability(1000), step.probability(1001)], [0, 500]);
     }

@@ -3,12 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | [`link`] | the state machine: down through ARP and the queue, up to IP |
-//! | [`arp`] | addresses of neighbours, one packet held for each |
+//! | [`arp`] | addresses of neighbours, one pending packet for each |
 //! | [`queue`] | drop-tail, routing packets first |
 //! | [`station_queues`] | FQ-CoDel for each neighbour, air time shared evenly |
 //! | [`link_red`] | early drops by how often the MAC retries |
 //! | [`neighbourhood_red`] | early drops by how busy the medium is, and whose traffic it is |
-//! | `addresses` | names of a station; what stands for ARP where there is none |
+//! | `addresses` | addresses of a station; a fixed table instead of ARP |
 //! | [`sizes`] | how many bytes a packet counts on the air |
 //! | [`port`] | one direction of a wired link, which has none of the above |
 //!

@@ -2,10 +2,10 @@
 //! the load.
 //!
 //! Source: Xu, Gerla, Qi, Shu, "Enhancing TCP Fairness in Ad Hoc Wireless Networks Using Neighborhood RED", MobiCom
-//! 2003, of which we had the abstract and descriptions by others, not the text. Theirs is the idea: the queues of a
-//! node and of those around it are one distributed queue, whose length shows in how busy the medium is; a node that
-//! finds it too long notifies its neighbours of a probability, and everybody drops by its share. Ours are the values,
-//! and how shares are measured:
+//! 2003; we had its abstract and descriptions by others, not the text. Their idea: the queues of a node and its
+//! neighbours are one distributed queue, whose length shows in how busy the medium is. A node that finds it too long
+//! announces a drop probability to its neighbours, and everybody drops in proportion to its share. The values and the
+//! measurement of shares are ours:
 //!
 //! ```text
 //!   every 2 ms on average:  is the medium idle?  (carrier sense and NAV)
@@ -82,7 +82,7 @@ pub struct NeighbourhoodRed {
     since: Time,
     looks: u64,
     busy_looks: u64,
-    /// Air time of what was sent and received since.
+    /// Air time of frames sent and received since.
     carried: Dur,
     /// Mean shares of time, in millionths.
     load: u64,
@@ -194,7 +194,7 @@ pub fn notification(src: Ipv4Addr, pressure: u32) -> Ipv4Packet {
     Ipv4Packet::control_broadcast(src, PROTOCOL, &pressure.to_be_bytes())
 }
 
-/// What `packet` notifies of, if it is a notification.
+/// The content of `packet`, if it is a notification.
 pub fn read_notification(packet: &Ipv4Packet) -> Option<u32> {
     let Body::Opaque(opaque) = &packet.body else { return None };
     let is_one = packet.is_for_all() && opaque.protocol() == PROTOCOL;

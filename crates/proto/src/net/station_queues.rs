@@ -163,7 +163,7 @@ impl StationQueues {
         let Neighbour { addr, flows, listed, .. } = &mut self.neighbours[at];
         flows.enqueue(&self.config.each(), now, flow, len, msdu);
         if !core::mem::replace(listed, true) {
-            // Who has had nothing to send for a while comes first, unless it is in debt.
+            // A neighbour that was idle for a while comes first, unless it is in debt.
             if self.config.airtime_fairness { self.turns.push_front(*addr) } else { self.turns.push_back(*addr) }
         }
         self.held += 1;
@@ -181,7 +181,7 @@ impl StationQueues {
         self.bytes -= msdu.len.get();
     }
 
-    /// The next packet for the MAC. What CoDel drops goes to `lost`.
+    /// The next packet for the MAC. CoDel's drops go to `lost`.
     pub fn dequeue(&mut self, now: Time, mut lost: impl FnMut(Msdu)) -> Option<Msdu> {
         if let Some(msdu) = self.urgent.pop_front() {
             return Some(msdu);

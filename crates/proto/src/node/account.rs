@@ -126,7 +126,7 @@ pub(super) struct Crossings {
     pub link_given_back: u64,
     pub arp_received: u64,
     pub routing_sent: u64,
-    /// Copies of what goes to all neighbours, for radios after the first.
+    /// Copies of broadcasts, for radios after the first.
     pub copied: u64,
     pub routing_received: u64,
     pub notifications_sent: u64,

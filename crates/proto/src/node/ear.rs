@@ -24,7 +24,7 @@ pub struct Rules {
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
-    /// What is known of the yes-or-no options when the program is compiled.
+    /// The options known when the program is compiled.
     known: Known,
 }
 
@@ -75,7 +75,7 @@ impl Rules {
     }
 }
 
-/// What the beginning of a copy of a frame asks of the driver.
+/// The driver's task at the beginning of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begun {
     /// Nothing.
@@ -86,7 +86,7 @@ pub enum Begun {
     Sooner,
 }
 
-/// What the end of a copy of a frame means to its node.
+/// The event for a node at the end of a copy of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
     /// It was lost, for this reason.
@@ -114,16 +114,16 @@ const REASONS: usize = 5;
 /// radio are larger and kept by the driver, which hands them to the calls that end in `_at`.
 ///
 /// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at one instant what ends comes first. Call
-/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is addressed to it or to all,
-/// and is strong enough. The end of any other copy may be told, too, if it matters what has become of it. There are no
-/// timers, but while [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
+/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is strong enough, and addressed
+/// to it or to all. You may report the end of any other copy, too, if you need its fate. There are no timers, but while
+/// [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Ear {
     pub(super) receiver: Receiver,
     pub(super) medium: Medium,
     received: u64,
-    /// Those aside are counted when they begin.
+    /// Copies outside the slot are counted when they begin.
     lost: [u64; REASONS],
     /// With a receiver that the driver keeps: the next end of a copy that may hasten an access.
     look_at: Time,
@@ -179,7 +179,7 @@ impl Ear {
         }
     }
 
-    /// What was in the slot has ended; what it is lost for, if it is.
+    /// The copy in the slot has ended; returns the reason if it is lost.
     #[inline(always)]
     fn judge<P: Preset>(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
         if self.medium.is_transmitting(slot.end) {
@@ -442,12 +442,12 @@ impl Ear {
         self.received
     }
 
-    /// Copies on the air at this node after `now`; it has been settled.
+    /// Copies on the air at this node after `now`, with all earlier ends evaluated.
     pub fn on_air(&self, now: Time) -> usize {
         self.receiver.on_air(now)
     }
 
-    /// Copies lost by `now`, by reason; it has been settled.
+    /// Copies lost by `now`, by reason, with all earlier ends evaluated.
     pub fn drops(&self, now: Time) -> Drops {
         let mut lost = self.lost;
         self.receiver.asides(now).for_each(|reason| lost[reason as usize] -= 1);

@@ -148,7 +148,7 @@ proptest! {
         }
     }
 
-    /// Nor with options of which nothing is known, EDCA's boundaries among them.
+    /// The same for options unknown at compile time, with EDCA's boundaries among them.
     #[test]
     fn short_is_as_good_with_any_options(
         copies in copies(),

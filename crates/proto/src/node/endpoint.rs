@@ -189,7 +189,7 @@ impl Endpoint {
         (count > 0).then(|| sum / count)
     }
 
-    /// What it has written down about the ages of bytes, if it was asked to.
+    /// Its log of the ages of bytes, if it keeps one.
     pub fn ages(&self) -> Option<&AgeLog> {
         self.ages.as_deref()
     }
@@ -238,7 +238,7 @@ impl Endpoint {
         }
     }
 
-    /// What this end needs to know of its path, if it sends TCP.
+    /// Hints about the path that this end needs, if it sends TCP.
     pub fn path_hints(&self) -> Option<PathHints> {
         match &self.kind {
             EndpointKind::TcpSender(_, socket) => Some(socket.path_hints()),

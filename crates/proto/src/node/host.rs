@@ -1,7 +1,7 @@
 //! A node without a radio: a host or a router, which are the same kind of node. It has the layers above IP, a routing
-//! table and ports to wires, which its driver keeps.
+//! table, and ports to wires; its driver keeps the wires.
 //!
-//! Leaves out processing time, and ICMP: what cannot be forwarded is dropped and counted, and told to an attached host.
+//! Leaves out processing time and ICMP: an undeliverable packet is dropped, counted, and reported to an attached host.
 
 use super::account::{Account, Drops};
 use super::endpoint::Endpoint;

@@ -1,9 +1,8 @@
 //! A node's notes for a driver that records packets: each step of each of them ([`Note`]), and changes of its
 //! routes.
 //!
-//! A node that does not record tells nothing, and pays one test of a flag where a packet takes a step. A packet gets
-//! its number at the first step that is told; it keeps it from node to node among the simulator's notes
-//! ([`PacketMeta`]).
+//! A node that does not record pays one test of a flag per step of a packet. A packet gets its number at its first
+//! recorded step, and keeps it from node to node among the simulator's notes ([`PacketMeta`]).
 
 use super::output::Output;
 use crate::drop::DropReason;
@@ -118,7 +117,7 @@ pub struct Note {
     pub src: (Ipv4Addr, u16),
     /// Destination address and port; the identifier of an echo reply is one.
     pub dst: (Ipv4Addr, u16),
-    /// Sequence number of TCP; number of a datagram, of a packet of ATP, of an echo; 0 where there is none.
+    /// Sequence number of TCP; number of a datagram, ATP packet or echo; otherwise 0.
     pub seq: u32,
     /// Acknowledgement number of TCP where it counts.
     pub ack: Option<u32>,
@@ -217,7 +216,7 @@ impl Note {
     }
 }
 
-/// The step that was told last has come to nothing: the packet is lost.
+/// The last recorded step has failed: the packet is lost.
 pub(super) fn revise(told: &mut [Output], reason: DropReason) {
     if let Some(Output::Noted(Note { step, .. })) = told.last_mut() {
         *step = Step::Dropped(reason);

@@ -30,8 +30,8 @@ impl Local {
         self.transports.originated() + self.taken
     }
 
-    /// A packet was lost here: the host that is attached is told, if a host sent it. What a driver carries by number,
-    /// as frames that are no IPv4, has no ports.
+    /// A packet was lost here: reports it to the attached host, if a host sent it. Packets that a driver carries by
+    /// number, such as frames other than IPv4, have no ports.
     pub fn tell_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
         let of_host = match &packet.body {
             Body::Opaque(_) => true,
@@ -43,8 +43,8 @@ impl Local {
         }
     }
 
-    /// A packet for this node, which is not one of routing. What the ends of flows answer goes to `made`; `hops_to`
-    /// says how far away another node is along the present route.
+    /// A packet for this node, other than routing messages. Answers of flow ends go to `made`; `hops_to` gives the hops
+    /// to another node along the present route.
     ///
     /// # Errors
     /// If no application here listens for it.

@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    /// What modules that acknowledge by themselves have to send and to deliver.
+    /// Segments that acknowledging modules send and deliver.
     pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Buffers) {
         let Some(modules) = &mut self.modules else { return };
         let mut packets = ccm::table::Packets::default();

@@ -20,8 +20,8 @@ pub enum Output {
         /// The packet.
         packet: Ipv4Packet,
     },
-    /// A packet of a host outside is lost at IP of a node that has one attached: that host can say so to the sender
-    /// (RFC 1812 section 4.3.3, of which this node does nothing itself).
+    /// A packet from outside is lost at IP of a node with an attached host, which can report it to the sender (RFC 1812
+    /// section 4.3.3; this node itself sends no report).
     Lost {
         /// The packet, as it was when it was lost.
         packet: Ipv4Packet,

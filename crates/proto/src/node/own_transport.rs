@@ -51,7 +51,7 @@ macro_rules! transports {
                 }
             }
 
-            /// What nodes on the path are given to tell their delays, if they do.
+            /// Configuration of path nodes that report their delays, if they do.
             #[allow(unreachable_patterns, reason = "there may be one transport alone")]
             pub const fn meter(&self) -> Option<atp::Config> {
                 match self {

@@ -4,11 +4,11 @@
 //! one. An address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all
 //! that routing has to say. The address of the first radio is that of the node: flows and routes end there.
 //!
-//! What goes to all neighbours goes out by every radio. A routing message has the address of the radio that sends it as
-//! its source, and a HELLO speaks of that address (RFC 3561 section 6.14 asks only that the interface be known).
+//! Broadcasts go out by every radio. A routing message has the address of its radio as source, and a HELLO is about
+//! that address (RFC 3561 section 6.14 asks only that the interface be known).
 //!
-//! The driver gives each radio an [`Ear`] and a timer. What passes down to a radio always waits there for the delay of
-//! the link layer, whose timer is that of the radio; so the MAC is given packets only in calls that have its ear.
+//! The driver gives each radio an [`Ear`] and a timer. Every packet for a radio waits there for the delay of the link
+//! layer, whose timer is that of the radio; so the MAC gets packets only in calls that have its ear.
 //!
 //! Left out at the further radios: early drops, delays for ATP.
 

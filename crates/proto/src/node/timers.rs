@@ -15,7 +15,7 @@ impl Node {
             self.upper.stale[LINK] = true;
             self.perform_link(now, &mut actions, out);
             out.link.give(actions);
-            // What it has just delivered may have brought the others forward.
+            // Its delivery may have brought other timers forward.
             self.refresh_upper();
         }
         if self.upper.router <= now {

@@ -125,7 +125,7 @@ impl Transports {
             // Options of C3TCP end below; what hosts outside send is for hosts outside.
             Body::Routing(_) | Body::Measured(_) | Body::Opaque(_) => None,
         };
-        // What answers a packet has its DSCP, as both directions of a flow have the same.
+        // An answer has the DSCP of its packet: both directions of a flow have the same.
         self.originate((peer, packet.dscp), notes, out);
         known.ok_or(DropReason::NoListener)
     }
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!((end.datagrams, end.received, end.arrived), (4, Bytes(400), Bytes(500)));
     }
 
-    /// Two files over connections of their own. The first one's SYN was held somewhere and comes once more.
+    /// Two files over connections of their own. The first one's SYN was delayed somewhere and comes once more.
     #[test]
     fn an_old_syn_does_not_end_the_connection_after_it() {
         let transport = Transport::find("newreno").expect("known");

@@ -186,8 +186,8 @@ impl Mcs {
         Bytes(bits.saturating_sub(SERVICE_BITS + TAIL_BITS * self.encoders()) / 8)
     }
 
-    /// The rate of 802.11a with the same modulation and code, by which the rates of answers are chosen (clause
-    /// 10.6.6.5.2, table 10-9): 54 Mbit/s where there is none as high.
+    /// The rate of 802.11a with the same modulation and code, which selects the rates of answers (clause 10.6.6.5.2,
+    /// table 10-9); 54 Mbit/s if there is none as high.
     pub const fn reference_rate(self) -> Rate {
         Rate::kbps(match self.index() {
             0 => 6_000,

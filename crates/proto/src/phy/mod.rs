@@ -21,10 +21,10 @@ use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
-/// What receivers need to know of a frame on the air besides its content.
+/// Properties of a frame on the air that receivers need besides its content.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Radiated {
-    /// Who radiates it. A node radiates one frame at a time, so that this and its end name a copy at a receiver.
+    /// The transmitter. A node transmits one frame at a time, so this and the end identify a copy at a receiver.
     pub src: NodeId,
     /// How long it lasts.
     pub airtime: Dur,
@@ -66,7 +66,7 @@ pub struct Arrival {
     pub rts: bool,
 }
 
-/// What the beginning of a copy did to the receiver.
+/// The effect of a copy's beginning on the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrivalEffect {
     /// It occupies the receiver.

@@ -99,7 +99,7 @@ pub struct Slot {
     pub src: NodeId,
     /// Is it an RTS?
     pub rts: bool,
-    /// What it is lost for; none if it is received unless something happens.
+    /// The reason of its loss; none if it is received unless something happens.
     pub lost: Option<DropReason>,
 }
 
@@ -171,7 +171,7 @@ impl Receiver {
         self.asides(now).count() + usize::from(self.slot().is_some())
     }
 
-    /// What the copies aside that are on the air after `now` are lost for.
+    /// Reasons of loss of the copies outside the slot that are on the air after `now`.
     pub fn asides(&self, now: Time) -> impl Iterator<Item = DropReason> {
         self.aside.iter().filter(move |other| other.end > now).map(|other| other.reason)
     }
@@ -305,17 +305,17 @@ impl Receiver {
             || self.aside.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
     }
 
-    /// What the copy of `src` that ends at `now`, and is not in the slot, is lost for.
+    /// The reason of loss of the copy of `src` that ends at `now`, outside the slot.
     ///
     /// # Panics
     /// If that copy never arrived.
     pub fn lost_aside(&self, now: Time, src: NodeId) -> DropReason {
-        // INVARIANT: every copy that has arrived is in the slot or aside until it ends.
+        // INVARIANT: every copy that has arrived is in the slot or in `aside` until it ends.
         let other = self.aside.iter().find(|other| other.end == now && other.src == src);
         other.expect("a copy ends once, after its arrival").reason
     }
 
-    /// Does another copy aside end at `now` too, after that of `src` in the order of events?
+    /// Whether another copy outside the slot ends at `now` too, after that of `src` in the order of events.
     pub fn another_ends_after(&self, now: Time, src: NodeId) -> bool {
         self.aside.iter().any(|other| other.end == now && other.src > src)
     }

@@ -180,7 +180,7 @@ fn half_duplex_loses_what_meets_a_transmission() {
     assert_eq!(bench.depart(1, 50), bad(Undecodable));
 }
 
-// The memory for copies aside does not grow with their number over time.
+// Memory for copies outside the slot does not grow with their number over time.
 #[test]
 fn ended_copies_are_forgotten() {
     let mut bench = Bench::new(Config::ns2());

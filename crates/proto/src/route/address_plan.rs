@@ -1,6 +1,6 @@
-//! Which addresses are nodes of the mesh, and which are reached through a gateway.
+//! Address plan: nodes of the mesh, and addresses behind a gateway.
 //!
-//! The address alone does not tell. The driver knows it from the scenario, or from the configuration of a device.
+//! An address alone does not show this. The driver knows it from the scenario, or from the configuration of a device.
 
 use crate::wire::Prefix;
 use core::cmp::Reverse;

@@ -29,7 +29,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Size of the packet of which ETT is the time, the example of the paper, and of the test frame of airtime.
+    /// Size of ETT's packet, the example of the paper, and of airtime's test frame.
     pub const PACKET: Bytes = Bytes(1024);
 
     /// Number of the metric on the wire.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Takes the counters of a protocol: its name in results, and each counter with its own.
 pub type CounterVisitor<'a> = dyn FnMut(&'static str, &mut dyn Iterator<Item = (&'static str, u64)>) + 'a;
 
-/// A routing protocol at a node. What has a default is for protocols that do something of that kind.
+/// A routing protocol at a node. Methods with a default are for protocols that have such a feature.
 pub trait Protocol {
     /// The same, which reports changes of its routes by [`Action::RouteUp`] and [`Action::RouteDown`].
     #[must_use]
@@ -92,7 +92,7 @@ pub trait Protocol {
         None
     }
 
-    /// What this node's own packets for `dst` saw of routing so far, where routes change.
+    /// Routing as this node's own packets for `dst` experienced it so far, if routes change.
     fn usage(&self, _dst: Ipv4Addr) -> Usage {
         Usage::default()
     }
@@ -113,7 +113,7 @@ pub struct Place {
     pub jitter: Stream,
     /// Networks behind its node, if that is a gateway.
     pub serves: Option<Prefix>,
-    /// Which addresses are behind gateways.
+    /// Addresses behind gateways.
     pub plan: AddressPlan,
     /// Do packets carry the simulator's notes?
     pub notes: bool,

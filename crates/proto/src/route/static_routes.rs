@@ -68,9 +68,9 @@ impl Protocol for StaticRoutes {
     }
 }
 
-/// Shortest paths between all pairs of nodes: by hops, or by the sum of what their links cost. Of paths that cost as
-/// much the one with fewer hops is taken, and of several next hops that are then equally near the destination the one
-/// with the lowest number, so that the paths are a function of the topology alone.
+/// Shortest paths between all pairs of nodes: by hops, or by the sum of the costs of their links. Among paths of equal
+/// cost, the one with fewer hops wins; among equally near next hops, the one with the lowest number. So the paths are a
+/// function of the topology alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShortestPaths {
     nodes: usize,
@@ -208,7 +208,7 @@ impl ShortestPaths {
         self
     }
 
-    /// What the path from `from` to `to` costs, which is its hops unless links have costs; none if there is no path.
+    /// The cost of the path from `from` to `to`: its hops, unless links have costs; none if there is no path.
     pub fn cost(&self, from: usize, to: usize) -> Option<u64> {
         let hops = self.hops(from, to)?;
         Some(self.costs.get(to * self.nodes + from).copied().unwrap_or(u64::from(hops)))

@@ -17,7 +17,7 @@ pub struct Discoveries {
     pub sum: Dur,
 }
 
-/// What the packets of one node for one destination saw.
+/// Routing as the packets of one node for one destination experienced it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// How often a packet left through another neighbour than the one before it.
@@ -67,7 +67,7 @@ impl Usages {
         self.entries.get_mut(self.last)
     }
 
-    /// What this node's own packets for `dst` saw so far.
+    /// Routing as this node's own packets for `dst` experienced it so far.
     pub fn of(&self, dst: Ipv4Addr) -> Usage {
         let found = self.entries.binary_search_by_key(&dst, |entry| entry.dst);
         found.map_or(Usage::default(), |at| self.entries[at].usage)

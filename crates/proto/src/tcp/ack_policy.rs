@@ -44,7 +44,7 @@ pub trait AckPolicy {
     /// A segment has arrived.
     fn on_segment(&mut self, arrival: &Arrival) -> AckDecision;
 
-    /// The peer has been told all there is.
+    /// The peer has an ACK for all data.
     fn on_ack_sent(&mut self) {}
 
     /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may withdraw what was offered

@@ -5,7 +5,7 @@ use super::adhoc::{Clock, SenderOptions};
 use fourhop_cc::{Params, rbp};
 use fourhop_units::Dur;
 
-/// Which segments give round-trip samples to the retransmission timer.
+/// Segments that give round-trip samples to the retransmission timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RttSampling {
     /// One segment of fresh data at a time is timed; loss cancels it (RFC 6298 section 3, the minimum; ns-2.35).
@@ -45,11 +45,11 @@ pub enum SackRecovery {
 pub enum Release {
     /// As soon as the interval since the last one has passed.
     Gate,
-    /// At once, unless a timer runs that the segment before it has started; when it fires, one leaves and starts it
-    /// again. A timer that finds the window closed stops. What a time-out puts back waits like fresh data; fast
-    /// retransmissions and limited transmit (RFC 3042) neither wait nor start it. The retransmission timer runs on
-    /// while nothing but what waits is left to send; when it expires, the window is one segment. A pacing agent on
-    /// ns-2.35's NewReno, whose sender has always something under way while it may send, unless it is paced.
+    /// Segments leave at once unless the timer of the segment before runs; when it fires, one leaves and restarts it.
+    /// The timer stops if the window is closed. Data put back by a timeout waits like fresh data; fast retransmissions
+    /// and limited transmit (RFC 3042) neither wait nor start the timer. The retransmission timer runs on while only
+    /// waiting data is left to send; when it expires, the window is one segment. Model: a pacing agent on ns-2.35's
+    /// NewReno; its sender always has data under way while it may send, unless it is paced.
     Timer,
     /// At the ticks of a timer, one a tick.
     Slots,
@@ -62,7 +62,7 @@ pub enum Release {
 pub struct PacingClock {
     /// Its tick, above zero; 1 ns represents a fine-grained clock. Linux 2.4 on a PC: 10 ms.
     pub tick: Dur,
-    /// What becomes of an interval that is not a whole number of ticks.
+    /// Rounding of an interval that is not a whole number of ticks.
     pub rounding: Rounding,
 }
 
@@ -93,7 +93,7 @@ pub enum HopSource {
     Travelled,
 }
 
-/// Which round trips a driver reports with [`fourhop_cc::Hint::RoundTrip`].
+/// Round trips that a driver reports with [`fourhop_cc::Hint::RoundTrip`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundTrips {
     /// None.
@@ -105,12 +105,12 @@ pub enum RoundTrips {
     Latest,
 }
 
-/// What a sender's driver reports to it besides its own route and interface.
+/// Reports of a sender's driver besides its own route and interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathHints {
     /// Where the number of hops comes from.
     pub hops: HopSource,
-    /// Which round trip comes with each ACK, as if every packet had a timestamp.
+    /// The round trip reported with each ACK, as if every packet had a timestamp.
     pub round_trips: RoundTrips,
     /// The time to the node this many hops away, or to the receiver if it is nearer, with synchronised clocks.
     pub forward_delay_over: Option<u8>,
@@ -293,7 +293,7 @@ impl Config {
         }
     }
 
-    /// The standards as written. What is not named here is as in ns-2.35.
+    /// The standards as written. Fields not named here are as in ns-2.35.
     pub const fn standard() -> Config {
         Config {
             initial_window: 10,

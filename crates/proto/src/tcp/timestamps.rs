@@ -5,7 +5,7 @@ use super::position::Pos;
 use crate::wire::{TcpSegment, Timestamps};
 use fourhop_units::{Dur, Seq, Time};
 
-/// What the peer's clock last said.
+/// The peer's last timestamp.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     /// TS.Recent: what to echo.
@@ -57,7 +57,7 @@ impl Stamps {
         Timestamps { value: self.reading(now), echo: self.peer.map_or(0, |peer| peer.recent) }
     }
 
-    /// What the peer echoes.
+    /// The timestamp that the peer echoes.
     pub(super) fn echo(&self, segment: &TcpSegment) -> Option<u32> {
         self.peer.and(segment.options.timestamps).map(|stamp| stamp.echo)
     }

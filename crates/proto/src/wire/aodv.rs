@@ -14,7 +14,7 @@ pub struct Rreq {
     pub destination: Ipv4Addr,
     /// Last known sequence number of the destination; `None` sets the U flag.
     pub destination_seqno: Option<u32>,
-    /// Who asks.
+    /// The node that asks.
     pub originator: Ipv4Addr,
     /// Sequence number of the originator.
     pub originator_seqno: u32,
@@ -30,7 +30,7 @@ pub struct Rreq {
 /// length, content; its type is one of those that nodes which do not know it skip).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathCost {
-    /// Which metric, by [`Metric::code`](crate::route::Metric::code).
+    /// The metric, by [`Metric::code`](crate::route::Metric::code).
     pub metric: u8,
     /// The sum, in the unit of the metric.
     pub sum: u32,

@@ -47,7 +47,7 @@ pub struct AtpPacket {
 pub enum AtpContent {
     /// Data.
     Data(AtpData),
-    /// What the receiver says. Boxed, as it is large and rare.
+    /// The receiver's feedback. Boxed, as it is large and rare.
     Feedback(Box<AtpFeedback>),
 }
 

@@ -9,7 +9,7 @@ use super::{Message, Prefix};
 use arrayvec::ArrayVec;
 use core::net::{IpAddr, Ipv4Addr};
 
-/// The metric, and the cost, of what cannot be reached (section 2.1).
+/// The metric and cost of unreachable destinations (section 2.1).
 pub const BABEL_INFINITY: u16 = 0xffff;
 
 /// Name of a router (section 3.2.2): neither all zeros nor all ones.
@@ -42,7 +42,7 @@ impl RouterId {
 pub struct BabelUpdate {
     /// Where it leads.
     pub prefix: Prefix,
-    /// Who announced the prefix first.
+    /// The router that announced the prefix first.
     pub router_id: RouterId,
     /// Where packets go to; none: to the sender.
     pub next_hop: Option<Ipv4Addr>,
@@ -67,7 +67,7 @@ impl BabelUpdate {
 pub enum BabelTlv {
     /// An answer is asked for within `interval` centiseconds (section 4.6.3).
     AckRequest {
-        /// What the answer repeats.
+        /// The value that the answer repeats.
         opaque: u16,
         /// Centiseconds.
         interval: u16,
@@ -117,7 +117,7 @@ pub enum BabelTlv {
         seqno: u16,
         /// How often it may be passed on, and one more.
         hop_count: u8,
-        /// Who has to make the number.
+        /// The router that shall increase the number.
         router_id: RouterId,
     },
 }
@@ -129,7 +129,7 @@ pub struct BabelMessage {
     pub tlvs: Vec<BabelTlv>,
 }
 
-/// What a parser remembers (section 4.5), as far as it is needed for what is sent.
+/// Parser state (section 4.5), as far as the TLVs in use need it.
 #[derive(Default)]
 struct State {
     router_id: Option<RouterId>,

@@ -33,7 +33,7 @@ fn packet(body: &[u8]) -> Vec<u8> {
     [&[42, 2, 0, body.len() as u8], body].concat()
 }
 
-/// What is read over IPv4, and how much was left out.
+/// The TLVs read over IPv4, and the number left out.
 #[track_caller]
 fn read(body: &[u8]) -> (Vec<BabelTlv>, u32) {
     let (message, left_out) = decode::babel(&packet(body), true).expect("a packet");

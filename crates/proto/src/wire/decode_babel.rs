@@ -43,7 +43,7 @@ pub fn babel(bytes: &[u8], over_ipv4: bool) -> Result<(BabelMessage, u32), Babel
         return Err(BabelError::NotBabel([magic, version]));
     }
     let length = usize::from(u16::from_be_bytes([high, low]));
-    // What follows the body is the trailer (section 4.2), of which nothing is known here.
+    // The body is followed by the trailer (section 4.2), whose content is unknown here.
     let Some(mut body) = rest.get(..length) else {
         return Err(BabelError::Truncated { needed: needed + length, found: bytes.len() });
     };
@@ -80,12 +80,12 @@ struct Parser {
     router_id: Option<RouterId>,
     /// The last for IPv4.
     next_hop: Option<Ipv4Addr>,
-    /// What prefixes of IPv4 and of IPv6 are compressed against.
+    /// The prefixes for decompression, of IPv4 and of IPv6.
     prefixes: [Option<[u8; 16]>; 2],
 }
 
 impl Parser {
-    /// What a TLV says; `None` if that is nothing for the reader.
+    /// The content of a TLV; `None` if it has none for the reader.
     fn tlv(&mut self, kind: u8, value: &[u8]) -> Read<Option<BabelTlv>> {
         let tlv = match kind {
             // PadN.

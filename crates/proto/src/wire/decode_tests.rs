@@ -82,7 +82,7 @@ proptest! {
     ) {
         let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
         if let Ok(message) = aodv(&bytes) {
-            // What is understood says what the bytes said, but for what is to be ignored.
+            // A decoded message encodes to the same bytes, except for the ignored ones.
             let again = encoded(&message);
             prop_assert!(again.len() <= bytes.len());
             prop_assert_eq!(aodv(&again), Ok(message));

@@ -1,5 +1,4 @@
-//! Names of modulation and coding schemes of 802.11n, ac and ax: which there are. What they mean on the air is in
-//! `phy::mcs`.
+//! Names of modulation and coding schemes of 802.11n, ac and ax. Their meaning on the air is in `phy::mcs`.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Numbers count
 //! within one stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.

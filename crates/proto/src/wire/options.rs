@@ -29,7 +29,7 @@ const PATH: u8 = 1;
 const BACK: u8 = 2;
 const ECHO: u8 = 3;
 
-/// What the links passed so far offer the packet.
+/// Bandwidth and delay that the links passed so far offer the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
     /// Least bandwidth of a link, bit/s.
@@ -49,7 +49,7 @@ pub struct Back {
     pub links: u8,
 }
 
-/// What a packet reported to a receiver, sent back to its source.
+/// The values that a packet reported to a receiver, sent back to its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
     /// [`Path::bandwidth`] of the whole path.
@@ -218,7 +218,7 @@ pub struct Carried {
     pub left_queue: Time,
     /// Not on the wire: how long it has waited in queues so far. Of use to the simulator alone.
     pub waited: Dur,
-    /// On an acknowledgement: how long what it echoes was on its way, without that, where the simulator has told.
+    /// On an acknowledgement: the travel time of the echoed packet without such waits, if the simulator reports it.
     pub forward: Option<Dur>,
 }
 

@@ -6,8 +6,8 @@ use crate::drop::DropReason;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// What the simulator remembers about a packet; it is not on the wire, and packets that come from devices have none of
-/// it. Only options that a device cannot offer look at it, each of which says so.
+/// The simulator's memory of a packet. It is not on the wire, and packets from devices have none of it. Only options
+/// that a device cannot offer use it, and say so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
     /// When the source made it.
@@ -23,8 +23,8 @@ pub struct PacketMeta {
     pub forward: Dur,
     /// Over how many hops; 0: not measured.
     pub forward_hops: u8,
-    /// On an acknowledgement: when the segment that it echoes was made (as a timestamp of RFC 7323 would tell); zero
-    /// where there is none.
+    /// On an acknowledgement: the creation time of the echoed segment (as a timestamp of RFC 7323 would tell); zero if
+    /// unknown.
     pub echo: Time,
     /// Its number in a trace; 0: it has none.
     pub number: u32,
@@ -73,7 +73,7 @@ pub enum Body {
 pub struct MeasuredSegment {
     /// The segment.
     pub segment: TcpSegment,
-    /// What goes with it in MAC headers, and what this node notes.
+    /// Fields for MAC headers, and this node's notes.
     pub carried: Carried,
 }
 

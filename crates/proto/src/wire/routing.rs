@@ -20,7 +20,7 @@ pub trait Message {
     /// Appends the message's bytes.
     fn encode(&self, out: &mut Vec<u8>);
 
-    /// What a trace calls it, a name of its kinds of packets, and its number or 0; `to_all` neighbours or to one.
+    /// Its name in a trace, a name of a kind of packets, and its number or 0; `to_all` neighbours or to one.
     fn told(&self, _to_all: bool) -> (&'static str, u32) {
         ("other", 0)
     }
@@ -58,7 +58,7 @@ macro_rules! messages {
                 match self { $(RoutingMessage::$protocol(message) => Message::encode(message, out),)+ }
             }
 
-            /// What a trace says of it ([`Message::told`]).
+            /// Its name in a trace ([`Message::told`]).
             pub fn told(&self, to_all: bool) -> (&'static str, u32) {
                 match self { $(RoutingMessage::$protocol(message) => message.told(to_all),)+ }
             }

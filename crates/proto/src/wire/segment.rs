@@ -4,7 +4,8 @@
 use super::AtpPacket;
 use fourhop_units::Time;
 
-/// What IP, queues, gateways and traces ask of a packet. To add a transport's, implement this and add a row at the end.
+/// Properties of a packet for IP, queues, gateways and traces. To add a transport's, implement this and add a row at
+/// the end.
 pub trait TransportPacket {
     /// Its IP protocol.
     const PROTOCOL: u8;
@@ -21,7 +22,7 @@ pub trait TransportPacket {
     /// It comes to the queue of a node.
     fn note_queued(&mut self, _at: Time) {}
 
-    /// What a trace calls it, a name of its kinds of packets, with its number or 0 and the bytes of its payload.
+    /// Its name in a trace, a name of a kind of packets, with its number or 0 and the bytes of its payload.
     fn told(&self) -> (&'static str, u32, u32) {
         ("other", 0, 0)
     }
@@ -64,7 +65,7 @@ macro_rules! segments {
                 match self { $(Segment::$transport(packet) => packet.note_queued(at),)+ }
             }
 
-            /// What a trace says of it ([`TransportPacket::told`]).
+            /// Its name in a trace ([`TransportPacket::told`]).
             pub fn told(&self) -> (&'static str, u32, u32) {
                 match self { $(Segment::$transport(packet) => packet.told(),)+ }
             }

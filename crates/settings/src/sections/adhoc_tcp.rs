@@ -8,7 +8,7 @@ use fourhop_proto::tcp::adhoc::{Gate, Rounding};
 use fourhop_units::Dur;
 
 choice! {
-    /// What bounds the time between probes besides `probe_max`.
+    /// Upper bound of the time between probes, besides `probe_max`.
     ProbeBound {
         Fixed = "fixed", "nothing";
         LargestRto = "largest-rto",

@@ -8,7 +8,7 @@ use fourhop_proto::ccm;
 use fourhop_units::{Bytes, Dur, NodeId};
 
 choice! {
-    /// What nodes do with options that they do not know.
+    /// Treatment of unknown options by nodes.
     UnawareNodes {
         Strip = "strip", "remove the options";
         Pass = "pass", "forward the options unchanged";

@@ -10,7 +10,7 @@ use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
-    /// What happens at a gateway.
+    /// The algorithm of a gateway.
     GatewayKind {
         Plain = "plain", "forwarding only";
         Gap = "gap", "adaptive pacing and goodput control (TCP-GAP)";
@@ -86,7 +86,7 @@ section! {
 }
 
 impl GatewayKeys {
-    /// What TCP-GAP is given at a gateway to a mesh of so many nodes; `pace` paces flows into it.
+    /// The configuration of TCP-GAP at a gateway to a mesh of so many nodes; `pace` paces flows into it.
     pub fn gap(&self, profile: Profile, pace: tcp_ap::Params, nodes: u32) -> gateway::Config {
         gateway::Config {
             goodput_control: self.goodput_control.then_some(GoodputControl {

@@ -32,7 +32,7 @@ choice! {
 }
 
 choice! {
-    /// What paths are compared by.
+    /// The metric of paths.
     RouteMetric {
         Hops = "hops", "their number of hops";
         Etx = "etx", "expected transmissions (De Couto et al., 2003)";
@@ -42,7 +42,7 @@ choice! {
 }
 
 impl RouteMetric {
-    /// What is summed up over links, if it is not their number; `overhead` is that of access to the channel.
+    /// The link metric to sum up, unless it is the hop count; `overhead` is that of channel access.
     pub fn of_links(self, overhead: Dur) -> Option<Metric> {
         match self {
             RouteMetric::Hops => None,
@@ -227,7 +227,7 @@ section! {
 }
 
 impl Routing {
-    /// What AODV of a node is given; `metric` is what is summed up over links, if it is not their number.
+    /// AODV's configuration; `metric` is the link metric to sum up, unless it is the hop count.
     pub fn aodv(&self, profile: Profile, metric: Option<Metric>) -> aodv::Config {
         aodv::Config {
             hello: self.hello.then_some(HelloConfig {

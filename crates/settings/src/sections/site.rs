@@ -8,7 +8,7 @@ use crate::{choice, section};
 use fourhop_units::{Bytes, Db, Dur, Rate, Watt};
 
 choice! {
-    /// What nodes have of each other between which nothing was measured.
+    /// Radio contact between nodes without a measured link.
     Unmeasured {
         PathLoss = "path-loss", "path loss, walls and shadowing";
         NoLink = "no-link", "the same, but too weak for a link";
@@ -112,7 +112,7 @@ impl NodeKeys {
 }
 
 impl LossKeys {
-    /// The names of the keys that say how good the link is, of which one is enough.
+    /// The keys for the quality of a link; one is enough.
     pub const MEASURED: [&str; 5] = ["loss", "snr", "delivery", "etx", "rate"];
 
     /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et

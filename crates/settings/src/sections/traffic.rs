@@ -6,7 +6,7 @@ use crate::{choice, section};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
-    /// What a flow sends.
+    /// The application of a flow.
     AppKind {
         Bulk = "bulk", "endless transfer over TCP or ATP";
         Transfer = "transfer", "transfer of `size` over TCP or ATP";

@@ -7,7 +7,7 @@ use super::file::{FileError, Tracks, Word, instant, words};
 /// Reads a file.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first problem.
 pub fn read(text: &str) -> Result<Tracks, FileError> {
     let mut tracks = Tracks { starts: Vec::new(), waypoints: Vec::new() };
     let mut last = 1;

@@ -39,7 +39,7 @@ const SIGNS: &[char] = &['"', '(', ')'];
 /// Reads a file.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first problem.
 pub fn read(text: &str) -> Result<Tracks, FileError> {
     let mut nodes: Vec<Lines> = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -28,20 +28,19 @@ const DIGITS: u32 = 10;
 pub struct Config {
     /// Power of the dominant wave over that of all others (Rice's K); 0: Rayleigh.
     pub k: f64,
-    /// Greatest Doppler shift by what moves around the nodes, in Hz.
+    /// Greatest Doppler shift by movement around the nodes, in Hz.
     pub doppler_hz: f64,
     /// Wavelength in metres.
     pub wavelength_m: f64,
 }
 
-/// Fades of which an average is made: each stands for as much of the probability, so shares of frames come in steps of
-/// 0.4 %.
+/// Number of fades in an average: all are equally probable, so shares of frames come in steps of 0.4 %.
 const FADES: u32 = 256;
 /// By how much the angle advances from one to the next stronger: the golden ratio, whose multiples leave no gap.
 const ADVANCE: f64 = 0.618_033_988_749_894_9;
 
 impl Config {
-    /// The mean of what `of` makes of the factor of the power, over all fades.
+    /// The mean of `of`, applied to the factor of the power, over all fades.
     pub fn mean_over(&self, of: impl Fn(f64) -> f64) -> f64 {
         thread_local! {
             /// Factors of the K that was asked for last: a network asks thousands of times for one.
@@ -170,7 +169,7 @@ impl Fading {
     }
 }
 
-/// What is left of a phase in turns when whole ones are taken away, in units of 2^-32 turns.
+/// The fractional part of a phase in turns, in units of 2^-32 turns.
 fn fraction(turns: f64) -> u32 {
     (turns * (1_u64 << 32) as f64) as i64 as u32
 }

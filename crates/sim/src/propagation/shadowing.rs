@@ -63,7 +63,7 @@ impl Shadowing {
         Shadowing { sinusoids: sinusoids.collect(), config }
     }
 
-    /// What is added to the power in decibels between `a` and `b`; the same from `b` to `a`.
+    /// The addition to the power in decibels between `a` and `b`; the same from `b` to `a`.
     pub fn gain(&self, a: Position, b: Position) -> Db {
         let dot = |f: Position, place: Position| f.0 * place.0 + f.1 * place.1;
         let sum: f64 = self

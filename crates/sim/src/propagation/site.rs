@@ -29,7 +29,7 @@ pub struct Station {
 pub struct Wall {
     /// Its corners in order; a straight wall has two.
     pub corners: Vec<Position>,
-    /// What each crossing of one of its pieces costs.
+    /// Loss for each intersection with one of its pieces.
     pub loss: Db,
 }
 
@@ -77,7 +77,7 @@ impl Site {
         (Watt(budget.mean(distance(a, b)).0 / ratio(Db(walls))), false)
     }
 
-    /// `open` between two nodes that each have the best of everything: no signal comes farther, measured losses aside.
+    /// `open` between two nodes with the best of everything: no signal reaches farther, except over measured losses.
     pub(super) fn strongest(&self, open: &Propagation) -> Propagation {
         let best = self.stations.values().fold(self.usual, |best, station| Station {
             tx_power: Watt(best.tx_power.0.max(station.tx_power.0)),
@@ -99,8 +99,8 @@ impl Site {
 }
 
 impl Wall {
-    /// How many of its pieces the straight line between two places crosses; the same in both directions. Who stands on
-    /// a wall stands on one side of it, and a line through a corner from one side of the wall to the other crosses
+    /// How often the straight line between two places intersects the wall; the same in both directions. A node on a
+    /// wall counts as on one side of it, and a line through a corner from one side of the wall to the other intersects
     /// once.
     fn crossings(&self, a: Position, b: Position) -> u32 {
         // The same end first whatever the direction, because what lies exactly on a line belongs to one side of it.
@@ -239,7 +239,7 @@ mod tests {
         for &a in &grid {
             for &b in &grid {
                 assert_eq!(bent.crossings(a, b), bent.crossings(b, a), "{a:?} {b:?}");
-                // Who stands on the wall stands to its left.
+                // A node on the wall counts as to its left.
                 let sides = (a.0 <= 0.0) != (b.0 <= 0.0);
                 assert!(bent.crossings(a, b) <= u32::from(sides), "{a:?} {b:?}: one straight wall");
             }

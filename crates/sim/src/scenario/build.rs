@@ -210,8 +210,8 @@ impl Builder {
         self.completed(None, |_, _| {})
     }
 
-    /// Resolves a section of the kind `selector`, in which `complete` fills in what follows from other keys; it is told
-    /// which ones were written.
+    /// Resolves a section of the kind `selector`; `complete` gets the keys that were written, and adds values that
+    /// follow from others.
     pub(super) fn completed<S: Section>(
         &mut self,
         selector: Option<&str>,
@@ -306,7 +306,7 @@ impl Builder {
         self.root.entry("mobility").is_some_and(|e| e.value.entry("file").is_some())
     }
 
-    /// The outer `None` if something is wrong, the inner one if nodes stand still.
+    /// The outer `None` if there are problems, the inner one if no node moves.
     fn movement(
         &mut self,
         (resolved, keys, tracks): (Resolved, MobilityKeys, Option<Tracks>),
@@ -321,7 +321,7 @@ impl Builder {
         }
     }
 
-    /// `[wired]` and `[[wires]]`; the outer `None` if something is wrong, the inner one if all nodes have radios.
+    /// `[wired]` and `[[wires]]`; the outer `None` if there are problems, the inner one if all nodes have radios.
     fn wired(&mut self, topology: Option<&Topology>) -> Option<Option<WiredSide>> {
         let wires = self.root.entry("wires").cloned();
         if self.root.entry("wired").is_none() {
@@ -359,7 +359,7 @@ impl Builder {
         Some(Some(side))
     }
 
-    /// `[gateway]`; the outer `None` if something is wrong, the inner one if there is no wired side.
+    /// `[gateway]`; the outer `None` if there are problems, the inner one if there is no wired side.
     fn gateway(&mut self) -> Option<Option<GatewayKeys>> {
         if self.root.entry("wired").is_none() {
             let Some(entry) = self.root.entry("gateway") else { return Some(None) };
@@ -385,7 +385,7 @@ fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The topology its keys describe; otherwise the key that is wrong and what it may hold.
+/// The topology of the keys; otherwise the invalid key and its allowed values.
 fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
     // INVARIANT: resolve has seen to it that the keys of a kind are there.
     let given = "INVARIANT: keys of the kind are present";

@@ -15,7 +15,7 @@ use fourhop_units::{Bytes, Dur, NodeId, Time};
 use std::collections::BTreeMap;
 
 impl Builder {
-    /// `[traffic]`; the outer `None` if it is wrong, the inner one if there is none.
+    /// `[traffic]`; the outer `None` if there are problems, the inner one without the section.
     pub(super) fn traffic(
         &mut self,
         topology: Option<&Topology>,
@@ -233,7 +233,7 @@ impl Builder {
             Value::Text(name) if name == "last" => Some(Spot::Node(NodeId(last))),
             Value::Text(name) if name == "random" => Some(Spot::Random),
             Value::Int(n) if *n <= u64::from(last) => Some(Spot::Node(NodeId(*n as u32))),
-            // What a gateway is called is another name of a node, if it is known which.
+            // A gateway's name is another name of a node, if the node is known.
             _ if let Some(Spot::Gateway(index)) = named => wired.map(|side| match side.gateways[index] {
                 Spot::Random => Spot::Gateway(index),
                 known => known,
@@ -258,7 +258,7 @@ impl Builder {
     }
 }
 
-/// What a table says, or its transport implies, about the application.
+/// The application by a table's keys or transport.
 fn app_of(node: &Node) -> Option<AppKind> {
     match node.entry("app") {
         Some(_) => AppKind::find(node.text("app")?),

@@ -60,8 +60,8 @@ impl Builder {
         }
     }
 
-    /// OFDM has eight rates, of which each symbol holds whole bits; error rates and rate control know those of the
-    /// standard.
+    /// OFDM has eight rates, with a whole number of bits per symbol; error rates and rate control know the standard's
+    /// rates.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
         let kind = radio.phy.kind();
         self.mcs(resolved, radio);

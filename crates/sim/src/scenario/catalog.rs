@@ -35,7 +35,7 @@ pub struct Catalog {
     pub categories: Vec<CatalogEntry>,
 }
 
-/// What keys of `[edca]` and counters begin with, with the DSCPs that Linux maps there.
+/// Prefixes of `[edca]` keys and counters, with the DSCPs that Linux maps there.
 const CATEGORIES: &[(&str, &str)] = &[
     ("vo", "voice, with `mac.edca`: DSCP 48 to 63, among them routing"),
     ("vi", "video: 32 to 47"),

@@ -19,7 +19,7 @@ impl Scenario {
         section.configured(self.profile)
     }
 
-    /// What the MAC of every node is given.
+    /// MAC configuration of every node.
     pub fn mac_config(&self) -> mac::Config {
         let radio = &self.radio;
         mac::Config {
@@ -34,12 +34,12 @@ impl Scenario {
         }
     }
 
-    /// What the link layer of every node is given.
+    /// Link layer configuration of every node.
     pub fn link_config(&self) -> net::Config {
         net::Config { categories: self.mac.edca.then_some(self.edca.dscp_map), ..self.configured(&self.link) }
     }
 
-    /// What is summed up over the links of a path, if it is not their number.
+    /// The link metric to sum up, unless it is the hop count.
     pub fn link_metric(&self) -> Option<Metric> {
         self.routing.metric.of_links(self.mac_config().access_overhead(Metric::PACKET))
     }
@@ -53,12 +53,12 @@ impl Scenario {
         }
     }
 
-    /// What AODV of every node is given, if that is the routing protocol.
+    /// AODV configuration of every node, if that is the routing protocol.
     pub fn aodv_config(&self) -> route::Config {
         self.routing.aodv(self.profile, self.link_metric())
     }
 
-    /// What Babel of every node is given, if that is the routing protocol.
+    /// Babel configuration of every node, if that is the routing protocol.
     pub fn babel_config(&self) -> babel::Config {
         let quality = match self.routing.metric {
             RouteMetric::Hops => babel::LinkQuality::TwoOutOfThree,
@@ -67,7 +67,7 @@ impl Scenario {
         babel::Config { quality, ..self.configured(&self.own.babel) }
     }
 
-    /// What the modules of C3TCP are given.
+    /// Options of C3TCP's modules.
     pub fn c3tcp_options(&self) -> ccm::Options {
         self.configured(&self.c3tcp)
     }
@@ -90,14 +90,14 @@ impl Scenario {
         .next()
     }
 
-    /// What ends of ATP and the nodes on their paths are given.
+    /// Configuration of ATP for ends and nodes on their paths.
     pub fn atp_config(&self) -> atp::Config {
         let Tcp { mss, delivery_ages, .. } = self.tcp;
         atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.own.atp) }
     }
 
-    /// What both ends of a TCP connection with `traffic` are given. A transport that recovers by SACK has it switched
-    /// on, one of ad hoc TCP timestamps.
+    /// Configuration of both ends of a TCP connection with `traffic`. A transport with SACK recovery switches SACK on,
+    /// ad hoc TCP timestamps.
     pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
         let options = &self.tcp;
         let paces = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_tcp_ap());

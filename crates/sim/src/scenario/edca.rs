@@ -1,4 +1,4 @@
-//! Checks of `[edca]`, and of what access categories do not go together with. Part of the builder of scenarios.
+//! Checks of `[edca]`, and of features that exclude access categories. Part of the builder of scenarios.
 
 use super::Scenario;
 use super::build::Builder;
@@ -16,7 +16,7 @@ impl Builder {
         Some(edca)
     }
 
-    /// What looks at one queue, or at one packet at a time, does not go with four of them.
+    /// Refuses features that need a single queue or single packets.
     pub(super) fn check_edca(
         &mut self,
         scenario: &Scenario,

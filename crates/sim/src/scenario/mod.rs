@@ -122,7 +122,7 @@ pub struct PairTraffic {
     pub pairs: u32,
     /// How much later each further flow starts.
     pub stagger: Dur,
-    /// What the first flow sends.
+    /// The application of the first flow.
     pub traffic: Traffic,
 }
 
@@ -271,7 +271,7 @@ pub enum Form<'a> {
 /// Reads a scenario. `file` is its name for messages; `overrides` are applied on top. When `control` is
 /// stopped, the search for a random network ends without one.
 ///
-/// # Errors
+/// All its problems.
 /// Everything that is wrong with it.
 pub fn load(
     form: Form<'_>,
@@ -291,7 +291,7 @@ pub fn load(
 /// [`load`] of TOML.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All its problems.
 pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     load(Form::Toml, text, file, Overrides::set(overrides), &Control::new())
 }
@@ -299,7 +299,7 @@ pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenari
 /// [`load`] of JSON.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All its problems.
 pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     load(Form::Json, text, file, Overrides::set(overrides), &Control::new())
 }

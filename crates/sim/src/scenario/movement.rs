@@ -52,8 +52,7 @@ pub fn tracks(keys: &MobilityKeys, resolved: &Resolved, scenario: &str) -> Resul
     })
 }
 
-/// The movement that `keys` describe; `None` if nodes stand still. Otherwise the key that is wrong, what was found and
-/// what is allowed.
+/// The movement of `keys`; `None` if no node moves. Otherwise the invalid key, its value and the allowed ones.
 pub fn movement(
     keys: &MobilityKeys,
     tracks: Option<Tracks>,

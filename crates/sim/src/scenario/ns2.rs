@@ -35,7 +35,7 @@ const STATEMENTS: [(&str, &str); 6] = [
 /// from 10 % of the duration on, a file with UDP alone from the start of its first flow.
 ///
 /// # Errors
-/// Everything that is wrong with the file.
+/// All problems of the file.
 pub fn from_ns2(
     text: &str,
     file: &str,

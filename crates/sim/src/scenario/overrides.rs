@@ -11,13 +11,13 @@ use super::tree::{self, Data, Entry, Node, Origin, literal, quoted};
 const TRANSPORT: &str = "transport";
 /// Begins a key of every entry of `[[flows]]`.
 const EVERY_FLOW: &str = "flows[*].";
-/// Transports that are none over TCP: what they carry fits no other.
+/// Transports that do not run over TCP: their applications fit no other.
 const NO_TCP: [&str; 2] = ["udp", "ping"];
 
 /// Texts `key=value`, applied in their order, and who gave them.
 #[derive(Clone, Copy, Debug)]
 pub struct Overrides<'a> {
-    /// What messages call the place of their keys, such as `--set`.
+    /// The source of the keys for messages, such as `--set`.
     pub file: &'a str,
     /// The texts. A value is read as TOML, or as a bare text if it is not TOML.
     pub texts: &'a [String],
@@ -33,8 +33,8 @@ impl<'a> Overrides<'a> {
     }
 }
 
-/// The keys that `key` stands for in a scenario in JSON: itself, or all that a form for several names, of which there
-/// may be none.
+/// The keys that `key` stands for in a scenario in JSON: itself, or all matches of a form for several names, perhaps
+/// none.
 ///
 /// # Errors
 /// If the text is not JSON.

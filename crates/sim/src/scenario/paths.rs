@@ -21,8 +21,8 @@ pub struct NoPath {
     pub flow: String,
     /// Its ends, as messages name them.
     pub ends: (String, String),
-    /// The shortest way out of what its sender reaches by radio (its receiver, if the sender has no radio): a node that
-    /// is reached, the nearest one that is not, and the metres between them. `None` if there is no other node.
+    /// The shortest way out of the sender's reach by radio (the receiver's, if the sender has no radio): a reached
+    /// node, the nearest one out of reach, and the metres between them. `None` if there is no other node.
     pub gap: Option<(NodeId, NodeId, f64)>,
     /// How far a hop reaches in metres in the open.
     pub range_m: f64,
@@ -101,7 +101,7 @@ impl Scenario {
     }
 }
 
-/// The nearest two nodes of which one is reached from `begin` and the other is not; of several such pairs the first.
+/// The nearest pair of a node reached from `begin` and one not reached; the first of several.
 fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
     let reached = graph.hops_from(begin);
     let (mut inside, mut outside): (Vec<usize>, Vec<usize>) =

@@ -21,7 +21,7 @@ const LINK: (Bytes, f64) = (Bytes(1500), 0.9);
 const GIVEN: &str = "INVARIANT: keys of the model are present";
 
 impl Scenario {
-    /// What the `threshold` receiver of every node is given.
+    /// Configuration of every node's `threshold` receiver.
     pub fn receiver_config(&self) -> phy::Config {
         let radio = &self.radio;
         if radio.model == RadioModel::Sinr {

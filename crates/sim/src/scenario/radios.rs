@@ -9,7 +9,7 @@ use crate::topology::Topology;
 use fourhop_units::NodeId;
 
 impl Builder {
-    /// `[[radios]]`, checked against the network; `None` if something is wrong.
+    /// `[[radios]]`, checked against the network; `None` if there are problems.
     pub(super) fn radios(&mut self, topology: Option<&Topology>) -> Option<Vec<RadioKeys>> {
         let read = self.list::<RadioKeys>()?;
         let topology = topology?;
@@ -38,7 +38,7 @@ impl Builder {
         (self.problems.len() == before).then(|| read.into_iter().map(|(_, keys)| keys).collect())
     }
 
-    /// What nodes with several radios cannot have is not asked for.
+    /// Refuses features that nodes with several radios cannot have.
     pub(super) fn check_several_radios(
         &mut self,
         scenario: &Scenario,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// How much more of its frames than was measured a link may deliver because weaker ones are not noticed.
 const SHARE_TOLERANCE: f64 = 0.01;
 
-/// What is too weak for a link has a tenth of a decibel less than the weakest.
+/// A tenth of a decibel below the weakest link.
 const BELOW: f64 = 0.977_237;
 
 /// Comments on a network's place.
@@ -52,7 +52,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// What single nodes do in another way than the others, and the routes that are given.
+    /// Differences of single nodes, and the given routes.
     pub fn particular(&self) -> Particular {
         let SiteKeys { nodes, routes, .. } = &self.site;
         let each = |keys: &NodeKeys| keys.numbers().into_iter().map(NodeId);
@@ -66,7 +66,7 @@ impl Scenario {
 }
 
 impl Builder {
-    /// `[[nodes]]`, `[[losses]]` and `[[walls]]`, checked against the network; `None` if something is wrong.
+    /// `[[nodes]]`, `[[losses]]` and `[[walls]]`, checked against the network; `None` if there are problems.
     pub(super) fn site(
         &mut self,
         topology: Option<&Topology>,
@@ -86,7 +86,7 @@ impl Builder {
         (self.problems.len() == before).then_some(keys)
     }
 
-    /// A section of which there may be several; none if it is not there.
+    /// A section that may occur several times, or not at all.
     pub(super) fn list<S: Section>(&mut self) -> Option<Vec<(Resolved, S)>> {
         let Some(entry) = self.root.entry(S::NAME) else { return Some(Vec::new()) };
         let Data::List(items) = &entry.value.data else {
@@ -100,7 +100,7 @@ impl Builder {
             let section = S::from_values(&resolved.values);
             Some((resolved, section))
         };
-        // All of them are looked at, whatever is wrong with the first.
+        // Check all of them, whether the first has problems or not.
         items.iter().enumerate().map(read).collect::<Vec<_>>().into_iter().collect()
     }
 

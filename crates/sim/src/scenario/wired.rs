@@ -267,7 +267,7 @@ impl Drawn {
         drawn
     }
 
-    /// The node at a spot.
+    /// The node at a place.
     pub fn node(&mut self, spot: Spot) -> NodeId {
         match spot {
             Spot::Node(node) => node,
@@ -310,7 +310,7 @@ impl Scenario {
 
     /// Both ends of each link with a name for a file, such as `node-4-to-R1` and `R1-to-node-4`.
     pub fn wire_ends(&self, plan: &Plan) -> Vec<(WireEnd, String)> {
-        // What a name may hold that a file's had better not becomes a low line.
+        // Characters that do not belong into file names become an underscore.
         let plain = |node: NodeId| match node.wired_number() {
             None => format!("node-{node}"),
             Some(_) => self.node_name(node).replace(|c: char| !c.is_alphanumeric() && c != '-', "_"),
@@ -321,7 +321,7 @@ impl Scenario {
             let peers: Vec<NodeId> = plan.ports(node).map(|(_, peer)| peer).collect();
             for (port, &peer) in peers.iter().enumerate() {
                 let name = format!("{}-to-{}", plain(node), plain(peer));
-                // Links between the same two nodes are told apart by a number.
+                // Links between the same two nodes are distinguished by a number.
                 let name = match peers[..port].iter().filter(|&&other| other == peer).count() {
                     0 => name,
                     earlier => format!("{name}-{}", earlier + 1),

@@ -20,7 +20,7 @@ pub struct Change {
     pub tx_power: Option<Watt>,
     /// Its antenna has this gain.
     pub gain: Option<Db>,
-    /// What is lost between it and others, in both directions, whatever the distance.
+    /// Losses to other nodes, in both directions, whatever the distance.
     pub losses: Vec<(NodeId, Db)>,
 }
 

@@ -12,7 +12,7 @@ use fourhop_units::{NodeId, Purpose, Stream, Watt};
 /// Routing of packets.
 #[derive(Clone, Debug)]
 pub enum Routing {
-    /// Fewest hops, computed once from who can decode whom, at time zero if nodes move.
+    /// Fewest hops, computed once from the links at time zero.
     Static,
     /// The same by the least sum of a metric of the links.
     Cheapest(Metric),

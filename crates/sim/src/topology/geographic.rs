@@ -2,9 +2,9 @@
 //!
 //! Sources: the ellipsoid of WGS 84 (NIMA TR8350.2, table 3.1); its radii of curvature from Snyder, Map Projections: A
 //! Working Manual, USGS Professional Paper 1395, chapter 4. A degree of latitude is everywhere as long as at the first
-//! place, and so is a degree of longitude. That is wrong by a share of tan(latitude) times the distance to the north or
-//! south over the radius of the earth: at a latitude of 50 degrees 0.02 % for each kilometre, 0.2 % over 10 km. Leaves
-//! out: heights.
+//! place, and so is a degree of longitude. The relative error is tan(latitude) times the distance to the north or south
+//! over the radius of the earth: at a latitude of 50 degrees 0.02 % for each kilometre, 0.2 % over 10 km. Leaves out:
+//! heights.
 
 use super::Position;
 

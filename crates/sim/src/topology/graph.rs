@@ -1,4 +1,4 @@
-//! Which nodes are in range of each other, and how many hops apart nodes are.
+//! Neighbours in range, and hop counts between nodes.
 
 use super::Position;
 use core::ops::Range;
@@ -38,7 +38,7 @@ impl Graph {
             let mut above = above.map_or(&[][..], |run| &by_row[run.clone()]);
             for (i, &a) in run.iter().enumerate() {
                 run[i + 1..].iter().take_while(|&&b| x(b) - x(a) <= range).for_each(|&b| consider(a, b));
-                // What is too far to the left of this node is so of all that follow.
+                // A node too far to the left of this one is so for all that follow.
                 let left = above.iter().take_while(|&&b| x(a) - x(b) > range).count();
                 above = &above[left..];
                 above.iter().take_while(|&&b| x(b) - x(a) <= range).for_each(|&b| consider(a, b));
@@ -98,8 +98,8 @@ impl Graph {
     }
 }
 
-/// Nodes by row, a row being as high as `range`, and within it by x; and where each row is in that order. What is in
-/// range of a node is in its own row or in one of the two beside it.
+/// Nodes by row, a row being as high as `range`, and within it by x; and the start of each row in that order.
+/// Neighbours in range are in the node's own row or in one of the two adjacent ones.
 fn rows(places: &[Position], range: f64) -> (Vec<u32>, BTreeMap<i64, Range<usize>>) {
     // A hair higher: nodes exactly `range` apart are not two rows apart because of rounding.
     let height = range * (1.0 + 1e-9);

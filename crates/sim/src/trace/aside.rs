@@ -1,5 +1,5 @@
-//! A tap whose work is done on a thread of its own: the run notes what happens, the thread puts it into the form of the
-//! files and writes them. What is written is the same, because the thread sees the same calls in the same order.
+//! A tap with a thread of its own: the run notes events, the thread formats and writes them. Files do not depend on it,
+//! because the thread sees the same calls in the same order.
 
 use super::{Copy, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
@@ -154,7 +154,7 @@ impl Tap for Aside {
 }
 
 impl Drop for Aside {
-    /// What a stopped run has noted is written, too; and no file grows any more when this is gone.
+    /// Writes the notes of a stopped run, too; no file grows after this.
     fn drop(&mut self) {
         self.hand_over();
         self.calls = None;

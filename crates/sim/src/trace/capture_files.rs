@@ -20,10 +20,10 @@ type Output = BufWriter<File>;
 
 /// Name of the file with all interfaces.
 const MERGED: &str = "capture.pcapng";
-/// Where `epb_flags` says that the link layer saw a wrong checksum.
+/// Position in `epb_flags` of the link layer's bad checksum.
 const CRC_ERROR: u32 = 1 << 24;
 
-/// Which way a packet went.
+/// The direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// It was received: 1 in `epb_flags`.
@@ -79,7 +79,7 @@ impl CaptureFiles {
         }
     }
 
-    /// A packet at an interface. `lost` is why it was received wrong, if it was; a file of pcapng can say so.
+    /// A packet at an interface. `lost` is the reason of its reception errors, if any; a file of pcapng can say so.
     pub fn record(
         &mut self,
         interface: u32,

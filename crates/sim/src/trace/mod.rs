@@ -28,7 +28,7 @@ use fourhop_units::{NodeId, Time, Watt};
 pub struct WireEnd {
     /// The node.
     pub node: NodeId,
-    /// Which of its ports.
+    /// Number of the port.
     pub port: PortId,
 }
 
@@ -131,9 +131,9 @@ pub struct Copy {
     pub arrived: u64,
 }
 
-/// Sees what happens in a run: frames as nodes send and receive them, packets on wires. One that [looks
-/// closely](Tap::looks_closely) also sees what nodes tell of their packets, and the nodes themselves after each event.
-/// What concerns a radio names its [station](crate::stations), which is the node where that has one radio.
+/// Observes a run: frames as nodes send and receive them, packets on wires. A tap that [looks
+/// closely](Tap::looks_closely) also sees what nodes report about their packets, and the nodes themselves after each
+/// event. Events of a radio name its [station](crate::stations), which is the node if that has one radio.
 pub trait Tap: Send {
     /// Do nodes tell of their packets and routes?
     fn looks_closely(&self) -> bool {
@@ -149,8 +149,8 @@ pub trait Tap: Send {
     /// A copy of `frame` is lost, for this reason.
     fn lost(&mut self, _now: Time, _copy: Copy, _frame: &Frame, _reason: DropReason) {}
 
-    /// Something has happened at the ear of a station, the rest of which has not noticed; `receiving` says whether its
-    /// receiver is on a frame that it can so far decode.
+    /// Something has happened at the ear of a station, unnoticed by the rest of it; `receiving`: its receiver is on a
+    /// frame that it can decode so far.
     fn ear(&mut self, _now: Time, _node: NodeId, _ear: &Ear, _receiving: bool) {}
 
     /// Something has happened at a node with radios; `id` is the station whose ear this is.

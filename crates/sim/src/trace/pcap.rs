@@ -80,7 +80,7 @@ impl PcapFolder {
         self.frame_of(now, node, power, frame, u64::MAX, lost);
     }
 
-    /// The same; of an aggregate each MPDU, of which `arrived` says whether it is right.
+    /// The same; for an aggregate, one frame per MPDU, with `arrived` for the intact ones.
     fn frame_of(
         &mut self,
         now: Time,

@@ -3,7 +3,7 @@
 use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
 use fourhop_units::{Rate, Watt};
 
-// Which fields are there. The rate has the byte that otherwise aligns the channel.
+// Fields present. The rate's byte aligns the channel.
 const FLAGS: u32 = 1 << 1;
 const RATE: u32 = 1 << 2;
 const CHANNEL: u32 = 1 << 3;
@@ -11,7 +11,7 @@ const SIGNAL: u32 = 1 << 5;
 const MCS: u32 = 1 << 19;
 const AMPDU: u32 = 1 << 20;
 const VHT: u32 = 1 << 21;
-/// In the flags: the frame check sequence, which is not there, was wrong.
+/// In the flags: the frame check sequence, which is not included, was bad.
 const BAD_FCS: u8 = 0x40;
 // Channel flags: complementary code keying, OFDM.
 const CCK: u16 = 0x0020;
@@ -20,7 +20,7 @@ const OFDM: u16 = 0x0040;
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// With what a copy was received, if it was, and whether it is wrong.
+/// Received power of a copy, if it was received, and whether it is damaged.
 pub(super) type Received = (Option<Watt>, bool);
 
 /// Appends the header of a frame at a rate of 802.11a, b or g: flags, rate, channel and, for received frames, the
@@ -76,7 +76,7 @@ pub(super) fn by_mcs(
     end(begins, out);
 }
 
-/// What all have; `present` says what there is besides. Returns where the header begins.
+/// The common fields; `present` announces the others. Returns where the header begins.
 fn begin(present: u32, rate: u8, channel: (u16, u16), received: Received, out: &mut Vec<u8>) -> usize {
     let (begins, (power, bad_fcs)) = (out.len(), received);
     // Version, padding, and the length, which is known at the end.

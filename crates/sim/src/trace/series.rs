@@ -25,7 +25,7 @@ pub struct FlowSample<'a> {
     pub sender: &'a Endpoint,
     /// The receiving end; for ping the sender again.
     pub receiver: &'a Endpoint,
-    /// What C3TCP has measured of the sender's path by now, if it is in use.
+    /// C3TCP's current estimate of the sender's path, if it is in use.
     pub capacity: Option<Estimate>,
     /// The window that its module last sent to the sender, in bytes.
     pub told_window: Option<u64>,

@@ -79,7 +79,7 @@ impl Wired {
         (Wired { hosts, wires, begin, ..Wired::default() }, gateways)
     }
 
-    /// Hosts and wires, each of which has an event.
+    /// Hosts and wires; each has an event.
     pub fn slots(&self) -> usize {
         self.hosts.len() + self.wires.len()
     }
@@ -93,7 +93,7 @@ impl Wired {
             }
             Some(index) => {
                 let wire = &self.wires[index];
-                // Two links between the same nodes are told apart by their number.
+                // Two links between the same nodes differ by their number.
                 wire.port.next_timeout().map(|at| Key::new(at, Class::Wire, wire.to, NodeId(index as u32)))
             }
         }
@@ -152,7 +152,7 @@ impl Wired {
         };
         let index = self.begin[at].1[usize::from(port.0)];
         let wire = &mut self.wires[index as usize];
-        // What finds the queue full never reaches the line, and is not captured there.
+        // Packets dropped at a full queue never reach the line, and are not captured there.
         let copy = tap.as_ref().map(|_| packet.clone());
         wire.port.handle_packet(now, packet, &mut self.actions);
         let lost = match self.actions.pop() {

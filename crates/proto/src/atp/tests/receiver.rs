@@ -6,7 +6,7 @@ use crate::atp::receiver::Outcome;
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::Seq;
 
-/// What a receiver feeds back up to `until`, with the milliseconds.
+/// The receiver's feedback up to `until`, with the milliseconds.
 fn fed_back(receiver: &mut Receiver, until: u64) -> Vec<(u64, AtpFeedback)> {
     let mut all = Vec::new();
     while let Some(at) = receiver.next_timeout().filter(|&at| at <= ms(until)) {
@@ -26,7 +26,7 @@ fn it_feeds_back_once_in_an_epoch_what_has_come_and_how_long_it_took() {
     let mut expected = feedback(0, 40, 2, &[(1, 2), (3, 5)], 6);
     expected.held_us = 100_000;
     assert_eq!(fed_back(&mut receiver, 1_000), [(1_000, expected)]);
-    // What fills the first gap is delivered with what waited behind it.
+    // A packet that fills the first gap is delivered with those that waited behind it.
     assert_eq!(receiver.handle_data(ms(1_100), &data(7, 2, 40)).delivered, 2_000);
     assert_eq!(receiver.handle_data(ms(1_100), &data(8, 4, 40)).delivered, 3_000);
 }
@@ -48,7 +48,7 @@ fn a_probe_is_answered_at_once_with_its_own_delay() {
     assert_eq!(receiver.next_timeout(), Some(ms(1_500)), "the next epoch begins with the answer");
 }
 
-/// 80 ms after 40 ms with three quarters for what was: 50 ms.
+/// 40 ms, then 80 ms, with weight 3/4 for the old value: 50 ms.
 #[test]
 fn delays_are_averaged() {
     let mut receiver = Receiver::new(CONFIG);

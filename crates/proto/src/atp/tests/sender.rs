@@ -101,7 +101,7 @@ fn data_sent_behind_the_newest_received_is_lost_after_two_epochs() {
     assert_eq!(script.left(2_500), [(2_400, 3, false)]);
 }
 
-/// Twenty blocks say nothing of what comes behind the last.
+/// With twenty blocks, packets beyond the last one are unknown.
 #[test]
 fn feedback_without_room_for_more_condemns_nothing_behind_its_last_block() {
     let mut script = Script::started(100);

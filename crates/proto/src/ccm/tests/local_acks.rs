@@ -54,7 +54,7 @@ impl Script {
         self.out.down.drain(..).map(|segment| segment.seq.to_wire()).collect()
     }
 
-    /// Acknowledgement and window field of what went to the local TCP.
+    /// Acknowledgement and window field of the segments for the local TCP.
     fn up(&mut self) -> Vec<(u32, u16)> {
         self.out.up.drain(..).map(|segment| (segment.ack.to_wire(), segment.window)).collect()
     }
@@ -86,8 +86,8 @@ fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
     assert!(!script.local.holds() && script.local.next_timeout().is_none());
 }
 
-/// RFC 7323: with a shift of 3 the field counts 8 bytes. Twice the window is 4,000 bytes, 500 of these units; what is
-/// told and not yet acknowledged by the peer is taken off.
+/// RFC 7323: with a shift of 3 the field counts 8 bytes. Twice the window is 4,000 bytes, 500 of these units, less the
+/// announced bytes that the peer has not acknowledged yet.
 #[test]
 fn windows_count_in_the_unit_of_the_field() {
     let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 1_000);
@@ -133,8 +133,8 @@ fn the_number_of_an_acknowledgement_is_within_the_own_window() {
     }
 }
 
-/// TCP is told of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of
-/// crumbs.
+/// TCP learns of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of
+/// smaller amounts.
 #[test]
 fn room_is_told_in_segments() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -152,7 +152,7 @@ fn room_is_told_in_segments() {
     assert_eq!(script.up(), [(5_001, 599)], "TCP may have waited for that");
 }
 
-/// The same in units of 8 bytes, of which a segment has 125.
+/// The same in units of 8 bytes, 125 per segment.
 #[test]
 fn room_is_told_in_segments_whatever_the_unit() {
     let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 9_000);
@@ -193,8 +193,8 @@ fn three_duplicates_send_the_oldest_again() {
     assert_eq!(script.down(), [4_001]);
 }
 
-/// RFC 6298: 1 s, doubled with each time-out up to 60 s. A peer that is silent for the sixteenth time is given up, and
-/// both ends are told.
+/// RFC 6298: 1 s, doubled with each timeout up to 60 s. After the sixteenth timeout in a row the connection is reset at
+/// both ends.
 #[test]
 fn a_silent_peer_resets_the_connection() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -215,7 +215,7 @@ fn a_silent_peer_resets_the_connection() {
     });
     assert_eq!(resets, [vec![(2, seq(1), seq(1))], vec![(1, seq(1), seq(2_001))]]);
     assert_eq!((script.local.holds(), script.local.next_timeout()), (false, None));
-    // TCP may have missed it: it is told again, at its own number.
+    // TCP may have missed it: repeat the acknowledgement, at its own number.
     script.out = Segments::default();
     script.data([2_001]);
     assert!(script.out.down.is_empty() && script.out.up.iter().all(|segment| segment.flags.rst));
@@ -253,7 +253,8 @@ fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     assert_eq!((script.down(), script.local.holds()), (vec![1_001], false));
 }
 
-/// A segment with data tells TCP no less than it knows; SACK of what TCP takes for acknowledged would confuse it.
+/// A segment with data acknowledges no less than TCP knows; SACK of data that TCP takes for acknowledged would confuse
+/// it.
 #[test]
 fn data_of_the_peer_carries_what_tcp_was_told() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -275,13 +276,13 @@ fn without_a_measurement_everything_passes() {
     assert_eq!((script.local.held(), script.local.next_timeout()), (0, None));
     script.ack(2_001, 8_000);
     assert_eq!(script.up(), [(2_001, 8_000)]);
-    // What TCP answers for it sends again itself.
+    // TCP itself repeats data that it answers for.
     script.data([2_001]);
     assert_eq!(script.down(), [2_001]);
 }
 
-/// What TCP sends again although the module answers for it stays here, and is acknowledged again; what the module holds
-/// back does not pass either. Only what TCP answers for goes out as it comes.
+/// TCP's retransmissions of data that the module answers for stay here, and are acknowledged again; data that the
+/// module delays does not pass either. Only data that TCP answers for goes out unchanged.
 #[test]
 fn what_is_answered_for_here_is_not_sent_twice() {
     let mut script = Script::new(LIMITS, 3_500);
@@ -318,7 +319,7 @@ fn a_window_that_opens_again_takes_what_it_refused() {
     assert_eq!(script.down(), [], "not yet");
     script.ack(1, 1_000);
     assert_eq!((script.down(), script.local.next_timeout()), (vec![1], Some(Time::from_secs(5))));
-    // What was not refused is not sent again for more room.
+    // Data that was not refused is not repeated for more room.
     script.ack(1, 2_000);
     assert_eq!(script.down(), []);
 }
@@ -361,7 +362,7 @@ fn the_last_window_holds_for_what_is_held() {
     assert_eq!(script.down(), [4_001, 5_001, 6_001, 7_001], "TCP's own window");
 }
 
-/// What is sent again says what TCP says by now, time stamps included (RFC 7323 section 4.3).
+/// A retransmission has TCP's current fields, timestamps included (RFC 7323 section 4.3).
 #[test]
 fn what_is_sent_again_is_up_to_date() {
     let stamped = |from: u32, payload: u32, ack: u32, window: u16, value: u32| {

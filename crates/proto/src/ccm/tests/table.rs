@@ -77,8 +77,8 @@ fn local_acknowledgements_make_packets_of_both_ends() {
     let told = up.segment().expect("an acknowledgement");
     assert_eq!((told.src_port, told.dst_port, told.ack, told.payload), (2, 1, seq(1_001), 0));
     assert_eq!(modules.balance(), (4, 5), "two packets for one");
-    // Twice the measured window of 3,000 bytes, less what is told: the module's own window does not narrow what it
-    // works with.
+    // Twice the measured window of 3,000 bytes, less the announced bytes: the module's own window does not narrow its
+    // input.
     assert_eq!(told.window, 5_000);
     // Packets made here are numbered one after the other.
     let mut next = Packets::default();

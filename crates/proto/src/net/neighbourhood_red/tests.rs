@@ -48,7 +48,7 @@ fn dropped_of_4000(red: &mut NeighbourhoodRed) -> usize {
 fn the_probability_rises_between_the_thresholds_and_stays_there() {
     let at = |percent: u64| RULES.probability(percent * 10_000);
     assert_eq!([at(0), at(50), at(75), at(100)], [0, 0, 250_000, 500_000]);
-    // Thresholds in the wrong order: a step behind the lower one.
+    // Thresholds in reverse order: a step behind the lower one.
     let step = Config { high: 0, ..RULES };
     assert_eq!([step.probability(500_000), step.probability(500_001)], [0, 500_000]);
 }
@@ -124,7 +124,7 @@ fn one_that_was_told_of_more_is_silent_and_drops_by_that() {
     assert_eq!(look(&mut red, ms(110), |_| true), [], "its own would be a sixth");
     let dropped = dropped_of_4000(&mut red);
     assert!(dropped > 3600, "nine tenths, spaced: {dropped} of 4000");
-    // What was told at 50 ms counts for two intervals.
+    // The report at 50 ms counts for two intervals.
     assert_eq!(look(&mut red, ms(230), |_| true), []);
     red.handle_carried(Dur::from_millis(200));
     let told = look(&mut red, ms(330), |_| true);

@@ -134,7 +134,7 @@ impl Curve {
                 let share = (bits & ((1 << REST_BITS) - 1)) as f64 * (1.0 / (1u64 << REST_BITS) as f64);
                 pair[0] + share * (pair[1] - pair[0])
             }
-            // Above the table nothing goes wrong.
+            // Above the table there are no errors.
             None => 0.0,
         }
     }
@@ -160,8 +160,8 @@ mod tests {
             for hundredth in -2300..3500 {
                 let sinr = 10f64.powf(f64::from(hundredth) / 1000.0);
                 let (found, expected) = (curve.at(sinr), mode.hazard(sinr));
-                // Where a bit in 30 million is wrong or more, frames can be lost.
-                // Where half of the bits are wrong a bound that is cut off has a corner.
+                // Frames can be lost from a bit error rate of 1 in 30 million on. At a bit error rate of one half, a
+                // truncated bound has a corner.
                 if expected > 3e-8 {
                     let tolerance = if expected > 0.1 { 0.3 } else { 0.01 };
                     assert!((found / expected - 1.0).abs() < tolerance, "{mode:?} at {sinr}: {found}, {expected}");
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!((curve.at(5e3), curve.at(f64::INFINITY)), (0.0, 0.0));
         }
         for mode in modes() {
-            // 1024 points still err once in 1e9 bits at 36 dB, of which a frame has 1e5.
+            // 1024 points still have an error rate of 1e-9 at 36 dB; a frame has 1e5 bits.
             let least = if matches!(mode, Mode::Ofdm(coded) if coded.points == 1024) { 1e-8 } else { 1e-12 };
             assert!(mode.curve().at(4095.9) < least, "{mode:?}");
         }

@@ -10,7 +10,7 @@
 //!   codewords, whose distances follow from clause 16.3.6.5 (a test lists them). Below 1 % symbol errors the bound is
 //!   tight; above that it overestimates the errors.
 //!
-//! Left out: that a wrong phase also spoils the next symbol (the frame is lost anyway), and the loss of real receivers.
+//! Left out: errors of the next symbol after a phase error (the frame is lost anyway), and the loss of real receivers.
 
 use super::{hazard, q};
 
@@ -19,12 +19,12 @@ const BANDWIDTH: f64 = 22e6;
 /// Chips per second.
 const CHIP_RATE: f64 = 11e6;
 
-/// Probability of a wrong bit of DBPSK at a ratio of bit energy to noise density.
+/// Bit error rate of DBPSK at a ratio of bit energy to noise density.
 pub fn dbpsk_ber(eb_n0: f64) -> f64 {
     0.5 * libm::exp(-eb_n0)
 }
 
-/// Probability of a wrong bit of Gray-coded DQPSK at a ratio of bit energy to noise density.
+/// Bit error rate of Gray-coded DQPSK at a ratio of bit energy to noise density.
 pub fn dqpsk_ber(eb_n0: f64) -> f64 {
     // The integrand is periodic and smooth: the trapezoidal rule converges faster than any power of the step.
     const POINTS: usize = 64;
@@ -46,7 +46,7 @@ const CCK_11: [(f64, f64); 6] = [(8.0, 24.0), (12.0, 16.0), (16.0, 174.0), (20.0
 /// The same for the 15 others of 5.5 Mbit/s.
 const CCK_5_5: [(f64, f64); 2] = [(16.0, 14.0), (32.0, 1.0)];
 
-/// Probability of a wrong symbol of CCK, `bits` = 4 or 8 to a symbol, at a ratio of chip energy to noise density.
+/// Symbol error rate of CCK, `bits` = 4 or 8 to a symbol, at a ratio of chip energy to noise density.
 pub fn cck_symbol_error(bits: u32, ec_n0: f64) -> f64 {
     let spectrum: &[(f64, f64)] = if bits == 8 { &CCK_11 } else { &CCK_5_5 };
     // Two codewords a distance d apart are confused with probability Q(d / sqrt(2 N0)).
@@ -125,9 +125,9 @@ mod tests {
         (radius * angle.cos(), radius * angle.sin())
     }
 
-    // The receiver takes the codeword that correlates best with what arrived: maximum likelihood by trial. At these
-    // ratios 0.2 to 1 % of the symbols are wrong; four standard deviations of the count are allowed, and the bound may
-    // lie a seventh above the truth.
+    // The receiver takes the codeword with the highest correlation: maximum likelihood by trial. At these ratios the
+    // symbol error rate is 0.2 to 1 %; four standard deviations of the count are allowed, and the bound may lie a
+    // seventh above the truth.
     #[test]
     fn cck_is_received_as_often_as_by_trial() {
         for (bits, ec_n0_db) in [(8u32, 4.6f64), (8, 5.2), (4, 1.0)] {
@@ -190,7 +190,7 @@ mod tests {
         assert!((dqpsk_ber(at(11.9)).log10() + 5.0).abs() < 0.1, "{}", dqpsk_ber(at(11.9)));
     }
 
-    // What a receiver needs grows with the rate, but for 5.5 Mbit/s, which CCK carries as far as DQPSK carries 2.
+    // The required ratio grows with the rate, except for 5.5 Mbit/s, which CCK carries as far as DQPSK carries 2.
     #[test]
     fn the_faster_the_more_is_needed() {
         let needed = |hazard: fn(f64) -> f64| {

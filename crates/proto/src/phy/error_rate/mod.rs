@@ -25,8 +25,7 @@ pub(crate) fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Hazard of a bit of a symbol of `bits` bits that is wrong with probability `error`, which cannot exceed that of
-/// guessing.
+/// Hazard of a bit in a symbol of `bits` bits with symbol error rate `error`, which cannot exceed that of guessing.
 fn hazard(error: f64, bits: f64) -> f64 {
     let guessing = 1.0 - libm::exp2(-bits);
     -libm::log1p(-error.min(guessing)) / bits

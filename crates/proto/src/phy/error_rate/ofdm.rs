@@ -62,7 +62,7 @@ impl Code {
     }
 }
 
-/// Probability of a wrong bit before decoding, at a ratio of symbol energy to noise density in a subcarrier.
+/// Bit error rate before decoding, at a ratio of symbol energy to noise density in a subcarrier.
 pub fn uncoded_ber(points: u32, es_n0: f64) -> f64 {
     match points {
         2 => q((2.0 * es_n0).sqrt()),
@@ -106,7 +106,7 @@ const MOST: usize = 15;
 
 /// The powers of a bit's probabilities that the paths have in common.
 struct Powers {
-    /// Of being wrong, from 0 on.
+    /// Probabilities of errors, from 0 errors on.
     wrong: [f64; MOST + 1],
     /// Of being right, up to half of the bits.
     right: [f64; MOST / 2 + 1],
@@ -122,7 +122,7 @@ impl Powers {
 
     /// Probability that a path of weight `weight` beats the right one.
     fn pairwise(&self, weight: usize) -> f64 {
-        // The terms of the binomial distribution from half of the bits wrong on; a tie is lost half of the time.
+        // The terms of the binomial distribution from half of the bits in error on; a tie is lost half of the time.
         let mut binomial = 1.0;
         let mut sum = 0.0;
         for k in 0..=weight {

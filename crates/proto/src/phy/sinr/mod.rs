@@ -4,7 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`config`] | noise, receiver and carrier sense: parameters with their sources |
-//! | `parts` | the MPDUs of an aggregate, each of which survives or not |
+//! | `parts` | the MPDUs of an aggregate; each survives or not |
 //! | [`receiver`] | the state machine: synchronisation, capture, interference in pieces, carrier sense |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 to 18; Lacage and Henderson, Yet another network simulator, 2006 (pieces of

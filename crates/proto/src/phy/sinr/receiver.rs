@@ -9,7 +9,7 @@
 //! A free receiver synchronises on a copy that is strong enough when it begins, and follows it to its end. Whenever
 //! another copy begins or ends, a piece with constant interference is complete: the hazard of its bits is added up,
 //! separately for the header and the payload. One random number, drawn at synchronisation, decides at the end. The MAC
-//! does not notice a frame whose header is wrong, and from the end of that header on the receiver may follow another.
+//! does not notice a frame with a bad header, and from the end of that header on the receiver may follow another.
 //!
 //! The medium is busy during a frame on which the receiver has synchronised, and while the sum of all powers is at or
 //! above a threshold. The rest of a frame whose beginning was missed therefore makes the medium busy only if it is
@@ -34,7 +34,7 @@ pub struct OnAir {
     pub rts: bool,
     /// Has the receiver synchronised on it, so that carrier sense knows of it?
     sensed: bool,
-    /// What it is lost for unless it is the one followed.
+    /// The reason of its loss, unless the receiver follows it.
     reason: DropReason,
     power: f64,
 }
@@ -114,8 +114,8 @@ impl Receiver {
         }
     }
 
-    /// One of 802.11a or g among stations of 802.11n and later: of a frame with an MCS it reads L-SIG, which says how
-    /// long the medium is busy (clause 19.3.9.3.5), and takes what follows for a frame that it has got wrong.
+    /// A station of 802.11a or g among those of 802.11n and later: of a frame with an MCS it reads L-SIG, which gives
+    /// the time for which the medium is busy (clause 19.3.9.3.5), and takes the rest for a damaged frame.
     #[must_use]
     pub fn without_mcs(self) -> Receiver {
         Receiver { legacy: true, ..self }
@@ -147,7 +147,7 @@ impl Receiver {
         self.followed.is_some_and(|followed| followed.src == src)
     }
 
-    /// Which copy ends next, and when. At one instant that of the first node ends first.
+    /// The copy that ends next, and its end. At one instant that of the first node ends first.
     #[inline]
     pub fn next_departure(&self) -> Option<(Time, NodeId)> {
         (self.next.0 != Time::NEVER).then_some(self.next)

@@ -45,7 +45,7 @@ pub enum SearchTimeout {
     Fixed(Dur),
 }
 
-/// What follows when every request stayed unanswered; the waiting packets are dropped in both cases.
+/// Behaviour after all requests stayed unanswered; the waiting packets are dropped in both cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterFailure {
     /// RFC 3561 section 6.3 says nothing: the next packet starts a new search.
@@ -91,7 +91,7 @@ pub enum OwnSeqno {
     Even,
 }
 
-/// Which routes a forwarded data packet keeps alive for ACTIVE_ROUTE_TIMEOUT.
+/// Routes that a forwarded data packet keeps alive for ACTIVE_ROUTE_TIMEOUT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refresh {
     /// RFC 3561 section 6.2: those to its destination, its source and the neighbours on both sides, if that prolongs
@@ -188,7 +188,7 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Signal-strength awareness. Off in both profiles.
     pub signal: Option<SignalConfig>,
-    /// What routes are compared by instead of hops. Off in both profiles.
+    /// The metric that compares routes, instead of hops. Off in both profiles.
     pub metric: Option<MetricConfig>,
     /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost,
     /// and HELLOs have to find out.
@@ -231,10 +231,10 @@ pub struct Config {
     pub repair_seqno_incremented: bool,
     /// When a repair has failed.
     pub repair_deadline: RepairDeadline,
-    /// A failed repair drops what waits for it and reports the destination as lost (RFC 3561 section 6.12). In ns-2 the
-    /// route goes down and no neighbour is told. Its number stays what it was unless `repair_seqno_incremented`, so
-    /// that a neighbour that sends through this node may answer its next request: a loop until one of the routes
-    /// breaks.
+    /// A failed repair drops the waiting packets and reports the destination as lost (RFC 3561 section 6.12). In ns-2
+    /// the route goes down without a message to neighbours. Its number stays unchanged unless
+    /// `repair_seqno_incremented`, so a neighbour that sends through this node may answer its next request: a loop
+    /// until one of the routes breaks.
     pub repair_failure_reported: bool,
 
     /// A neighbour that is lost without a packet of data, because its HELLOs stopped or a driver says so, begins the
@@ -326,7 +326,7 @@ impl Config {
         }
     }
 
-    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. What is not named here is as in the
+    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. Fields not named here are as in the
     /// standard.
     pub const fn ns2() -> Config {
         Config {

@@ -46,10 +46,9 @@ impl Aodv {
         }
     }
 
-    /// Traffic for `dst` was forwarded outside this router, such as by a kernel that was told the routes, or left the
-    /// mesh here. Where its source and the neighbour that brought it are known, they are `src` and `from`; the source
-    /// of a node's own traffic is its address. Routes live on as from packets that are forwarded here (RFC 3561 section
-    /// 6.2).
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel with its routes, or left the mesh here.
+    /// If known, `src` is its source and `from` the neighbour that delivered it; a node's own traffic has its own
+    /// address as source. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         self.data_from(now, from);
         if self.serves(dst) {

@@ -24,8 +24,7 @@ impl Aodv {
         Aodv { plan, ..self }
     }
 
-    /// The same, answering from now on for what its plan does not count to the mesh of these prefixes, which join the
-    /// plan.
+    /// The same, answering from now on for addresses in `prefixes` outside the mesh; the plan counts them as outside.
     pub fn with_gateway(self, prefixes: impl IntoIterator<Item = Prefix>) -> Aodv {
         let served: Vec<_> = prefixes.into_iter().collect();
         let plan = self.plan.with_outside(served.iter().copied());

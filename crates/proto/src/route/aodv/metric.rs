@@ -47,7 +47,7 @@ struct Neighbour {
     received: u16,
     /// Of this node's last probes, those it has received by its own account.
     reported: u8,
-    /// Rate of data to it, where the driver has told it.
+    /// Data rate to it, if the driver has set it.
     rate: Option<Rate>,
 }
 
@@ -70,7 +70,7 @@ impl Neighbour {
     }
 }
 
-/// What the probes have shown; empty without a metric.
+/// The results of the probes; empty without a metric.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     config: Option<MetricConfig>,
@@ -145,13 +145,13 @@ impl Aodv {
         }
     }
 
-    /// What the link to a neighbour costs at present, in the unit of the metric; none without one, or if the link is
+    /// The current cost of the link to a neighbour, in the unit of the metric; none without a metric, or if the link is
     /// not measured in both directions.
     pub fn link_cost(&self, now: Time, neighbour: Ipv4Addr) -> Option<u32> {
         self.links.cost(now, neighbour)
     }
 
-    /// What a request or reply from `from` says about the path to where it began; none if it is not to be used.
+    /// The cost of the path to the originator, by a request or reply from `from`; none if the path is not to be used.
     pub(super) fn distance(
         &self,
         now: Time,
@@ -206,7 +206,7 @@ impl Aodv {
         }
     }
 
-    /// Sends the probe that is due, and forgets neighbours of which none came for a whole window.
+    /// Sends the probe that is due, and forgets neighbours without a probe in a whole window.
     pub(super) fn probe_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         let Some(config) = self.config.metric.filter(|_| self.links.next_at <= now) else { return };
         let links = &mut self.links;

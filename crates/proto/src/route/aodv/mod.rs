@@ -300,7 +300,7 @@ impl Aodv {
         Time::earlier_of(first, Time::earlier_of(self.hello.next(), self.links.next()))
     }
 
-    /// What this node's own packets for `dst` saw of routing.
+    /// Routing as this node's own packets for `dst` experienced it.
     pub fn usage(&self, dst: Ipv4Addr) -> Usage {
         self.usages.of(dst)
     }

@@ -95,7 +95,7 @@ impl Aodv {
         if self.config.repair_deadline == RepairDeadline::DiscoveryPeriod {
             self.repairs.forget(dst);
         }
-        // RFC 3561 section 6.12: a longer route is told upstream, with N set so that it is kept.
+        // RFC 3561 section 6.12: report a longer route upstream, with N set so that it is kept.
         if self.config.repair == RepairRule::WithinMaxRepairTtl
             && let Some(route) = self.table.get(dst)
             && route.last_hops.is_some_and(|before| route.hops > before)

@@ -111,7 +111,7 @@ impl Aodv {
             }
             ReverseLifetime::Fixed(lifetime) => now + lifetime,
         };
-        // What is told about the originator is passed on with the request or its reply.
+        // Pass on the best known data about the originator with the request or its reply.
         let better = self.is_better(rreq.originator, rreq.originator_seqno, distance, from, true);
         let route = self.table.entry(rreq.originator);
         let before = route.state;

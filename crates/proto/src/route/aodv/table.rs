@@ -67,8 +67,8 @@ impl Search {
     }
 }
 
-/// What few routes have. Most are left by floods of requests: in a network of thousands of nodes all tables together
-/// have a million of them.
+/// Fields that few routes use. Most routes come from floods of requests: in a network of thousands of nodes all tables
+/// together have a million of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seldom {
     search: Search,

@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use fourhop_units::{Dur, Time};
 
 impl Babel {
-    /// A neighbour lives. A new one is told at once that it was heard.
+    /// A neighbour lives. A new one gets an IHU at once.
     pub(super) fn handle_hello(&mut self, now: Time, from: Ipv4Addr, unicast: bool, seqno: u16, interval: u16) {
         self.counters.hellos_received += 1;
         let Some((neighbour, new)) = self.neighbours.entry(from, MOST) else { return };

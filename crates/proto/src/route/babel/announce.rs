@@ -108,7 +108,7 @@ impl Babel {
         Some(BabelTlv::Ihu { address: Some(addr.into()), rxcost, interval })
     }
 
-    /// What this node has to say of a prefix; the feasibility distance follows (section 3.7.3).
+    /// This node's update for a prefix; the feasibility distance follows (section 3.7.3).
     fn update(&mut self, now: Time, prefix: Prefix) -> BabelTlv {
         let interval = centiseconds(self.config.update_interval);
         let own = self.announces(prefix).then_some((self.router_id, self.seqno, 0, 0));

@@ -21,7 +21,7 @@ pub struct Config {
     pub update_interval: Dur,
     /// How links are measured.
     pub quality: LinkQuality,
-    /// What a link costs on which no Hello is lost.
+    /// The cost of a link without lost Hellos.
     pub rxcost: u16,
     /// Time in which a smoothed metric comes half-way to the metric (A.3); zero: metrics are not smoothed.
     pub smoothing_half_life: Dur,
@@ -57,14 +57,14 @@ impl Config {
         self.hello_interval * u64::from(HELLOS_FOR_IHU)
     }
 
-    /// Longest delay of what is not urgent. Section 3.1 leaves it open: a quarter of a Hello interval, of which babeld
+    /// Longest delay of messages that are not urgent. Section 3.1 leaves it open: a quarter of a Hello interval; babeld
     /// takes half to three eighths of two.
     pub(super) fn leisure(&self) -> Dur {
         self.hello_interval / 4
     }
 }
 
-/// To a neighbour of which no Hello was lost, every third Hello comes with an IHU; otherwise every one (appendix B).
+/// If no Hello of a neighbour was lost, every third Hello comes with an IHU; otherwise every one (appendix B).
 pub(super) const HELLOS_FOR_IHU: u16 = 3;
 /// How often a request may be passed on, and one more (section 3.8.2.1).
 pub(super) const HOP_COUNT: u8 = 64;

@@ -240,7 +240,7 @@ impl Babel {
         self.own.iter().any(|prefix| prefix.contains(addr))
     }
 
-    /// What this node's own packets for `dst` saw of routing.
+    /// Routing as this node's own packets for `dst` experienced it.
     pub fn usage(&self, dst: Ipv4Addr) -> Usage {
         self.usages.of(dst)
     }
@@ -255,7 +255,7 @@ impl Babel {
         self.table.0.iter().filter_map(|destination| Some((destination.prefix, destination.selected.as_ref()?)))
     }
 
-    /// What the link to a neighbour costs, infinite ones included.
+    /// The cost of the link to each neighbour, infinite ones included.
     pub fn links(&self) -> impl Iterator<Item = (Ipv4Addr, u16)> {
         self.neighbours.iter().map(|neighbour| (neighbour.addr, neighbour.cost))
     }

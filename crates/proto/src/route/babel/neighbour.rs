@@ -13,7 +13,7 @@ struct History {
     received: u16,
     /// Number of the next.
     expected: Option<u16>,
-    /// The interval that the last one told.
+    /// The interval announced in the last one.
     interval: Dur,
     /// When the next counts as lost.
     late_at: Option<Time>,
@@ -85,11 +85,11 @@ pub(super) struct Neighbour {
     pub addr: Ipv4Addr,
     /// Hellos for all, and Hellos for this node alone.
     histories: [History; 2],
-    /// What the link costs in the other direction, as the neighbour last said.
+    /// The cost of the link in the other direction, by the neighbour's last message.
     txcost: u16,
     /// When that no longer counts.
     ihu_until: Option<Time>,
-    /// What the link costs, as of the last [`Neighbour::refresh`].
+    /// The cost of the link, as of the last [`Neighbour::refresh`].
     pub cost: u16,
 }
 
@@ -114,7 +114,7 @@ impl Neighbour {
         (self.txcost, self.ihu_until) = (rxcost, Some(now + hold(interval)));
     }
 
-    /// What time has made of it. True if nothing is left.
+    /// Expires old entries. True if nothing is left.
     pub fn expire(&mut self, now: Time) -> bool {
         self.histories.iter_mut().for_each(|history| {
             history.miss(now);

@@ -1,5 +1,4 @@
-//! Which of a destination's routes is taken (RFC 8966 section 3.6, appendix A.3), and what others are told of it
-//! (3.7.2).
+//! Route selection (RFC 8966 section 3.6, appendix A.3), and its triggered updates (3.7.2).
 
 use super::Babel;
 use super::outbox::Item;
@@ -65,9 +64,8 @@ impl Babel {
         self.tell(now, at, before, after);
     }
 
-    /// Triggered updates: at once and twice where a route is lost or leads to another router, otherwise if the metric
-    /// has changed by as much as a link costs that loses nothing. Sequence numbers and next hops alone are told with
-    /// the periodic updates.
+    /// Triggered updates: at once and twice if a route is lost or leads to another router, otherwise if the metric has
+    /// changed by the cost of a perfect link. Changes of only sequence number or next hop wait for the periodic update.
     fn tell(&mut self, now: Time, at: usize, before: Option<Selected>, after: Option<Selected>) {
         let destination = &self.table.0[at];
         let (prefix, announced) = (destination.prefix, destination.announced);

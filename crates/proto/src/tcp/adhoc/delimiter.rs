@@ -27,7 +27,7 @@ impl Gate {
     pub const QUARTERS: Gate = Gate { low: 250, high: 750 };
 }
 
-/// What a window of equation 4 becomes in whole segments; the paper leaves it open.
+/// Rounding of equation 4's window to whole segments; the paper leaves it open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
     /// A fraction is cut off: where W_max is 3, a packet that took longer than the fastest leaves 2.

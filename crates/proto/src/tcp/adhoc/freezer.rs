@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(freezer.fldd(), Some(Dur::from_micros(13_500)));
     }
 
-    /// The limit is the one that held when the packet departed, not the one at its arrival.
+    /// The limit is the one in force when the packet left, not when it arrived.
     #[test]
     fn a_packet_is_measured_by_what_was_known_when_it_left() {
         let mut freezer = Freezer::new(5, 4);

@@ -94,7 +94,7 @@ impl Receiver {
         self.space.note_duplicate(self.space.locate(segment.seq), segment.payload.into());
     }
 
-    /// Takes the payload of a segment, of which the peer sends `mss` bytes at most.
+    /// Takes the payload of a segment; the peer sends at most `mss` bytes in each.
     pub(super) fn take_payload(
         &mut self,
         now: Time,
@@ -176,8 +176,8 @@ impl Receiver {
         let timestamps = self.stamps.option(now);
         let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
         if let Some(most) = self.sack_blocks.filter(|_| self.space.has_report()) {
-            // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data gives way to nothing: a full
-            // segment carries as many as leave it below the maximum size, that is none.
+            // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data has priority: a segment carries
+            // as many blocks as fit below the maximum size, so a full one carries none.
             let most = u64::from(most.min(if timestamps.is_some() { 3 } else { 4 }));
             let room = u64::from(mss).saturating_sub(payload) / 8;
             let blocks = if payload == 0 { most } else { room.saturating_sub(1).min(most) };
@@ -186,7 +186,7 @@ impl Receiver {
         options
     }
 
-    /// The peer has been told what has arrived.
+    /// The peer has an ACK for everything that arrived.
     pub(super) fn note_ack_sent(&mut self) {
         self.ack_due = false;
         self.policy.on_ack_sent();

@@ -1,7 +1,6 @@
 //! The receive sequence space (RFC 9293 section 3.4): reassembly, the window offered, SACK blocks (RFC 2018).
 //!
-//! What comes twice is reported by a D-SACK (RFC 2883) where that is wanted. Left out: reneging (data once held is
-//! never dropped).
+//! A D-SACK (RFC 2883) reports duplicates, if wanted. Left out: reneging (received data is never dropped).
 
 use crate::tcp::ack_policy::AckPolicy;
 use crate::tcp::position::Pos;

@@ -97,7 +97,7 @@ impl Sender {
         Before { in_flight, limited, grows }
     }
 
-    /// SND.UNA moves: what the estimators and recovery make of it, and what congestion control is told.
+    /// SND.UNA moves: updates the estimators, recovery and congestion control.
     fn take_new_ack(&mut self, cx: &mut Context, arrived: &Arrived, heard: &Heard, before: Before) -> Ack {
         let &Arrived { now, ack, segment, .. } = arrived;
         self.strategy.before_new_ack(&self.config, &self.recovery, self.control.window_mut());

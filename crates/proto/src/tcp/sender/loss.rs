@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// Reduces the window: first to what was in use, then to what the algorithm answers.
+    /// Reduces the window: first to the window in use, then to the algorithm's answer.
     pub(super) fn cut(&mut self, now: Time, state: CaState, cause: Cause) {
         let one = u64::from(Window::ONE);
         let in_flight = self.space.in_flight_segments();

@@ -107,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Does the way in which it recovers need reports of what came twice (RFC 2883)?
+    /// Whether its loss recovery needs reports of duplicates (RFC 2883).
     pub(super) fn wants_dsack(&self) -> bool {
         self.control.transport().recovery == Recovers::RackTlp || self.config.sack_recovery == SackRecovery::RackTlp
     }

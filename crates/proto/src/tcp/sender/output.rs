@@ -96,7 +96,7 @@ impl Sender {
         while sent < budget {
             let Strategy::Rack(rack) = &self.strategy else { break };
             let lost = rack.flight.first_lost();
-            // What waits in a pacing queue has its place in the window.
+            // Data in a pacing queue takes room in the window.
             let queued = self.space.nxt.beyond(self.space.max).div_ceil(u64::from(self.space.mss)) as u32;
             let has_room = rack.flight.in_flight().saturating_add(queued) < self.control.window().cwnd;
             // RFC 6675 section 5 step 4.3: the first loss goes again whatever is under way.
@@ -165,7 +165,7 @@ impl Sender {
             return fin.then_some(Next { len: 0, fin });
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
-        // What the receiver holds already is not in flight.
+        // SACKed data is not in flight.
         let held = self.strategy.held_before(snd.nxt);
         let window = (cwnd * mss + held).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
@@ -210,7 +210,7 @@ impl Sender {
         }
         self.stats.window_probes += 1;
         self.probes += 1;
-        // A window of less than a segment that silly-window avoidance held back goes out whole: its override timer.
+        // The override timer of silly-window avoidance sends a window below one segment whole.
         let len = self.space.end.beyond(self.space.nxt).min(self.space.wnd.clamp(1, u64::from(self.space.mss)));
         let start = self.space.nxt;
         let open = self.space.wnd > 0;

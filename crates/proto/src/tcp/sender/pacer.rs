@@ -26,7 +26,7 @@ pub enum Admission {
     At(Time),
 }
 
-/// What a call of [`Pacer::tick`] lets leave.
+/// Segments that a call of [`Pacer::tick`] releases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tick {
     /// Nothing: the timer was not due, or nothing waits.
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    /// What counts at a gate is the interval in force when the earlier segment left. A segment that goes past the gate
-    /// under a shorter one does not shorten what others wait.
+    /// A gate applies the interval in force when the earlier segment left. A segment that passes the gate under a
+    /// shorter interval does not shorten the wait of others.
     ///
     /// ```text
     /// ms        0        4          10

@@ -147,7 +147,7 @@ impl Sender {
         cx.timers.stop(Timer::Rack);
     }
 
-    /// What leaves now tells nothing of the path, because the algorithm holds it back on purpose.
+    /// Segments sent now are no sample of the path, because the algorithm limits the rate on purpose.
     pub(super) fn mark_app_limited(&mut self) {
         if let Strategy::Rack(rack) = &mut self.strategy {
             rack.mark_app_limited();

@@ -1,10 +1,10 @@
 //! The queue of the TCP-AP authors' own ns-2 agent (September 2005), [`Release::Queue`](crate::tcp::Release): the
 //! window fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
 //!
-//! Three duplicate ACKs and a time-out empty the queue, the retransmission leaves at once, and until the next ACK
-//! nothing is held back. What was in the queue counts as sent, as in that agent: after a fast retransmit it is missing
-//! until the window has passed it or a time-out goes back, which also happens when nothing is in flight. Deviation: the
-//! agent stops its timer for good if its queue is empty at a fast retransmit; here this case is treated like the other.
+//! Three duplicate ACKs or a timeout empty the queue, the retransmission leaves at once, and pacing is off until the
+//! next ACK. Data from the queue counts as sent, as in that agent: after a fast retransmit it is missing until the
+//! window has passed it or a timeout goes back, which also happens when nothing is in flight. Deviation: the agent
+//! stops its timer for good if its queue is empty at a fast retransmit; here this case is treated like the other.
 
 use super::space::Next;
 use crate::tcp::position::Pos;
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waiting {
-    /// What stood at SND.NXT.
+    /// The segment at SND.NXT.
     Next(Pos, Next),
     /// A retransmission from here to before there.
     Again(Pos, Pos),
@@ -23,7 +23,7 @@ pub(super) enum Waiting {
 #[derive(Clone, Default, Debug)]
 pub(super) struct SendQueue {
     waiting: VecDeque<Waiting>,
-    /// Nothing is held back before the next ACK.
+    /// No pacing until the next ACK.
     suspended: bool,
 }
 

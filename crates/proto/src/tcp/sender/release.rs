@@ -20,8 +20,8 @@ impl Sender {
         self.control.window().pacing
     }
 
-    /// Must the segment at hand wait? `fresh`: it was never sent. Then the timer runs. What a queue takes does not wait
-    /// before it.
+    /// Whether pacing delays the segment at hand; then the timer runs. `fresh`: it was never sent. Segments that enter
+    /// a queue do not wait before it.
     pub(super) fn is_held_back(&mut self, now: Time, fresh: bool) -> bool {
         self.queue.is_none() && self.pacer.admit(now, self.interval(), fresh) != Admission::Now
     }
@@ -97,7 +97,7 @@ impl Sender {
         }
     }
 
-    /// What waits in the queue goes nowhere any more.
+    /// Discards the queue.
     pub(super) fn withdraw_queue(&mut self) {
         self.space.go_to(self.space.nxt.min(self.space.max));
         if let Some(queue) = &mut self.queue {
@@ -105,8 +105,8 @@ impl Sender {
         }
     }
 
-    /// Lets go what a pacing timer that has expired held back. The timer runs on beside an empty queue, but not beside
-    /// a connection that has nothing to say.
+    /// Releases the segments that an expired pacing timer delayed. The timer runs on beside an empty queue, but not
+    /// beside a connection without data.
     pub(in crate::tcp) fn handle_pacing_timeout(&mut self, cx: &mut Context) {
         let queued = self.queue.as_ref().is_some_and(|queue| !queue.is_empty());
         match self.pacer.tick(cx.now, self.interval(), queued || self.space.unsent()) {

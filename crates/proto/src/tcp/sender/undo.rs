@@ -11,7 +11,7 @@ use crate::tcp::timestamps::Stamps;
 use fourhop_cc::CaState;
 use fourhop_units::Time;
 
-/// What was there before a time-out.
+/// The state before a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BeforeTimeout {
     /// When the retransmission left, or a little before.

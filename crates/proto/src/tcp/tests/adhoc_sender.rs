@@ -160,7 +160,7 @@ fn with_nothing_under_way_it_asks_at_once() {
     s.expect(&[". 3001:4001(1000) ack 1", ". 4001:5001(1000) ack 1"]);
 }
 
-/// Waiting to asking: the last of what was under way is acknowledged, the window stays closed.
+/// From waiting to asking: all data under way is acknowledged, the window stays closed.
 #[test]
 fn when_nothing_is_left_under_way_it_asks() {
     let mut s = running(50_000);
@@ -186,8 +186,8 @@ fn an_unanswered_question_begins_slow_start() {
     s.expect(&[". 3001:4001(1000) ack 1"]);
 }
 
-/// Running to waiting, provisionally: the window is taken back to less than is under way, and opened again by what
-/// arrives then.
+/// From running to waiting, provisionally: the window shrinks below the data under way, and the next arrivals open it
+/// again.
 #[test]
 fn a_window_below_what_is_under_way_freezes_provisionally() {
     let mut s = running(50_000);

@@ -29,7 +29,7 @@ fn a_burst_leaves_at_once_and_takes_the_time_of_its_segments() {
     }
 }
 
-/// What is left of the stream is a shorter burst, after which less time passes.
+/// The rest of the stream is a shorter burst, with a shorter interval after it.
 #[test]
 fn a_short_burst_takes_less_time() {
     let mut s = sending(9, 3, 4_000);

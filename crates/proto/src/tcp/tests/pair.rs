@@ -48,11 +48,11 @@ pub(super) struct Pair {
     links: Vec<Option<(u32, u32)>>,
     /// Their local acknowledgements, if these are in use.
     local: Option<[LocalAcks; 2]>,
-    /// What these let up, to whom, with its payload, and how many they have made.
+    /// Segments that these pass up, with destination and payload; and the number that they made.
     up: VecDeque<(usize, TcpSegment, Vec<u8>)>,
     pub(super) made_up: usize,
     iss: [Seq; 2],
-    /// Hops of the packets delivered, in turn, if they are to be told.
+    /// Hops of the delivered packets, in turn, if the test sets them.
     pub(super) hops: Vec<u8>,
     /// From when to when nothing gets through, in ms.
     pub(super) breaks: Vec<(u64, u64)>,
@@ -127,7 +127,7 @@ impl Pair {
         }
     }
 
-    /// What arrives of the options of a segment over one link.
+    /// A segment's options after one link.
     fn measured(&mut self, from: usize, segment: &TcpSegment) -> Option<Carried> {
         let mut carried = self.modules.as_mut()?[from].handle_outgoing(segment)?;
         let (bandwidth, delay) = (*self.links.get(self.sent % self.links.len().max(1))?)?;

@@ -40,7 +40,7 @@ fn three_reported_segments_end_the_wait() {
     s.sack(200, 1, &[(1, 4)]);
     s.expect(&[". 1:1001(1000) ack 1"]);
     assert_eq!((s.socket.recovery_state(), s.socket.ssthresh()), (CaState::Recovery, 5));
-    // The window has 5 segments, of which 7 are still under way; it has room again when three more have arrived.
+    // The window has 5 segments, and 7 are under way; it has room again when three more have arrived.
     s.sack(210, 1, &[(1, 6)]);
     s.expect_nothing();
     s.sack(211, 1, &[(1, 7)]);
@@ -58,8 +58,7 @@ fn reordering_that_was_seen_makes_it_wait() {
     s.ack(210, 3_001);
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
     s.out.clear();
-    // 3 is missing. The round trip of what arrived last is 120 ms, a quarter of the least one 25: until 100 + 120 + 25
-    // ms.
+    // 3 is missing. The last round trip is 120 ms, a quarter of the minimum 25: until 100 + 120 + 25 ms.
     s.sack(220, 3_001, &[(4, 9)]);
     assert_eq!(s.socket.recovery_state(), CaState::Disorder);
     assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(245)));

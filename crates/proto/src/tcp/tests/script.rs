@@ -174,7 +174,7 @@ impl Script {
 }
 
 impl Socket {
-    /// What the comments on SND.UNA, SND.NXT and SND.MAX promise.
+    /// The invariants in the comments on SND.UNA, SND.NXT and SND.MAX.
     #[track_caller]
     pub(super) fn check_order(&self) {
         let (una, nxt, max) = (self.tx.space.una, self.tx.space.nxt, self.tx.space.max);

@@ -62,7 +62,7 @@ fn a_lost_syn_is_sent_again() {
     assert_eq!((s.socket.cwnd(), s.socket.rto()), (1, Dur::from_secs(3)));
 }
 
-/// RFC 9293 section 3.8.3: the user is told when the peer never answers.
+/// RFC 9293 section 3.8.3: the user learns that the peer never answers.
 #[test]
 fn a_peer_that_never_answers_is_given_up() {
     let mut s = Script::active(Config { max_timeouts: Some(3), ..plain() });
@@ -72,8 +72,8 @@ fn a_peer_that_never_answers_is_given_up() {
     assert_eq!(s.socket.next_timeout(), None);
 }
 
-/// RFC 9293 section 3.10.7.3: a refused connection; a reset with another number is ignored, a wrong acknowledgement is
-/// answered with a reset.
+/// RFC 9293 section 3.10.7.3: a refused connection; a reset with another number is ignored, an unacceptable
+/// acknowledgement is answered with a reset.
 #[test]
 fn refusal() {
     let mut s = Script::active(plain());
@@ -185,7 +185,7 @@ fn abort_resets_the_peer() {
     s.expect(&["R. 501:501(0) ack 1", "closed"]);
 }
 
-/// RFC 9293 section 3.10.7.4, fifth check: an acknowledgement of what was never sent is answered and ignored.
+/// RFC 9293 section 3.10.7.4, fifth check: an acknowledgement of unsent data is answered and ignored.
 #[test]
 fn an_ack_of_the_future_is_answered() {
     let mut s = Script::established(plain());

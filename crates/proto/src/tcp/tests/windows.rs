@@ -62,9 +62,8 @@ fn a_probe_that_is_taken_counts() {
     s.expect(&[". 3002:4002(1000) ack 1", ". 4002:4501(499) ack 1"]);
 }
 
-/// A segment from before the window is answered, and what it acknowledges for the first time counts all the same:
-/// 4.4BSD, against RFC 9293 section 3.10.7.4, under which two ends whose probes were both taken would never agree
-/// again.
+/// A segment from before the window is answered, but its new acknowledgement counts: 4.4BSD, against RFC 9293 section
+/// 3.10.7.4. Under the RFC's rule, two ends that had both accepted a probe would never agree again.
 #[test]
 fn an_old_segment_may_acknowledge() {
     let mut s = Script::sending(plain(), 3_000);
@@ -76,7 +75,7 @@ fn an_old_segment_may_acknowledge() {
     assert_eq!((s.socket.stats().bytes_acked, s.socket.next_timeout()), (3_000, None));
 }
 
-/// A peer that has filled the window, of which the first part is lost, acknowledges from the window's right edge.
+/// A peer that has filled the window, whose first part is lost, acknowledges from the window's right edge.
 #[test]
 fn an_acknowledgement_from_the_right_edge_counts() {
     let mut s = Script::sending(Config { receive_buffer: 2_000, ..plain() }, 3_000);

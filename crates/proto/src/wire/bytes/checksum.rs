@@ -7,7 +7,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0))).sum()
 }
 
-/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are sums of what was and what is.
+/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are sums of the old and the new bytes.
 pub fn updated(checksum: u16, was: u64, is: u64) -> u16 {
     let fold = |mut sum: u64| {
         while sum > 0xffff {

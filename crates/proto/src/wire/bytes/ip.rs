@@ -14,7 +14,7 @@ const OPTIONS: [u8; 4] = [0, 43, 60, 135];
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 
-/// What the headers of an IP packet say.
+/// The fields of an IP packet's headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpHead {
     /// Source address.
@@ -51,8 +51,8 @@ impl IpHead {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, of which these are the headers; `None` where the protocol has none, or
-    /// where a fragment or a packet that is cut off does not show them.
+    /// Source and destination port in `bytes`, a packet with these headers. `None` if the protocol has no ports, or if
+    /// a fragment or a truncated packet does not show them.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         let ports = self.header_len..self.header_len + 4;
         let shown = matches!(self.protocol, TCP | UDP) && !self.fragment && ports.end <= self.total_len;
@@ -79,7 +79,7 @@ fn read_6(bytes: &[u8]) -> Option<IpHead> {
         protocol = header[0];
         header_len += length;
         if fragment {
-            // What follows in a later fragment is no header.
+            // A later fragment continues without a header.
             break;
         }
     }

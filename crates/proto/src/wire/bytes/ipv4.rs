@@ -11,14 +11,14 @@ const HEADER: usize = 20;
 const TIME_TO_LIVE: usize = 8;
 const CHECKSUM: usize = 10;
 
-/// What the header of an IPv4 packet says.
+/// The fields of an IPv4 packet's header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv4Head {
     /// Source address.
     pub src: Ipv4Addr,
     /// Destination address.
     pub dst: Ipv4Addr,
-    /// Protocol number of what follows.
+    /// Protocol number of the payload.
     pub protocol: u8,
     /// Time to live.
     pub ttl: u8,
@@ -60,7 +60,7 @@ pub enum Ipv4Error {
 }
 
 impl Ipv4Head {
-    /// Reads the header at the beginning of `bytes`. What follows it need not be there.
+    /// Reads the header at the beginning of `bytes`; the rest of the packet may be missing.
     ///
     /// # Errors
     /// If there is no whole header, or if its lengths contradict each other.
@@ -99,8 +99,8 @@ impl Ipv4Head {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, of which this is the header; `None` where the protocol has none, or
-    /// where a fragment or a packet that is cut off does not show them.
+    /// Source and destination port in `bytes`, a packet with this header. `None` if the protocol has no ports, or if a
+    /// fragment or a truncated packet does not show them.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         IpHead::from(*self).ports(bytes)
     }

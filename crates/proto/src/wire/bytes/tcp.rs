@@ -133,7 +133,7 @@ pub fn write_wired_rtt(bytes: &mut Vec<u8>, millis: u16, mtu: u32) -> bool {
     });
     let Some(listed) = listed.filter(|_| !signed) else { return false };
     let option = wired_rtt(millis);
-    // Options fill whole words. What stands behind the end of the list is padding, and goes.
+    // Options fill whole words. Bytes after the end of the list are padding; drop them.
     let old = payload - tcp - HEADER;
     let new = if present.is_some() { old } else { (listed + option.len()).next_multiple_of(4) };
     let total = end - old + new;

@@ -83,7 +83,7 @@ pub fn packets() -> impl Strategy<Value = Ipv4Packet> {
 }
 
 proptest! {
-    /// What is encoded is read, cut off behind its headers or not.
+    /// Encoded packets are readable, truncated behind their headers or not.
     #[test]
     fn what_is_written_is_read(packet in packets(), cut in 0..1_400usize) {
         let mut bytes = encoded(&packet);

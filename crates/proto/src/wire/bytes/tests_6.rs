@@ -13,7 +13,7 @@ const DST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0xabcd, 7);
 /// Six bytes of hop-by-hop options: a padding of four (RFC 8200 section 4.2).
 const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
 
-/// The segment of an IPv4 packet in one of IPv6, behind the extension headers `more`, of which the first is of kind
+/// The segment of an IPv4 packet in one of IPv6, behind the extension headers `more`; the first of them is of kind
 /// `first`.
 fn moved(packet: &Ipv4Packet, first: u8, more: &[u8]) -> Vec<u8> {
     let old = encoded(packet);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What is said of `CHAIN`, with nodes at `places` in metres along a line, and `rest`.
+/// The messages about `CHAIN`, with nodes at `places` in metres along a line, and `rest`.
 fn said(places: &[u32], rest: &str) -> Vec<String> {
     let places: Vec<_> = places.iter().map(|x| format!("[\"{x}m\", \"0m\"]")).collect();
     let topology = format!("kind = \"positions\"\npositions = [{}]\n{rest}", places.join(", "));

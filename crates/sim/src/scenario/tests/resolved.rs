@@ -233,7 +233,7 @@ fn nodes_out_of_reach_have_no_hops() {
     assert_eq!(louder.network(1).unwrap().flows[0].hops, Some(4));
 }
 
-/// What was written reads as the same scenario, and the two forms agree.
+/// The written scenario reads as the same, and the two forms agree.
 #[track_caller]
 pub fn assert_round_trip(scenario: &Scenario) {
     let toml = scenario.to_toml();
@@ -505,7 +505,7 @@ fn awareness_of_signals_brings_its_hellos() {
     let signal = config.signal.expect("it was asked for");
     assert!((signal.threshold - Dbm(-80.0)).0.abs() < 1e-9);
     assert_eq!(signal, SignalConfig { threshold: signal.threshold, ..SignalConfig::paper(Dbm(-80.0)) });
-    // What was written counts; and the resolved scenario says the same when it is read again.
+    // Written keys count; and the resolved scenario reads as the same.
     let mut own = aware.to_vec();
     own.extend([
         "routing.ttl_start=1",

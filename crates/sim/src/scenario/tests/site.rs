@@ -66,7 +66,7 @@ fn what_was_measured_of_a_link_becomes_the_loss_that_gives_it() {
     let crate::setup::Radio::Sinr(radio) = scenario.radio_setup() else { panic!("the model is sinr") };
     let field = radio.propagation.field(1).with_site(scenario.site());
     let power = |a, b| field.mean([(NodeId(a), (0.0, 0.0)), (NodeId(b), (200.0, 0.0))]);
-    // Antennas are part of what was measured.
+    // The measured loss includes antennas.
     for (a, b) in [(0, 1), (1, 0)] {
         assert!((power(a, b).over(radio.receiver.noise).log10() * 10.0 - 15.0).abs() < 1e-9);
     }

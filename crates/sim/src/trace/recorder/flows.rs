@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Flows of programs that are told apart.
+/// Most flows of programs that are listed separately.
 const MOST: usize = 4096;
 
 type End = (Ipv4Addr, u16);
@@ -24,7 +24,7 @@ pub struct FlowAbout {
     pub dst: Option<u32>,
     /// Name of its transport, or of its protocol.
     pub transport: String,
-    /// What it sends; `program` of a real one.
+    /// Its application; `program` for a real one.
     pub app: &'static str,
     /// Port of the sender, or the identifier of its echo requests; none: each connection has another.
     pub src_port: Option<u16>,

@@ -1,9 +1,8 @@
-//! Records what happens in a run as tables (`docs/trace.md`): frames and what became of their copies, the medium and
-//! the back-off at every node, packets from hop to hop, queues, the ends of flows, routes, places.
+//! Records a run as tables (`docs/trace.md`): frames with the fate of their copies, the medium and the backoff at every
+//! node, packets from hop to hop, queues, the ends of flows, routes, places.
 //!
-//! Rows wait in the memory of their table until there are [`ROWS`] of them; how much that takes does not depend on the
-//! length of the run. What is recorded is chosen before that ([`Filter`]); numbers of frames and packets are the same
-//! whatever is chosen.
+//! Rows wait in the memory of their table until there are [`ROWS`] of them, so memory does not depend on the length of
+//! the run. A [`Filter`] chooses what to record; it does not change the numbers of frames and packets.
 
 mod filter;
 mod flows;
@@ -65,7 +64,7 @@ struct OnAir {
     about: About,
 }
 
-/// What the recorder remembers of a node, or of one of its radios after the first.
+/// The recorder's memory of a node, or of one of its radios after the first.
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
@@ -316,7 +315,7 @@ impl Recorder {
         }
     }
 
-    /// What the ends of flows at a node know, after an event.
+    /// The state of the ends of flows at a node, after an event.
     fn ends(&mut self, now: Time, node: u32, endpoints: &[Endpoint]) {
         let seen = &mut self.nodes[node as usize];
         if endpoints.is_empty() && seen.segments.is_empty() {
@@ -338,7 +337,7 @@ impl Recorder {
             }
         }
         for (flow, sent, note) in segments.drain(..) {
-            // A flow can lead from a node to itself only in a mistake: its ends are told apart by where they are.
+            // Only a mistake makes a flow lead from a node to itself: its ends are distinguished by their places.
             let back = self.flows.of(&note).is_some_and(|(_, back)| back);
             let said = self.numbers.handle(flow, back, sent, &note);
             let is_sender = sent != back;
@@ -367,7 +366,7 @@ impl Recorder {
         (seen.ends, seen.segments) = (ends, segments);
     }
 
-    /// Which flows the ends at a node belong to. All are there before anything happens.
+    /// Flows of the ends at a node. All ends exist before the first event.
     fn find_ends(&self, node: u32, endpoints: &[Endpoint]) -> Vec<(u32, bool, tcp::Known)> {
         let here = self.node_id(node).ipv4();
         let of = |end: &Endpoint| {

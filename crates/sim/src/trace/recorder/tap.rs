@@ -112,7 +112,7 @@ impl Tap for Recorder {
         self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
         let holds = |note: &Note| node.mac_at(radio).packets_held().any(|msdu| number_in(msdu) == note.number);
         self.sent_from_hand(now, station, holds);
-        // Which of several radios has taken a packet shows here.
+        // With several radios, this shows which one has taken a packet.
         if !self.nodes[id.index()].heads.is_empty() {
             let taken: Vec<Note> = self.nodes[id.index()].heads.extract_if(.., |note| holds(note)).collect();
             let seen_at = self.seen_at(station);

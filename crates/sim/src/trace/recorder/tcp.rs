@@ -113,7 +113,7 @@ impl Known {
         known
     }
 
-    /// What has happened since `before` that segments do not show by themselves.
+    /// Events since `before` that segments do not show by themselves.
     pub fn since(&self, before: &Known) -> Option<&'static str> {
         let window = |known: &Known| (known.cwnd, known.ssthresh, known.interval);
         match () {

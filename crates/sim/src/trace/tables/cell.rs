@@ -13,12 +13,12 @@ pub trait Cell: Sized {
     type Stored: DataType;
     /// Name of its type in descriptions.
     const NAME: &'static str;
-    /// Which type that is.
+    /// The type in the file.
     const PHYSICAL: Physical;
     /// May it be missing?
     const OPTIONAL: bool = false;
 
-    /// What Parquet is to take it for.
+    /// The logical type for Parquet.
     fn logical() -> Option<LogicalType> {
         None
     }

@@ -1,4 +1,4 @@
-//! A folder of Parquet files: one a table, or numbered folders of them of which the oldest go.
+//! A folder of Parquet files: one file per table, or numbered folders of them, whose oldest are removed.
 
 use super::{Rows, Sink, TableAbout, TableWriter, Tables};
 use parquet::basic::Encoding;
@@ -16,13 +16,13 @@ pub enum Form {
     /// A file for each table.
     #[default]
     Whole,
-    /// A folder for each part, of which so many are kept.
+    /// A folder per part; so many are kept.
     Parts(usize),
 }
 
 /// Name of the description.
 const META: &str = "meta.json";
-/// What names of files and folders end in that are not whole.
+/// Suffix of incomplete files and folders.
 const PART: &str = "part";
 
 /// A trace on disk.

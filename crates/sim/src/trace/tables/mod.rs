@@ -81,7 +81,7 @@ pub trait Sink: Send {
     /// If that fails.
     fn write(&mut self, rows: &mut dyn Rows) -> io::Result<()>;
 
-    /// What follows belongs to the next part, if the trace has parts. `meta` is its description by now.
+    /// Starts the next part, if the trace has parts. `meta` is its description so far.
     ///
     /// # Errors
     /// If that fails.

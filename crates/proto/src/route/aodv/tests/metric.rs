@@ -18,7 +18,7 @@ fn cost(sum: u32) -> Option<PathCost> {
     Some(PathCost { metric: Metric::Etx.code(), sum })
 }
 
-/// What the routing messages are, without their probes.
+/// The probes among the routing messages.
 fn probes(actions: &[Action]) -> Vec<(u16, Vec<(u32, u8)>)> {
     messages(actions)
         .filter_map(|(message, packet, next_hop)| match message {

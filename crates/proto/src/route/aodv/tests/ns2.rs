@@ -433,8 +433,8 @@ fn a_route_under_repair_is_lost_to_a_further_failure_and_still_carries_replies()
     assert_eq!(bench.route(9).state, RouteState::Invalid);
 }
 
-/// The longest gap between two deliveries of a flow of 5 packets a second over 7 hops, one of which fails once at the
-/// next but last relay.
+/// The longest gap between two deliveries of a flow of 5 packets per second over 7 hops, after one failure at the
+/// penultimate relay.
 fn outage(config: Config) -> Dur {
     let mut network = Network::chain(8, config);
     // Late enough that the repair timer, which fires at twice the time, does not cut the outage short.
@@ -465,8 +465,8 @@ fn local_repair_is_a_dead_end_of_11_to_17_s() {
     }
 }
 
-/// The route whose repair has failed goes down with the number it had (the line of aodv.cc that would raise it is
-/// commented out), and nobody is told: a neighbour that sends through this node answers its next request.
+/// The route whose repair has failed goes down with its old number (the line of aodv.cc that would raise it is
+/// commented out), without a message: a neighbour that sends through this node answers its next request.
 #[test]
 fn a_failed_repair_may_lead_back() {
     let raised = Config { repair_seqno_incremented: true, ..Config::ns2() };
@@ -483,7 +483,7 @@ fn a_failed_repair_may_lead_back() {
     }
 }
 
-/// What ns-2 reads off its own headers has its counterpart in what AODV knows by itself.
+/// ns-2 reads values off its own headers; AODV on a device has their counterparts in its table.
 #[test]
 fn on_a_device_hops_and_times_come_from_the_table() {
     for (hops_back, repairs) in [(2, 0), (3, 1)] {

@@ -181,8 +181,8 @@ proptest! {
         }
     }
 
-    /// A packet may wander while routes change, but never longer than its TTL, and a network that stands still after
-    /// the routes have settled delivers everything.
+    /// A packet may wander while routes change, but never longer than its TTL. A network without movement delivers
+    /// everything once its routes have converged.
     #[test]
     fn a_network_at_rest_delivers(
         config in configs(),

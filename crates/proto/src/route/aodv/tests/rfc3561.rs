@@ -46,7 +46,7 @@ fn section_6_1_the_destination_takes_the_larger_of_both_numbers() {
 #[test]
 fn section_6_2_only_newer_or_equal_and_shorter_information_replaces_a_route() {
     let cases = [
-        // (number, hops told, taken?)
+        // (number, hops in the message, accepted?)
         (20, 3, true),  // newer, longer
         (10, 0, true),  // equal, shorter
         (10, 1, false), // equal, same length
@@ -185,7 +185,7 @@ fn section_6_4_a_search_for_a_lost_route_starts_beyond_its_hop_count() {
 #[test]
 fn section_6_5_a_node_is_no_neighbour_of_itself() {
     for config in [Config::standard(), Config::ns2()] {
-        // What it has sent comes back, as sockets of some systems deliver broadcasts to their sender.
+        // Its own messages come back, as sockets of some systems deliver broadcasts to their sender.
         let mut bench = Bench::new(config);
         assert_eq!(bench.receive_rreq(5, 3, rreq(1, 7, 1, 77, None)), []);
         assert_eq!(bench.receive_rrep(5, rrep(9, 7, 1, 5)), []);

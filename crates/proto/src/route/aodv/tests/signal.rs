@@ -66,7 +66,7 @@ fn messages_of_weak_neighbours_are_not_looked_at() {
     assert!(!bench.is_valid(1));
     assert_eq!(bench.aodv.counters().weak_ignored, 2);
     assert_eq!(bench.aodv.counters().rreq_received, 0);
-    // One that was never told of is not known to be strong.
+    // A neighbour of unknown strength does not count as strong.
     bench.receive_rreq(8, 5, rreq(1, 10, 1, 5, None));
     assert_eq!(bench.aodv.counters().weak_ignored, 3);
     bench.hello(7, 4, -79.0);

@@ -141,7 +141,7 @@ fn nobody_counts_to_infinity() {
         network.pass(secs(600), |network| {
             network.assert_no_circle();
             for node in &network.nodes[1..] {
-                // What a link loses may cost more before it is gone; ways through each other would cost ever more.
+                // A lossy link may cost more before it is gone; routes through each other would cost ever more.
                 let metric = node.route(ip(0)).map_or(0, |route| route.metric);
                 worst = worst.max(metric);
             }

@@ -81,7 +81,7 @@ impl Flight {
         self.counts.under_way
     }
 
-    /// What lies from `start` to before `end` leaves, for the first time or again.
+    /// Data from `start` to before `end` leaves, for the first time or again.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
         let known = self.segments.back().map_or(start, |last| last.end);
         if start < known {
@@ -170,7 +170,7 @@ impl Flight {
         }
     }
 
-    /// The receiver has dropped what it held (RFC 2018 section 8).
+    /// The receiver has dropped its out-of-order data (RFC 2018 section 8).
     pub(super) fn forget_reports(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
             segment.sacked = false;

@@ -48,7 +48,7 @@ pub(super) struct Arrived<'a> {
     pub(super) now: Time,
     pub(super) ack: Pos,
     pub(super) segment: &'a TcpSegment,
-    /// Something was in flight, window probes aside.
+    /// Data was in flight, besides window probes.
     pub(super) outstanding: bool,
     /// It changed the peer's window.
     pub(super) window_changed: bool,
@@ -236,7 +236,7 @@ impl Strategy {
         }
     }
 
-    /// What lies between two places leaves.
+    /// Data between two places leaves.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
         if let Strategy::Rack(rack) = self {
             rack.note_sent(start, end, now);

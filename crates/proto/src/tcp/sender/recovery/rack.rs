@@ -71,7 +71,7 @@ impl Report {
     }
 }
 
-/// What the timer is to wait for after a search for losses.
+/// The timer to set after a search for losses.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Search {
     pub(in crate::tcp) lost: u32,

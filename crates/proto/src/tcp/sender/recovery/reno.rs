@@ -6,7 +6,7 @@ use crate::tcp::config::Config;
 use crate::tcp::sender::space::SendSpace;
 use fourhop_cc::{CaState, Window};
 
-/// What distinguishes Reno from NewReno; all state is [`Recovery`]'s.
+/// The differences between Reno and NewReno; all state is [`Recovery`]'s.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Reno {
     /// RFC 6582: an ACK short of the recovery point is a partial one. RFC 5681: it ends recovery.
@@ -32,8 +32,8 @@ impl Reno {
     }
 }
 
-/// RFC 6582 section 3.2 step 3, partial acknowledgement: the next hole is lost as well. The window deflates by what was
-/// acknowledged, less one segment for the retransmission. True if the retransmission timer restarts.
+/// RFC 6582 section 3.2 step 3, partial acknowledgement: the next hole is lost as well. The window deflates by the
+/// acknowledged data, less one segment for the retransmission. True if the retransmission timer restarts.
 pub(super) fn on_partial_ack(
     segments: u32,
     config: &Config,
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(reno.on_duplicate(&config, &under_way(5, 9), &mut recovery), Reaction::Send { budget: u32::MAX });
     }
 
-    /// RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add back a segment; beyond the inflation the
+    /// RFC 6582 section 3.2 step 3: deflate by the acknowledged data, add back a segment; beyond the inflation the
     /// window itself shrinks. In sums of window and inflation: 10 + 8 - 3 + 1, 10 + 3 - 3 + 1, 10 + 3 - 6 + 1.
     #[test]
     fn a_partial_ack_deflates() {

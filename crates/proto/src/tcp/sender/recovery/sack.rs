@@ -24,7 +24,7 @@ pub(in crate::tcp) enum Choice {
     Fresh(Next),
 }
 
-/// What the receiver has reported, and how far recovery has come.
+/// The receiver's reports, and the progress of recovery.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Sack {
     board: Scoreboard,
@@ -70,8 +70,7 @@ impl Sack {
         } else if news && self.proves_loss(snd, recovery) && snd.una >= recovery.recover {
             Reaction::Recover { budget: u32::MAX }
         } else if news && recovery.state != CaState::Loss && config.limited_transmit {
-            // RFC 6675 section 5 step 3: fresh segments as pipe allows, which is short of cwnd by what has been
-            // reported.
+            // RFC 6675 section 5 step 3: fresh segments as pipe allows; SACKed data leaves pipe below cwnd.
             self.board.high_rxt = snd.una;
             Reaction::Early { extra: 0, budget: u32::MAX }
         } else {
@@ -128,7 +127,7 @@ impl Sack {
         !ends_recovery
     }
 
-    /// RFC 2018 section 8: after a time-out the receiver may have dropped what it held.
+    /// RFC 2018 section 8: after a timeout the receiver may have dropped its out-of-order data.
     pub(super) fn forget(&mut self) {
         self.board.clear();
     }
@@ -142,8 +141,8 @@ impl Sack {
         window.saturating_sub(self.board.pipe(snd.una, snd.max, snd.mss, self.threshold)) / mss
     }
 
-    /// RFC 6675 section 4, `NextSeg()`, rule 1: a hole that is lost goes before fresh data. ns-2.35 takes each hole
-    /// below the highest place held once, lost or not; it knows neither rule 3 nor 4.
+    /// RFC 6675 section 4, `NextSeg()`, rule 1: a lost hole goes before fresh data. ns-2.35 takes each hole below the
+    /// highest SACKed place once, lost or not; it has neither rule 3 nor 4.
     pub(in crate::tcp) fn lost_hole(&self, snd: &SendSpace) -> Option<Choice> {
         let hole = self.board.hole_from(self.board.high_rxt.max(snd.una))?;
         let lost = self.counts || self.board.is_lost(hole.start, snd.mss, self.threshold);

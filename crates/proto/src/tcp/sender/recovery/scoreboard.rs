@@ -62,12 +62,12 @@ impl Scoreboard {
         true
     }
 
-    /// Forgets everything (RFC 2018 section 8: after a time-out the receiver may have dropped what it held).
+    /// Forgets everything (RFC 2018 section 8: after a timeout the receiver may have dropped SACKed data).
     pub(super) fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    /// The last hole below `max`, where `una` begins the data in flight; empty if all is held.
+    /// The last hole below `max`, where `una` begins the data in flight; empty if all of it is SACKed.
     pub(super) fn last_hole(&self, una: Pos, max: Pos) -> Hole {
         let mut before = self.ranges.iter().rev();
         let end = match before.clone().next() {
@@ -80,12 +80,12 @@ impl Scoreboard {
         Hole { start: before.next().map_or(una, |&(_, end)| end), end }
     }
 
-    /// Bytes held before `place`.
+    /// SACKed bytes before `place`.
     pub(super) fn held_before(&self, place: Pos) -> u64 {
         self.ranges.iter().map(|&(start, end)| end.min(place).beyond(start)).sum()
     }
 
-    /// The first place from `from` on that is not held, and where the next held range begins.
+    /// The first place from `from` on without a SACK, and the start of the next SACKed range.
     pub(super) fn missing_from(&self, from: Pos) -> (Pos, Option<Pos>) {
         let next = self.ranges.partition_point(|&(_, end)| end <= from);
         match self.ranges.get(next) {
@@ -94,14 +94,14 @@ impl Scoreboard {
         }
     }
 
-    /// The first hole from `from` on, below the highest place held.
+    /// The first hole from `from` on, below the highest SACKed place.
     pub(super) fn hole_from(&self, from: Pos) -> Option<Hole> {
         let (start, end) = self.missing_from(from);
         end.map(|end| Hole { start, end })
     }
 
-    /// RFC 6675 section 4, `IsLost()`: `threshold` separate ranges are held beyond `place`, or more than
-    /// (`threshold` - 1) segments' bytes.
+    /// RFC 6675 section 4, `IsLost()`: `threshold` separate ranges are SACKed beyond `place`, or more than (`threshold`
+    /// - 1) segments' bytes.
     pub(super) fn is_lost(&self, place: Pos, mss: u32, threshold: u32) -> bool {
         let above = self.ranges.partition_point(|&(_, end)| end <= place);
         self.proves_loss(above, mss, threshold)

@@ -87,7 +87,7 @@ impl Recovery {
         self.dup_acks += u32::from(news);
     }
 
-    /// What a fine clock found counts as `threshold` duplicates.
+    /// Losses found by a fine clock count as `threshold` duplicates.
     pub(in crate::tcp) fn count_as_duplicates(&mut self, threshold: u32) {
         self.dup_acks = threshold;
     }
@@ -113,7 +113,7 @@ impl Recovery {
         self.inflation = 0;
     }
 
-    /// What was in flight is to be repaired from its beginning.
+    /// Starts repairing all data in flight.
     pub(in crate::tcp) fn repair_all(&mut self, space: &SendSpace) {
         self.end_duplicates();
         self.limited = 0;
@@ -127,7 +127,7 @@ impl Recovery {
     }
 }
 
-/// What an acceptable segment has told about what has arrived, before its acknowledgement takes effect.
+/// The news in an acceptable segment about arrived data, before its acknowledgement takes effect.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Heard {
     /// It tells anything. Without reports every ACK does.
@@ -136,7 +136,7 @@ pub(in crate::tcp) struct Heard {
     pub(in crate::tcp) dsack: bool,
     /// A tail probe has repaired a loss, which the window has to answer.
     pub(in crate::tcp) repaired: bool,
-    /// What it tells of delivery, where that is measured.
+    /// Its delivery sample, if delivery is measured.
     pub(in crate::tcp) sample: Option<RateSample>,
 }
 
@@ -151,7 +151,7 @@ pub(in crate::tcp) struct Verdict {
     pub(in crate::tcp) restarts: bool,
 }
 
-/// What an ACK lets the sender do. A budget counts fresh segments.
+/// The sender's response to an ACK. A budget counts fresh segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Reaction {
     /// Nothing.

@@ -182,7 +182,7 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
         assert (done.returncode, "10.0.0.1 over mesh0" in done.stdout) == (0, True), done.stderr
         mesh.start(0)
         again = mesh.net.run("n0", str(PROGRAM), "run", "--config", str(mesh.config(0)))
-        assert "where another daemon listens" in again.stderr
+        assert "but another daemon listens there" in again.stderr
         assert re.search(
             r"destination +next hop",
             mesh.net.run("n0", str(PROGRAM), "routes", "--control", str(mesh.control(0))).stdout,

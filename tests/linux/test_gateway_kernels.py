@@ -125,7 +125,7 @@ def test_nft_brings_packets_and_lets_them_pass_when_nobody_listens(folder: Path,
     command += ["-append", "console=ttyS0 quiet panic=-1"]
     done = subprocess.run(command, capture_output=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
     said = done.stdout.decode(errors="replace").replace("\r", "")
-    assert "good: nft takes the rules" in said, said
+    assert "good: nft accepts the rules" in said, said
     assert re.search(r"queue flags bypass to 7100|queue to 7100 bypass|queue num 7100 bypass", said), said
     for line in ("transfer 0", "without 0", "left table inet fourhop_gateway", "after []"):
         assert f"\n{line}\n" in said, said

@@ -33,7 +33,7 @@ const TAG: usize = 16;
 /// A key that is shorter than the code's hash adds nothing to guess (RFC 2104 section 3).
 const LEAST: usize = 32;
 
-/// What the code covers besides the bytes of the datagram.
+/// Fields that the code covers besides the bytes of the datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// Source address of the packet.
@@ -49,7 +49,7 @@ pub struct Envelope {
 pub enum Fault {
     /// It has no block.
     Missing,
-    /// Its code is wrong, or of a key that is not here.
+    /// Its code does not match, or its key is unknown.
     Wrong,
     /// Its time is not after that of the sender's last message, or too far from the clock.
     Replayed,
@@ -110,10 +110,10 @@ impl Keys {
         bytes.extend(&code.finalize().into_bytes()[..TAG]);
     }
 
-    /// The time of a message whose code is right.
+    /// The time of a message with a valid code.
     ///
     /// # Errors
-    /// If there is no block, its code is wrong, or its time not after `last`, the sender's last.
+    /// If there is no block, its code does not match, or its time is not after `last`, the sender's last.
     pub fn verify(&self, clock: u64, last: Option<u64>, envelope: Envelope, bytes: &[u8]) -> Result<u64, Fault> {
         let (_, block) = bytes.split_at_checked(bytes.len().wrapping_sub(BLOCK)).ok_or(Fault::Missing)?;
         if block[..2] != [KIND, CONTENT as u8] {

@@ -29,17 +29,17 @@ pub struct Config {
     pub announce: Vec<Prefix>,
     /// Parameters of AODV.
     aodv: route::Config,
-    /// What of them is the daemon's own.
+    /// The daemon's own options.
     pub routing: Own,
     /// Signal strength of neighbours.
     pub signal: Signal,
-    /// What shows that a link is broken, besides missing HELLOs.
+    /// Signs of a broken link, besides missing HELLOs.
     pub failures: Failures,
-    /// What is kept at most.
+    /// Most entries of each kind.
     pub limits: Bounds,
     /// Authentication of messages.
     pub authentication: Option<Authenticated>,
-    /// What of the system is used.
+    /// Use of the system.
     pub system: System,
 }
 
@@ -75,7 +75,7 @@ section! {
     }
 }
 
-/// What `[routing]` has of the section of the same name in a scenario.
+/// Options of `[routing]` from the section of the same name in a scenario.
 fn routing() -> Vec<Shared> {
     const KEYS: [&str; 12] = [
         "active_route_timeout",
@@ -112,7 +112,7 @@ fn hello() -> Vec<Shared> {
     ]
 }
 
-/// What `[signal]` has of `[routing]` in a scenario.
+/// Options of `[signal]` from `[routing]` in a scenario.
 fn signal() -> Vec<Shared> {
     let of = Shared::of::<Routing>;
     vec![
@@ -178,7 +178,7 @@ section! {
 }
 
 impl Bounds {
-    /// What AODV keeps.
+    /// AODV's limits.
     pub fn limits(&self) -> Limits {
         let [routes, requests, neighbours, messages] =
             [self.routes, self.requests, self.neighbours, self.messages].map(|most| most as usize);
@@ -280,7 +280,7 @@ impl Config {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its problems.
     pub fn parse(text: &str) -> Result<Config, Invalid> {
         file::parse(text, "text", &TABLES, Config::build)
     }

@@ -122,7 +122,9 @@ pub fn run(config: Config) -> Result<(), Error> {
     let system = config.system.clone();
     if control::ask(&system.control).is_ok() {
         let path = system.control.display();
-        return Err(Error::Refused(format!("system.control: found {path}, where another daemon listens")));
+        return Err(Error::Refused(format!(
+            "system.control: found {path}, but another daemon listens there; stop it, or choose another path"
+        )));
     }
     // Before anything is taken back: what is there may be of a daemon that runs.
     let _only = only(&system)?;
@@ -133,7 +135,7 @@ pub fn run(config: Config) -> Result<(), Error> {
     kernel::restore(&variables);
     if left + variables.len() > 0 {
         let variables = variables.len();
-        eprintln!("a daemon was killed: removed {left} routes and rules, restored {variables} variables");
+        eprintln!("a daemon was killed: removed its {left} routes and rules, restored {variables} variables");
     }
     let keys = config.authentication.as_ref().map(Keys::read).transpose();
     let keys = keys.map_err(|what| Error::Refused(format!("authentication.keys: {what}")))?;
@@ -190,7 +192,7 @@ impl Daemon {
         let control = control::Server::start(&system.control)?;
         let server = system.metrics.map(metrics::Server::start).transpose();
         let server = server.map_err(|error| {
-            Error::Refused(format!("system.metrics: found {:?}, which cannot be listened on: {error}", system.metrics))
+            Error::Refused(format!("system.metrics: found {:?}, but cannot listen there: {error}", system.metrics))
         })?;
         let manager = Manager::find();
         let tick = manager.watchdog().map_or(TICK, |watchdog| {
@@ -210,7 +212,7 @@ impl Daemon {
         if self.engine.is_quiet(self.clock.now()) {
             let wait = self.engine.aodv().config().delete_period().as_secs_f64();
             println!(
-                "sends and answers nothing for {wait} s: without numbers from before, others could take old routes \
+                "silent for {wait} s: without numbers from before, others could take old routes \
                     for new \
                  (RFC 3561 section 6.13; routing.reboot_wait = false does without)"
             );

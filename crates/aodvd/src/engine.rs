@@ -267,7 +267,7 @@ impl Engine {
         if !self.config.is_mesh(from) || self.plan.is_outside(from) {
             return Err(Refusal::Stranger);
         }
-        // Whoever is not authenticated has no place among the neighbours, where signing nodes stand.
+        // Without authentication, a message does not make its sender a neighbour.
         let stamp = self.authenticate(clock, arrival, payload)?;
         let (rate, lifetime) = (self.config.limits.rate, self.neighbour_lifetime());
         let neighbour = self.neighbour(now, arrival, rate)?;

@@ -9,21 +9,21 @@ pub fn page(report: &Report) -> Page {
     let valid = report.routes.iter().filter(|route| route.state == "valid").count();
     page.single("fourhop_aodv_routes", "gauge", "Valid routes.", valid as f64);
     page.single("fourhop_aodv_neighbours", "gauge", "Neighbours that were heard.", report.neighbours.len() as f64);
-    page.single("fourhop_aodv_uptime_seconds", "gauge", "Time since its start.", report.uptime_s);
+    page.single("fourhop_aodv_uptime_seconds", "gauge", "Time since the start of the daemon.", report.uptime_s);
     page.single("fourhop_aodv_processor_seconds_total", "counter", "Processor time.", report.processor_s);
     page.single("fourhop_aodv_sequence_number", "gauge", "Own sequence number.", f64::from(report.seqno));
     for (name, label, help, counts) in [
-        ("fourhop_aodv_events_total", "event", "What AODV has done.", &report.counters),
-        ("fourhop_aodv_refused_total", "reason", "Messages that were not let in.", &report.refused),
-        ("fourhop_aodv_lost_total", "reason", "Packets lost for want of a route.", &report.lost),
-        ("fourhop_aodv_daemon_total", "event", "What the daemon has done for the kernel.", &report.daemon),
+        ("fourhop_aodv_events_total", "event", "AODV events.", &report.counters),
+        ("fourhop_aodv_refused_total", "reason", "Messages refused by the guard.", &report.refused),
+        ("fourhop_aodv_lost_total", "reason", "Packets lost without a route.", &report.lost),
+        ("fourhop_aodv_daemon_total", "event", "Changes of kernel routes and variables.", &report.daemon),
     ] {
         page.begin(name, "counter", help);
         for (what, &count) in counts {
             page.value(name, &[(label, what)], count as f64);
         }
     }
-    page.begin("fourhop_aodv_signal_dbm", "gauge", "Strength of the newest message of a neighbour.");
+    page.begin("fourhop_aodv_signal_dbm", "gauge", "Signal strength of a neighbour's newest message.");
     for neighbour in &report.neighbours {
         if let Some(dbm) = neighbour.signal_dbm {
             page.value("fourhop_aodv_signal_dbm", &[("neighbour", &neighbour.address)], dbm);

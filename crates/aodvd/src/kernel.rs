@@ -68,7 +68,7 @@ impl Kernel {
         let device = if_nametoindex(name.as_str()).tried(|| name.clone())?;
         let owner = config.system.owner();
         let mut batch = Batch::default();
-        // What comes back from the device goes on by one of the interfaces, whole.
+        // Packets that come back from the device leave by one of the interfaces, unfragmented.
         let mtu = ports.iter().filter_map(|port| mtu(port.device).ok()).min();
         batch.up(device, mtu);
         let mut fixed = Vec::new();
@@ -157,11 +157,11 @@ pub fn is_local(address: Ipv4Addr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// What is said where it lacks its own.
+/// The message if it lacks its own.
 pub fn absent(config: &Config) -> String {
     let (address, first) = (config.address, &config.interfaces[0]);
     format!(
-        "address: found {address}, which this machine does not have, allowed: one that it has (ip addr add \
+        "address: found {address}, which is not an address of this machine; add it (ip addr add \
             {address}/32 \
          dev {first})"
     )
@@ -181,7 +181,7 @@ fn wanted(config: &Config) -> Vec<(String, &'static str)> {
     all
 }
 
-/// What is to be set, with what it is now; what has the right value already is left out.
+/// The variables to set, with their current values; those with the right value are left out.
 pub fn changes(config: &Config) -> Vec<(Variable, &'static str)> {
     let differs = |(name, value): (String, &'static str)| {
         let before = fs::read_to_string(Path::new("/proc/sys").join(&name)).ok()?.trim().to_owned();

@@ -1,4 +1,4 @@
-//! Which routes the kernel has used, seen from what passes the interfaces, and which MAC address a neighbour has.
+//! Routes in use by the kernel, as packets at the interfaces show them, and MAC addresses of neighbours.
 //!
 //! IPv4 routes have no counters, so the daemon reads the first bytes of every IPv4 packet (packet(7)), on any kernel.
 //! It reads the socket at most ten times a second, so that a thousand packets wake it once. If the socket overflows, it

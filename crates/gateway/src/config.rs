@@ -24,13 +24,13 @@ pub struct Config {
     pub source: Source,
     /// The table: networks with hops and, perhaps, a rate of their own.
     pub table: Vec<Entry>,
-    /// What the state machine does.
+    /// Options of the state machine.
     pub gap: Gap,
     /// How packets come here.
     pub rules: Rules,
     /// Packets that the kernel keeps in a queue; what comes beyond that passes.
     pub packets: u32,
-    /// What runs beside.
+    /// The service around it.
     pub service: Service,
 }
 
@@ -39,9 +39,9 @@ pub struct Config {
 pub enum Source {
     /// The table alone.
     Table,
-    /// The time to live of what comes from a node.
+    /// The time to live of a node's packets.
     Ttl,
-    /// What a program prints.
+    /// The output of a program.
     Command(Vec<String>, Dur),
     /// The routes of fourhop-aodvd, by its socket.
     Aodv(PathBuf, Dur),
@@ -106,7 +106,7 @@ choice! {
 }
 
 section! {
-    /// What is remembered and kept at most.
+    /// Limits of memory.
     Limits = "limits" {
         /// Nodes known at the same time.
         nodes: u32, Kind::Int(1, 65_536), Both("1024");
@@ -149,7 +149,7 @@ choice! {
 }
 
 section! {
-    /// What runs beside.
+    /// The service around it.
     Service = "service" {
         /// Goes on as this user.
         user: String, Kind::Text, Both("nobody");
@@ -160,19 +160,19 @@ section! {
     }
 }
 
-/// What `[pace]` has of `[gateway]`. The paper's queue takes what the receiver's window allows, which with windows of
-/// today is seconds: `sojourn = "none"` asks for it.
+/// Options of `[pace]` from `[gateway]`. The paper's queue is as large as the receiver's window, which means seconds
+/// with today's windows: `sojourn = "none"` asks for it.
 fn pacing() -> Vec<Shared> {
     let keys = Shared::all::<GatewayKeys>(&["pacing", "option", "goodput_control", "among"]);
     keys.into_iter().chain([Shared::of::<GatewayKeys>("sojourn").or_optional("50ms")]).collect()
 }
 
-/// What `[pace]` has of `[tcp_ap]`.
+/// Options of `[pace]` from `[tcp_ap]`.
 fn arithmetic() -> Vec<Shared> {
     Shared::all::<TcpAp>(&["profile"])
 }
 
-/// What `[limits]` has of `[gateway]`.
+/// Options of `[limits]` from `[gateway]`.
 fn limits() -> Vec<Shared> {
     let of = Shared::of::<GatewayKeys>;
     vec![
@@ -199,7 +199,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or everything that is wrong with it.
+    /// If it cannot be read, or all its problems.
     pub fn read(file: &Path) -> Result<Config, Invalid> {
         file::read(file, &TABLES, Config::build)
     }
@@ -207,7 +207,7 @@ impl Config {
     /// Reads a text.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its problems.
     pub fn parse(text: &str) -> Result<Config, Invalid> {
         Config::parse_as(text, "text")
     }
@@ -215,7 +215,7 @@ impl Config {
     /// Reads the text of a file of this name.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its problems.
     pub fn parse_as(text: &str, name: &str) -> Result<Config, Invalid> {
         file::parse(text, name, &TABLES, Config::build)
     }

@@ -59,12 +59,12 @@ struct Daemon {
     manager: Manager,
     clock: Clock,
     workers: Vec<(Arc<Shared>, Thread)>,
-    /// What the source says beside the table, and why it last failed; written by a thread that asks.
+    /// The source's entries besides the table, and its last error; a thread that asks writes them.
     found: Arc<Mutex<Found>>,
-    /// What of it the workers know.
+    /// The version of it that the workers have.
     told: u64,
     said: Option<String>,
-    /// Counters at the last word about each, so that a flood is one line a minute.
+    /// Counters at the last warning about each, so that a flood is one line a minute.
     warned: (Time, Totals),
     /// Packets that had come, and when that last changed.
     came: (u64, Time),
@@ -128,7 +128,7 @@ fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
         let numbers = rules::queues(config.rules.queue, config.rules.workers, worker);
         let queues = taken(&numbers, keep).map_err(|error| match error.source.kind() {
             std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
-                "{error}: found no right to it or another program that has it; allowed: root or CAP_NET_ADMIN"
+                "{error}: another program uses it, or this one lacks CAP_NET_ADMIN; stop the other, or run this as root"
             )),
             _ => error.into(),
         })?;
@@ -172,7 +172,7 @@ fn begin(
     let mut poller = Poller::new()?;
     let control = control::Server::start(&config.service.socket)?;
     let figures = config.service.metrics.map(metrics::Server::start).transpose();
-    let figures = figures.tried(|| format!("service.metrics: {:?} cannot be listened on", config.service.metrics))?;
+    let figures = figures.tried(|| format!("service.metrics: cannot listen on {:?}", config.service.metrics))?;
     let key = key()?;
     let guarded = opened.iter().map(|(queues, _)| Guarded::of(queues)).collect::<Result<Vec<_>, _>>()?;
     let mut workers = Vec::new();
@@ -243,7 +243,7 @@ fn asking(found: Arc<Mutex<Found>>) -> Result<(), Error> {
                             (found.entries, found.error) = (entries, None);
                             found.version += 1;
                         }
-                        // What was known holds until there is something new.
+                        // Keep the old entries until there are new ones.
                         Some(Err(error)) => found.error = Some(error),
                         None => found.error = None,
                     }
@@ -341,7 +341,7 @@ impl Daemon {
         if error != self.said {
             match &error {
                 Some(error) => log!(4, "hops: {error}"),
-                None => log!(6, "hops: known again"),
+                None => log!(6, "hops: the source works again"),
             }
             self.said = error;
         }
@@ -353,7 +353,7 @@ impl Daemon {
         self.workers.iter().for_each(|(shared, _)| shared.order(orders.clone()));
     }
 
-    /// Reads the file again. With one that is wrong everything goes on as before.
+    /// Reads the file again. If it is invalid, the old configuration stays.
     fn reload(&mut self) {
         self.manager.reloading();
         match self.file.read(&self.config.service.user) {
@@ -433,14 +433,13 @@ impl Daemon {
             let state = keeper.state();
             status.totals.rules_restored = state.restored;
             status.problems.extend(state.problem);
-            // What the rules sent to the queue by the look before the last one has been handed over by now, or never
-            // will be.
+            // Packets queued before the last look but one have been handed over by now, or never will be.
             let passed = state.queued.saturating_sub(status.totals.packets);
             self.overload = self.overload.max(passed).max(status.totals.overload);
             status.totals.overload = self.overload;
         }
         status.problems.extend(self.pulse.problem());
-        status.problems.extend(missing(&self.config).map(|device| format!("device {device} is not there any more")));
+        status.problems.extend(missing(&self.config).map(|device| format!("device {device} has disappeared")));
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
@@ -454,11 +453,11 @@ impl Daemon {
         }
         let before = self.warned.1;
         let more = [
-            (totals.overload - before.overload, "packets passed because this program was too slow for them"),
-            (totals.table_full - before.table_full, "segments passed because limits.flows is too small"),
-            (totals.buffer_full - before.buffer_full, "segments passed because limits.buffer is too small"),
+            (totals.overload - before.overload, "packets passed unpaced: this program was too slow"),
+            (totals.table_full - before.table_full, "segments passed unpaced: limits.flows is too small"),
+            (totals.buffer_full - before.buffer_full, "segments passed unpaced: limits.buffer is too small"),
             (totals.nodes_full - before.nodes_full, "packets of nodes beyond limits.nodes"),
-            (totals.unknown - before.unknown, "data packets passed because nothing says how far their nodes are"),
+            (totals.unknown - before.unknown, "data packets passed unpaced: the hop counts of their nodes are unknown"),
         ];
         for (count, words) in more.into_iter().filter(|(count, _)| *count > 0) {
             log!(4, "{count} {words}");
@@ -513,7 +512,7 @@ fn join(node: &mut Node, other: &Node) {
     }
 }
 
-/// What to say of links that are faster than those for which adaptive pacing was made.
+/// The warning about links that are faster than adaptive pacing is made for.
 fn too_fast(config: &Config) -> Option<String> {
     let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
     let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
@@ -524,10 +523,10 @@ fn too_fast(config: &Config) -> Option<String> {
     ))
 }
 
-/// Looks at everything that `run` needs and says what it finds; the number of things that are wrong.
+/// Checks everything that `run` needs and prints the findings; returns the number of problems.
 ///
 /// # Errors
-/// If the file is wrong.
+/// If the file is invalid.
 pub fn check(file: &Path) -> Result<u32, Error> {
     let config = Config::read(file)?;
     println!("{}: sound", file.display());
@@ -543,7 +542,7 @@ pub fn check(file: &Path) -> Result<u32, Error> {
     match rules::probe(&config) {
         Ok(backend) => {
             let name = if backend == Backend::Nft { "nft" } else { "iptables" };
-            say(true, format!("{name} takes the rules"));
+            say(true, format!("{name} accepts the rules"));
             match selftest::run(backend) {
                 Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned()),
                 Err(error) => say(false, format!("self-test in a network namespace of its own: {error}")),

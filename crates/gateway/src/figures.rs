@@ -10,9 +10,9 @@ type Value = fn(&Class) -> Option<f64>;
 
 /// Figures of the flows of a node in one direction.
 const CLASSES: [(&str, &str, Value); 7] = [
-    ("node_flows", "Flows of a node, by where most of their data goes.", |class| Some(class.flows as f64)),
-    ("node_waiting", "Packets that wait.", |class| Some(class.waiting as f64)),
-    ("node_held_bytes", "Payload that waits.", |class| Some(class.held_bytes as f64)),
+    ("node_flows", "Flows of a node, by the direction of most data.", |class| Some(class.flows as f64)),
+    ("node_waiting", "Waiting packets.", |class| Some(class.waiting as f64)),
+    ("node_held_bytes", "Waiting payload.", |class| Some(class.held_bytes as f64)),
     ("wireless_rtt_seconds", "Newest round trip over the mesh, mean of the flows.", |class| class.wireless_rtt_s),
     ("wired_rtt_seconds", "Newest round trip beyond the gateway, mean of the flows.", |class| class.wired_rtt_s),
     ("interval_seconds", "Time between two packets into the mesh, mean of the flows.", |class| class.interval_s),
@@ -22,11 +22,11 @@ const CLASSES: [(&str, &str, Value); 7] = [
 type Count = fn(&Node) -> u64;
 
 const COUNTS: [(&str, &str, &str, Count); 5] = [
-    ("node_bytes_total", "into", "Payload that crossed.", |node| node.into_bytes),
+    ("node_bytes_total", "into", "Payload forwarded.", |node| node.into_bytes),
     ("node_bytes_total", "out", "", |node| node.out_bytes),
-    ("node_packets_total", "into", "Packets that crossed.", |node| node.into_packets),
+    ("node_packets_total", "into", "Packets forwarded.", |node| node.into_packets),
     ("node_packets_total", "out", "", |node| node.out_packets),
-    ("node_unpaced_total", "into", "Data that passed because nothing says how far the node is.", |node| node.unknown),
+    ("node_unpaced_total", "into", "Data passed unpaced: hop count of the node unknown.", |node| node.unknown),
 ];
 
 /// The page of this state.
@@ -37,13 +37,13 @@ pub fn page(status: &Status) -> Page {
         let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
         page.single(&full(name), kind, help, value as f64);
     }
-    page.single(&full("uptime_seconds"), "gauge", "Since it was started.", status.uptime_s);
-    page.single(&full("dry_run"), "gauge", "1: it only looks.", f64::from(u8::from(status.dry_run)));
+    page.single(&full("uptime_seconds"), "gauge", "Time since the start of the service.", status.uptime_s);
+    page.single(&full("dry_run"), "gauge", "1: dry run.", f64::from(u8::from(status.dry_run)));
     let impaired = f64::from(u8::from(status.state == State::Impaired));
     page.single(&full("impaired"), "gauge", "1: rules or queues are not in place.", impaired);
-    page.single(&full("silent_seconds"), "gauge", "Since a packet last came to a queue.", status.silent_s);
+    page.single(&full("silent_seconds"), "gauge", "Time since the last packet in a queue.", status.silent_s);
     let lost = f64::from(u8::from(status.hops_error.is_some()));
-    page.single(&full("hops_failed"), "gauge", "1: the last question for hops failed.", lost);
+    page.single(&full("hops_failed"), "gauge", "1: the last query of hop counts failed.", lost);
     let name = full("sojourn_seconds");
     page.begin(&name, "gauge", "How long data into the mesh waited, of the last ten seconds that are over.");
     let all = [("all".to_owned(), status.sojourn)];

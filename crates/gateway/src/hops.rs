@@ -22,7 +22,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// What the file's table says, and beside it `found`.
+    /// The entries of the file's table, and `found` besides.
     pub fn new(table: &[Entry], found: &[Entry], rate: Rate, ttl: bool) -> Routes {
         let mut entries = [table, found].concat();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.to.1));
@@ -41,7 +41,7 @@ impl Routes {
 /// values.
 const IN_A_ROW: u8 = 4;
 
-/// Hops of one node by what comes from it.
+/// Hops of one node by the time to live of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ByTtl {
     hops: Option<u8>,

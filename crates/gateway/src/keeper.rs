@@ -31,7 +31,7 @@ pub struct State {
 #[derive(Debug)]
 struct Kept {
     config: Config,
-    /// What the kernel had right after the rules were set.
+    /// The kernel's rules right after they were set.
     expected: String,
     restored: u64,
     /// Why the rules are not in place.

@@ -18,7 +18,7 @@ pub struct Known {
     pub by_ttl: ByTtl,
     /// Has its path been looked for since the routes changed?
     pub resolved: bool,
-    /// Its path, as the state machine was told.
+    /// Its path in the state machine.
     pub path: Option<(u8, Rate)>,
     seen: Time,
     /// Payload and packets into the mesh, and out of it.

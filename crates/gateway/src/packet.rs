@@ -93,7 +93,7 @@ impl Packet for Queued {
 mod tests {
     use super::*;
 
-    /// An acknowledgement over IPv4, and data of 1,000 bytes of which the kernel has copied 60.
+    /// An acknowledgement over IPv4, and data of 1,000 bytes; the kernel has copied 60.
     fn bytes(payload: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         bytes[2..4].copy_from_slice(&(40 + payload).to_be_bytes());

@@ -96,7 +96,7 @@ impl Beating {
             if goes {
                 (self.rounds, moved) = (rounds, Instant::now());
             } else if moved.elapsed() > STILL {
-                self.told.say(Some("a worker stands still: packets pass unpaced".to_owned()));
+                self.told.say(Some("a worker hangs: packets pass unpaced".to_owned()));
                 continue;
             }
             if let Some(guard) = self.guard.take() {
@@ -111,7 +111,7 @@ impl Beating {
 
     fn beat(&self, guard: &Guard, goes: bool) -> Result<(), Error> {
         if guard.gave_up()? {
-            log!(4, "packets have passed unpaced because this program stood still: it goes on");
+            log!(4, "packets have passed unpaced because this program hung: pacing again");
             self.workers.iter().for_each(|one| one.given_up.store(true, Ordering::Release));
         }
         if goes { guard.beat() } else { Ok(()) }

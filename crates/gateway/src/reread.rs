@@ -38,7 +38,7 @@ impl Reread {
         }
     }
 
-    /// What is in the file that was opened, if no other has taken its place.
+    /// The content of the open file, if no other has taken its place.
     fn kept(&mut self) -> Option<String> {
         let opened = self.opened.as_mut()?;
         let there = fs::metadata(&self.path).ok()?;

@@ -73,7 +73,7 @@ pub fn text(config: &Config, backend: Backend) -> String {
     }
 }
 
-/// Runs a program of the system with this input. What it prints; what it complains of is part of an error.
+/// Runs a program of the system with this input, and returns its output; errors contain its complaints.
 fn run(words: &[&str], input: &str) -> Result<String, String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -93,10 +93,10 @@ fn run(words: &[&str], input: &str) -> Result<String, String> {
     Err(format!("{}: {}", words.join(" "), said.lines().next().unwrap_or("it fails")))
 }
 
-/// What makes the rules here: the one of the file, or nft if the kernel takes its rules, or iptables.
+/// The program that sets rules here: the one of the file, or nft if the kernel takes its rules, or iptables.
 ///
 /// # Errors
-/// What each says.
+/// The error of each.
 pub fn probe(config: &Config) -> Result<Backend, Error> {
     let nft = || run(&["nft", "-c", "-f", "-"], &nft(config)).map(|_| Backend::Nft);
     let iptables = || {
@@ -166,8 +166,8 @@ pub fn clear(backend: Backend) {
     }
 }
 
-/// What the kernel has of ours, without counters; empty where there is nothing. The same text as after [`set`] means
-/// that the rules are still in place.
+/// Our rules in the kernel, without counters; empty if there are none. If the text is the same as after [`set`], the
+/// rules are still in place.
 pub fn written(backend: Backend) -> String {
     written_and_counted(backend).0
 }

@@ -17,7 +17,7 @@ pub struct Status {
     pub uptime_s: f64,
     /// Does it do its work?
     pub state: State,
-    /// What keeps it from that; empty where nothing does.
+    /// Problems that keep it from that; empty if there are none.
     pub problems: Vec<String>,
     /// Seconds since a packet last came to a queue.
     pub silent_s: f64,
@@ -99,26 +99,26 @@ macro_rules! totals {
 }
 
 totals! {
-    packets "packets_total" "Packets that came.",
-    followed "followed_total" "Of those, segments of flows that are known.",
-    waited "waited_total" "Packets that waited.",
-    early "early_total" "Data that left before its time because its flow held as much as it may.",
+    packets "packets_total" "Packets received.",
+    followed "followed_total" "Segments of known flows among them.",
+    waited "waited_total" "Packets delayed.",
+    early "early_total" "Data released early because its flow had reached its limit.",
     options "options_total" "Wired round trips written into acknowledgements.",
     no_room "no_room_total" "Acknowledgements without room for that, or with payload.",
-    held_back "held_back_total" "Acknowledgements whose window was made smaller.",
-    buffer_full "buffer_full_total" "Data that passed because the buffer of all flows was full.",
-    table_full "table_full_total" "Segments that passed because the table of flows was full.",
-    displaced "displaced_total" "Half-open flows that made room for others.",
-    overload "overload_total" "Packets that rules sent to a queue and that did not come: it was full or not there.",
-    nodes_full "nodes_full_total" "Packets of nodes for which there was no room.",
-    unknown "unknown_total" "Data that passed because nothing says how far its node is.",
-    no_tcp "no_tcp_total" "Fragments and malformed packets, which pass.",
-    throttles "throttles_total" "Times that goodput control has throttled.",
-    rules_restored "rules_restored_total" "Times that rules were put back which another program had changed.",
-    given_up "queues_given_up_total" "Times that packets passed unpaced for a while because a worker stood still.",
-    flows "flows" "Flows that are known.",
-    waiting "waiting" "Packets that wait.",
-    held_bytes "held_bytes" "Payload that waits.",
+    held_back "held_back_total" "Acknowledgements with a reduced window.",
+    buffer_full "buffer_full_total" "Data passed unpaced: the buffer of all flows was full.",
+    table_full "table_full_total" "Segments passed unpaced: the flow table was full.",
+    displaced "displaced_total" "Half-open flows evicted for others.",
+    overload "overload_total" "Packets that rules queued but that did not arrive: the queue was full or missing.",
+    nodes_full "nodes_full_total" "Packets of nodes beyond limits.nodes.",
+    unknown "unknown_total" "Data passed unpaced: hop count of the node unknown.",
+    no_tcp "no_tcp_total" "Fragments and malformed packets, passed unpaced.",
+    throttles "throttles_total" "Throttles by goodput control.",
+    rules_restored "rules_restored_total" "Restorations of rules that another program had changed.",
+    given_up "queues_given_up_total" "Periods of unpaced packets because a worker hung.",
+    flows "flows" "Known flows.",
+    waiting "waiting" "Waiting packets.",
+    held_bytes "held_bytes" "Waiting payload.",
     memory_bytes "memory_bytes" "Memory of flows and nodes, without packets.",
 }
 
@@ -205,7 +205,7 @@ pub struct Flow {
     pub wireless_rtt_s: Option<f64>,
     pub wired_rtt_s: Option<f64>,
     pub variation: f64,
-    /// What it keeps, and what adaptive pacing would give it alone.
+    /// Its interval, and the one that adaptive pacing would give it alone.
     pub interval_s: Option<f64>,
     pub own_interval_s: Option<f64>,
     pub throttle_bps: Option<u64>,

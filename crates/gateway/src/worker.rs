@@ -32,7 +32,7 @@ const TURNS: usize = 8;
 /// Flows of a worker that are reported.
 const SHOWN: usize = 20;
 
-/// What the main thread and a worker tell each other.
+/// State shared by the main thread and a worker.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// It is to let go what it holds, and end.
@@ -58,7 +58,7 @@ impl Shared {
     }
 }
 
-/// What a worker has counted.
+/// A worker's counters.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Counters.
@@ -91,7 +91,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// For these queues, of which `down` is that into the mesh.
+    /// For these queues; `down` is the one into the mesh.
     pub fn new(config: &Config, queues: Queues, down: u16, key: HashKey, shared: Arc<Shared>) -> Worker {
         Worker {
             clock: Clock::start(),
@@ -109,7 +109,7 @@ impl Worker {
         }
     }
 
-    /// Works until it is to stop. What it holds then leaves.
+    /// Works until it is asked to stop; waiting packets then leave.
     ///
     /// # Errors
     /// If the queue has failed.
@@ -242,7 +242,7 @@ impl Worker {
         }
     }
 
-    /// What it held has left without it. It forgets that, and takes its queues again.
+    /// Its waiting packets have left without it: it forgets them, and binds its queues again.
     fn take_again(&mut self, now: Time, room: &mut Room) -> Result<(), Error> {
         let gap = Gap { observe: true, ..Gap::paper() };
         self.gateway.handle_config(now, gap, &mut self.out);

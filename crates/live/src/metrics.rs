@@ -114,7 +114,7 @@ fn answer(stream: &TcpStream, page: &str) -> Result<(), io::Error> {
     let request = head(&mut client)?;
     let (status, body) = match &request {
         Some(request) if request.starts_with(b"GET /metrics ") => ("200 OK", page),
-        Some(_) => ("404 Not Found", "the figures are at /metrics\n"),
+        Some(_) => ("404 Not Found", "the metrics are at /metrics\n"),
         None => ("431 Request Header Fields Too Large", "the request is too long\n"),
     };
     write!(

@@ -14,7 +14,7 @@ mod program {
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
-    /// Routes a wireless ad hoc network by AODV (RFC 3561) with a look at the signal.
+    /// Route a wireless ad hoc network by AODV (RFC 3561), with attention to signal strength.
     #[derive(Parser)]
     #[command(name = "fourhop-aodvd", version)]
     struct Line {
@@ -24,17 +24,17 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Route until a signal ends it; then everything is as before.
+        /// Route until a signal stops the daemon, which then restores the system.
         Run(FileLine),
-        /// Say what is wrong with a file of configuration or with this machine, and what would be set.
+        /// Check the configuration and this machine, and list the settings that `run` would change.
         Check(FileLine),
         /// Show the valid routes of the running daemon.
         Routes(ShowLine),
         /// Show the nodes that the running daemon has heard.
         Neighbours(ShowLine),
-        /// Show all of it, again and again.
+        /// Show routes and neighbours, and update them.
         Top(ShowLine),
-        /// Take back what a daemon has left that was killed: routes, rules, variables; refused while one runs.
+        /// Remove routes, rules and variables that a killed daemon left; refused while one runs.
         Clean(FileLine),
         /// Write the manual page.
         #[command(hide = true)]
@@ -43,17 +43,17 @@ mod program {
 
     #[derive(Args)]
     struct FileLine {
-        /// The configuration, in TOML.
+        /// Configuration in TOML.
         #[arg(long, value_name = "FILE", default_value = "/etc/fourhop/aodvd.toml")]
         config: PathBuf,
     }
 
     #[derive(Args)]
     struct ShowLine {
-        /// The socket of the daemon.
+        /// Socket of the daemon.
         #[arg(long, value_name = "PATH")]
         control: Option<PathBuf>,
-        /// As JSON: the whole state, whatever is shown.
+        /// Print the whole state as JSON.
         #[arg(long)]
         json: bool,
     }
@@ -62,7 +62,7 @@ mod program {
     const TICK: Dur = Dur::from_secs(1);
 
     const FILES: &str = "\
-/etc/fourhop/aodvd.toml: the configuration. The least is
+/etc/fourhop/aodvd.toml: the configuration. The minimum is
 
   address = \"10.0.0.1\"
   interfaces = [\"wlan0\"]
@@ -70,16 +70,16 @@ mod program {
 
 docs/aodvd.md of the sources has all keys.
 
-/var/lib/fourhop-aodvd/state.json: numbers that have to go on after a restart (RFC 3561 section 6.13), and what \
-of the system is restored by the next start if the daemon was killed.
+/var/lib/fourhop-aodvd/state.json: numbers that must continue after a restart (RFC 3561 section 6.13), and \
+settings of the system that the next start restores if the daemon was killed.
 
-/run/fourhop-aodvd/control: the socket of the running daemon; whoever connects reads its state as JSON.";
+/run/fourhop-aodvd/control: socket of the running daemon, which sends its state as JSON to each client.";
 
     fn ask(line: &ShowLine) -> Result<(String, Report), Error> {
         let path = line.control.clone().unwrap_or_else(|| System::default().control);
         let text = control::ask(&path)?;
         let report = serde_json::from_str(&text).map_err(std::io::Error::from);
-        let report = report.tried(|| format!("{}: no daemon of this version", path.display()))?;
+        let report = report.tried(|| format!("{}: found a daemon of another version; restart it", path.display()))?;
         Ok((text, report))
     }
 

@@ -136,7 +136,7 @@ fn forged_and_malformed_messages_are_counted_and_change_nothing() {
         assert_eq!(done, Err(expected), "{message:?}");
         assert!(out.is_empty());
     }
-    // The own number, which an honest node asks for at most one ahead of what it was told.
+    // An honest node asks for this node's own number at most one ahead of the last it got.
     let AodvMessage::Rreq(jump) = rreq(ip(2), 6, 10, ip(1)) else { unreachable!() };
     let jump = AodvMessage::Rreq(Rreq { destination_seqno: Some(10 + 101), ..jump });
     assert_eq!(hear(&mut node, AT, arrival(2, all), &jump).0, Err(Refusal::NumberJump));

@@ -1,6 +1,5 @@
-//! The emulator as a source: a Unix socket that keeps the bounds of messages, at which it says of each frame that a
-//! node receives how strong it was, before it hands the frame over, and of each that the node has given up to whom it
-//! was.
+//! The emulator as a source: a Unix socket that keeps the bounds of messages. It reports the strength of each frame
+//! before the node receives it, and the destination of each frame that the node has given up.
 
 use crate::Error;
 use crate::traffic::Mac;
@@ -36,7 +35,8 @@ impl Emulator {
     /// # Errors
     /// If no emulator listens there.
     pub fn connect(path: &Path, first: u32) -> Result<Emulator, Error> {
-        let failed = || format!("signal.emulator: {}: no emulator listens there", path.display());
+        let failed =
+            || format!("signal.emulator: {}: no emulator listens on this socket; start it first", path.display());
         let mac = written(netlink::mac(first)?);
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Unix, SockType::SeqPacket, flags, None).tried(failed)?;
@@ -45,7 +45,7 @@ impl Emulator {
         Ok(Emulator { socket })
     }
 
-    /// What it has said since; what is not understood is left out.
+    /// Its reports since the last call; unknown ones are left out.
     ///
     /// # Errors
     /// If the emulator has ended.

@@ -58,7 +58,7 @@ impl Signals {
                     .map_err(|error| refused(format!("found \"nl80211\", which this kernel does not have: {error}")))?;
                 for (&device, name) in devices.iter().zip(&config.interfaces) {
                     wifi.stations(device).map_err(|error| {
-                        refused(format!("found \"nl80211\" with {name}, which is no Wi-Fi: {error}"))
+                        refused(format!("found \"nl80211\" with {name}, which is not a Wi-Fi device: {error}"))
                     })?;
                 }
                 let every = config.signal.interval;

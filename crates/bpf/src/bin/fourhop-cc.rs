@@ -33,9 +33,9 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Load fh_tcp_ap, fh_rbp and fh_ap_cubic, until a signal ends this or, with --pin, until `unload`.
+        /// Load fh_tcp_ap, fh_rbp and fh_ap_cubic until a signal, or with --pin until `unload`.
         Load(LoadLine),
-        /// Take back what was loaded, and what was set for it. Running connections go on.
+        /// Unload the programs and restore the settings. Running connections go on.
         Unload,
         /// Show paced connections.
         Status(StatusLine),
@@ -48,55 +48,53 @@ mod program {
 
     #[derive(Args)]
     struct LoadLine {
-        /// Parameters by destination, in TOML; without it everything is paced as the TCP-AP paper says, over links of 2
-        /// Mbit/s.
+        /// Parameters by destination, in TOML; default: those of the TCP-AP paper, with links of 2 Mbit/s.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
-        /// Pin what is loaded in a folder of a BPF file system and return.
+        /// Pin the programs in this folder of a BPF file system, and return.
         #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = PINS)]
         pin: Option<PathBuf>,
-        /// Set no variable and no device, whatever the file says.
+        /// Change no variable and no device, whatever the file says.
         #[arg(long)]
         leave_system: bool,
-        /// Serve figures for Prometheus here while it runs, as 127.0.0.1:9465.
+        /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9465.
         #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "pin")]
         metrics: Option<SocketAddr>,
     }
 
     #[derive(Args)]
     struct StatusLine {
-        /// As JSON, one line each time.
+        /// Print JSON, one line per update.
         #[arg(long)]
         json: bool,
-        /// Again and again, until a signal ends it.
+        /// Update until a signal.
         #[arg(long)]
         watch: bool,
-        /// Time between two looks.
+        /// Time between updates.
         #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
         every: Dur,
-        /// Show what of ours is in the kernel instead: programs and tables.
+        /// Show our programs and tables in the kernel instead.
         #[arg(long, conflicts_with = "watch")]
         objects: bool,
     }
 
     #[derive(Args)]
     struct RouteLine {
-        /// An address; the route that leads there is shown or changed as a whole.
+        /// An address; shows or changes the whole route that leads there.
         to: IpAddr,
-        /// The network namespace, by its name.
+        /// Name of the network namespace.
         #[arg(long, value_name = "NAME")]
         netns: Option<String>,
-        /// Give the route this congestion control.
+        /// Use this congestion control on the route.
         #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_tcp_ap")]
         set: Option<String>,
-        /// First window of its connections, in segments; 0 is the kernel's.
+        /// Initial window of its connections, in segments; 0: the kernel's.
         #[arg(long, value_name = "SEGMENTS", default_value_t = 2, requires = "set")]
         initial_window: u32,
-        /// Acknowledge at once what comes from there: for receivers, since delayed acknowledgements look like long
-        /// round trips.
+        /// Acknowledge its segments at once. For receivers: delayed acknowledgements look like long round trips.
         #[arg(long, requires = "set")]
         quick_ack: bool,
-        /// Take all three away again.
+        /// Remove all three settings.
         #[arg(long, conflicts_with = "set")]
         reset: bool,
         /// As JSON.
@@ -287,13 +285,13 @@ mod program {
     }
 
     const FILES: &str = "
-/etc/fourhop/cc.toml: the configuration that the service loads. The least of it:
+/etc/fourhop/cc.toml: the configuration that the service loads. The minimum:
 
   [[destination]]
   to = \"10.0.0.0/9\"
   rate = \"11Mbps\"
 
-/run/fourhop-cc.json: what was set, for `unload` and for the next start after a kill.
+/run/fourhop-cc.json: the previous settings, for `unload` and for the next start after a kill.
 ";
 
     fn page() -> Result<(), Error> {

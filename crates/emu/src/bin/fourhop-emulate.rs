@@ -28,26 +28,26 @@ mod program {
     enum Action {
         /// Emulate a scenario until its time is over, its command ends, or Ctrl-C.
         Run(Box<RunLine>),
-        /// Run a program, or a shell, in a node of a running emulation.
+        /// Run a command or a shell in a node of a running emulation.
         Exec {
             /// The emulation, if several are running.
             #[arg(long, env = program::MEANT)]
             emulation: Option<String>,
             /// The node.
             node: String,
-            /// The program and its arguments; a shell if there is none.
+            /// Command with its arguments; default: a shell.
             #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
             words: Vec<String>,
         },
-        /// Change a node of a running emulation: where it stands, its transmitter, what is lost between it and others.
+        /// Change a node of a running emulation: position, transmit power, antenna gain, path losses.
         Change(ChangeLine),
-        /// Show the emulations that are running.
+        /// List running emulations.
         List {
-            /// As JSON, a line for each.
+            /// Print JSON, one line per emulation.
             #[arg(long)]
             json: bool,
         },
-        /// Remove what emulations have left that were killed.
+        /// Remove what killed emulations left behind.
         Clean,
         /// Write the manual page.
         #[command(hide = true)]
@@ -61,16 +61,16 @@ mod program {
         emulation: Option<String>,
         /// The node.
         node: String,
-        /// It stands here from now on, as 100m,20m.
+        /// Move the node to this position, such as 100m,20m.
         #[arg(long, value_name = "X,Y", value_parser = position, allow_hyphen_values = true)]
         position: Option<(f64, f64)>,
-        /// It transmits with this, as 10dBm.
+        /// Set its transmit power, such as 10dBm.
         #[arg(long, value_name = "POWER", value_parser = power, allow_hyphen_values = true)]
         power: Option<f64>,
-        /// Gain of its antenna, as 3dB.
+        /// Set its antenna gain, such as 3dB.
         #[arg(long, value_name = "GAIN", value_parser = gain, allow_hyphen_values = true)]
         gain: Option<f64>,
-        /// What is lost between it and another node in both directions, as n4=95dB, whatever their distance; may be
+        /// Set the path loss to another node in both directions, such as n4=95dB, whatever the distance; may be
         /// repeated.
         #[arg(long, value_name = "NODE=LOSS", value_parser = loss)]
         link: Vec<(String, f64)>,
@@ -116,62 +116,63 @@ mod program {
         /// Change a key of the scenario.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
-        /// End after this time, as 60s.
+        /// End after this time, such as 60s.
         #[arg(long = "for", value_name = "TIME", value_parser = duration)]
         after: Option<Dur>,
-        /// Devices carry Ethernet: the kernels of the nodes route, with ARP, IPv6 and routing daemons.
+        /// Give nodes Ethernet devices: their kernels route, with ARP, IPv6 and routing daemons.
         #[arg(long)]
         tap: bool,
-        /// Name of the emulation, with which its namespaces begin.
+        /// Name of the emulation, and prefix of its namespaces.
         #[arg(long)]
         name: Option<String>,
         /// Seed of the simulated network.
         #[arg(long)]
         seed: Option<u64>,
-        /// Leave the flows of the scenario out.
+        /// Leave out the scenario's flows.
         #[arg(long)]
         without_flows: bool,
-        /// Every node receives as ad hoc TCP does, with the keys of section `adhoc_tcp`.
+        /// Run the receiver of ad hoc TCP at every node, with the keys of section `adhoc_tcp`.
         #[arg(long)]
         adhoc_receivers: bool,
-        /// Largest packet of the devices.
+        /// MTU of the devices.
         #[arg(long, default_value_t = 1500)]
         mtu: u32,
-        /// Sleep at least so long, as 50us: longer takes less processor time and makes packets later.
+        /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay packets more.
         #[arg(long, value_name = "TIME", value_parser = duration, default_value = "100us")]
         tick: Dur,
-        /// Write captures of the air here.
+        /// Write packet captures into this folder.
         #[arg(long, value_name = "DIR")]
         pcap: Option<PathBuf>,
-        /// Write everything that happens in the network as tables here.
+        /// Write all events of the network as tables into this folder.
         #[arg(long, value_name = "DIR")]
         trace: Option<PathBuf>,
-        /// Trace from this time on.
+        /// Start the trace at this time.
         #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
         trace_from: Option<Dur>,
-        /// Trace until this time.
+        /// End the trace at this time.
         #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
         trace_to: Option<Dur>,
-        /// Trace these nodes, by number or name.
+        /// Trace only these nodes, by number or name.
         #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
         trace_nodes: Option<Vec<String>>,
-        /// Trace these flows of the scenario, by number or name.
+        /// Trace only these flows of the scenario, by number or name.
         #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
         trace_flows: Option<Vec<String>>,
-        /// Keep only the last so much of the trace, in a folder for each second.
+        /// Keep only this much of the trace's end, in one folder per second.
         #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
         trace_last: Option<Dur>,
-        /// Write report.json and the scenario here.
+        /// Write report.json and the scenario into this folder.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
-        /// Serve figures for Prometheus here, as 127.0.0.1:9464.
+        /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9464.
         #[arg(long, value_name = "ADDRESS:PORT")]
         metrics: Option<SocketAddr>,
-        /// With --tap: tell routing daemons here how strongly their nodes hear each frame, and what was given up.
+        /// With --tap: report the strength of each received frame, and frames given up, to routing daemons on this
+        /// socket.
         #[arg(long, value_name = "PATH", requires = "tap")]
         radio: Option<PathBuf>,
-        /// With --tap: these nodes are hosted by the simulator's AODV or Babel beside routing daemons in the others, by
-        /// the scenario's keys.
+        /// With --tap: the simulator's AODV or Babel, with the scenario's keys, hosts these nodes beside routing
+        /// daemons in the others.
         #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "tap")]
         hosted: Vec<String>,
         /// Print the report as JSON when it ends.
@@ -180,10 +181,10 @@ mod program {
         /// When the nodes are there, write what `list` knows of them to this descriptor as a line of JSON.
         #[arg(long, value_name = "FD", hide = true)]
         ready: Option<i32>,
-        /// No table while it runs.
+        /// Show no table during the run.
         #[arg(long)]
         quiet: bool,
-        /// Run this program when the nodes are ready, and end with it.
+        /// Run this command when the nodes are ready, and end with it.
         #[arg(last = true)]
         command: Vec<String>,
     }

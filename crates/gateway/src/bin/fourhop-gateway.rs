@@ -27,17 +27,17 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Pace, until a signal ends it; SIGHUP reads the file again.
+        /// Pace until a signal stops the service; SIGHUP reads the file again.
         Run(RunLine),
         /// Find the mesh, its routing and the rate of its links, and write the configuration.
         Setup(SetupLine),
-        /// Say whether the file is sound and this system has what it needs; try the kernel's queue.
+        /// Check the file and this system, and test the kernel's packet queue.
         Check(FileLine),
-        /// Show nodes and flows, again and again.
+        /// Show nodes and flows, and update them.
         Top(TopLine),
-        /// Show the state once; ends with 1 if something keeps the gateway from its work.
+        /// Show the state once; exit with 1 if the gateway is not working.
         Status(StatusLine),
-        /// Take away rules that a process has left that was killed; refused while one runs.
+        /// Remove rules that a killed process left; refused while one runs.
         Clean,
         /// Let packets pass when the process that started this one stands still.
         #[command(hide = true)]
@@ -58,13 +58,13 @@ mod program {
     struct SetupLine {
         #[command(flatten)]
         file: FileLine,
-        /// An interface that leads into the mesh, where nothing tells which; may be repeated.
+        /// Interface into the mesh, if `setup` cannot find it; may be repeated.
         #[arg(long, value_name = "NAME")]
         device: Vec<String>,
-        /// Rate of the links, where it cannot be learned: no node of the mesh is up.
+        /// Rate of the links, if `setup` cannot measure it because no node is up.
         #[arg(long, value_name = "RATE", value_parser = rate)]
         rate: Option<Rate>,
-        /// Keep what the file says of the mesh already.
+        /// Keep the file's existing keys of the mesh.
         #[arg(long)]
         fill: bool,
         /// Print the file and write nothing.
@@ -82,10 +82,10 @@ mod program {
     struct RunLine {
         #[command(flatten)]
         file: FileLine,
-        /// Measure everything and change nothing: no packet waits, none is changed.
+        /// Measure everything, but delay and change no packet.
         #[arg(long)]
         dry_run: bool,
-        /// Print the rules and end, for those who write their own; then `manage = false` in [rules].
+        /// Print the rules and exit. If you write your own rules, set `manage = false` in [rules].
         #[arg(long, value_name = "BACKEND", num_args = 0..=1)]
         #[allow(clippy::option_option)]
         print_rules: Option<Option<Backend>>,
@@ -93,17 +93,17 @@ mod program {
 
     #[derive(Args)]
     struct TopLine {
-        /// Where the service says its state.
+        /// Socket of the service.
         #[arg(long, value_name = "PATH", default_value = SOCKET)]
         socket: PathBuf,
-        /// Time between two looks.
+        /// Time between updates.
         #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
         every: Dur,
     }
 
     #[derive(Args)]
     struct StatusLine {
-        /// Where the service says its state.
+        /// Socket of the service.
         #[arg(long, value_name = "PATH", default_value = SOCKET)]
         socket: PathBuf,
         /// As JSON.
@@ -125,7 +125,7 @@ mod program {
     fn read(socket: &std::path::Path) -> Result<(String, Status), Error> {
         let text = control::ask(socket)?;
         let status = serde_json::from_str(&text).map_err(std::io::Error::from);
-        Ok((text, status.tried(|| format!("{} is no gateway's", socket.display()))?))
+        Ok((text, status.tried(|| format!("{}: not the socket of a gateway", socket.display()))?))
     }
 
     fn show(text: &str) -> Result<(), Error> {
@@ -153,18 +153,18 @@ mod program {
     }
 
     const FILES: &str = "
-/etc/fourhop/gateway.toml: the configuration. The least of it:
+/etc/fourhop/gateway.toml: the configuration. The minimum:
 
   [mesh]
   devices = [\"mesh0\"]
   rate = \"6Mbps\"
 
-/run/fourhop-gateway/control: a socket that says the state as JSON to whoever connects.
+/run/fourhop-gateway/control: socket of the service, which sends its state as JSON to each client.
 ";
 
     const SIGNALS: &str = "
-SIGHUP reads the file again; with one that is wrong everything goes on as before. SIGTERM and SIGINT take the rules \
-away, let go what is held, and end.
+SIGHUP reads the file again; if it is invalid, the old configuration stays. SIGTERM and SIGINT remove the rules, \
+release waiting packets, and end the service.
 ";
 
     fn clean() -> Result<ExitCode, Error> {

@@ -56,7 +56,7 @@ pub struct System {
     pub wifi: Vec<(u32, Part)>,
     /// Its routes.
     pub routes: Vec<Listed>,
-    /// Names and arguments of what runs in this network namespace.
+    /// Names and arguments of processes in this network namespace.
     pub processes: Vec<(String, Vec<String>)>,
 }
 
@@ -153,9 +153,9 @@ impl System {
         let names: BTreeSet<&str> = self.devices.iter().map(|device| &device.name[..]).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let found = if name.is_empty() {
-            "found no 802.11s, ad hoc or batman-adv device, and no routing daemon that says which it uses".to_owned()
+            "found no 802.11s, ad hoc or batman-adv device, and no routing daemon with a device".to_owned()
         } else {
-            format!("found {name:?}, which is no device here")
+            format!("found {name:?}, which is not a device of this machine")
         };
         format!("mesh device: {found}, allowed: --device NAME with one of {names}")
     }

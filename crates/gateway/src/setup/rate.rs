@@ -40,7 +40,7 @@ pub fn learn(found: &Found, routes: &[Listed]) -> Result<Learned, String> {
     let asked = tried.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asked = if asked.is_empty() { "there is no neighbour".to_owned() } else { format!("{asked} do not answer") };
     Err(format!(
-        "mesh.rate: nl80211 knows no station and {asked}; run it again when a node of the mesh is up, or give --rate"
+        "mesh.rate: nl80211 knows no station and {asked}; run setup again when a node of the mesh is up, or give --rate"
     ))
 }
 
@@ -125,9 +125,8 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
     Ok(slope(took))
 }
 
-/// What each further byte costs on the way there and back. Headers, turns and acknowledgements of the link cost both
-/// sizes the same; of the random waits each size has the same mean; the slow three quarters, which waited for others,
-/// are left out.
+/// The time of each further byte, there and back. Headers, turns and acknowledgements of the link cost both sizes the
+/// same, and random waits have the same mean; the slow three quarters, which waited for others, are left out.
 fn slope(took: [Vec<Duration>; 2]) -> Option<Rate> {
     let [short, long] = took.map(quick);
     let took = long?.saturating_sub(short?).max(LEAST);

@@ -12,7 +12,7 @@ const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' |
 /// Hops that are written where nothing tells them.
 const ASSUMED: i64 = 2;
 
-/// What becomes of a file of this text, and a line for people about each key. With `fill` what it says already stays.
+/// The new text of a file, and a line for people about each key. With `fill`, existing keys stay.
 ///
 /// # Errors
 /// If the text is no TOML.
@@ -49,13 +49,13 @@ pub fn file(
     set(mesh, "devices", devices.iter().map(|(name, _)| &name[..]).collect::<Array>().into(), &why.join("; "));
     set(mesh, "rate", format!("{}kbps", learned.rate.bps() / 1000).into(), &learned.how);
     let (hops, why) = match routing {
-        Routing::Aodv => ("aodv", "fourhop-aodvd routes, and tells hops by its socket".to_owned()),
-        Routing::Ip(name) => ("ttl", format!("{name} routes by IP, so the time to live tells hops")),
+        Routing::Aodv => ("aodv", "fourhop-aodvd routes, and its socket reports hops".to_owned()),
+        Routing::Ip(name) => ("ttl", format!("{name} routes by IP, so the time to live gives the hops")),
         Routing::Nothing => {
-            ("ttl", "no routing daemon was found; the time to live tells hops where nodes route by IP".to_owned())
+            ("ttl", "found no routing daemon; the time to live gives the hops if nodes route by IP".to_owned())
         }
-        Routing::Mesh80211s => ("command", "802.11s routes below IP, and `iw` tells hops (since 5.9)".to_owned()),
-        Routing::BatmanAdv => ("table", "batman-adv routes below IP and tells no hops".to_owned()),
+        Routing::Mesh80211s => ("command", "802.11s routes below IP, and `iw` reports hops (since 5.9)".to_owned()),
+        Routing::BatmanAdv => ("table", "batman-adv routes below IP and reports no hops".to_owned()),
     };
     set(mesh, "hops", hops.into(), &why);
     // Of the keys that only one kind of routing has, those of another go.
@@ -78,7 +78,7 @@ pub fn file(
         nodes.push(node);
         document.insert("node", Item::ArrayOfTables(nodes));
         lines.push(format!(
-            "[[node]] hops = {ASSUMED}: ASSUMED for every node; `batctl traceroute` tells how far nodes are"
+            "[[node]] hops = {ASSUMED}: ASSUMED for every node; `batctl traceroute` shows how far nodes are"
         ));
     }
     Ok((document.to_string(), lines))

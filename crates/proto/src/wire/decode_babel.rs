@@ -1,9 +1,9 @@
 //! Reads Babel packets from bytes (RFC 8966 section 4).
 //!
-//! Nothing is assumed about the bytes. A packet of another protocol or version is an error; a TLV that is cut short,
-//! has an unknown type or address encoding, breaks a rule, or carries a sub-TLV that it is mandatory to know is left
-//! out (sections 4.3 and 4.4), what it does to the parser's state apart (section 4.5). TLVs about IPv6 routes are read
-//! for that state alone.
+//! Nothing is assumed about the bytes. A packet of another protocol or version is an error. A TLV is left out if it is
+//! cut short, has an unknown type or address encoding, breaks a rule, or carries an unknown mandatory sub-TLV (sections
+//! 4.3 and 4.4); its effect on the parser's state remains (section 4.5). TLVs about IPv6 routes are read for that state
+//! alone.
 //!
 //! [`babel`] is the inverse of [`BabelMessage::encode`].
 

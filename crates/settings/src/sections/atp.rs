@@ -12,19 +12,18 @@ profiled! {
 }
 
 section! {
-    /// ATP, for the transport `atp`: its ends, and what every node tells of the delays of packets as soon as one flow
-    /// is of this transport. Size of packets and ages of bytes are asked for by `tcp.mss` and `tcp.delivery_ages`; no
-    /// other key of `[tcp]` concerns it.
+    /// ATP, for the transport `atp`: its ends, and the delay reports of all nodes once a flow uses it. `tcp.mss` and
+    /// `tcp.delivery_ages` apply, too; no other key of `[tcp]` does.
     Atp = "atp" of atp::Config {
         /// Time between two feedbacks; it should be longer than a round trip.
         epoch: Dur, time("10ms", "1000s") => epoch;
         /// Weight of the old average of delays, at nodes and receivers; 0%: only the newest counts.
         smoothing: Share, share("0%", "99.9%") => smoothing;
-        /// By how much a path has to offer more than the present rate before that rises.
+        /// Margin above the present rate that a path must offer before the rate rises.
         increase_over: Share, share("0%", "1000%") => increase_over;
-        /// Share of what the path offers more by which the rate then rises.
+        /// Share of the surplus by which the rate then rises.
         increase_by: Share, share("0.1%", "100%") => increase_by;
-        /// As how many times its own transmission a node that has been idle for an epoch tells its delay.
+        /// Delay that a node reports after an idle epoch, in multiples of its transmission time.
         idle_factor: u32, Kind::Int(1, 100) => idle_factor;
     }
 }

@@ -12,7 +12,7 @@ profiled! {
 
 section! {
     /// Babel (RFC 8966), for `routing.protocol = "babel"`: the parameters of its appendix B, with their defaults there.
-    /// How links are measured is `routing.metric`; no other key of `[routing]` concerns it.
+    /// `routing.metric` selects the link metric; no other key of `[routing]` applies.
     Babel = "babel" of babel::Config {
         /// Longest time between two Hellos of a node; each comes up to a quarter earlier.
         hello_interval: Dur, time("10ms", "600s") => hello_interval;
@@ -24,7 +24,7 @@ section! {
         smoothing_half_life: Dur, time("0s", "600s") => smoothing_half_life;
         /// Wait before a request for a newer sequence number is repeated; it doubles each time.
         request_timeout: Dur, time("10ms", "600s") => request_timeout;
-        /// How often such a request is repeated.
+        /// Number of repetitions of such a request.
         request_repeats: u8, Kind::Int(0, 8) => request_repeats;
         /// Longest delay of urgent messages: retractions, changes of a route's origin, requests and their answers.
         urgent_timeout: Dur, time("1ms", "10s") => urgent_timeout;

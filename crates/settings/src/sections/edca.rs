@@ -25,7 +25,7 @@ section! {
     Edca = "edca" of edca::Config {
         /// Maps DSCP to category. Routing has 48; ARP is best effort.
         dscp_map: PriorityMap, Kind::Choice(PriorityMap::CHOICES), Both("class-selector");
-        /// Slots behind SIFS that the medium must have been idle before voice is sent.
+        /// AIFSN of voice: slots after SIFS.
         vo_aifsn: u32, Kind::Int(2, 15) => vo.aifsn;
         /// Least contention window of voice.
         vo_cw_min: u32, Kind::Int(1, 32_767), Computed("7; with OFDM 3") => vo.cw_min;
@@ -33,7 +33,7 @@ section! {
         vo_cw_max: u32, Kind::Int(1, 32_767), Computed("15; with OFDM 7") => vo.cw_max;
         /// Its longest transmission opportunity; "0s": one exchange.
         vo_txop: Dur, time("0s", "2097120us"), Computed("3264us; with OFDM 2080us") => vo.txop;
-        /// Slots behind SIFS that the medium must have been idle before video is sent.
+        /// AIFSN of video: slots after SIFS.
         vi_aifsn: u32, Kind::Int(2, 15) => vi.aifsn;
         /// Least contention window of video.
         vi_cw_min: u32, Kind::Int(1, 32_767), Computed("15; with OFDM 7") => vi.cw_min;
@@ -41,7 +41,7 @@ section! {
         vi_cw_max: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => vi.cw_max;
         /// Its longest transmission opportunity; "0s": one exchange.
         vi_txop: Dur, time("0s", "2097120us"), Computed("6016us; with OFDM 4096us") => vi.txop;
-        /// Slots behind SIFS that the medium must have been idle before best effort is sent.
+        /// AIFSN of best effort: slots after SIFS.
         be_aifsn: u32, Kind::Int(2, 15) => be.aifsn;
         /// Least contention window of best effort.
         be_cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => be.cw_min;
@@ -49,7 +49,7 @@ section! {
         be_cw_max: u32, Kind::Int(1, 32_767), Computed("1023") => be.cw_max;
         /// Its longest transmission opportunity; "0s": one exchange.
         be_txop: Dur, time("0s", "2097120us"), Computed("3264us; with OFDM 2528us") => be.txop;
-        /// Slots behind SIFS that the medium must have been idle before background is sent.
+        /// AIFSN of background: slots after SIFS.
         bk_aifsn: u32, Kind::Int(2, 15) => bk.aifsn;
         /// Least contention window of background.
         bk_cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => bk.cw_min;

@@ -32,34 +32,34 @@ const GOODPUT: GoodputControl = GoodputControl::paper();
 const FQ_CODEL: FqCodelConfig = FqCodelConfig::rfc8290();
 
 section! {
-    /// Treatment of packets between mesh and wires; beside `[wired]` only. docs/tcp-gap.md has the formulas. The pacing
-    /// of `gap` takes its parameters from `[tcp_ap]`, as do wireless senders with `tcp-ap`, which are TCP-GAP's.
+    /// Treatment of packets between mesh and wires, together with `[wired]`. docs/tcp-gap.md has the formulas. The
+    /// pacing of `gap` takes its parameters from `[tcp_ap]`, as do TCP-GAP's wireless senders with `tcp-ap`.
     GatewayKeys = "gateway" of gateway::Config {
         /// Treatment of packets into the mesh.
         kind: GatewayKind, Kind::Choice(GatewayKind::CHOICES), Both("plain");
-        /// `gap`: is what comes from wired senders paced?
+        /// `gap`: pace wired senders.
         pacing: bool, Kind::Bool => pacing;
-        /// `gap`: do acknowledgements tell wireless senders the wired part of the round trip?
+        /// `gap`: write the wired part of the round trip into acknowledgements for wireless senders.
         option: bool, Kind::Bool => option;
-        /// `gap`: are flows throttled that run ahead of the others?
+        /// `gap`: throttle flows that are faster than the others.
         goodput_control: bool, Kind::Bool, Both("true");
-        /// For whose sake flows are throttled.
+        /// Flows that throttling protects.
         among: Among, Kind::Choice(Among::CHOICES), Layer(|_| GOODPUT.among.to_value());
         /// S: a flow into the mesh with more than S times the mean goodput is throttled.
         threshold: Number, number("1", "1000"), Layer(|_| Number::thousandths(GOODPUT.threshold).to_value());
-        /// How often goodputs are compared.
+        /// Time between comparisons of goodput.
         interval: Dur, time("10ms", "1000s"), Layer(|_| GOODPUT.interval.to_value());
-        /// Least gain of others, as a share of the throttled flows' loss, for throttles to stay.
+        /// Minimum gain of the others, as a share of the throttled flows' loss, that keeps throttles in place.
         gain: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.gain).to_value());
-        /// By how much a throttled rate rises in each interval.
+        /// Increase of a throttled rate per interval.
         ageing: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.ageing).to_value());
         /// Intervals between a throttle without effect and the next attempt; more after several.
         rest: u32, Kind::Int(0, 1_000_000), Layer(|_| GOODPUT.rest.to_value());
         /// Flows a gateway tracks at the same time; packets of further flows pass unpaced.
         flows: u32, Kind::Int(1, 10_000_000) => flows;
-        /// `gap`: payload that may wait in all flows together.
+        /// `gap`: payload limit of all flows together.
         buffer: Bytes, size("0B", "100GB") => buffer;
-        /// `gap`: payload that may wait in one flow, if its receiver's window is not smaller.
+        /// `gap`: payload limit of one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
         /// `gap`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None: no
         /// limit, as in the paper.
@@ -68,19 +68,19 @@ section! {
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
         /// The same for half-open flows.
         half_open_timeout: Dur, time("1s", "1000000s") => half_open_timeout;
-        /// What all flows share under `fair-share`, where it is required; rate of the shaper of `fq-codel`, none: there
-        /// is no shaper.
+        /// Capacity that flows share under `fair-share`, which requires it; rate of the shaper of `fq-codel`, none: no
+        /// shaper.
         capacity: Option<Rate>, rate("1kbps", "100Gbps"), Both("none");
-        /// `fair-share`: packets that may wait in a flow. `fq-codel`: in all.
+        /// `fair-share`: packet limit of a flow. `fq-codel`: of all flows.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("50; `fq-codel`: 10240");
-        /// `fq-codel`: packets that may wait at the wireless interface without a shaper. With aggregates set twice
-        /// their size, or use `link.queue = "fq-codel"`.
+        /// `fq-codel`: packet limit at the wireless interface without a shaper. With aggregates set twice their size,
+        /// or use `link.queue = "fq-codel"`.
         backlog: u32, Kind::Int(1, 1_000_000), Layer(|_| FQ_CODEL.backlog.to_value());
         /// `fq-codel`: acceptable delay of a queue.
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());
         /// `fq-codel`: worst round trip expected.
         codel_interval: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.interval.to_value());
-        /// `fq-codel`: does CoDel mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
+        /// `fq-codel`: mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168).
         ecn: bool, Kind::Bool, Both("false");
     }
 }

@@ -27,45 +27,44 @@ section! {
         queue: QueueKind, Kind::Choice(QueueKind::CHOICES) => queue_kind;
         /// Size of a `drop-tail` queue; one packet fewer than this waits in it, as in ns-2.
         queue_limit: u32, Kind::Int(2, 1_000_000) => queue.limit;
-        /// Do routing packets go to the head of the queue?
+        /// Put routing packets at the head of the queue.
         routing_first: bool, Kind::Bool => queue.routing_first;
-        /// Packets that may wait in all queues of `fq-codel`.
+        /// Packet limit of all queues of `fq-codel`.
         fq_limit: u32, Kind::Int(1, 1_000_000) => fq.limit;
-        /// Bytes that may wait in them.
+        /// Byte limit of these queues.
         fq_memory: Bytes, size("1kB", "1GB") => fq.memory;
         /// Bytes that a flow may send in a round.
         fq_quantum: Bytes, size("1B", "64kB") => fq.quantum;
         /// Delay that CoDel accepts in a queue that does not become empty.
         codel_target: Dur, time("1us", "100s") => fq.codel.target;
-        /// Time for which it must have been longer before CoDel drops a packet.
+        /// Time above the target after which CoDel drops a packet.
         codel_interval: Dur, time("1us", "1000s") => fq.codel.interval;
-        /// Do neighbours share air time evenly? Otherwise they take turns.
+        /// Share air time evenly between neighbours; otherwise they take turns.
         airtime_fairness: bool, Kind::Bool => fq.airtime_fairness;
         /// Air time that a neighbour may use in a round.
         airtime_quantum: Dur, time("1us", "1s") => fq.airtime_quantum;
-        /// Link-layer RED: are packets dropped before the MAC, by how often it retried the ones before (Fu et al.
-        /// 2003)?
+        /// Link-layer RED: drop packets before the MAC by its mean number of retries (Fu et al. 2003).
         red: bool, Kind::Bool => red.enabled;
-        /// Mean retries a packet from which on they are.
+        /// Mean retries per packet at which drops begin.
         red_low: Number, number("0", "1000") => red.low;
         /// Mean retries at which the probability is the largest.
         red_high: Number, number("0", "1000") => red.high;
         /// Largest probability of a drop.
         red_max_drop: Share, share("0%", "100%") => red.max_drop;
-        /// Neighbourhood RED: do nodes that share the medium drop packets early, each by its part of the load (Xu et
-        /// al. 2003)?
+        /// Neighbourhood RED: nodes that share the medium drop packets early, each by its part of the load (Xu et al.
+        /// 2003).
         nred: bool, Kind::Bool => nred.enabled;
-        /// Share of time that the medium is busy from which on they do.
+        /// Busy share of the medium at which drops begin.
         nred_low: Share, share("0%", "100%") => nred.low;
-        /// That at which the probability is the largest.
+        /// Busy share at which the probability is the largest.
         nred_high: Share, share("0%", "100%") => nred.high;
-        /// Largest probability of a drop, at a node that makes all the load by itself.
+        /// Largest probability of a drop, at a node that causes all the load.
         nred_max_drop: Share, share("0%", "100%") => nred.max_drop;
         /// Time between two estimates of the load.
         nred_interval: Dur, time("1ms", "1000s") => nred.interval;
         /// Weight of the old average of the load.
         nred_smoothing: Share, share("0%", "99.9%") => nred.smoothing;
-        /// Do `red`, `nred` and `fq-codel` mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168)?
+        /// `red`, `nred` and `fq-codel` mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168).
         ecn: bool, Kind::Bool => ecn;
         /// Processing delay of a packet in each direction.
         delay: Dur, time("0s", "1s") => delay;

@@ -46,7 +46,7 @@ choice! {
 }
 
 section! {
-    /// IEEE 802.11 DCF. The named options are where ns-2.35 and the standard differ.
+    /// IEEE 802.11 DCF. The options cover the differences between ns-2.35 and the standard.
     Mac = "mac" of mac::Config {
         /// Slot time. 802.11g under an access point has 9us.
         slot: Dur, time("1us", "1ms"), Computed("20us; `radio.phy` `ofdm`: 9us") => slot;
@@ -56,8 +56,8 @@ section! {
         cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => cw_min;
         /// Largest contention window in slots.
         cw_max: u32, Kind::Int(1, 32_767) => cw_max;
-        /// Are there four access categories (EDCA, docs/radio.md), with `[edca]` in place of `cw_min` and `cw_max` and
-        /// a queue each?
+        /// Use four access categories (EDCA, docs/radio.md), with a queue each, and `[edca]` instead of `cw_min` and
+        /// `cw_max`.
         edca: bool, Kind::Bool, Both("false");
         /// Transmissions of an RTS, or of data without RTS, before it is dropped.
         short_retry_limit: u32, Kind::Int(1, 255) => short_retry_limit;
@@ -65,58 +65,58 @@ section! {
         long_retry_limit: u32, Kind::Int(1, 255) => long_retry_limit;
         /// Rate of CTS and ACK.
         answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES) => answer_rate;
-        /// How the rate of unicast data is chosen; from 802.11n on `fixed` or `minstrel`.
+        /// Rate control of unicast data; from 802.11n on `fixed` or `minstrel`.
         rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
         /// ACKs in a row after which ARF and AARF try a higher rate.
         arf_up: u32, Kind::Int(1, 10_000), Both("10");
-        /// Missing ACKs in a row after which they take a lower one.
+        /// Missing ACKs in a row after which they choose a lower rate.
         arf_down: u32, Kind::Int(1, 255), Both("2");
-        /// Frames at one rate after which they try a higher one in any case.
+        /// Frames at one rate after which they always try a higher one.
         arf_timer: u32, Kind::Int(1, 1_000_000), Both("15");
-        /// Most ACKs in a row that AARF waits for.
+        /// Most ACKs in a row that AARF requires.
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
-        /// Time over which Minstrel counts what arrived before that enters its averages.
+        /// Time over which Minstrel counts deliveries before it updates its averages.
         minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
         /// Minstrel: packets between trials of other rates; from 802.11n on also at least two fifths of
         /// `minstrel_interval`.
         minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
-        /// Longer frames are preceded by RTS; "0B": all.
+        /// Longer frames use RTS; "0B": all.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
-        /// Bytes a data frame adds to what it carries.
+        /// Bytes that a data frame adds to its payload.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
         /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in `[[nodes]]`); with
         /// `rate_control` the highest.
         legacy_rate: Rate, rate("6Mbps", "54Mbps") => legacy_rate;
-        /// Most MPDUs in an A-MPDU; this and the five keys that follow mean something from 802.11n on.
+        /// Most MPDUs in an A-MPDU; this and the next five keys apply from 802.11n on.
         ampdu_frames: u32, Kind::Int(1, 64) => aggregation.frames;
         /// Most bytes of an A-MPDU.
         ampdu_bytes: Bytes, size("1B", "1048575B"), Computed("65535B; `radio.phy` `vht` and `he`: 1048575B")
             => aggregation.bytes;
-        /// Longest time that an A-MPDU takes on the air.
+        /// Longest air time of an A-MPDU.
         ppdu_time: Dur, time("100us", "5484us") => aggregation.time;
-        /// Most bytes of an A-MSDU, several packets in one MPDU; "0B": there are none.
+        /// Most bytes of an A-MSDU, several packets in one MPDU; "0B": no A-MSDUs.
         amsdu_bytes: Bytes, size("0B", "11398B") => aggregation.amsdu;
-        /// How long a receiver waits for a missing MPDU before it hands up those behind it.
+        /// Time for which a receiver waits for a missing MPDU before it delivers later ones.
         reorder_timeout: Dur, time("1ms", "10s") => aggregation.reorder_timeout;
         /// Protection of aggregates from older stations.
         protection: Protection, Kind::Choice(Protection::CHOICES) => aggregation.protection;
-        /// Largest propagation delay allowed for in time-outs, each way.
+        /// Largest one-way propagation delay that timeouts allow for.
         propagation_margin: Dur, time("0s", "1ms") => propagation_margin;
-        /// Range of the back-off draw.
+        /// Range of the random backoff.
         backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES) => backoff_draw;
-        /// May a frame that finds the medium idle for a DIFS be sent at once?
+        /// Send a frame at once if the medium has been idle for a DIFS.
         immediate_access: bool, Kind::Bool => immediate_access;
-        /// Is a CTS withheld also for an EIFS or after a captured frame, not only for the NAV?
+        /// Send no CTS during an EIFS or after a captured frame, either, not only during a NAV.
         cts_refused_by_eifs: bool, Kind::Bool => cts_refused_by_eifs;
-        /// Is a NAV that an RTS has set dropped when nothing follows it?
+        /// Reset a NAV set by an RTS if no frame follows.
         nav_reset: bool, Kind::Bool => nav_reset;
-        /// Does a DIFS follow an EIFS?
+        /// Add a DIFS after an EIFS.
         eifs_then_difs: bool, Kind::Bool => eifs_then_difs;
-        /// Does a good frame end an EIFS?
+        /// End an EIFS when a correct frame arrives.
         eifs_ended_by_good_frame: bool, Kind::Bool => eifs_ended_by_good_frame;
-        /// Is an EIFS observed after energy that could never be decoded?
+        /// Observe an EIFS after energy that could never be decoded.
         eifs_on_undecodable: bool, Kind::Bool => eifs_on_undecodable;
-        /// Does a captured-away frame keep the medium busy for its air time and an EIFS?
+        /// A frame lost to capture keeps the medium busy for its air time and an EIFS.
         capture_nav: bool, Kind::Bool => capture_nav;
     }
 }

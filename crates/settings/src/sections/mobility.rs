@@ -6,7 +6,7 @@ use crate::{choice, section};
 use fourhop_units::Dur;
 
 choice! {
-    /// How the nodes move.
+    /// Mobility model.
     MobilityModel {
         Fixed = "fixed", "nodes stand still";
         Waypoints = "waypoints", "from the places of the topology along given paths";
@@ -29,7 +29,7 @@ section! {
     /// How the nodes move: in straight lines at constant speed, with pauses. Static routes and `hops` in results are
     /// those of the start.
     MobilityKeys = "mobility" {
-        /// How the nodes move.
+        /// Mobility model.
         model: MobilityModel, Kind::Choice(MobilityModel::CHOICES), Both("fixed");
         /// Paths of the nodes, a list of `[node, when, x, y]` or `[node, how fast, x, y]`, such as `[[3, "10s", "400m",
         /// "0m"], [3, "5m/s", "400m", "200m", "30s"]]`: straight from the place before, arriving then or going at this
@@ -48,9 +48,9 @@ section! {
         width: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
         /// Height of the rectangle.
         height: Option<Metres>, length("0.1m", "1000km"), Required, &["random-waypoint"];
-        /// Where nodes start.
+        /// Start positions.
         start: Option<Start>, Kind::Choice(Start::CHOICES), Both("steady-state"), &["random-waypoint"];
-        /// Number of nodes, counted from node 0, that stand still where the topology puts them.
+        /// Number of nodes, counted from node 0, that stay at their position in the topology.
         still: Option<u32>, Kind::Int(0, 1_000_000), Both("0"), &["random-waypoint"];
         /// Seed of the movement; none: the run's.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), &["random-waypoint"];

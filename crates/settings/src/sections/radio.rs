@@ -123,8 +123,8 @@ section! {
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
         /// Physical layer: durations of frames, slots and spaces.
         phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
-        /// Rate of unicast data; with `mac.rate_control` the highest and first. OFDM: 6, 9, 12, 18,
-        /// 24, 36, 48 or 54 Mbit/s. From 802.11n on `mcs` says it.
+        /// Rate of unicast data; with `mac.rate_control` the highest and first. OFDM: 6, 9, 12, 18, 24, 36, 48 or 54
+        /// Mbit/s. From 802.11n on, use `mcs`.
         rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
         /// MCS of unicast data within each stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with
         /// 802.11ac, 11 with 802.11ax. With `mac.rate_control` the maximum.
@@ -135,7 +135,7 @@ section! {
         width: Option<Hertz>, frequency("20MHz", "80MHz"), Both("20MHz");
         /// Guard interval, with `mac.rate_control` the shortest: 400 or 800 ns, with 802.11ax 800, 1600 or 3200 ns.
         guard_interval: Option<Dur>, time("400ns", "3200ns"), Both("800ns");
-        /// Rate of broadcasts and RTS, and of CTS and ACK where `mac.answer_rate` says so.
+        /// Rate of broadcasts and RTS, and of CTS and ACK if `mac.answer_rate` selects it.
         basic_rate: Rate, rate("100kbps", "1Gbps"), Computed("1Mbps; with OFDM 6Mbps");
         /// Air time of preamble and PLCP header before each frame, whatever its rate.
         plcp: Dur, time("0s", "1ms"), Computed("192us; with OFDM 20us");
@@ -152,7 +152,7 @@ section! {
         cs_threshold: Option<Watt>, power("-150dBm", "0dBm") => cs_threshold, THRESHOLD;
         /// Frames survive overlaps with frames weaker by `capture_ratio`.
         capture: Option<bool>, Kind::Bool, Both("true"), THRESHOLD;
-        /// How much stronger a frame must be to survive an overlap; with `sinr`, to take over the receiver.
+        /// Power ratio at which a frame survives an overlap; with `sinr`, at which it takes over the receiver.
         capture_ratio: Db, ratio("0dB", "100dB"), Both("10dB");
         /// A later frame stronger by `capture_ratio` takes over the receiver.
         late_capture: Option<bool>, Kind::Bool => late_capture, THRESHOLD;
@@ -194,12 +194,12 @@ section! {
         preamble_sinr: Option<Db>, ratio("-30dB", "60dB"), Computed("0dB; with OFDM 4dB"), SINR;
         /// Least power at which the receiver synchronises; none: only the ratio counts.
         sensitivity: Option<Watt>, power("-150dBm", "0dBm"), Both("none"), SINR;
-        /// When a later frame stronger by `capture_ratio` takes over the receiver.
+        /// Phase in which a later frame stronger by `capture_ratio` takes over the receiver.
         frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
         /// Sum of powers from which on the medium is busy.
         cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm \
             up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
-        /// Is the medium busy for as long as a frame lasts whose preamble was heard?
+        /// The medium is busy for the whole duration of a frame whose preamble was received.
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
         /// Signals that are weaker than the noise by more than this are ignored.
         cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;

@@ -5,13 +5,13 @@ use crate::section;
 use crate::value::{Field, Value};
 
 section! {
-    /// The channel plan: each table gives the nodes that it names one radio on a channel. A node in several tables has
-    /// several radios, in their order; all are as `[radio]`, `[mac]` and `[link]` say. Different channels do not hear
-    /// each other. Without any table every node has one radio, all on one channel.
+    /// The channel plan: each table gives its nodes one radio on a channel. A node in several tables has several
+    /// radios, in their order; all use `[radio]`, `[mac]` and `[link]`. Different channels do not hear each other.
+    /// Without tables every node has one radio, all on one channel.
     RadioKeys = "radios" {
-        /// Number of the channel, which each node may have once.
+        /// Number of the channel; at most one radio per node and channel.
         channel: u8, Kind::Int(1, 233), Required;
-        /// Number of a node that has a radio there, or a list of several.
+        /// Nodes with a radio on it: a number or a list.
         nodes: Option<Value>, Kind::IntOrList(0, 1_000_000, &[]), Computed("all");
     }
 }

@@ -18,7 +18,7 @@ choice! {
 }
 
 section! {
-    /// Names of single nodes; their transmitters and antennas, where they differ from those of `[radio]`.
+    /// Names of single nodes, and differences of their transmitters and antennas from `[radio]`.
     NodeKeys = "nodes" {
         /// Number of the node, or a list of several.
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
@@ -32,9 +32,9 @@ section! {
         antenna_gain: Db, Kind::Quantity(Unit::Ratio, "-30dB", "60dB"), Both("0dB");
         /// Height of the antenna above two-ray ground.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Computed("`radio.antenna_height`");
-        /// Time of its processor for a packet, where it differs from that of the others.
+        /// Processor time per packet, if it differs from that of other nodes.
         packet_cost: Option<Dur>, time("0s", "100ms"), Computed("`link.packet_cost`");
-        /// Does it pass on packets of others? Static routes lead around a node that does not.
+        /// Forward packets of others. Static routes avoid nodes that do not.
         forwards: bool, Kind::Bool, Both("true");
     }
 }
@@ -43,53 +43,52 @@ section! {
     /// Measurements between two nodes at rest: the path loss, SNR, delivery, ETX or rate, one per entry. They replace
     /// path loss, walls and shadowing. Power and antenna gains count with `loss` only; fading comes on top.
     LossKeys = "losses" {
-        /// Node that transmits.
+        /// Transmitter.
         from: u32, Kind::Int(0, 1_000_000), Required;
-        /// Node that receives.
+        /// Receiver.
         to: u32, Kind::Int(0, 1_000_000), Required;
         /// Loss between them.
         loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"),
             Computed("what `snr`, `delivery` or `etx` gives");
         /// Power over noise at the receiver. With `sinr` only, as are the next two.
         snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("what `loss` gives");
-        /// Share of frames of `frame` at `frame_rate` that arrive if nobody else sends, over all fades if there is
-        /// fading; as the TQ of B.A.T.M.A.N.
+        /// Delivery ratio of frames of size `frame` at `frame_rate` without other traffic, averaged over fading; like
+        /// the TQ of B.A.T.M.A.N.
         delivery: Option<Share>, share("0.1%", "99.99%"), Computed("what `loss` gives");
-        /// Expected transmissions of such a frame, by the product of both directions, which are taken as alike (De
-        /// Couto et al., 2003).
+        /// Expected transmissions of such a frame, by the product of both directions, assumed equal (De Couto et al.,
+        /// 2003).
         etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
         /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime
         /// metric, B.A.T.M.A.N. V and rate control.
         rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("what `loss` gives");
-        /// Size of the frames that `delivery` and `etx` are about, with their MAC header.
+        /// Size of the frames of `delivery` and `etx`, with their MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
         /// Rate of these frames; probes and routing messages are broadcasts.
         frame_rate: Option<Rate>, rate("100kbps", "1Gbps"), Computed("`radio.basic_rate`");
-        /// Does it hold in the other direction too?
+        /// Use the value for the other direction, too.
         both_ways: bool, Kind::Bool, Both("true");
     }
 }
 
 section! {
-    /// Given next hops of static routes, in place of those by `metric`. A packet follows the table of each node on its
-    /// way.
+    /// Explicit next hops of static routes, instead of those by `metric`. Each node on the path applies its own table.
     RouteKeys = "routes" {
         /// Node that has the route.
         node: u32, Kind::Int(0, 1_000_000), Required;
-        /// Where packets go, a node of the topology.
+        /// Destination, a node of the topology.
         to: u32, Kind::Int(0, 1_000_000), Required;
-        /// Neighbour to which it sends them.
+        /// Next hop.
         via: u32, Kind::Int(0, 1_000_000), Required;
     }
 }
 
 section! {
-    /// Walls. A signal loses `loss` at each of their straight pieces that the line between the two nodes crosses.
+    /// Walls. A signal loses `loss` at each straight piece of a wall between the two nodes.
     WallKeys = "walls" {
         /// Corners of the wall in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed
         /// room ends where it begins.
         corners: Value, Kind::Positions, Required;
-        /// Attenuation of a signal that crosses one of its pieces.
+        /// Attenuation by each of its pieces.
         loss: Db, Kind::Quantity(Unit::Ratio, "0dB", "200dB"), Required;
     }
 }

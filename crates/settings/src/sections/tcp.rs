@@ -12,7 +12,7 @@ use fourhop_proto::tcp::{self, Release, Rounding, RttSampling, SackRecovery, Win
 use fourhop_units::{Bytes, Dur};
 
 choice! {
-    /// When a receiver acknowledges.
+    /// Acknowledgement policy of receivers.
     AckPolicy {
         EverySegment = "every-segment", "each segment at once";
         Delayed = "delayed", "every second segment or after `delayed_ack_timeout`, RFC 5681 section 4.2";
@@ -96,7 +96,7 @@ section! {
     Tcp = "tcp" of tcp::Config {
         /// Defaults of the timers below.
         profile: TcpProfile, Kind::Choice(TcpProfile::CHOICES), Both("scenario");
-        /// Limit of what is under way, in segments; none: the peer's window alone.
+        /// Limit of data in flight, in segments; none: the peer's window alone.
         window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
         /// Largest payload of a segment.
         mss: Bytes, size("1B", "65495B") => mss;
@@ -108,7 +108,7 @@ section! {
         initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000) => initial_ssthresh;
         /// Limit of the congestion window in segments.
         cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000) => cwnd_clamp;
-        /// Does the window grow only while it is what limits the sender?
+        /// Let the window grow only while it limits the sender.
         grow_only_when_limited: bool, Kind::Bool => grow_only_when_limited;
         /// Segments one acknowledgement may add to growth.
         growth_limit: u32, Kind::Int(1, 1_000) => growth_limit;
@@ -116,93 +116,93 @@ section! {
         dup_ack_threshold: u32, Kind::Int(1, 255) => dup_ack_threshold;
         /// Does each duplicate acknowledgement below the threshold send a new segment (RFC 3042)?
         limited_transmit: bool, Kind::Bool => limited_transmit;
-        /// From which window a loss cuts.
+        /// Window that a loss reduces.
         window_cut: WindowCut, Kind::Choice(WindowCut::CHOICES) => window_cut;
-        /// Does each repeated time-out of a segment cut the threshold again?
+        /// Cut the threshold again at each repeated timeout of a segment.
         cut_on_each_timeout: bool, Kind::Bool => cut_on_each_timeout;
         /// New segments one acknowledgement may release during fast recovery.
         recovery_burst: Option<u32>, Kind::Int(1, 1_000) => recovery_burst;
-        /// Does only the first partial acknowledgement restart the retransmission timer (RFC 6582)?
+        /// Only the first partial acknowledgement restarts the retransmission timer (RFC 6582).
         impatient: bool, Kind::Bool => impatient;
-        /// Does the acknowledgement that ends recovery also grow the window?
+        /// The acknowledgement that ends recovery also grows the window.
         grow_on_full_ack: bool, Kind::Bool => grow_on_full_ack;
         /// Tick of the clock that measures round trips.
         rtt_tick: Dur, time("1ns", "1s") => rtt_tick;
         /// Segments that give round-trip samples.
         rtt_sampling: RttSampling, Kind::Choice(RttSampling::CHOICES) => rtt_sampling;
-        /// Retransmission time-out before the first sample of the round trip.
+        /// Retransmission timeout before the first sample of the round trip.
         rto_initial: Dur, time("1ms", "1000s") => rto_initial;
-        /// Least retransmission time-out.
+        /// Minimum retransmission timeout.
         rto_min: Dur, time("1ms", "1000s") => rto_min;
-        /// Largest retransmission time-out.
+        /// Maximum retransmission timeout.
         rto_max: Dur, time("1ms", "10000s") => rto_max;
         /// Clock granularity G of RFC 6298.
         rto_granularity: Dur, time("0s", "1s") => rto_granularity;
-        /// Least wait before a closed window is asked for the first time; 0s: one time-out (RFC 9293 section 3.8.6.1).
-        /// 4.4BSD waits 5s.
+        /// Minimum wait before the first probe of a closed window; 0s: one timeout (RFC 9293 section 3.8.6.1). 4.4BSD
+        /// waits 5s.
         persist_min: Dur, time("0s", "1000s") => persist_min;
-        /// Back-off factor beyond which the smoothed round trip is forgotten; none: never.
+        /// Backoff factor beyond which the smoothed round trip is forgotten; none: never.
         forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536) => forget_srtt_beyond_backoff;
-        /// Time-outs in a row after which a connection is given up; none: never.
+        /// Timeouts in a row after which a connection is given up; none: never.
         max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
-        /// Do retransmissions wait for the pacing interval too?
+        /// Pace retransmissions, too.
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
         /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten
         /// segments. Pacing transports ignore it.
         stack_pacing: bool, Kind::Bool => stack_pacing;
         /// Delay small segments while data is in flight.
         nagle: bool, Kind::Bool => nagle;
-        /// Is the timestamp option used (RFC 7323)?
+        /// Use the timestamp option (RFC 7323).
         timestamps: bool, Kind::Bool => timestamps;
-        /// Do connections listen to marks of queues (RFC 3168)? `ecn` of `[link]` and of `[gateway]` lets queues mark.
+        /// Use ECN (RFC 3168). `ecn` of `[link]` and of `[gateway]` makes queues mark.
         ecn: bool, Kind::Bool => ecn;
-        /// Do receivers report what they hold (RFC 2018)? Transports that recover by it switch it on.
+        /// Use SACK (RFC 2018). Transports with SACK recovery switch it on.
         sack: bool, Kind::Bool => sack;
-        /// SACK blocks an acknowledgement carries at most.
+        /// Most SACK blocks per acknowledgement.
         sack_blocks: u32, Kind::Int(1, 4) => sack_blocks;
-        /// How transports that recover by SACK do it.
+        /// Loss recovery of transports with SACK.
         sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES) => sack_recovery;
-        /// Does the round trip of a segment that waited behind a hole count for congestion control?
+        /// Use the round trips of segments behind a hole for congestion control.
         sample_behind_holes: bool, Kind::Bool => sample_behind_holes;
-        /// Does a retransmission by Vegas's fine clock double the retransmission time-out?
+        /// A retransmission by Vegas's fine clock doubles the retransmission timeout.
         vegas_backs_off: bool, Kind::Bool => vegas_backs_off;
-        /// Does the inflation that duplicate acknowledgements gave Vegas's window stay?
+        /// Keep the inflation of Vegas's window by duplicate acknowledgements.
         vegas_keeps_inflation: bool, Kind::Bool => vegas_keeps_inflation;
-        /// Do Vegas's segments count without their headers on the air?
+        /// Count Vegas's segments without their headers on the air.
         vegas_without_header: bool, Kind::Bool => vegas_without_header;
-        /// Vegas: with fewer segments than this in the queues of the path the window grows.
+        /// Vegas: the window grows with fewer segments than this in the path's queues.
         alpha: u32, Kind::Int(0, 1_000) => cc.alpha;
-        /// Vegas: with more it shrinks.
+        /// Vegas: the window shrinks with more.
         beta: u32, Kind::Int(0, 1_000) => cc.beta;
-        /// Vegas: with more slow start ends.
+        /// Vegas: slow start ends with more.
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
-        /// CUBIC: does HyStart++ (RFC 9406) end the first slow start, when round trips grow?
+        /// CUBIC: end the first slow start by HyStart++ (RFC 9406), when round trips grow.
         hystart: bool, Kind::Bool => cc.hystart;
         /// BBR: room in the window for aggregation.
         bbr_budget: Budget, Kind::Choice(Budget::CHOICES) => cc.bbr_budget;
-        /// AP2: what an experiment takes out of it (docs/ap2.md).
+        /// AP2: a part to disable, for experiments (docs/ap2.md).
         ap2_without: Without, Kind::Choice(Without::CHOICES) => cc.ap2_without;
         /// Rate-based pacing: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
         /// Rate-based pacing: the round trip to divide.
         pacing_samples: Samples, Kind::Choice(Samples::CHOICES) => cc.pacing_samples;
-        /// Rate-based pacing: when segments that the window allows leave.
+        /// Rate-based pacing: release of segments that the window allows.
         pacing_release: Release, Kind::Choice(Release::CHOICES) => release;
-        /// Tick of the clock that segments at a `gate` wait by. Linux 2.4 on a PC: 10ms.
+        /// Clock tick for segments at a `gate`. Linux 2.4 on a PC: 10ms.
         pacing_tick: Dur, time("1ns", "1s") => pacing_clock.tick;
         /// Rounding of pacing intervals to ticks.
         pacing_rounding: Rounding, Kind::Choice(Rounding::CHOICES) => pacing_clock.rounding;
-        /// Is it measured how old bytes are when they are delivered (docs/results.md)?
+        /// Measure the age of bytes at delivery (docs/results.md).
         delivery_ages: bool, Kind::Bool => delivery_ages;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
         limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
         /// Receive buffer.
         receive_buffer: Bytes, size("1kB", "1073741824B") => receive_buffer;
-        /// When a receiver acknowledges.
+        /// Acknowledgement policy of receivers.
         ack_policy: AckPolicy, Kind::Choice(AckPolicy::CHOICES), Profile("every-segment", "delayed");
         /// Longest delay of a delayed acknowledgement.
         delayed_ack_timeout: Dur, time("1ms", "499ms"), Profile("100ms", "40ms");
-        /// Time a closed connection is remembered.
+        /// Time for which a closed connection is remembered.
         time_wait: Dur, time("0s", "10000s") => time_wait;
     }
 }

@@ -76,11 +76,11 @@ section! {
         profile: ApProfile, Kind::Choice(ApProfile::CHOICES), Both("paper");
         /// Weight of the old average of the n-hop delay.
         alpha: Share, share("0%", "99.9%") => alpha;
-        /// Samples the variation is taken over.
+        /// Number of samples for the variation.
         history: u32, Kind::Int(1, 1_000) => history;
-        /// Hops that lie between two senders.
+        /// Hops between two simultaneous senders.
         factor: u32, Kind::Int(1, 32) => factor;
-        /// What varies.
+        /// Measure of variation.
         spread: Spread, Kind::Choice(Spread::CHOICES), Computed("`deviation-of-round-trips`; `authors-code`: \
             `absolute-deviation-of-delays`") => spread;
         /// Pacing interval on paths shorter than `factor`.
@@ -96,19 +96,19 @@ section! {
         queue_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => queue_limit;
         /// Weight of the old average of the queueing delay.
         queue_alpha: Share, share("0%", "99.9%") => queue_alpha;
-        /// An n-hop delay of this and more is no sample; 0s: every one is.
+        /// Discard n-hop delays from this on; 0s: never.
         delay_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => delay_limit;
-        /// Between segments before the first sample; 0s: not paced.
+        /// Interval between segments before the first sample; 0s: not paced.
         first_interval: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 50ms") => first_interval;
-        /// Where the number of hops comes from.
+        /// Source of the number of hops.
         hops: HopSource, Kind::Choice(HopSource::CHOICES), Computed("`routing`; `authors-code`: `travelled`");
-        /// When segments that the window allows leave.
+        /// Release of segments that the window allows.
         release: Release, Kind::Choice(Release::CHOICES), Computed("`slots`; `authors-code`: `queue`");
-        /// Does the retransmission time-out double each time?
+        /// Double the retransmission timeout each time.
         rto_backoff: bool, Kind::Bool, Computed("true; `authors-code`: false");
         /// Acknowledgements that give a round trip.
         samples: ApSamples, Kind::Choice(ApSamples::CHOICES), Profile("every-ack", "unambiguous");
-        /// Where the n-hop delay comes from. Only `round-trip` can be deployed.
+        /// Source of the n-hop delay. Only `round-trip` can be deployed.
         delay: ApDelay, Kind::Choice(ApDelay::CHOICES), Both("round-trip");
     }
 }

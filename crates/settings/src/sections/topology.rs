@@ -18,7 +18,7 @@ choice! {
 }
 
 section! {
-    /// Where the nodes stand. Nodes are numbered from 0.
+    /// Positions of the nodes. Nodes are numbered from 0.
     TopologyKeys = "topology" {
         /// Shape of the network.
         kind: TopologyKind, Kind::Choice(TopologyKind::CHOICES), Required;

@@ -45,7 +45,7 @@ macro_rules! traffic_section {
                 mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
                 /// Connections of files.
                 connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
-                /// Rate of payload, or of what the application of a `stream` makes.
+                /// Rate of payload; for `stream`, the rate of the application.
                 rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr", "stream"];
                 /// Payload of a packet.
                 payload: Option<Bytes>, size("1B", "65kB"), Computed("1460B for `cbr`, 56B for `ping`"),
@@ -75,15 +75,15 @@ traffic_section! {
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
         /// Congestion control of TCP flows, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
-        /// What each flow sends.
+        /// Application of each flow.
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` \
             over `ping`");
     } sends {
-        /// When the first flow starts.
+        /// Start of the first flow.
         start: Dur, time("0s", "1000000s"), Both("1s");
-        /// How much later each further flow starts.
+        /// Delay between the starts of successive flows.
         stagger: Dur, time("0s", "1000000s"), Both("100ms");
-        /// When the flows stop; none: at the end of the run.
+        /// End of the flows; none: the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
     }
 }
@@ -93,20 +93,20 @@ traffic_section! {
     FlowKeys = "flows" {
         /// Name in results.
         name: Option<String>, Kind::Text, Computed("flow-1, flow-2, ...");
-        /// Node that sends: of the topology, or by its name in `[wired]`. A random one is of the topology, drawn anew
-        /// in every run.
+        /// Sender: a node of the topology, or a name from `[wired]`. A random one is drawn from the topology in every
+        /// run.
         from: Value, Kind::Node, Required;
-        /// Node that receives, named alike.
+        /// Receiver, in the same form.
         to: Value, Kind::Node, Required;
         /// Congestion control of a TCP flow, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
-        /// What it sends.
+        /// Its application.
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` \
             over `ping`");
     } sends {
-        /// When it starts.
+        /// Its start.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");
-        /// When it stops; none: at the end of the run.
+        /// Its end; none: the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
     }
 }

@@ -7,11 +7,11 @@ use fourhop_units::{Bytes, Dur, Rate};
 
 section! {
     /// Hosts and routers without radios, and the gateways between them and the nodes of the topology. Links are
-    /// full-duplex, point to point and lose nothing but what finds a queue full. Without `[[wires]]` every gateway is
-    /// linked to the first node, and the nodes form a line.
+    /// full-duplex, point to point, and lose packets only at full queues. Without `[[wires]]` every gateway is linked
+    /// to the first node, and the nodes form a line.
     WiredKeys = "wired" {
-        /// Nodes of the topology with wires, such as `[4]`, called gateway-1, gateway-2, ... in this order. Of equally
-        /// near ones nodes use the first. A random one is drawn in every run.
+        /// Nodes of the topology with wires, such as `[4]`, called gateway-1, gateway-2, ... in this order. Among
+        /// equally near ones, nodes use the first. A random one is drawn in every run.
         gateways: Value, Kind::Gateways, Required;
         /// Names of the nodes without radios, such as `["router", "host"]`.
         nodes: Value, Kind::Names(1), Required;
@@ -19,11 +19,11 @@ section! {
         rate: Rate, rate("1kbps", "400Gbps"), Both("10Mbps");
         /// Propagation delay of a link.
         delay: Dur, time("0s", "100s"), Both("40ms");
-        /// Packets that may wait for either direction of a link, besides the one that is being sent.
+        /// Queue limit in packets for either direction of a link, besides the packet being sent.
         queue: u32, Kind::Int(1, 1_000_000), Both("50");
-        /// Bytes that may wait.
+        /// Queue limit in bytes.
         queue_bytes: Option<Bytes>, size("1B", "10GB"), Both("none");
-        /// Bytes a link adds to each packet; Ethernet adds 38B.
+        /// Bytes that a link adds to each packet; Ethernet adds 38B.
         overhead: Bytes, size("0B", "1000B"), Both("0B");
     }
 }
@@ -37,9 +37,9 @@ section! {
         rate: Option<Rate>, rate("1kbps", "400Gbps"), Computed("`wired.rate`");
         /// Propagation delay.
         delay: Option<Dur>, time("0s", "100s"), Computed("`wired.delay`");
-        /// Packets that may wait for either direction.
+        /// Queue limit in packets for either direction.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("`wired.queue`");
-        /// Bytes that may wait.
+        /// Queue limit in bytes.
         queue_bytes: Option<Bytes>, size("1B", "10GB"), Computed("`wired.queue_bytes`");
         /// Bytes added to each packet.
         overhead: Option<Bytes>, size("0B", "1000B"), Computed("`wired.overhead`");

@@ -120,7 +120,7 @@ pub struct Scenario {
 pub struct PairTraffic {
     /// Number of pairs.
     pub pairs: u32,
-    /// How much later each further flow starts.
+    /// Delay between the starts of successive flows.
     pub stagger: Dur,
     /// The application of the first flow.
     pub traffic: Traffic,
@@ -133,7 +133,7 @@ pub struct Flow {
     pub name: String,
     /// Node that sends.
     pub from: Spot,
-    /// Node that receives.
+    /// Receiver.
     pub to: Spot,
     /// Data to send.
     pub traffic: Traffic,
@@ -146,7 +146,7 @@ pub struct Traffic {
     pub transport: FlowTransport,
     /// Application.
     pub app: App,
-    /// When it starts.
+    /// Its start.
     pub start: Time,
     /// When it stops; `None`: at the end of the run.
     pub stop: Option<Time>,

@@ -29,7 +29,7 @@ pub struct NetworkFlow {
     pub name: String,
     /// Node that sends.
     pub src: NodeId,
-    /// Node that receives.
+    /// Receiver.
     pub dst: NodeId,
     /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if
     /// there is none.

@@ -14,7 +14,7 @@ BY_PROFILE := $(BIN)/python packaging/guided.py
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build quick profile linux bpf packages openwrt demo reproduce test test-linux compiled results soak soak-linux fuzz mutants lint deny bench docs site site-serve view fmt lock release dist dist-again clean
+.PHONY: help build quick profile linux bpf packages openwrt demo reproduce test test-linux compiled compiled-tests results soak soak-linux fuzz mutants lint lint-rust lint-python deny bench docs site site-serve view fmt lock release wheel dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -86,8 +86,10 @@ test: ## Rust tests, then Python tests and doctests
 	cargo test --locked $(TESTED)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
-# All that `make test` and `make test-linux` compile, for who wants to run them at the same time.
-compiled: build linux
+# All that `make test` and `make test-linux` compile, so that both can run at the same time.
+compiled: build linux compiled-tests
+
+compiled-tests:
 	cargo test --locked --quiet --no-run $(TESTED)
 	cargo test --locked --quiet --no-run $(TESTED_LINUX)
 
@@ -135,15 +137,19 @@ fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or F
 mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)
 
-lint: build ## formatting, clippy, links of the documentation, walls, prose, arithmetic, ruff, spelling, mypy, stubs
+lint: lint-rust lint-python ## formatting, clippy, links of the documentation, walls, prose, arithmetic, ruff, spelling, mypy, stubs
+
+lint-rust:
 	cargo fmt --all --check
 	$(if $(BPF),,echo "lint: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
-	$(BIN)/python scripts/walls.py
-	$(BIN)/python scripts/rust_style.py
+	$(PYTHON) scripts/walls.py
+	$(PYTHON) scripts/rust_style.py
+	$(PYTHON) scripts/kernel_arithmetic.py
+
+lint-python: build
 	$(BIN)/python scripts/prose.py
-	$(BIN)/python scripts/kernel_arithmetic.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(call TOOL,typos)
@@ -221,25 +227,35 @@ export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --rem
 $(BY_PROFILE) '$(1)/*.whl' -- maturin build --release --offline --target $(TARGET) --zig --compatibility $(PLATFORM) --out $(1) $(2)
 endef
 
+# What CI tries of `make dist`: nothing is compiled again.
+wheel: build ## wheel of what `make build` has compiled, for this machine: target/wheel; it is tried in an empty environment
+	rm -rf target/wheel target/empty
+	$(BY_PROFILE) 'target/wheel/*.whl' -- $(BIN)/maturin build --quiet --release --locked --compatibility linux --out target/wheel
+	$(call TRIED,target/wheel)
+
+define TRIED
+$(BIN)/uv venv --quiet --clear target/empty
+$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock $(1)/*.whl
+cd target/empty
+bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
+endef
+
 dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
-	rm -rf dist target/wheel target/empty
+	rm -rf dist target/unpacked target/empty
 	mkdir dist
 	# The packed sources are dated 2006, so that cargo would take what it has compiled of others for newer.
 	rm -rf target/$(TARGET)/release/.fingerprint/fourhop-*
 	$(call WHEEL,dist,--sdist)
-	unzip -q dist/*.whl -d target/wheel
-	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/wheel; then
+	unzip -q dist/*.whl -d target/unpacked
+	if grep -raE "$(CURDIR)|$$HOME/|$${TMPDIR:-/tmp}/\.tmp" target/unpacked; then
 	  echo "dist: the wheel names folders of this machine" >&2
 	  exit 1
 	fi
-	test -s target/wheel/*.dist-info/licenses/LICENSE-DEPENDENCIES
+	test -s target/unpacked/*.dist-info/licenses/LICENSE-DEPENDENCIES
 	auditwheel show dist/*.whl | tee dist/audit.txt
 	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds another platform than $(PLATFORM)" >&2; exit 1; }
 	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
-	$(BIN)/uv venv --quiet --clear target/empty
-	$(BIN)/uv pip install --quiet --python target/empty/bin/python --constraint requirements.lock dist/*.whl
-	cd target/empty
-	bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
+	$(call TRIED,dist)
 
 # `scripts/release.py --set VERSION` begins a release; this says what is missing for it.
 release: ## check a release: version, changelog, generated pages, then the wheel and its sources in dist/

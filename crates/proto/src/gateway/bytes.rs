@@ -12,7 +12,7 @@ impl TcpView {
 }
 
 impl FiveTuple {
-    /// Who talks to whom in a packet of such bytes.
+    /// The connection of a packet of such bytes.
     pub fn of(packet: &[u8]) -> Option<FiveTuple> {
         let head = IpHead::read(packet)?;
         let (src_port, dst_port) = head.ports(packet).unwrap_or_default();

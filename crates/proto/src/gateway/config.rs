@@ -15,10 +15,10 @@ pub struct Config {
     /// How often intervals of flows into the mesh are made the same (`even.rs`); `None`: each flow has its own, as in
     /// the paper.
     pub even: Option<Dur>,
-    /// How long a packet may wait to be paced, which advertised windows in passing acknowledgements are held to
-    /// (`window.rs`); `None`: as the paper has it, what the receiver's window allows.
+    /// Longest pacing delay of a packet; the gateway reduces advertised windows in passing acknowledgements to reach it
+    /// (`window.rs`). `None`: the receiver's window alone limits it, as in the paper.
     pub sojourn: Option<Dur>,
-    /// Are windows held to whole segments? Linux fills a window to its last byte, so that every other segment may be
+    /// Round windows to whole segments. Linux fills a window to its last byte, so that every other segment may be
     /// short, and each takes an interval.
     pub whole_segments: bool,
     /// Are receivers expected that delay acknowledgements (`delayed.rs`)? The paper's acknowledge every segment.
@@ -45,7 +45,7 @@ pub struct Config {
     pub flow_packets: u32,
     /// A flow that is silent for this long is forgotten. The paper: a few minutes.
     pub idle_timeout: Dur,
-    /// The same for one of which only one side has been heard.
+    /// The same for a flow with packets of one side only.
     pub half_open_timeout: Dur,
 }
 
@@ -68,8 +68,8 @@ pub struct GoodputControl {
     pub threshold: u32,
     /// How often goodputs are compared. The paper: 5 s.
     pub interval: Dur,
-    /// Which part, in thousandths, of what throttled flows lose the others must gain for throttles to stay. The paper:
-    /// "an increase". Assumed: 100, because a sender that has slowed down takes many round trips to gain more.
+    /// The others must gain at least this part, in thousandths, of the throttled flows' loss for throttles to stay. The
+    /// paper: "an increase". Assumed: 100, because a sender that has slowed down takes many round trips to gain more.
     pub gain: u32,
     /// By how much a throttled rate rises each interval, in thousandths. Open in the paper. Assumed: 30.
     pub ageing: u32,

@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// What a throttle took and gave in earlier intervals counts half as much in each later one.
+    /// Losses and gains of earlier intervals count half as much in each later one.
     #[test]
     fn earlier_gains_count_for_less() {
         let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(control.counters().resets, 1);
     }
 
-    /// Four flows of which two are fast, and rates as large as a number can be.
+    /// Four flows, two of them fast, with rates as large as a number can be.
     #[test]
     fn several_fast_flows_and_enormous_ones() {
         let mut control = control();

@@ -13,13 +13,14 @@
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
 //! | `even` | the same interval for every flow |
-//! | `window` | advertised windows held to what the path takes |
+//! | `window` | advertised windows limited to the capacity of the path |
 //! | `fair_share`, `fq_codel` | the others; the queues of the latter are in [`crate::aqm`] |
 //!
 //! # Promises
-//! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction), changes nothing
-//! except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side, which it
-//! never raises, holds no more than its bounds, and does not panic. [`FairShare`] and [`FqCodel`] drop, with a reason.
+//! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction). It changes
+//! nothing except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side,
+//! which it never raises. It stays within its memory bounds and does not panic. [`FairShare`] and [`FqCodel`] drop,
+//! with a reason.
 //!
 //! Left out: ECN.
 

@@ -30,8 +30,8 @@ pub struct FiveTuple {
     pub dst_port: u16,
 }
 
-/// A packet as it crosses a gateway: a simulated one ([`crate::wire::Ipv4Packet`]) or bytes (`Vec<u8>` that begin with
-/// an IP header). What a device hands over implements it with the functions of [`crate::wire::bytes`].
+/// A packet at a gateway: a simulated one ([`crate::wire::Ipv4Packet`]) or bytes (`Vec<u8>` that begin with an IP
+/// header). Drivers of devices implement it with the functions of [`crate::wire::bytes`].
 pub trait Packet {
     /// Bytes of the packet, as it is on the link: of one that is cut off, what its header says.
     fn len(&self) -> u32;
@@ -47,16 +47,16 @@ pub trait Packet {
     /// Addresses, protocol and ports; `None` if it is not IP.
     fn five_tuple(&self) -> Option<FiveTuple>;
 
-    /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and puts
-    /// lengths and checksums right; a checksum that was wrong stays wrong. Does nothing, and says so, where the header
-    /// has no room, a signature covers it, or the packet would become longer than `mtu`.
+    /// Writes the wired part of the round trip into the TCP header, as an option or over one that is there, and updates
+    /// lengths and checksums; a bad checksum stays bad. Does nothing and returns false if the header has no room, a
+    /// signature covers it, or the packet would become longer than `mtu`.
     fn write_wired_rtt(&mut self, millis: u16, mtu: u32) -> bool;
 
     /// Marks the packet as RFC 3168 section 5 says, and puts the checksum right. Says whether its transport listens to
     /// that.
     fn mark_congestion(&mut self) -> bool;
 
-    /// Writes the window of the TCP header, and puts the checksum right; a checksum that was wrong stays wrong. Says
-    /// whether there is one.
+    /// Writes the window of the TCP header, and updates the checksum; a bad checksum stays bad. Returns whether there
+    /// is a header.
     fn write_window(&mut self, window: u16) -> bool;
 }

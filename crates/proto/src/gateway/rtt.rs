@@ -131,7 +131,7 @@ impl RttMeter {
             }
             let told = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
             // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that
-            // was sent again and so made the end untimed. What lies below had an answer of its own, which was lost.
+            // was sent again and so made the end untimed. Segments below had an answer of their own, which was lost.
             if index == 0 {
                 newest = self.timed.iter().find(|timed| timed.end == right).map(|timed| timed.at);
             }
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_sack_block_gives_the_sample_and_the_later_acknowledgement_none() {
         let mut meter = meter(&[0, 1, 2, 3]);
-        // 0 is lost; 1, then 2 and 3 are told of; the answer to 2 is lost.
+        // 0 is lost; 1, then 2 and 3 are reported; the answer to 2 is lost.
         assert_eq!(meter.handle_ack(ms(100), seq(0), &[(seq(1), seq(2))]), Some(Dur::from_millis(90)));
         assert_eq!(meter.handle_ack(ms(120), seq(0), &[(seq(1), seq(4))]), Some(Dur::from_millis(90)));
         assert_eq!(meter.handle_ack(ms(121), seq(0), &[(seq(1), seq(4))]), None);
@@ -255,7 +255,7 @@ mod tests {
     /// An acknowledgement with its SACK blocks.
     type Answer = (Seq, Vec<(Seq, Seq)>);
 
-    /// What a receiver answers, with blocks of what it has beyond a hole, the newest first.
+    /// The receiver's answer, with blocks of its data beyond a hole, the newest first.
     fn answer(got: &BTreeSet<u32>, newest: u32) -> Answer {
         let next = (0..).find(|n| !got.contains(n)).unwrap_or(0);
         let mut runs: Vec<(u32, u32)> = Vec::new();

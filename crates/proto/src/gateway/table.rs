@@ -1,10 +1,10 @@
 //! The flow table: a fixed number of flows, found by the addresses and ports of both ends; the flow that has been
 //! silent longest is evicted first.
 //!
-//! Open addressing with linear probing over places that a keyed hash chooses (`aqm::hash`), at most half full; the
-//! gap of a removed flow is closed, so no tombstones accumulate. Flows of which both sides have been heard and
-//! half-open flows are in a list each, in the order of their last packet: expiry costs nothing while no flow is due,
-//! and when the table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
+//! Open addressing with linear probing over places that a keyed hash chooses (`aqm::hash`), at most half full; the gap
+//! of a removed flow is closed, so no tombstones accumulate. Established and half-open flows (with packets of one side
+//! only) are in a list each, in the order of their last packet: expiry costs nothing while no flow is due, and when the
+//! table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
 
 use super::Side;
 use super::packet::TcpView;
@@ -218,7 +218,7 @@ impl<F> FlowTable<F> {
         }
     }
 
-    /// The flow that has been silent longest among those of that standing, and since when.
+    /// The flow that has been silent longest in a list, and since when.
     pub fn oldest(&self, standing: Standing) -> Option<(u32, Time)> {
         let slot = self.lists[standing as usize].oldest;
         (slot != NONE).then(|| (slot, self.entries[slot as usize].seen))

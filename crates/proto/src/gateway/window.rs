@@ -1,8 +1,8 @@
-//! Advertised windows on their way to a wired sender, held to what the path takes: the pacing queue stays short.
+//! Limits advertised windows on their way to a wired sender to the capacity of the path: the pacing queue stays short.
 //!
-//! The paper's gateway keeps whatever the receiver's window lets the sender send (section 4.3), which on a slow path is
-//! seconds of data. Here the sender may be ahead of the pacing queue's head by what leaves the queue during a round
-//! trip over the wires and the time a packet may wait:
+//! The paper's gateway keeps all that the receiver's window lets the sender send (section 4.3): on a slow path, seconds
+//! of data. Here the sender may be ahead of the pacing queue's head by the data that leaves the queue during a round
+//! trip over the wires and the longest wait of a packet:
 //!
 //! ```text
 //!   right edge = newest data that has left the queue + (wired round trip + target) / interval segments, two at least
@@ -23,7 +23,7 @@
 
 use fourhop_units::{Dur, Seq, Time};
 
-/// The wired round trip that is assumed before the first sample; a wrong value costs the first round trips only.
+/// The assumed wired round trip before the first sample; an error affects the first round trips only.
 const ASSUMED: Dur = Dur::from_millis(200);
 /// The shortest sample of the last one to two such times counts, so that a longer path is noticed.
 const LASTS: Dur = Dur::from_secs(20);
@@ -51,7 +51,7 @@ pub struct Held {
 /// The windows of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct WindowHold {
-    /// The farthest right edge that was meant, and the farthest that the sender has been told of, which is rounded.
+    /// The farthest intended right edge, and the farthest one sent, which is rounded.
     edge: Option<Seq>,
     told: Option<Seq>,
     /// Of the last acknowledgement: its number, the receiver's window, the one written.
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    /// Segments of 1448 bytes and units of 128: what the sender may send beyond what it was told is whole segments,
-    /// short of them by less than a unit.
+    /// Segments of 1448 bytes and units of 128: each step beyond the last announced edge is a number of whole segments,
+    /// less than a unit short.
     #[test]
     fn the_edge_moves_by_whole_segments() {
         let mut hold = WindowHold::default();

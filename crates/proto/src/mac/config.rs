@@ -51,7 +51,7 @@ pub enum RateControl {
     Minstrel(minstrel::Config),
 }
 
-/// What a station does with the options of frames that it forwards.
+/// Treatment of options in forwarded frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionsRule {
     /// It does not know options and drops them.
@@ -129,7 +129,7 @@ pub struct Config {
     /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
     /// +6 / +8 / +8 / 0 %.
     pub capture_nav: bool,
-    /// What becomes of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 knows any.
+    /// Treatment of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 has any.
     pub options: OptionsRule,
 }
 

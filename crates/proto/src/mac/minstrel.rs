@@ -1,10 +1,10 @@
-//! Minstrel: the rate that has carried most, found by trying others now and then.
+//! Minstrel: chooses the rate with the highest throughput, and tries others now and then.
 //!
 //! Sources: the description of Minstrel in the documentation of Linux's wireless subsystem (Smithies, Fietkau), and
-//! mac80211's `rc80211_minstrel_ht`, of which this has: what each rate has carried in intervals of 50 ms, an
-//! exponentially weighted average of the share that was acknowledged, the throughput that follows from it and from the
-//! air time of a packet of 1200 bytes, the chain of the best rate, the second best and the surest one for the repeats
-//! of a frame, and samples of other rates, in a random order that is drawn anew when all have had their turn.
+//! mac80211's `rc80211_minstrel_ht`. Taken from them: counters per rate in intervals of 50 ms; an exponentially
+//! weighted average of the acknowledged share; the throughput, derived from that share and the air time of a packet of
+//! 1200 bytes; the retry chain of the best, the second best and the most reliable rate; samples of other rates, in a
+//! random order that is drawn anew after each round.
 //!
 //! ```text
 //! average   = 3/4 average + 1/4 share of the interval         throughput = min(average, 90 %) / air time, 0 below 10 %
@@ -12,9 +12,9 @@
 //! frame     = best, .., second, .., surest, ..                sample     = sampled rate, then the chain
 //! ```
 //!
-//! A rate is sampled if it could be better than the best were nothing lost, and a slower one only when nothing has been
-//! heard of it for 20 intervals. Whoever drives it says what a packet takes on the air at each rate. With the air times
-//! of aggregates, and samples chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
+//! A rate is sampled if it could be better than the best without losses, and a slower one only if it was not tried for
+//! 20 intervals. The driver supplies the air time of a packet at each rate. With the air times of aggregates, and
+//! samples chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
 //!
 //! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate,
 //! where drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many
@@ -145,7 +145,7 @@ impl Minstrel {
         rate.successes += successes;
     }
 
-    /// What the interval has brought enters the averages, and the chain follows.
+    /// The counts of the interval enter the averages, and the chain follows.
     pub(super) fn end_interval(&mut self, now: Time, config: &Config, airtimes: &[Dur]) {
         self.interval_ends = now + config.interval;
         for (rate, airtime) in self.rates.iter_mut().zip(airtimes) {
@@ -234,7 +234,7 @@ impl Rate {
     }
 }
 
-/// What a rate carries of packets that take `airtime`.
+/// Throughput of a rate for packets that take `airtime`.
 fn throughput(probability: u64, airtime: Dur) -> u64 {
     if probability * 10 < ONE {
         return 0;
@@ -269,8 +269,8 @@ mod tests {
             Bench { minstrel, random, now: Time::ZERO, airtimes }
         }
 
-        /// Sends packets, one each millisecond, with up to 7 attempts each, of which those at a rate succeed at their
-        /// shares in per cent, spread evenly. How many packets began with each rate.
+        /// Sends packets, one each millisecond, with up to 7 attempts each; attempts at a rate succeed at its share in
+        /// per cent, spread evenly. Returns the number of packets that began with each rate.
         fn send(&mut self, packets: u32, shares: [u32; 4]) -> [u32; 4] {
             let (mut began, mut sent) = ([0; 4], [0; 4]);
             for _ in 0..packets {

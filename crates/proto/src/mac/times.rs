@@ -12,7 +12,7 @@ use fourhop_units::{Bytes, Dur, Rate};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeTimes {
     data: Rate,
-    /// Bytes of what answers the data.
+    /// Bytes of the answer to the data.
     answer: Bytes,
     /// Rate of the RTS.
     pub rts: Rate,
@@ -20,7 +20,7 @@ pub(super) struct ExchangeTimes {
     pub rts_airtime: Dur,
     /// From its start to giving up the CTS.
     pub cts_timeout: Dur,
-    /// What its duration field counts in addition to the data.
+    /// The time in its duration field besides the data.
     around_data: Dur,
     /// Duration field of the data.
     pub data_duration: Dur,

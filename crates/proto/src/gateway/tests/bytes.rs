@@ -38,7 +38,7 @@ proptest! {
     }
 }
 
-/// What is no IPv4 packet has the length that it has, and nobody talks to nobody.
+/// Bytes that are no IPv4 packet have a length, but no connection.
 #[test]
 fn garbage_has_a_length() {
     let garbage = vec![0x50; 48];

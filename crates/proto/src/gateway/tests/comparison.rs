@@ -6,7 +6,7 @@ use Side::{Wired, Wireless};
 use core::net::Ipv4Addr;
 use fourhop_units::Bytes;
 
-/// Runs a crossing in time; what left to the wireless side: (ms, flow), and what was dropped.
+/// Runs a gateway in time; records departures to the wireless side as (ms, flow), and drops.
 struct Run {
     crossing: Crossing<Ipv4Packet>,
     out: Vec<Action<Ipv4Packet>>,

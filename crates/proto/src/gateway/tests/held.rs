@@ -1,4 +1,4 @@
-//! Windows held to what the path takes: a sender that fills whatever window it is given.
+//! Windows limited to the capacity of the path: a sender that fills any window.
 
 use super::*;
 use std::collections::BTreeMap;

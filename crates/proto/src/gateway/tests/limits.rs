@@ -33,7 +33,7 @@ fn fin(packet: Ipv4Packet) -> Ipv4Packet {
     flagged(packet, |segment| segment.flags.fin = true)
 }
 
-/// Section 4.3: no flow needs more than its receiver advertises. What comes beyond makes the oldest leave early.
+/// Section 4.3: no flow needs more than its receiver advertises. Beyond that, the oldest segment leaves early.
 #[test]
 fn a_flow_holds_at_most_the_advertised_window() {
     let mut script = Script::new(config());
@@ -367,8 +367,7 @@ fn other_options_hold_for_flows_that_are_there() {
     assert_eq!(listed, [(key(0), (0, 1_000))]);
 }
 
-/// The same interval for all that have data in flight, out of what adaptive pacing gives them together; one alone has
-/// its own.
+/// The same interval for all flows with data in flight, derived from adaptive pacing of all; a single flow has its own.
 #[test]
 fn intervals_are_made_the_same_among_those_that_carry_data() {
     let every = Dur::from_millis(500);

@@ -42,7 +42,7 @@ fn waiting_at_the_gateway_is_no_part_of_the_round_trip() {
     assert_eq!((measured.rtt, measured.variation), (Some(Dur::from_millis(100)), Some(0)));
 }
 
-/// A longer interval holds for what waits already, and so does a shorter one.
+/// A new interval applies to waiting packets, whether it is longer or shorter.
 #[test]
 fn what_waits_follows_the_interval() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });

@@ -15,8 +15,8 @@ impl Aggregation {
         allowed.min(mcs.longest_within(config.phy, self.time.min(PPDU_MAX).min(within)))
     }
 
-    /// The longest MPDU with an A-MSDU. What is once in an MPDU stays there, so with rate control the slowest MCS must
-    /// carry it in time.
+    /// The longest MPDU with an A-MSDU. An MPDU keeps its MSDUs, so with rate control the slowest MCS must carry it in
+    /// time.
     pub(super) fn longest_amsdu(&self, config: &Config, format: Format) -> Bytes {
         let slowest = match config.rate_control {
             RateControl::Fixed => None,
@@ -29,7 +29,7 @@ impl Aggregation {
 
 /// Addresses and length before each MSDU of an A-MSDU (clause 9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
-/// LLC/SNAP, of which each MSDU has one; `data_overhead` counts that of the only one.
+/// LLC/SNAP, one per MSDU; `data_overhead` counts that of the only one.
 const LLC: u64 = 8;
 
 impl Config {

@@ -74,7 +74,7 @@ impl Recipient {
         (!self.held.is_empty()).then_some(self.since)
     }
 
-    /// An MPDU was received right at `now`. What is next in order goes to `up`.
+    /// An MPDU was received correctly at `now`. The next ones in order go to `up`.
     pub fn handle_mpdu(&mut self, now: Time, mpdu: &Mpdu, mut up: impl FnMut(Msdu)) -> Fate {
         self.note(mpdu.seq);
         let mut place = ahead(self.next, mpdu.seq);

@@ -136,7 +136,7 @@ impl Link {
     }
 }
 
-/// Bits of which each is one with a probability that is drawn first.
+/// Bits with a common probability of being one, which is drawn first.
 fn arrivals() -> impl Strategy<Value = u64> {
     prop_oneof![Just(u64::MAX), Just(0), any::<u64>(), (any::<u64>(), any::<u64>()).prop_map(|(a, b)| a | b)]
 }
@@ -202,7 +202,7 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     assert_eq!(fill(&mut amsdu), (1, Bytes(30 + 1524 + 1522)));
 }
 
-// 0 never arrives, 1 does: after the last exchange the receiver is told at once, and has 1 then.
+// 0 never arrives, 1 does: after the last exchange the receiver learns it at once, and has 1 then.
 #[test]
 fn what_is_given_up_is_told_to_a_receiver_that_waits() {
     let mut link = Link::new(config());

@@ -13,7 +13,13 @@ fn main() {
         println!("cargo::rerun-if-changed={folder}");
     }
     println!("cargo::rerun-if-env-changed=CLANG");
-    cc::Build::new().file("c/host.c").include("include").warnings(true).extra_warnings(true).compile("fourhop_pace");
+    cc::Build::new()
+        .file("c/host.c")
+        .include("include")
+        .include("c")
+        .warnings(true)
+        .extra_warnings(true)
+        .compile("fourhop_pace");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
     for object in OBJECTS {

@@ -177,7 +177,7 @@ def test_segments_leave_as_far_apart_as_they_are_told(emulate: Starter, load: Lo
     net = emulate(*CHAIN, hops=1)
     # No delay is short enough to be a sample: the first interval lasts.
     load("--config", load.config(f"{net.id}-n0", keys='first_interval = "20ms"\ndelay_limit = "1ns"'))
-    route(net, "n0", "n1", "--set")
+    route(net, "n0", "n1", "--set", "fh_tcp_ap")
     listen(net, tmp_path / "sent")
     sending = transfer(net, "n0", "n1", "-t", "5")
     assert busiest()["interval_s"] == 0.02
@@ -191,7 +191,7 @@ def test_tcp_ap_sends_nothing_twice_and_nothing_in_bursts(emulate: Starter, load
     net = emulate(*CHAIN, hops=4)
     load("--config", load.config(f"{net.id}-n0"))
     assert variables(net) == ["0", "200"]
-    assert route(net, "n0", "n4", "--set")["congestion_control"] == "fh_tcp_ap"
+    assert route(net, "n0", "n4", "--set", "fh_tcp_ap")["congestion_control"] == "fh_tcp_ap"
     listen(net, tmp_path / "sent")
     sending = transfer(net, "n0", "n4", "-t", "10")
     apart = gaps(net, sending, tmp_path / "sent")
@@ -206,7 +206,7 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     needs("iperf3")
     net = emulate(*CHAIN, hops=3)
     load("--config", load.config(f"{net.id}-n0"))
-    route(net, "n0", "n3", "--set")
+    route(net, "n0", "n3", "--set", "fh_tcp_ap")
     sending = transfer(net, "n0", "n3", "-t", "4")
     time.sleep(2)
     row = busiest()
@@ -226,6 +226,50 @@ def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Lo
     assert row["delay_s"] > 0.018
     assert row["interval_s"] == pytest.approx(row["delay_s"] * (1 + 2 * row["variation"]), rel=1e-3)
     assert row["rate_bps"] == pytest.approx(8 * row["mss"] / row["interval_s"], rel=1e-3)
+
+
+def test_ap2_sends_bursts_for_which_its_window_has_room(emulate: Starter, load: Loader, tmp_path: Path) -> None:
+    needs("iperf3", "tcpdump")
+    net = emulate(*CHAIN, file=ROOT / "scenarios" / "80211n.toml")
+    config = load.config()
+    config.write_text(config.read_text(encoding="utf-8").replace("2Mbps", "65Mbps"), encoding="utf-8")
+    load("--config", config)
+    assert route(net, "n0", "n4", "--set")["congestion_control"] == "fh_ap2", "it is the default"
+    listen(net, tmp_path / "sent")
+    sending = transfer(net, "n0", "n4", "-t", "8")
+    watch: list[str] = [str(PROGRAM), "status", "--json", "--watch", "--every", "20ms"]
+    with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
+        sending.wait(timeout=LONGEST)
+        watching.terminate()
+        looks = [json.loads(line) for line in watching.communicate(timeout=LONGEST)[0].splitlines()]
+    apart = gaps(net, sending, tmp_path / "sent")
+    assert measured(sending)["sender_tcp_congestion"] == "fh_ap2"
+    rows = [row for look in looks for row in look if row["acked_bytes"] > 100_000 and row["state"] == "established"]
+    assert {(row["algorithm"], row["hops"]) for row in rows} == {("fh_ap2", 4)}
+    # Window and burst are rounded from numbers with a fraction. A look can fall between two of the kernel's writes.
+    fits = [row for row in rows if row["burst"] == 1 or abs(row["burst"] - 0.3 * row["cwnd"]) < 0.66]
+    kept = [row for row in rows if abs(row["rate_bps"] * row["interval_s"] / (8 * row["mss"]) - 1) < 1e-3]
+    assert min(len(fits), len(kept)) > 0.9 * len(rows) > 50
+    assert max(row["burst"] for row in rows) >= 6
+    # A burst leaves at once, and the next one only when the interval of all its segments is over.
+    assert statistics.median(apart) < 0.001
+    assert statistics.quantiles(apart, n=50)[-1] > 0.002
+
+
+def test_ap2_spaces_single_segments_on_802_11b(emulate: Starter, load: Loader) -> None:
+    needs("iperf3")
+    net = emulate(*CHAIN, hops=4)
+    load("--config", load.config(f"{net.id}-n0"))
+    route(net, "n0", "n4", "--set", "fh_ap2")
+    sending = transfer(net, "n0", "n4", "-t", "10")
+    time.sleep(5)
+    row = busiest()
+    end = measured(sending)
+    # Each segment is acknowledged at once: nine tenths of a segment beyond the pipe.
+    assert (row["algorithm"], row["hops"], row["burst"]) == ("fh_ap2", 4, 1)
+    assert row["cwnd"] <= 4
+    assert end["sum_sent"]["retransmits"] <= 2
+    assert 150e3 < end["sum_received"]["bits_per_second"] < 350e3
 
 
 @pytest.mark.parametrize("name", ["fh_rbp", "fh_ap_cubic"])
@@ -249,7 +293,7 @@ def test_two_namespaces_do_not_disturb_each_other(emulate: Starter, load: Loader
     nets = [emulate(*CHAIN, hops=hops) for hops in (2, 4)]
     load("--config", load.config(*(f"{net.id}-n0" for net in nets)))
     for net, last in zip(nets, ("n2", "n4"), strict=True):
-        route(net, "n0", last, "--set")
+        route(net, "n0", last, "--set", "fh_tcp_ap")
     sending = [transfer(net, "n0", last, "-t", "5") for net, last in zip(nets, ("n2", "n4"), strict=True)]
     time.sleep(2)
     hops = {row["namespace"]: row["hops"] for row in connections()}
@@ -263,7 +307,7 @@ def test_connections_go_on_when_the_program_is_killed(emulate: Starter, load: Lo
     net = emulate(*CHAIN, hops=2)
     before = variables(net)
     process = load("--config", load.config(f"{net.id}-n0"))
-    route(net, "n0", "n2", "--set")
+    route(net, "n0", "n2", "--set", "fh_tcp_ap")
     sending = transfer(net, "n0", "n2", "-t", "5")
     process.kill()
     process.wait()
@@ -297,7 +341,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
             assert process.wait(timeout=LONGEST) == 0
             for words in ((), ("--pin", f"{folder}/cc")):
                 assert f"loaded already, pinned in {folder}/cc" in cc("load", *words).stderr
-            route(net, "n0", "n2", "--set")
+            route(net, "n0", "n2", "--set", "fh_tcp_ap")
             sending = transfer(net, "n0", "n2", "-t", "4")
             assert cc("unload").returncode == 0
             assert names() == []
@@ -313,7 +357,7 @@ def test_an_application_that_wants_less_gets_less(emulate: Starter, load: Loader
     needs("iperf3")
     net = emulate(*CHAIN, hops=1)
     load("--config", load.config(f"{net.id}-n0"))
-    route(net, "n0", "n1", "--set")
+    route(net, "n0", "n1", "--set", "fh_tcp_ap")
     sending = transfer(net, "n0", "n1", "-t", "4", "--fq-rate", "200K")
     time.sleep(2)
     row = busiest()
@@ -329,7 +373,7 @@ def test_the_wired_part_of_round_trips_comes_from_the_gateway(emulate: Starter, 
     load("--config", load.config(f"{net.id}-n0", keys="wired_hops = 3"))
     hosts = net.run("n0", "cat", "/etc/hosts").stdout
     far = next(line.split()[1] for line in reversed(hosts.splitlines()) if line.startswith("10.128."))
-    route(net, "n0", far, "--set")
+    route(net, "n0", far, "--set", "fh_tcp_ap")
     sending = transfer(net, "n0", far, "-t", "5")
     time.sleep(3)
     row = busiest()
@@ -346,7 +390,7 @@ def test_ipv6_is_paced_too(emulate: Starter, load: Loader) -> None:
     for node, own in (("n0", "fd00::1"), ("n1", "fd00::2")):
         assert net.run(node, "ip", "address", "add", f"{own}/64", "dev", "mesh0", "nodad").returncode == 0
     load("--config", load.config(f"{net.id}-n0", keys='[[destination]]\nto = "fd00::/64"\nrate = "2Mbps"'))
-    changed = sound("route", "--netns", f"{net.id}-n0", "fd00::2", "--set")
+    changed = sound("route", "--netns", f"{net.id}-n0", "fd00::2", "--set", "fh_tcp_ap")
     assert (changed["to"], changed["congestion_control"]) == ("fd00::/64", "fh_tcp_ap")
     net.serve("n1", "iperf3", "-s", "-1", port=5201)
     sending = net.start("n0", "iperf3", "-J", "-c", "fd00::2", "-t", "4")
@@ -359,7 +403,7 @@ def test_ipv6_is_paced_too(emulate: Starter, load: Loader) -> None:
 
 def test_routes_are_changed_and_changed_back(emulate: Starter, load: Loader) -> None:
     net = emulate(*CHAIN, hops=1)
-    refused = cc("route", "--netns", f"{net.id}-n0", address(net, "n1"), "--set")
+    refused = cc("route", "--netns", f"{net.id}-n0", address(net, "n1"), "--set", "fh_tcp_ap")
     assert refused.returncode == 2
     assert "change of the route" in refused.stderr
     load("--config", load.config(f"{net.id}-n0"))
@@ -379,7 +423,7 @@ def test_figures_for_prometheus(emulate: Starter, load: Loader) -> None:
     needs("iperf3")
     net = emulate(*CHAIN, hops=1)
     load("--config", load.config(f"{net.id}-n0"), "--metrics", "127.0.0.1:9467")
-    route(net, "n0", "n1", "--set")
+    route(net, "n0", "n1", "--set", "fh_tcp_ap")
     sending = transfer(net, "n0", "n1", "-t", "4")
     time.sleep(2)
     with urllib.request.urlopen("http://127.0.0.1:9467/metrics", timeout=5) as page:

@@ -33,7 +33,7 @@ if [ $loaded = 0 ]; then
   iperf3 -c 127.0.0.1 -C fh_tcp_ap -t 10 >/dev/null &
   for n in 1 2 3 4 5 6 7 8; do sleep 1; echo "status $(fourhop-cc status --json)"; done
   wait $!
-  for name in fh_tcp_ap fh_rbp fh_ap_cubic; do
+  for name in fh_tcp_ap fh_rbp fh_ap_cubic fh_ap2; do
     iperf3 -c 127.0.0.1 -C $name -t 1 >/dev/null; echo "$name $?"
   done
   fourhop-cc unload; echo "unload $?"; killall iperf3; sleep 3
@@ -83,6 +83,6 @@ def test_it_loads_and_paces_or_says_why_not(kernel: Path, tmp_path: Path) -> Non
     if "\nload 2" in said:
         assert re.search(r"error: this kernel \(\S+\) lacks .+: .+", said), said
         return
-    for line in ("load 0", "fh_tcp_ap 0", "fh_rbp 0", "fh_ap_cubic 0", "unload 0"):
+    for line in ("load 0", "fh_tcp_ap 0", "fh_rbp 0", "fh_ap_cubic 0", "fh_ap2 0", "unload 0"):
         assert f"\n{line}\n" in said, said
     assert re.search(r'^status .*"algorithm":"fh_tcp_ap".*"hops":1,.*"interval_s":\d', said, re.M), said

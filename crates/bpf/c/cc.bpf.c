@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * Congestion controls whose segments leave at a distance: TCP-AP and RBP on the kernel's NewReno, TCP-AP on its CUBIC.
+ * Congestion controls whose segments leave at a distance: AP2, in ap2.h; TCP-AP and RBP on the kernel's NewReno, TCP-AP on its CUBIC.
  *
- * Window, recovery and retransmissions are the kernel's. Each acknowledgement sets SO_MAX_PACING_RATE, above which the kernel
- * does not pace, whatever its own rate for the window is. What other layers know reaches the state of a connection by two more
- * programs: hops by the time to live of packets that come, the wired part of the round trip by the option of a gateway.
+ * But for AP2, window, recovery and retransmissions are the kernel's. Each acknowledgement sets SO_MAX_PACING_RATE, above
+ * which the kernel does not pace, whatever its own rate for the window is. What other layers know reaches the state of a
+ * connection by two more programs: hops by the time to live of packets that come, the wired part of the round trip by the
+ * option of a gateway.
  */
 #include "connection.h"
 
@@ -93,6 +94,7 @@ static __attribute__((noinline)) struct fh_connection *begin(struct sock *sk, fh
 		return 0;
 	conn->to = *to;
 	conn->algorithm = algorithm;
+	conn->burst = 1;
 	conn->set_rate = sk->sk_max_pacing_rate;
 	conn->application_rate = conn->set_rate;
 	/* The kernel paces no connection's first ten segments: fewer of them leave at once. */
@@ -285,6 +287,8 @@ struct tcp_congestion_ops fh_ap_cubic = {
 	.flags = FH_FLAGS,
 	.name = "fh_ap_cubic",
 };
+
+#include "ap2.h"
 
 /* Every packet that comes for a socket of the cgroup, before TCP sees it: hops by the time to live. */
 SEC("cgroup_skb/ingress")

@@ -54,6 +54,7 @@ struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
+	fh_u32 sk_pacing_status;
 };
 
 struct tcp_sock {
@@ -62,7 +63,24 @@ struct tcp_sock {
 	fh_u32 mss_cache;
 	fh_u32 data_segs_out;
 	fh_u32 total_retrans;
+	fh_u32 packets_out;
+	fh_u32 sacked_out;
+	fh_u32 lost_out;
+	fh_u32 retrans_out;
+	fh_u32 delivered;
+	fh_u32 lost; /* all that were ever marked so */
+	fh_u32 write_seq;
+	fh_u32 snd_nxt;
+	fh_u64 tcp_mstamp; /* us, as the newest segment came */
 	fh_u64 bytes_acked;
+};
+
+struct rate_sample {
+	fh_u64 prior_mstamp;
+	fh_u32 prior_delivered;
+	long rtt_us;
+	fh_u32 acked_sacked;
+	fh_u32 prior_in_flight;
 };
 
 struct ack_sample {
@@ -82,6 +100,7 @@ struct tcp_congestion_ops {
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	fh_u32 (*min_tso_segs)(struct sock *sk);
+	void (*cong_control)(struct sock *sk, fh_u32 ack, int flag, const struct rate_sample *sample);
 	fh_u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];
 	fh_u32 flags;

@@ -53,7 +53,7 @@ int fh_status(struct bpf_iter__bpf_sk_storage_map *ctx)
 	PRINT(seq, "%llu %llu %u %u %llu %llu %llu %llu %llu ", conn->pace.rtt, conn->to.path.wired, conn->to.path.hops,
 	      conn->pace.variation, conn->pace.average, conn->interval, conn->set_rate, conn->application_rate,
 	      conn->samples);
-	PRINT(seq, "%u %u %u %u %llu\n", tcp->mss_cache, tcp->snd_cwnd, tcp->srtt_us, tcp->total_retrans,
-	      tcp->bytes_acked);
+	PRINT(seq, "%u %u %u %u %llu %u %u\n", tcp->mss_cache, tcp->snd_cwnd, tcp->srtt_us, tcp->total_retrans,
+	      tcp->bytes_acked, conn->burst, conn->ap2.cwnd);
 	return 0;
 }

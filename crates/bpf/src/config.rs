@@ -48,7 +48,8 @@ section! {
     System = "system" {
         /// Name of the namespace; none: that of the caller.
         namespace: Option<String>, Kind::Text, Both("none");
-        /// Devices that take one segment at a time: GSO of one segment, no TSO.
+        /// Devices that take one segment at a time: GSO of one segment, no TSO. Not for `fh_ap2`, whose bursts it would
+        /// take apart.
         devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 0), Both("[]");
         /// `net.ipv4.tcp_tso_rtt_log`.
         tso_rtt_log: Setting, VARIABLE, Both("0");
@@ -68,7 +69,7 @@ section! {
         /// Wireless hops; "ttl": by the time to live of its packets, counted from the next of 30, 32, 64, 128 and 255.
         hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, \
             128 and 255 on")]), Both("ttl");
-        /// Rate of the links.
+        /// Rate of the links; `fh_ap2` takes links below 12 Mbit/s for such as carry one packet in a frame.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
         /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
         links: Vec<Rate>, Kind::List(&rate("1bps", "10Gbps"), 0), Both("[]");
@@ -112,14 +113,14 @@ impl Default for System {
 }
 
 impl Default for Config {
-    /// Without a file: whatever congestion controls of ours are used for is paced as the paper says, over links of 2
-    /// Mbit/s.
+    /// Without a file: TCP-AP is paced as the paper says, over links of 2 Mbit/s, and AP2 knows no rate.
     fn default() -> Config {
         let everywhere = |zero: [u8; 16], v4| Network(if v4 { [0; 4].into() } else { zero.into() }, 0);
         let paced = Destination {
             params: tcp_ap::Params::paper(),
             pacing_v: 1,
             path: Way { rate: Some(Rate::kbps(2_000)), ..Way::default() },
+            link: None,
             gateway: true,
             initial_window: 2,
             wired_hops: 0,
@@ -199,9 +200,10 @@ fn destination(
         let allowed = "the rate of the links as \"2Mbps\", or `links`, a list of rates";
         return Err(Box::new(resolved.problem("rate", Problem::MISSING, allowed)));
     }
+    let link = keys.links.first().copied().or(keys.rate).or(params.link_rate);
     let path = Way { hops: keys.hops.0, rate: keys.rate, links: keys.links, wired: Dur::ZERO };
     let DestinationKeys { to, gateway, wired_hops, initial_window, pacing_v, .. } = keys;
-    Ok((to, Destination { params, pacing_v, path, gateway, initial_window, wired_hops }))
+    Ok((to, Destination { params, pacing_v, path, link, gateway, initial_window, wired_hops }))
 }
 
 /// A whole number, or the one name that may stand in its place.
@@ -284,11 +286,14 @@ mod tests {
             ..tcp_ap::Params::paper()
         };
         let path = Way { hops: Some(4), rate: Some(Rate::kbps(5_500)), ..Way::default() };
-        let expected = Destination { params, pacing_v: 2, path, gateway: false, initial_window: 0, wired_hops: 3 };
+        let link = Some(Rate::kbps(5_500));
+        let expected =
+            Destination { params, pacing_v: 2, path, link, gateway: false, initial_window: 0, wired_hops: 3 };
         assert_eq!(first, &(Network([10, 0, 0, 0].into(), 8), expected));
         let params = tcp_ap::Params { link_rate: None, queue_limit: None, ..tcp_ap::Params::authors_code() };
         let path = Way { links: [2_000, 11_000].map(Rate::kbps).into(), ..Way::default() };
-        let expected = Destination { params, pacing_v: 1, path, gateway: true, initial_window: 2, wired_hops: 0 };
+        let link = Some(Rate::kbps(2_000));
+        let expected = Destination { params, pacing_v: 1, path, link, gateway: true, initial_window: 2, wired_hops: 0 };
         assert_eq!(second, &(Network("fd00::1".parse().unwrap(), 128), expected));
     }
 
@@ -331,7 +336,12 @@ mod tests {
 
     #[test]
     fn without_a_file_everything_is_paced_as_the_paper_says() {
-        let config = Config::default();
+        let mut config = Config::default();
+        for (_, destination) in &mut config.destinations {
+            // A file says the rate for AP2, too.
+            assert_eq!(destination.link.take(), None);
+            destination.link = destination.path.rate;
+        }
         let parsed = ["0.0.0.0/0", "::/0"].map(|to| format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n"));
         assert_eq!(config, parse(&parsed.concat()).unwrap());
     }

@@ -41,8 +41,10 @@ pub struct Connection {
     pub variation: f64,
     /// Smoothed delay over n hops.
     pub delay_s: Option<f64>,
-    /// Between two segments.
+    /// Between two segments, on average if they leave in bursts.
     pub interval_s: Option<f64>,
+    /// Segments that leave together.
+    pub burst: u32,
     /// Payload that may be sent, in bit/s: what follows from the interval, or less if the application wants less.
     pub rate_bps: Option<u64>,
     /// What the application wants it to be at most.
@@ -76,7 +78,7 @@ const STATES: [&str; 12] = [
     "closing",
     "new-syn-recv",
 ];
-const ALGORITHMS: [&str; 3] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic"];
+const ALGORITHMS: [&str; 4] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic", "fh_ap2"];
 
 /// Asks the kernel for connections, again and again.
 #[derive(Debug, Default)]
@@ -149,10 +151,12 @@ fn parse(line: &str, time_s: f64, names: &HashMap<u32, String>) -> Option<Connec
     let mut address = || words.next()?.parse::<IpAddr>().ok();
     let (local, remote) = (address()?, address()?);
     let rest: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    let [rtt, wired, hops, variation, delay, interval, rate, wanted, samples, mss, cwnd, srtt, again, acked] = rest[..]
+    let (tcp, ours) = rest.split_at_checked(14)?;
+    let [rtt, wired, hops, variation, delay, interval, rate, wanted, samples, mss, cwnd, srtt, again, acked] = *tcp
     else {
         return None;
     };
+    let [burst, own_cwnd] = *ours else { return None };
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     let known = |value: u64| (value > 0).then_some(value);
     // The kernel's "no limit" of either width.
@@ -171,11 +175,13 @@ fn parse(line: &str, time_s: f64, names: &HashMap<u32, String>) -> Option<Connec
         variation: variation as f64 / f64::from(ONE),
         delay_s: known(delay).map(seconds),
         interval_s: known(interval).map(seconds),
+        burst: burst as u32,
         rate_bps: known(interval).and(limit(rate)),
         application_rate_bps: limit(wanted),
         samples,
         mss: mss as u32,
-        cwnd: cwnd as u32,
+        // The kernel's may be waiting for room for AP2's burst.
+        cwnd: if own_cwnd > 0 { own_cwnd } else { cwnd } as u32,
         // Eight times the round trip, in us.
         srtt_s: srtt as f64 / 8e6,
         retransmissions: again as u32,
@@ -190,7 +196,7 @@ mod tests {
     #[test]
     fn a_line_of_the_kernel_is_read() {
         let line = "4026531840 1 1 40000 5201 10.0.0.1 10.0.0.5 24500000 0 4 10486 20250000 20655000 70103 \
-                    18446744073709551615 99 1448 4 196000 2 123456";
+                    18446744073709551615 99 1448 4 196000 2 123456 1 0";
         let names = HashMap::from([(4_026_531_840, "n0".to_owned())]);
         let found = parse(line, 1.0, &names).unwrap();
         assert_eq!(
@@ -203,7 +209,7 @@ mod tests {
         );
         assert_eq!((found.hops, found.rate_bps, found.application_rate_bps), (Some(4), Some(560_824), None));
         assert_eq!((found.rtt_s, found.srtt_s, found.interval_s), (Some(0.0245), 0.0245, Some(0.020655)));
-        assert!((found.variation - 0.01).abs() < 1e-4);
+        assert!((found.variation - 0.01).abs() < 1e-4 && found.burst == 1);
         assert_eq!(
             parse(&line.replace("10.0.0.5", "fd00::5"), 1.0, &names).unwrap().remote.to_string(),
             "[fd00::5]:5201"

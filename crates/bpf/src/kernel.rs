@@ -1,8 +1,8 @@
 //! Features of this kernel that the programs need.
 
 use crate::Error;
-use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{Func, Struct};
+use libbpf_rs::btf::types::{Func, FuncProto, Struct};
+use libbpf_rs::btf::{Btf, BtfType};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ pub struct Kernel {
     pub release: String,
     /// Has it CUBIC, for TCP-AP on it?
     pub cubic: bool,
+    /// Does it tell an algorithm that owns the window of each acknowledgement as AP2 reads it?
+    pub control: bool,
     /// Root of the control groups of version 2.
     pub cgroup: PathBuf,
 }
@@ -46,7 +48,8 @@ impl Kernel {
             return Err(lacks("mounted control groups of version 2", why));
         };
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
-        Ok(Kernel { release, cubic: btf.type_by_name::<Func<'_>>("cubictcp_cong_avoid").is_some(), cgroup })
+        let cubic = btf.type_by_name::<Func<'_>>("cubictcp_cong_avoid").is_some();
+        Ok(Kernel { release, cubic, control: tells_acknowledgements(&btf), cgroup })
     }
 
     /// Says so if nobody has tried this on the running kernel.
@@ -55,6 +58,16 @@ impl Kernel {
         let known = TRIED.iter().any(|known| release.strip_prefix(known).is_some_and(|rest| rest.starts_with('.')));
         (!known).then(|| format!("this was not tried on Linux {release}, but on {tried}"))
     }
+}
+
+/// Has `cong_control` socket, acknowledgement, flags and sample? Before Linux 6.10 it had the first and the last.
+fn tells_acknowledgements(btf: &Btf<'_>) -> bool {
+    let function = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops").and_then(|operations| {
+        let member = operations.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
+        let function = btf.type_by_id::<BtfType<'_>>(member.ty)?.next_type()?;
+        FuncProto::try_from(function).ok()
+    });
+    function.is_some_and(|function| function.len() == 4)
 }
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
@@ -90,7 +103,9 @@ mod tests {
 
     #[test]
     fn other_kernels_are_warned_of() {
-        let of = |release: &str| Kernel { release: release.to_owned(), cubic: true, cgroup: PathBuf::new() }.warning();
+        let of = |release: &str| {
+            Kernel { release: release.to_owned(), cubic: true, control: true, cgroup: PathBuf::new() }.warning()
+        };
         assert_eq!(of("6.18.44-x"), None);
         assert!(of("6.1.0").is_some() && of("6.180.1").is_some());
     }

@@ -34,6 +34,8 @@ pub struct Destination {
     pub pacing_v: u32,
     /// The path.
     pub path: Path,
+    /// Rate of its first link, as AP2 takes it; `None`: not known.
+    pub link: Option<Rate>,
     /// Does a gateway tell the wired part of round trips?
     pub gateway: bool,
     /// Window of a new connection, in segments; 0 is the kernel's.
@@ -107,6 +109,7 @@ impl Destination {
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Bytes(params(&self.params, self.pacing_v));
         bytes.0.extend(path(&self.path));
+        bytes.long(self.link.map_or(0, Rate::bps));
         bytes.word(u32::from(self.path.hops.is_none() && self.path.links.is_empty()));
         bytes.word(u32::from(self.gateway));
         bytes.word(self.initial_window);

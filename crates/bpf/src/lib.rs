@@ -1,7 +1,7 @@
-//! Adaptive pacing in the Linux kernel: TCP-AP and RBP as congestion controls that BPF gives to a stock kernel, and
-//! what loads them. Every program of the host then uses them towards the mesh.
+//! Adaptive pacing in the Linux kernel: AP2, TCP-AP and RBP as congestion controls that BPF gives to a stock kernel,
+//! and what loads them. Every program of the host then uses them towards the mesh.
 //!
-//! `include/fourhop_pace.h` has the arithmetic, compiled for the kernel and for the host; `c/` the programs of the
+//! `include/` has the arithmetic, compiled for the kernel and for the host; `c/` the programs of the
 //! kernel, whose heads say what each does. Here is what user space does for them.
 //!
 //! | module | what |

@@ -14,8 +14,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// Name of the table with the state of connections.
 pub(crate) const CONNECTIONS: &str = "fh_connections";
-/// The congestion control that needs the kernel's CUBIC.
-const ON_CUBIC: &str = "fh_ap_cubic";
+/// A congestion control that not each kernel can have: its name, the end of its programs' names, and if this one can.
+type Optional = (&'static str, &'static str, fn(&Kernel) -> bool);
+const OPTIONAL: [Optional; 2] =
+    [("fh_ap_cubic", "_cub", |kernel| kernel.cubic), ("fh_ap2", "_ap2", |kernel| kernel.control)];
 /// Where pinned links are unless the user says otherwise.
 pub const PINS: &str = "/sys/fs/bpf/fourhop";
 /// f_type of the file system of pins (BPF_FS_MAGIC of linux/magic.h).
@@ -62,6 +64,11 @@ pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject
     })
 }
 
+/// What this kernel cannot have.
+fn missing(kernel: &Kernel) -> impl Iterator<Item = Optional> {
+    OPTIONAL.into_iter().filter(|(.., possible)| !possible(kernel))
+}
+
 impl Loaded {
     /// Loads everything: from now on the congestion controls can be used.
     ///
@@ -69,17 +76,15 @@ impl Loaded {
     /// If the kernel refuses; then nothing stays.
     pub fn load(kernel: &Kernel, config: &Config) -> Result<Loaded, Error> {
         let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/cc.bpf.o")), |open| {
-            if !kernel.cubic {
-                open.maps_mut().filter(|map| map.name() == ON_CUBIC).for_each(|mut map| {
+            for (name, part, _) in missing(kernel) {
+                open.maps_mut().filter(|map| map.name() == name).for_each(|mut map| {
                     // It can be refused only after loading.
                     let _ = map.set_autocreate(false);
                 });
-                let on_cubic = |name: &str| name.contains("_cub");
-                open.progs_mut().filter(|program| on_cubic(&program.name().to_string_lossy())).for_each(
-                    |mut program| {
-                        program.set_autoload(false);
-                    },
-                );
+                let belongs = |program: &libbpf_rs::OpenProgramMut<'_>| program.name().to_string_lossy().contains(part);
+                open.progs_mut().filter(belongs).for_each(|mut program| {
+                    program.set_autoload(false);
+                });
             }
         })?;
         let mut loaded = Loaded { links: Vec::new(), object };
@@ -96,7 +101,7 @@ impl Loaded {
         }
         for mut map in loaded.object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
             let name = map.name().to_string_lossy().into_owned();
-            if name == ON_CUBIC && !kernel.cubic {
+            if missing(kernel).any(|(missing, ..)| missing == name) {
                 continue;
             }
             let link = map.attach_struct_ops().tried(format!("the congestion control {name} cannot be registered"))?;

@@ -23,7 +23,7 @@ mod program {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
-    /// Adaptive pacing for the kernel's TCP: TCP-AP and RBP as congestion controls by BPF.
+    /// Adaptive pacing for the kernel's TCP: AP2, TCP-AP and RBP as congestion controls by BPF.
     #[derive(Parser)]
     #[command(name = "fourhop-cc", version)]
     struct Line {
@@ -33,7 +33,7 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Load fh_tcp_ap, fh_rbp and fh_ap_cubic until a signal, or with --pin until `unload`.
+        /// Load fh_ap2, fh_tcp_ap, fh_rbp and fh_ap_cubic until a signal, or with --pin until `unload`.
         Load(LoadLine),
         /// Unload the programs and restore the settings. Running connections go on.
         Unload,
@@ -48,7 +48,7 @@ mod program {
 
     #[derive(Args)]
     struct LoadLine {
-        /// Parameters by destination, in TOML; default: those of the TCP-AP paper, with links of 2 Mbit/s.
+        /// Parameters by destination, in TOML; default: links of 2 Mbit/s for TCP-AP and RBP, unknown ones for AP2.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         /// Pin the programs in this folder of a BPF file system, and return.
@@ -86,7 +86,7 @@ mod program {
         #[arg(long, value_name = "NAME")]
         netns: Option<String>,
         /// Use this congestion control on the route.
-        #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_tcp_ap")]
+        #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_ap2")]
         set: Option<String>,
         /// Initial window of its connections, in segments; 0: the kernel's.
         #[arg(long, value_name = "SEGMENTS", default_value_t = 2, requires = "set")]
@@ -109,13 +109,13 @@ mod program {
         let config = line.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)?;
         if line.config.is_none() {
             eprintln!(
-                "warning: no --config: every link counts as one of 2 Mbit/s, and faster ones carry less than they could"
+                "warning: no --config: fh_tcp_ap and fh_ap_cubic take every link for one of 2 Mbit/s; fh_ap2 does not"
             );
         }
         if let Some(rate) = config.too_fast() {
             eprintln!(
-                "warning: rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure \
-                    whether it helps",
+                "warning: rate: found links of {} Mbit/s: use fh_ap2 there; fh_tcp_ap and fh_ap_cubic are for 802.11b, \
+                    up to 11 Mbit/s",
                 rate.bps() / 1_000_000
             );
         }
@@ -243,6 +243,7 @@ mod program {
             "hops",
             "var %",
             "interval ms",
+            "burst",
             "kbit/s",
             "cwnd",
             "again",
@@ -259,6 +260,7 @@ mod program {
                 or_dash(c.hops.map(|hops| hops.to_string())),
                 format!("{:.1}", c.variation * 100.0),
                 millis(c.interval_s),
+                c.burst.to_string(),
                 or_dash(c.rate_bps.map(|bps| format!("{:.1}", bps as f64 / 1e3))),
                 c.cwnd.to_string(),
                 c.retransmissions.to_string(),

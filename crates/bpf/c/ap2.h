@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
+/*
+ * AP2 as a congestion control that owns window and rate; recovery and retransmissions are the kernel's.
+ *
+ * A burst is what min_tso_segs lets the kernel hand down as one buffer, and the kernel spaces buffers by their length. That a burst
+ * waits until the window has room for all of it is said by the window that the kernel sees: it is no larger than what is in flight
+ * until then.
+ */
+#ifndef FOURHOP_AP2_PROGRAMS_H
+#define FOURHOP_AP2_PROGRAMS_H
+
+enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
+enum { TCP_CA_CWR = 2, TCP_CA_LOSS = 4 };
+
+static inline fh_u32 in_flight(const struct tcp_sock *tcp)
+{
+	return tcp->packets_out - tcp->sacked_out - tcp->lost_out + tcp->retrans_out;
+}
+
+/* The window as it is, or as long as a burst has no room closed. What is lost goes again whatever the room is. */
+static inline void open_window(struct tcp_sock *tcp, const struct fh_connection *conn)
+{
+	fh_u32 out = in_flight(tcp), cwnd = conn->ap2.cwnd, mss = tcp->mss_cache ? tcp->mss_cache : 1;
+	fh_u32 waiting = (tcp->write_seq - tcp->snd_nxt + mss - 1) / mss;
+	fh_u32 wanted = waiting < conn->ap2.burst ? waiting : conn->ap2.burst;
+	int closed = out && !tcp->lost_out && wanted && out + wanted > cwnd;
+
+	if (closed)
+		cwnd = out;
+	if (tcp->snd_cwnd != cwnd)
+		tcp->snd_cwnd = cwnd;
+}
+
+/* What follows from the algorithm's state, for the kernel and for `status`. */
+static inline void follow(struct sock *sk, struct fh_connection *conn)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	fh_u64 rate;
+
+	open_window(tcp, conn);
+	conn->application_rate = sk->sk_max_pacing_rate;
+	conn->burst = conn->ap2.burst;
+	conn->interval = conn->ap2.interval;
+	conn->pace.rtt = conn->ap2.newest * 1000;
+	if (!conn->interval)
+		return;
+	rate = fh_rate(conn->interval, tcp->mss_cache);
+	if (rate > conn->application_rate)
+		rate = conn->application_rate;
+	conn->set_rate = rate;
+	sk->sk_pacing_rate = rate;
+}
+
+SEC("struct_ops")
+void fh_init_ap2(fh_u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	struct fh_connection *conn = begin(sk, FH_AP2);
+
+	if (!conn) {
+		/* To elsewhere: nothing is known but what packets tell. */
+		conn = bpf_sk_storage_get(&fh_connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+		if (!conn)
+			return;
+		conn->algorithm = FH_AP2;
+		conn->to.hops_by_ttl = 1;
+	}
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	conn->delivered = tcp->delivered;
+	conn->lost = tcp->lost;
+	fh_ap2_begin(&conn->ap2, tcp->tcp_mstamp * 1000, (fh_u64)tcp->srtt_us * 125, tcp->snd_cwnd);
+	conn->ap2.round_delivered = conn->delivered;
+	follow(sk, conn);
+}
+
+SEC("struct_ops")
+void fh_control_ap2(fh_u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	const struct rate_sample *sample = (const struct rate_sample *)ctx[3];
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	struct fh_connection *conn = connection(sk);
+	struct fh_delivered ack = {};
+	long rtt = sample->rtt_us;
+
+	/* Before the first data, or without memory: the window stays as it is. */
+	if (!conn)
+		return;
+	conn->samples++;
+	conn->delivered += (fh_u32)(tcp->delivered - (fh_u32)conn->delivered);
+	fh_ap2_lost(&conn->ap2, tcp->lost - conn->lost);
+	conn->lost = tcp->lost;
+	/* The kernel does not keep with a segment what was in flight as it left: this and the last round's most are near. */
+	if (conn->ap2.round_at != conn->peak_round) {
+		conn->peak_round = conn->ap2.round_at;
+		conn->peak_before = conn->peak;
+		conn->peak = 0;
+	}
+	if (sample->prior_in_flight > conn->peak)
+		conn->peak = sample->prior_in_flight;
+	ack.now = tcp->tcp_mstamp * 1000;
+	ack.total = conn->delivered;
+	ack.prior = conn->delivered - (fh_u32)(tcp->delivered - sample->prior_delivered);
+	ack.rtt = rtt > 0 ? (fh_u64)rtt * 1000 : 0;
+	ack.acked = sample->acked_sacked;
+	ack.in_flight = conn->peak > conn->peak_before ? conn->peak : conn->peak_before;
+	ack.has_data = sample->prior_mstamp != 0;
+	ack.cwnd_limited = sample->prior_in_flight >= conn->ap2.cwnd;
+	fh_ap2_learn(&conn->ap2, conn->to.link, conn->to.path.hops);
+	fh_ap2_ack(&conn->ap2, &ack);
+	follow(sk, conn);
+}
+
+SEC("struct_ops")
+void fh_state_ap2(fh_u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	struct fh_connection *conn = connection(sk);
+
+	if (!conn)
+		return;
+	/* Congestion without a loss: a mark, once a window, or a full queue of this host. */
+	if (ctx[1] == TCP_CA_CWR)
+		fh_ap2_mark(&conn->ap2);
+	else if (ctx[1] == TCP_CA_LOSS)
+		fh_ap2_timeout(&conn->ap2, in_flight(tcp));
+	else
+		return;
+	follow(sk, conn);
+}
+
+/* The kernel asks before it sends. */
+SEC("struct_ops")
+fh_u32 fh_burst_ap2(fh_u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	struct fh_connection *conn = connection(sk);
+
+	if (!conn)
+		return 1;
+	open_window((struct tcp_sock *)sk, conn);
+	return conn->ap2.burst;
+}
+
+/* The window of `fh_control_ap2` counts, not this. */
+SEC("struct_ops")
+fh_u32 fh_undo_ap2(fh_u64 *ctx)
+{
+	return ((struct tcp_sock *)ctx[0])->snd_cwnd;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops fh_ap2 = {
+	.init = (void *)fh_init_ap2,
+	.release = (void *)fh_release,
+	.ssthresh = (void *)fh_ssthresh,
+	.set_state = (void *)fh_state_ap2,
+	.cong_control = (void *)fh_control_ap2,
+	.min_tso_segs = (void *)fh_burst_ap2,
+	.undo_cwnd = (void *)fh_undo_ap2,
+	.flags = FH_FLAGS,
+	.name = "fh_ap2",
+};
+
+#endif

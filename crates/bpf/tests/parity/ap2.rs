@@ -1,0 +1,230 @@
+//! AP2: random connections by `fourhop_cc`, and the same by the header, on the host and in the kernel.
+
+use crate::samples::Random;
+use fourhop_cc::ap2::Ap2;
+use fourhop_cc::rate::{Lost, RateSample};
+use fourhop_cc::{CaState, CongestionControl, Hint, Params, View, Window};
+use fourhop_units::{Dur, Rate, Time};
+use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
+use std::io::Write;
+
+/// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
+const STATE: usize = 18;
+const EVENT: usize = 9;
+/// `FH_BATCH`.
+const BATCH: usize = 1024;
+
+// The body is in c/event.h. It keeps no pointer, and writes to the state alone, which is as long as STATE says.
+unsafe extern "C" {
+    safe fn fh_ap2_event(ap2: &mut [u64; STATE], event: &[u64; EVENT]) -> i32;
+}
+
+/// Words of two 32-bit numbers, the first in front.
+fn pair(first: u32, second: u32) -> u64 {
+    let bytes: Vec<u8> = first.to_ne_bytes().into_iter().chain(second.to_ne_bytes()).collect();
+    u64::from_ne_bytes(bytes.try_into().expect("eight"))
+}
+
+/// What a state says: window, burst, interval and newest round trip.
+type Told = (u32, u32, Option<Dur>, Option<Dur>);
+
+fn told(state: &[u64; STATE]) -> Told {
+    let [a, b, c, d, e, f, g, h] = state[16].to_ne_bytes();
+    let some = |nanos: u64| Some(nanos).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
+    let (cwnd, burst) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
+    (cwnd, burst, some(state[15]), some(state[1] * 1_000))
+}
+
+/// A connection by `fourhop_cc`.
+#[derive(Debug)]
+struct Connection {
+    ap2: Ap2,
+    window: Window,
+    now: u64,
+    delivered: u64,
+    /// Round trips are about this long, in ns, and so much longer.
+    base: u64,
+    spread: u64,
+}
+
+impl Connection {
+    /// Any window, path and round trip; and the event that begins it.
+    fn draw(random: &mut Random) -> (Connection, [u64; EVENT]) {
+        let ap2 = Ap2::new(&Params::new());
+        let cwnd = 1 + random.log(5) as u32;
+        let window = Window { cwnd, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None, burst: 1 };
+        let base = 1_000 * (1 + random.log(27));
+        let spread = 1 + random.log(38) % (4 * base);
+        let mut connection = Connection { ap2, window, now: random.log(50), delivered: 0, base, spread };
+        let srtt = random.maybe(|random| connection.round_trip(random));
+        let view = View { srtt: srtt.map(Dur::from_nanos), ..connection.view(0) };
+        connection.ap2.init(&mut connection.window, &view);
+        let begin = [0, u64::from(cwnd), 0, connection.now, 0, 0, srtt.unwrap_or(0), 0, 0];
+        (connection, begin)
+    }
+
+    fn round_trip(&self, random: &mut Random) -> u64 {
+        let nanos = if random.below(40) == 0 { random.log(40) } else { self.base + random.below(self.spread) };
+        // The kernel's are whole microseconds.
+        1_000 * (1 + nanos / 1_000)
+    }
+
+    fn view(&self, in_flight: u32) -> View {
+        View {
+            now: Time::from_nanos(self.now),
+            in_flight,
+            window: self.window.cwnd,
+            snd_wnd: 10,
+            mss: 1_460,
+            srtt: None,
+            min_rtt: None,
+            rto: Dur::from_secs(1),
+            state: CaState::Open,
+        }
+    }
+
+    /// Something happens; the event says what.
+    fn next(&mut self, random: &mut Random) -> [u64; EVENT] {
+        let view = self.view(0);
+        match random.below(100) {
+            0..3 => {
+                let segments = 1 + random.below(10) as u32;
+                let lost = Lost { tx_in_flight: 1, lost: 1, is_app_limited: false, total_delivered: self.delivered };
+                (0..segments).for_each(|_| self.ap2.on_lost(&mut self.window, &view, &lost));
+                [2, u64::from(segments), 0, 0, 0, 0, 0, 0, 0]
+            }
+            3 => {
+                let mark = Lost { tx_in_flight: 1, lost: 0, is_app_limited: false, total_delivered: self.delivered };
+                self.ap2.on_mark(&mut self.window, &view, &mark);
+                [3, 0, 0, 0, 0, 0, 0, 0, 0]
+            }
+            4 => {
+                let in_flight = random.log(6) as u32;
+                let view = self.view(in_flight);
+                self.ap2.on_state(&mut self.window, &view, CaState::Loss);
+                [4, u64::from(in_flight), 0, 0, 0, 0, 0, 0, 0]
+            }
+            5 => {
+                let (link, hops) = (1_000 + random.log(34), 1 + random.log(9) as u32);
+                let rate = Rate::from_bps(link).expect("above zero");
+                self.ap2.on_hint(&mut self.window, &view, Hint::LinkRate(rate));
+                self.ap2.on_hint(&mut self.window, &view, Hint::HopCount(hops));
+                [5, u64::from(hops), link, 0, 0, 0, 0, 0, 0]
+            }
+            _ => self.acknowledge(random),
+        }
+    }
+
+    fn acknowledge(&mut self, random: &mut Random) -> [u64; EVENT] {
+        // About a round trip and a window make a round, now and then a silence.
+        let window = u64::from(self.window.cwnd);
+        self.now += if random.below(200) == 0 { random.log(38) } else { random.below(2 + 2 * self.base / window) };
+        let newly_acked = if random.below(20) == 0 { random.log(12) } else { random.below(4) } as u32;
+        self.delivered += u64::from(newly_acked);
+        let prior_delivered = self.delivered.saturating_sub(random.below(2 * window + 1));
+        let (has_data, cwnd_limited) = (random.below(8) != 0, random.below(2) == 0);
+        let rtt = random.maybe(|random| self.round_trip(random));
+        let tx_in_flight = random.below(2 * window) as u32;
+        let sample = RateSample {
+            has_data,
+            prior_delivered,
+            tx_in_flight,
+            newly_acked,
+            total_delivered: self.delivered,
+            rtt: rtt.map(Dur::from_nanos),
+            cwnd_limited,
+            ..RateSample::default()
+        };
+        let view = self.view(0);
+        self.ap2.on_rate(&mut self.window, &view, &sample);
+        let counts = pair(newly_acked, tx_in_flight);
+        let flags = pair(u32::from(has_data), u32::from(cwnd_limited));
+        [1, 0, 0, self.now, self.delivered, prior_delivered, rtt.unwrap_or(0), counts, flags]
+    }
+
+    fn expected(&self) -> Told {
+        (self.window.cwnd, self.window.burst, self.window.pacing, self.ap2.measurements().rtt)
+    }
+}
+
+/// How the windows went: the test means something if they both grew and were held.
+#[derive(Default)]
+struct Seen {
+    compared: usize,
+    large: usize,
+    bursts: usize,
+}
+
+impl Seen {
+    fn compare(&mut self, found: Told, connection: &Connection, event: &[u64; EVENT]) {
+        assert_eq!(found, connection.expected(), "after {event:?}, {connection:?}");
+        self.note(found);
+    }
+
+    fn note(&mut self, found: Told) {
+        self.compared += 1;
+        self.large += usize::from(found.0 > 20);
+        self.bursts += usize::from(found.1 > 2);
+    }
+
+    fn end(&self, wanted: usize) {
+        let &Seen { compared, large, bursts } = self;
+        assert!(compared >= wanted && large > compared / 20 && large < compared * 19 / 20, "{large} of {compared}");
+        assert!(bursts > compared / 20, "{bursts} of {compared}");
+    }
+}
+
+#[test]
+fn a_million_events_make_the_same_windows_and_bursts() {
+    let (mut random, mut seen) = (Random(5), Seen::default());
+    while seen.compared < 1_000_000 {
+        let (mut connection, begin) = Connection::draw(&mut random);
+        let mut state = [0; STATE];
+        fh_ap2_event(&mut state, &begin);
+        seen.compare(told(&state), &connection, &begin);
+        for _ in 0..500 {
+            let event = connection.next(&mut random);
+            fh_ap2_event(&mut state, &event);
+            seen.compare(told(&state), &connection, &event);
+        }
+    }
+    seen.end(1_000_000);
+}
+
+/// With root's rights here, or not at all.
+#[test]
+fn a_hundred_thousand_events_make_the_same_under_the_kernels_compiler() {
+    let object = ObjectBuilder::default()
+        .open_memory(include_bytes!(concat!(env!("OUT_DIR"), "/parity.bpf.o")))
+        .and_then(|object| object.load());
+    let object = match object {
+        Err(error) if error.kind() == libbpf_rs::ErrorKind::PermissionDenied => {
+            let _ = writeln!(std::io::stderr(), "SKIPPED the kernel's AP2: loading programs needs root: {error}");
+            return;
+        }
+        other => other.expect("a kernel as new as README says loads it"),
+    };
+    let exchange = object.maps().find(|map| map.name() == "fh_ap2_exchanges").expect("the object has it");
+    let program = object.progs_mut().find(|program| program.name() == "fh_parity_ap2").expect("the object has it");
+    let (mut random, mut seen) = (Random(6), Seen::default());
+    while seen.compared < 100_000 {
+        let (mut connection, begin) = Connection::draw(&mut random);
+        let mut expected = vec![(begin, connection.expected())];
+        expected.extend((1..BATCH).map(|_| (connection.next(&mut random), connection.expected())));
+        let head = [[0; STATE].as_slice(), &[BATCH as u64]].concat();
+        let words = head.into_iter().chain(expected.iter().flat_map(|(event, _)| *event));
+        let mut bytes: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
+        let after = bytes.len();
+        bytes.resize(after + 8 * STATE * BATCH, 0);
+        exchange.update(&0_u32.to_ne_bytes(), &bytes, MapFlags::ANY).expect("as long as the kernel's");
+        let ran = program.test_run(ProgramInput::default()).expect("it can be run");
+        assert_eq!(ran.return_value, 0);
+        let bytes = exchange.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).expect("it is there").expect("it is there");
+        for ((event, expected), state) in expected.iter().zip(bytes[after..].chunks(8 * STATE)) {
+            let found = told(&crate::samples::words(state));
+            assert_eq!(found, *expected, "after {event:?}");
+            seen.note(found);
+        }
+    }
+    seen.end(100_000);
+}

@@ -148,7 +148,7 @@ def test_a_trace_without_some_of_its_tables_can_be_seen(made: Path) -> None:
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match=r"no meta.json here: name the folder of a trace"):
+    with pytest.raises(FourhopError, match=r"found no meta.json; name the folder of a trace"):
         Tables(tmp_path)
     (tmp_path / "meta.json").write_text("{")
     with pytest.raises(FourhopError, match=r"meta.json: cannot be read"):
@@ -359,7 +359,7 @@ def test_the_command_writes_a_page_and_refuses_what_cannot_be(made: Path, tmp_pa
     assert written.returncode == 0, written.stderr
     assert written.stdout == f"page: {tmp_path / 'page.html'}\n"
     for arguments, words in (
-        ((tmp_path / "none",), "no meta.json here"),
+        ((tmp_path / "none",), "found no meta.json"),
         ((made, "--seed", "3"), "allowed: with a scenario"),
         ((made / "meta.json", "--live"), "name the folder of a running trace"),
         ((made, "--html", tmp_path / "x.html", "--live"), "--html and --live: found 2, allowed: one of them"),

@@ -94,25 +94,25 @@ def test_buttons_step_to_losses_drops_time_outs_and_routes(browser: Chromium, pa
     for step, time, said in (
         ("loss", 16 * MS + 667, "Loss at node-1, 0.016001 s: collision, file </script>."),
         ("drop", 1600 * MS, "Drop at node-1, 1.600000 s: data-retry-limit, file </script>."),
-        ("route", 1700 * MS, "Change of a route at node-0, 1.700000 s."),
-        ("timeout", 2000 * MS, "Time-out at node-0, 2.000000 s, file </script>."),
+        ("route", 1700 * MS, "Route change at node-0, 1.700000 s."),
+        ("timeout", 2000 * MS, "Timeout at node-0, 2.000000 s, file </script>."),
     ):
         browser.js(f"document.querySelector('[data-step={step}]').click()")
         browser.wait(f"fourhop.model.t === {time}")
         assert browser.js("document.getElementById('say').textContent") == said
         settled(browser)
     browser.js("document.querySelector('[data-step=timeout]').click()")
-    browser.wait("document.getElementById('say').textContent === 'There is no further time-out.'")
+    browser.wait("document.getElementById('say').textContent === 'No later timeout in this trace.'")
 
 
 def test_details_are_headers_way_and_delay(browser: Chromium, page: Path) -> None:
     show(browser, page, "from=0&to=50000000&t=31000000&frame=3")
-    browser.wait("document.getElementById('facts').textContent.includes('Its way')")
+    browser.wait("document.getElementById('facts').textContent.includes('Path')")
     facts = browser.js("document.getElementById('facts').innerText")
     for line in (
         "DATA from node-1 to node-2", "wlan.fc.type_subtype\n0x0020, data", "wlan.seq\n7", "wlan.duration\n300 µs",
         "ip.src\nnode-0", "tcp.seq_raw\n1", "tcp.len\n1460 bytes", "node-2\treceived\t-60.0 dBm", "node-0\toverheard",
-        "28.5 ms in all: 3.5 ms in queues, 25 ms for the medium. Longest at node-0: 18.5 ms",
+        "Total 28.5 ms: 3.5 ms in queues, 25 ms for medium access. Longest at node-0: 18.5 ms",
     ):  # fmt: skip
         assert line in facts, facts
     show(browser, page, "from=0&to=50000000&t=1600000000&packet=2")

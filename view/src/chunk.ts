@@ -1,19 +1,20 @@
-// What happened in a span of time, with what is looked up again and again while it is drawn.
+// The events of a span of time, with the lookups that drawing needs.
 
 import { bisect } from "./search";
 import type { Frames, Head, Packets, Receptions, States } from "./types";
 
-/** Whether a fate of a copy, by its name, says that it was lost. */
+/** Whether the fate of a copy means that it was lost. */
 export function isLoss(fate: string): boolean {
   return fate !== "received" && fate !== "overheard";
 }
 
 export class Chunk {
-  /** The longest frame: how far before an instant those begin that are on the air at it. */
+  /** The longest frame: frames on the air at an instant began at most this long before it. */
   private readonly longest: number;
-  /** What became of the frame of a row at the node that it is for, as a code; -1: it is for all, or its copy is not here. */
+  /** Fate of the frame in each row at its destination, as a code; -1: broadcast, or its copy is not here. */
   readonly fate: Int8Array;
-  /** Copies that were lost in this span, in order of their ends, and the rows of their frames: `mine` at the node the frame is for. */
+  /** Copies lost in this span, in order of their ends, and the rows of their frames; `mine` marks losses at the
+   * destination. */
   readonly losses: { end: number; row: number; frame: number; mine: boolean }[] = [];
   private readonly ends: number[];
 
@@ -38,7 +39,7 @@ export class Chunk {
       if (of === undefined) continue;
       const mine = frames.dst[of] === node[at];
       if (mine) this.fate[of] = code;
-      // That a frame is too weak for a node, or that the node sends, is no news where nobody meant it.
+      // At other nodes, a weak frame or a busy transmitter is no event worth showing.
       if (!lost[code] || !(mine || code === collision) || end[at]! < 0 || end[at]! >= t1 - t0) continue;
       this.losses.push({ end: end[at]!, row: at, frame: of, mine });
     }

@@ -1,4 +1,4 @@
-// Buttons, keys and the mouse: everything that a person does to the view. Everything is done by keys, too.
+// Buttons, keys and the mouse. Every action has a key.
 
 import { png, save, svg } from "./export";
 import { LEFT, type Lanes } from "./lanes";
@@ -13,8 +13,8 @@ import type { Sequence } from "./sequence";
 import { DROP, LOSS, ROUTE, TIMEOUT, type Trace } from "./trace";
 
 const STEPS: Record<string, number> = { loss: LOSS, drop: DROP, timeout: TIMEOUT, route: ROUTE };
-const WORDS = ["loss", "drop", "time-out", "change of a route"];
-/** A span in which a single exchange can be seen. */
+const WORDS = ["loss", "drop", "timeout", "route change"];
+/** The narrowest span: a single frame exchange fills it. */
 const NEAR = 3e7;
 
 interface Panels { run: Run; map: MapView; lanes: Lanes; sequence: Sequence; plots: Plots }
@@ -80,7 +80,7 @@ export class Controls {
     this.letGo();
   }
 
-  /** What the mouse has pressed does not keep the keys: Space plays afterwards. Who comes by Tab stays where it is. */
+  /** A button clicked with the mouse gives up the focus, so that Space plays. Focus set by Tab stays. */
   private letGo(): void {
     const bar = by("bar");
     let pointed = false;
@@ -95,14 +95,14 @@ export class Controls {
     });
   }
 
-  /** Along the strip of the whole run, the instant goes where the pointer is. */
+  /** Dragging on the strip of the whole run moves the current time. */
   private scrub(): void {
     const { runCanvas } = this.canvases;
     const { model, panels } = this;
     const go = (event: PointerEvent) => {
       model.playing &&= model.follow;
       const t = Math.round(panels.run.at(event.offsetX, runCanvas.clientWidth));
-      // The span goes along, with the instant in its middle.
+      // The span follows, with the current time in its middle.
       if (t < model.from || t > model.to) model.window(t - model.width / 2, t + model.width / 2);
       model.seek(t);
     };
@@ -115,7 +115,7 @@ export class Controls {
     });
   }
 
-  /** The flows there are; those of programs come while an emulation runs. */
+  /** Fills the list of flows; flows of programs appear while an emulation runs. */
   flows(): void {
     const { model, trace } = this;
     const list = by<HTMLSelectElement>("flow");
@@ -129,7 +129,7 @@ export class Controls {
     by("say").textContent = text;
   }
 
-  /** Brings buttons and the address up to date. */
+  /** Updates buttons and the address. */
   show(): void {
     const { model } = this;
     const put = (id: string, value: string) => {
@@ -153,7 +153,7 @@ export class Controls {
     strip.setAttribute("aria-valuetext", `${instant(model.t, 1e6)} s`);
     say("span", `of ${duration(model.width)} shown`);
     if (this.trace.trouble) this.say(this.trace.trouble);
-    // Browsers refuse an address that changes with every picture.
+    // Browsers refuse an address that changes with every frame drawn.
     clearTimeout(this.telling);
     this.telling = window.setTimeout(() => this.tell(), 150);
   }
@@ -165,16 +165,16 @@ export class Controls {
     try {
       history.replaceState(null, "", `#${this.hash}`);
     } catch {
-      // A page inside another one may not be allowed to; the link button still works.
+      // An embedded page may not be allowed to; the link button still works.
     }
   }
 
   live(): void {
     this.model.follow = true;
-    by("play").title = "Follow what comes, or stay (Space)";
+    by("play").title = "Follow the live trace, or pause (Space)";
   }
 
-  /** Light or dark; null: as the system says. */
+  /** Light or dark; null: the system's setting. */
   scheme(dark: boolean | null): void {
     const root = document.documentElement;
     const chosen = dark ?? matchMedia("(prefers-color-scheme: dark)").matches;
@@ -198,18 +198,18 @@ export class Controls {
   private tick(now: number): void {
     const { model } = this;
     if (!model.playing || model.follow) return;
-    // A picture that took long does not make time jump.
+    // After a slow frame, time does not jump.
     const passed = Math.min(now - this.last, 100);
     this.last = now;
     model.t = Math.min(model.span[1], model.t + passed * 1e6 * model.speed);
-    // The axis stands while the instant runs over it, and is turned like a page.
+    // The axis stays until the current time leaves it, then turns a page.
     if (model.t < model.from || model.t > model.from + 0.95 * model.width) {
       const from = model.t - 0.05 * model.width;
       model.window(from, from + model.width);
     }
     if (model.t >= model.span[1]) model.playing = false;
     model.changed();
-    // What comes next is read before it is needed.
+    // Read ahead.
     void this.trace.load(this.trace.chunkOf(model.t + this.trace.head.chunks.length));
     requestAnimationFrame((next) => this.tick(next));
   }
@@ -219,7 +219,7 @@ export class Controls {
     await trace.whole();
     const at = trace.step([what], model.t, forward, model.only ? model.flow : -1);
     if (at === null) {
-      this.say(`There is no ${forward ? "further" : "earlier"} ${WORDS[what]}.`);
+      this.say(`No ${forward ? "later" : "earlier"} ${WORDS[what]} in this trace.`);
       return;
     }
     const { events, head } = trace;
@@ -236,7 +236,7 @@ export class Controls {
       `${instant(time, 1e6)} s${reason >= 0 ? `: ${names[reason]!}` : ""}${flow}.`);
   }
 
-  /** The next or last frame of the chosen node. */
+  /** The next or previous frame of the chosen node. */
   private async frame(forward: boolean): Promise<void> {
     const { model, trace } = this;
     for (let at = trace.chunkOf(model.t), tried = 0; at >= 0 && at < trace.head.chunks.rows.length && tried < 50; at += forward ? 1 : -1, tried++) {
@@ -254,7 +254,7 @@ export class Controls {
         return;
       }
     }
-    this.say(`${trace.head.nodes[model.node]!.name} sends nothing ${forward ? "more" : "before"} nearby.`);
+    this.say(`${trace.head.nodes[model.node]!.name} sends no ${forward ? "later" : "earlier"} frame near this time.`);
   }
 
   private async packet(): Promise<void> {
@@ -267,7 +267,7 @@ export class Controls {
     }
   }
 
-  /** What zooming by key leaves in place: the instant, if it is visible. */
+  /** The fixed point of zooming by key: the current time, if it is visible. */
   private about(): number {
     const { t, from, to } = this.model;
     return t >= from && t <= to ? t : (from + to) / 2;
@@ -386,7 +386,7 @@ export class Controls {
     const link = `${location.href.split("#")[0]}#${this.model.address()}`;
     try {
       await navigator.clipboard.writeText(link);
-      this.say("The link to this view is copied.");
+      this.say("Link to this view copied.");
     } catch {
       this.say(link);
     }

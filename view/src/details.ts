@@ -1,5 +1,5 @@
-// What is known of the frame or packet that was selected: its headers by the names that tshark uses, who received it, the way of
-// its packet, and where the time went.
+// Details of the selected frame or packet: its headers by tshark's names, its receivers, the path of its packet, and
+// where the time went.
 
 import type { Chunk } from "./chunk";
 import { duration, instant, type Model } from "./model";
@@ -70,7 +70,7 @@ export class Details {
 
   private hint(): HTMLElement {
     const made = document.createElement("p");
-    made.textContent = "Choose a frame: in the time lines, on the map, in the sequence diagram, or with the keys “.” and “,”.";
+    made.textContent = "Select a frame in the time lines, on the map or in the sequence diagram, or press “.” or “,”.";
     return made;
   }
 
@@ -87,7 +87,7 @@ export class Details {
 
   private async frame(id: number): Promise<HTMLElement[] | null> {
     const where = await this.found(id);
-    if (!where) return [list([["frame", `${id} is not near this instant`]])];
+    if (!where) return [list([["frame", `${id} is not near the current time`]])];
     const [chunk, row] = where;
     const { head } = this.trace;
     const { frames } = chunk;
@@ -104,12 +104,12 @@ export class Details {
       ["wlan_radio.data_rate", `${frames.rate[row]! / 1e6} Mbit/s`],
       ["wlan_radio.duration", duration(end - start)],
       ["wlan.fc.type_subtype", mpdus > 0 ? "0x0028, QoS data" : types[kind] ?? kind],
-      ...(mpdus > 1 ? [["MPDUs", `${mpdus}, of which the first is described`] as Row] : []),
+      ...(mpdus > 1 ? [["MPDUs", `${mpdus}; these are the headers of the first`] as Row] : []),
       ["wlan.ra", node(frames.dst[row]!)],
       ...(kind === "data" || kind === "rts" ? [["wlan.ta", node(frames.node[row]!)] as Row] : []),
       ["wlan.duration", `${Math.ceil(frames.nav[row]! / 1000)} µs`],
       ...(kind.startsWith("block") ? [["wlan.fixed.ssc.sequence", String(frames.seq[row]!)] as Row] : []),
-      ...(kind === "data" ? [["wlan.seq", String(frames.seq[row]!)] as Row, ["wlan.fc.retry", frames.retry[row]! > 0 ? "1, sent before" : "0"] as Row] : []),
+      ...(kind === "data" ? [["wlan.seq", String(frames.seq[row]!)] as Row, ["wlan.fc.retry", frames.retry[row]! > 0 ? "1, a retransmission" : "0"] as Row] : []),
     ];
     const parts: HTMLElement[] = [
       heading(`${frameName(head, frames, row)} from ${node(frames.node[row]!)} to ${node(frames.dst[row]!)}`), list(wlan),
@@ -117,14 +117,14 @@ export class Details {
     const packet = frames.packet[row]!;
     const steps = packet >= 0 ? await this.trace.way(packet, start) : [];
     if (kind === "data" && steps[0]) parts.push(this.headers(steps[0]));
-    parts.push(heading("At every node"), this.receptions(chunk, row, id));
+    parts.push(heading("Reception at each node"), this.receptions(chunk, row, id));
     if (steps.length) parts.push(...this.way(steps, frames.node[row]!));
     return parts;
   }
 
   private async packet(id: number): Promise<HTMLElement[] | null> {
     const steps = await this.trace.way(id, this.model.t);
-    if (!steps[0]) return [list([["packet", `${id} is not near this instant`]])];
+    if (!steps[0]) return [list([["packet", `${id} is not near the current time`]])];
     return [heading(`Packet ${id}`), this.headers(steps[0]), ...this.way(steps, -1)];
   }
 
@@ -150,7 +150,7 @@ export class Details {
       if (receptions.node[at] === frames.dst[row]) meant = rows.length;
       rows.push([nodeName(head, receptions.node[at]!), head.names.fate[receptions.fate[at]!]!, `${receptions.power[at]!.toFixed(1)} dBm`]);
     }
-    return table(["node", "what became of it", "power"], rows, (at) => at === meant);
+    return table(["node", "outcome", "power"], rows, (at) => at === meant);
   }
 
   /** The way of a packet, and of each hop how long it waited behind others, for the medium with all attempts, and was on the air. */
@@ -176,17 +176,17 @@ export class Details {
     if (hops.length) {
       const sum = (what: "queue" | "medium") => hops.reduce((all, hop) => all + hop[what], 0);
       const worst = hops.reduce((one, other) => (other.queue + other.medium > one.queue + one.medium ? other : one));
-      const mostly = worst.queue > worst.medium ? "behind others in its queue" : "for the medium, with all attempts";
+      const mostly = worst.queue > worst.medium ? "in its queue" : "for medium access, retries included";
       const words = document.createElement("p");
-      words.textContent = `${duration(total)} in all: ${duration(sum("queue"))} in queues, ${duration(sum("medium"))} for the medium. ` +
+      words.textContent = `Total ${duration(total)}: ${duration(sum("queue"))} in queues, ${duration(sum("medium"))} for medium access. ` +
         `Longest at ${nodeName(head, worst.node)}: ${duration(worst.queue + worst.medium)}, mostly ${mostly}.`;
-      parts.push(heading("Why it was late"), words, table(
+      parts.push(heading("Delay per hop"), words, table(
         ["node", "queue", "medium, attempts, air"],
         hops.map((hop) => [nodeName(head, hop.node), duration(hop.queue), duration(hop.medium) + (hop.failed ? ", failed" : "")]),
         (at) => hops[at]!.node === here,
       ));
     }
-    parts.push(heading("Its way"), table(["after", "node", "event"], events, (at) => steps[at]!.node === here));
+    parts.push(heading("Path"), table(["after", "node", "event"], events, (at) => steps[at]!.node === here));
     return parts;
   }
 }

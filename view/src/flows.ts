@@ -1,9 +1,10 @@
-// The colour of each flow: its own while there are few. Of many, flows of the same number of hops share one, so that a legend can name all.
+// The colour of each flow: its own if there are few. With many flows, those with the same hop count share one, so
+// that the legend stays short.
 
 import type { Head } from "./types";
 import type { Paths } from "./routes";
 
-/** Colours that a reader tells apart at a glance. */
+/** Colours that are easy to tell from each other. */
 export const OWN = 6;
 
 export interface Group { name: string; flows: number[]; colour: number; hops: boolean }
@@ -11,17 +12,17 @@ export interface Group { name: string; flows: number[]; colour: number; hops: bo
 let colours: number[] = [];
 let byHops = false;
 
-/** The place of a flow's colour in the palette, and which of the two palettes it is; -1: of no flow. */
+/** The index of a flow's colour in its palette, and the palette; -1: no flow. */
 export function colourOf(flow: number): { place: number; hops: boolean } {
   return flow < 0 ? { place: -1, hops: false } : { place: colours[flow] ?? flow % OWN, hops: byHops };
 }
 
-/** The radio hops of a flow's path at a time; 0 if it has none yet. */
+/** The radio hops of a flow's path at a time; 0 if it has no path yet. */
 function hops(head: Head, paths: Paths, flow: number, t: number): number {
   return Math.max(0, paths.ofFlow(flow, t).filter((node) => head.nodes[node]!.radio).length - 1);
 }
 
-/** Gives every flow its colour; what the legend says, flow by flow or group by group. */
+/** Gives every flow its colour, and returns the legend: one entry per flow or group. */
 export function assign(head: Head, paths: Paths): Group[] {
   byHops = head.flows.length > OWN;
   if (!byHops) {

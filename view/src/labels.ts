@@ -1,11 +1,12 @@
-// Names beside nodes, where they cover neither each other nor a node; who has no room goes without until the map is larger.
+// Names beside nodes that overlap neither each other nor a node; a name without room is hidden until the map is
+// larger.
 
 import type { Pen } from "./pen";
 
-/** About how wide a letter of ten points is; pens cannot measure. */
+/** Approximate width of a letter of ten points; pens cannot measure. */
 const LETTER = 5.6;
 const HIGH = 11;
-/** Nodes whose names are tried, the first ones: more have no room anyway. */
+/** Only the first so many nodes get names: there is no room for more. */
 const MOST = 300;
 
 export interface Labelled { name: string; x: number; y: number; radius: number; first: boolean }
@@ -15,7 +16,7 @@ interface Box { left: number; top: number; right: number; bottom: number }
 const overlap = (one: Box, other: Box): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-/** Where each name stands, as the middle of its box; those without room are left out. `first` come first. */
+/** The middle of each name's box; names without room are left out. `first` come first. */
 export function placed(nodes: Labelled[], pen: Pick<Pen, "width" | "height">): { at: number; x: number; y: number }[] {
   const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }));
   const order = nodes.slice(0, MOST).map((_, at) => at).sort((one, other) => Number(nodes[other]!.first) - Number(nodes[one]!.first) || one - other);

@@ -1,8 +1,8 @@
-// Time lines: a row for each node with what it does on the medium, its back-off below, and what was lost on it.
-// Where too much happens in the span for single frames, the rows show which part of the time was spent how.
+// Time lines: a row per node with its state on the medium, its backoff below, and the frames lost there. If the span
+// has too many events for single frames, rows show how the time was shared.
 //
-// On the screen the picture is put together from tiles, each of which is drawn once: moving along the axis costs as much for a
-// million frames as for ten. The instant and what depends on it is drawn over them.
+// On the screen the picture consists of tiles, each drawn once: moving along the axis costs the same for ten frames and
+// for a million. Everything that depends on the current time is drawn over them.
 
 import type { Chunk } from "./chunk";
 import { instant, marks, type Model } from "./model";
@@ -32,7 +32,7 @@ export interface InLanes {
 interface Band { row: Map<number, number>; height: number; from: number; to: number; left: number; width: number; x(t: number): number }
 
 export class Lanes {
-  /** What the last whole drawing had; tiles count nothing. */
+  /** Counts of the last whole drawing; tiles are not counted. */
   shown: InLanes = { mode: "loading", frames: 0, losses: 0, states: 0 };
   /** Tiles drawn so far, for measurements. */
   drawn = 0;
@@ -45,7 +45,7 @@ export class Lanes {
     this.radios = trace.head.nodes.flatMap(({ radio }, node) => (radio ? [node] : []));
   }
 
-  /** Whose rows there are: those that were chosen, or all that have a radio. */
+  /** Nodes with a row: the chosen ones, or all with a radio. */
   nodes(): number[] {
     return this.model.nodes ?? this.radios;
   }
@@ -58,7 +58,7 @@ export class Lanes {
     return Math.max(7, Math.min(30, Math.floor(420 / this.nodes().length)));
   }
 
-  /** Something has come: tiles that lacked it are drawn again. */
+  /** New data: redraws the tiles that lacked it. */
   renew(live: boolean): void {
     for (const [key, tile] of this.tiles) if (live || !tile.whole) this.tiles.delete(key);
   }
@@ -98,7 +98,7 @@ export class Lanes {
     this.frame(pen, band, () => {
       pen.clip(LEFT, 0, width, pen.height);
       let whole = true;
-      // Counted from the begin of the run, so that a span moved along the axis finds the same tiles.
+      // Numbered from the start of the run, so that a moved span finds the same tiles.
       const first = Math.floor((model.from - model.span[0]) / part), last = Math.floor((model.to - model.span[0]) / part);
       for (let at = first; at <= last; at++) {
         const tile = this.tile(at, part, single, pen.height);
@@ -108,7 +108,7 @@ export class Lanes {
       this.shown = { mode: "frames", frames: 0, losses: 0, states: 0 };
       this.shown.mode = whole ? (single ? "frames" : "parts") : "loading";
       pen.unclip();
-      // What lies beside is read before it is needed.
+      // Read ahead on both sides.
       if (single && whole) for (const beside of [model.to + model.width / 2, model.from - model.width / 2]) void this.trace.load(this.trace.chunkOf(beside));
     });
   }
@@ -168,7 +168,7 @@ export class Lanes {
     pen.unclip();
   }
 
-  /** What happened in the span of a band; false if that is not here, and parts of time are drawn in its place. */
+  /** Draws the events of a band's span. If they are not loaded, draws shares of time and returns false. */
   private paint(pen: Pen, band: Band, single: boolean): boolean {
     const colours = palette();
     const { trace } = this;
@@ -184,12 +184,12 @@ export class Lanes {
       const picture = trace.overview.picture(this.nodes(), band, Math.ceil(band.width), band.height, colours);
       pen.image(picture, band.left, top, picture.width, picture.height);
     } else {
-      pen.text(single ? "…" : "counting what happened …", band.left + 20, top + 10, colours.faint, 13);
+      pen.text(single ? "…" : "summing up this span …", band.left + 20, top + 10, colours.faint, 13);
     }
     return whole;
   }
 
-  /** What is at a point: a node, the time, and the frame that the node radiates or hears then. */
+  /** The node and time at a point, and the frame that the node transmits or hears then. */
   at(x: number, y: number): { node: number | null; t: number; frame: number | null } {
     const { model, trace, band } = this;
     if (!band) return { node: null, t: model.t, frame: null };
@@ -215,7 +215,7 @@ export class Lanes {
   private states(pen: Pen, band: Band, chunk: Chunk, colours: Palette): void {
     const { states } = chunk;
     const { height } = band;
-    // Where a state stands in its row (of 1) and its colour.
+    // Height of a state in its row (of 1), and its colour.
     const looks = this.trace.head.names.state.map((name): [number, number, string] | null => {
       switch (name) {
         case "receiving": return [0.12, 0.5, colours.receive];
@@ -226,7 +226,7 @@ export class Lanes {
         case "counting": return [0.7, 0.24, colours.counting];
         case "frozen": return [0.7, 0.24, colours.frozen];
         case "ifs": return [0.82, 0.12, colours.faint];
-        default: return null; // what it sends is drawn as a frame
+        default: return null; // transmissions are drawn as frames
       }
     });
     // Several states within one point are drawn once.
@@ -301,7 +301,7 @@ export class Lanes {
     }
   }
 
-  /** The instant of the map, and the hops between those that send at it. */
+  /** The current time, and the hops between the nodes that transmit then. */
   private cursor(pen: Pen, band: Band, colours: Palette): void {
     const { t, flow } = this.model;
     const x = band.x(t);

@@ -16,7 +16,7 @@ import { Trace } from "./trace";
 
 const by = <T extends HTMLElement>(selector: string) => document.querySelector(selector) as T;
 
-/** What is shown at first: wide enough for some exchanges, narrow enough to see each of them, and where the first data are sent. */
+/** The opening view: the first data frames, in a span wide enough for some exchanges and narrow enough to see each. */
 function firstSpan(trace: Trace): [number, number] {
   const { chunks, span, opens } = trace.head;
   const width = Math.min(span[1] - span[0], Math.max(chunks.length, 1e8));
@@ -115,16 +115,16 @@ async function start(): Promise<void> {
         model.window(next.span[1] - width, next.span[1]);
       });
     };
-    from.onend = () => controls.say("The emulation has ended, or the connection to it.");
+    from.onend = () => controls.say("The emulation has ended, or the connection to it was lost.");
   }
   draw();
   void trace.whole();
   const canvasPen = (to: CanvasRenderingContext2D, width: number, height: number) => new CanvasPen(to, width, height);
-  // What tests and scripts read: what was drawn, how long it took.
+  // For tests and scripts: what was drawn, and how long it took.
   Object.assign(window, { fourhop: { trace, model, run, map, lanes, sequence, plots, controls, timings, shape, colour: (flow: number) => palette().flow(flow), pen: canvasPen } });
 }
 
 start().catch((error: unknown) => {
-  by("#say").textContent = `This trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
+  by("#say").textContent = `Cannot show this trace: ${error instanceof Error ? error.message : String(error)}`;
   throw error;
 });

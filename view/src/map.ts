@@ -1,4 +1,4 @@
-// The map: nodes with their ranges, frames as they spread, what is lost and why, walls.
+// The map: nodes with their ranges, frames as they spread, losses with reasons, walls.
 
 import type { Chunk } from "./chunk";
 import { placed } from "./labels";
@@ -8,11 +8,11 @@ import { faded, palette, shape, type Palette, type Shape } from "./palette";
 import type { Pen } from "./pen";
 import type { Trace } from "./trace";
 
-/** Metres a nanosecond. */
+/** Metres per nanosecond. */
 const LIGHT = 0.299792458;
-/** How long a loss stays on the map, in seconds of the reader. */
+/** How long a loss stays on the map, in real seconds. */
 const FADE = 0.6;
-/** Spans of losses up to which those at nodes that were not meant are shown, too: nanoseconds. */
+/** In spans up to this many nanoseconds, losses at other nodes than the destination are shown, too. */
 const BRIEF = 2e7;
 /** Flows up to which the routes of all are drawn. */
 const MOST_ROUTES = 100;
@@ -22,7 +22,7 @@ export interface OnMap {
   frames: number[];
   losses: number;
   places: [number, number][];
-  /** Lines between nodes that are links, nodes of the chosen flow's route, and names that had room. */
+  /** Number of links drawn, nodes on the chosen flow's route, and names with room. */
   links: number;
   route: number[];
   names: string[];
@@ -77,11 +77,11 @@ export class MapView {
       if (trace.head.nodes[node]!.gateway) square(pen, x, y, radius + 1, colours.panel, chosen ? colours.selected : colours.text, width + 0.5);
       else pen.circle(x, y, radius, colours.panel, edge, width);
     }
-    // The chosen node's name first, then those along the route and of gateways, then as many as have room.
+    // Names in order of priority: chosen node, route, gateways, then all that have room.
     const rank = (node: number) => (node === model.node ? 0 : route.has(node) || trace.head.nodes[node]!.gateway ? 1 : 2);
     drawn.sort((one, other) => rank(one.node) - rank(other.node) || one.node - other.node);
     const labelled = drawn.map(({ node, x, y }) => ({ name: trace.head.nodes[node]!.name, x, y, radius, first: node === model.node }));
-    // Finding room takes longer than drawing: only again when a node or the picture has moved.
+    // Placing names takes longer than drawing: only after a node or the map has moved.
     const key = [pen.width, pen.height, ...labelled.flatMap(({ name, x, y }) => [name, Math.round(x), Math.round(y)])].join();
     if (key !== this.labels.key) this.labels = { key, placed: placed(labelled, pen) };
     for (const { at, x, y } of this.labels.placed) {
@@ -89,7 +89,7 @@ export class MapView {
       pen.text(name, x, y, colours.text, 10, "center", first);
       shown.names.push(name);
     }
-    // Of several losses at a node the last one says why.
+    // If a node lost several frames, show the reason of the last.
     for (const [node, reason] of reasons) {
       pen.text(reason, scale.x(places[node]![0]), scale.y(places[node]![1]) - 18, colours.lost, 11, "center", true);
     }
@@ -108,7 +108,7 @@ export class MapView {
     return node >= 0 ? { node } : null;
   }
 
-  /** How many metres so many points of the picture are. */
+  /** Metres per so many points of the picture. */
   metres(points: number): number {
     return points / (this.scale?.size ?? 1);
   }
@@ -139,14 +139,14 @@ export class MapView {
   private links(pen: Pen, scale: Scale, places: [number, number][], colours: Palette, shown: OnMap): void {
     for (const [a, b, margin, both] of this.trace.head.links) {
       const [from, to] = [places[a]!, places[b]!];
-      // What just is a link is faint.
+      // Weak links are faint.
       const colour = faded(colours.link, margin < 5 ? 0.3 : margin < 10 ? 0.55 : 0.9);
       pen.line([scale.x(from[0]), scale.y(from[1]), scale.x(to[0]), scale.y(to[1])], colour, 1, both ? [] : [3, 3]);
       shown.links++;
     }
   }
 
-  /** Along what the routes say at the instant: the chosen flow's way wide, those of others narrow. */
+  /** The routes at the current time: the chosen flow's path wide, others narrow. */
   private routes(pen: Pen, scale: Scale, places: [number, number][], colours: Palette, shown: OnMap): void {
     const { head, paths } = this.trace;
     const { flow: chosen, t, only } = this.model;
@@ -210,11 +210,11 @@ export class MapView {
   ): void {
     const { receptions, frames } = chunk;
     for (const { row, frame, mine } of chunk.lostIn(since, this.model.t)) {
-      // Played fast, there are thousands of those that cost nothing.
+      // At high speed, there are thousands of harmless losses.
       if (!this.wanted(frames.flow[frame]!) || (!mine && this.model.t - since > BRIEF)) continue;
       const [x, y] = places[receptions.node[row]!]!;
       const [px, py] = [scale.x(x), scale.y(y)];
-      // Losses at nodes that were not meant are shown small: they cost nothing.
+      // Losses at other nodes than the destination are harmless: shown small.
       const size = mine ? 10 : 4;
       pen.line([px - size, py - size, px + size, py + size], colours.lost, mine ? 3 : 1.2);
       pen.line([px - size, py + size, px + size, py - size], colours.lost, mine ? 3 : 1.2);
@@ -230,7 +230,7 @@ export class MapView {
     return !this.model.only || flow === this.model.flow;
   }
 
-  /** How long a round number of metres is. */
+  /** The scale: a round number of metres. */
   private rule(pen: Pen, scale: Scale, colours: Palette): void {
     const rough = 100 / scale.size;
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -251,7 +251,7 @@ export function glyph(pen: Pen, kind: Shape, x: number, y: number, size: number,
   switch (kind) {
     case "circle": pen.circle(x, y, size, fill); break;
     case "square": pen.rect(x - size, y - size, 2 * size, 2 * size, fill); break;
-    // Of what is under way as one, each answers for itself: three bars, and a ring that answers them.
+    // An aggregate is three bars, since each MPDU is acknowledged by itself; a block ACK is a ring.
     case "stack": for (const at of [-1, -0.25, 0.5]) pen.rect(x - size, y + at * size, 2 * size, 0.5 * size, fill); break;
     case "ring": pen.circle(x, y, 0.8 * size, null, fill, 0.5 * size); break;
     case "hollow": pen.line([x - size, y + size, x + size, y + size, x, y - size, x - size, y + size], fill, 0.35 * size); break;

@@ -1,14 +1,15 @@
-// What is shown: one time axis for all panels, the instant of the map, what is selected. The address of the page says it all.
+// The state of the view: one time axis for all panels, the current time, the selection. The page's address encodes all
+// of it.
 
 export interface Selected { kind: "frame" | "packet"; id: number }
 
-/** Simulated seconds in a second. */
+/** Simulated seconds per second. */
 export const SPEEDS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10];
 
 export const PANELS = ["map", "details", "lanes", "sequence", "plots"];
 
 export class Model {
-  /** The instant of the map, and the span of the time axis. */
+  /** The current time, which the map shows, and the span of the time axis. */
   t: number;
   from: number;
   to: number;
@@ -17,14 +18,14 @@ export class Model {
   /** The flow of sequence diagram and plots; `only` leaves other flows out of map and time lines. */
   flow = 0;
   only = false;
-  /** The nodes whose time lines are shown; null: all. */
+  /** The nodes with time lines; null: all. */
   nodes: number[] | null = null;
-  /** The node the keys go to in the time lines. */
+  /** The node that keys act on in the time lines. */
   node = 0;
   selected: Selected | null = null;
-  /** The panels that are shown, by their names; null: all. An address alone says it: a page of text that embeds this one. */
+  /** The visible panels by name; null: all. Only an address sets it, for pages that embed this one. */
   panels: string[] | null = null;
-  /** A live view moves with what comes. */
+  /** A live view follows the trace. */
   follow = false;
   private readonly listeners: (() => void)[] = [];
   private pending = false;
@@ -38,7 +39,7 @@ export class Model {
     this.listeners.push(listener);
   }
 
-  /** Draws once before the next picture, however much has changed. */
+  /** Requests one redraw, however much has changed. */
   changed(): void {
     if (this.pending) return;
     this.pending = true;
@@ -89,7 +90,7 @@ export class Model {
     return parts.join("&");
   }
 
-  /** Takes a view from an address; what it does not say stays as it is. */
+  /** Applies an address; whatever it omits stays as it is. */
   take(address: string, nodes: number, flows: number): void {
     const said = new URLSearchParams(address.replace(/^#/, ""));
     const number = (key: string): number | null => {
@@ -104,7 +105,7 @@ export class Model {
     this.only = said.get("only") === "1";
     const list = said.get("nodes")?.split(",").map(Number).filter((node) => Number.isInteger(node) && node >= 0 && node < nodes);
     this.nodes = list?.length ? list : null;
-    // A link within a page of text says only where to go.
+    // A link in an embedding page only moves the view.
     if (said.has("show")) this.panels = said.get("show")!.split(",").filter((each) => PANELS.includes(each));
     const frame = number("frame"), packet = number("packet");
     if (frame !== null) this.selected = { kind: "frame", id: frame };
@@ -124,7 +125,7 @@ export function duration(ns: number): string {
   return `${short(ns)} ns`;
 }
 
-/** An instant, as exact as a span of this width asks for. */
+/** A time, with as many digits as a span of this width needs. */
 export function instant(ns: number, width: number): string {
   const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(width, 1) / 1e9)) + 3));
   return (ns / 1e9).toFixed(digits);

@@ -1,4 +1,4 @@
-// What frames and packets are called.
+// Names of frames and packets.
 
 import type { Frames, Head } from "./types";
 
@@ -18,7 +18,7 @@ export function frameName(head: Head, frames: Frames, row: number): string {
   return frames.mpdus[row]! > 1 ? `${frames.mpdus[row]!} × ${name}` : name;
 }
 
-/** What fits into the margin of a panel. */
+/** A name short enough for the margin of a panel. */
 export function short(name: string): string {
   return name.length <= 11 ? name : `${name.slice(0, 10)}…`;
 }

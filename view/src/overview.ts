@@ -1,11 +1,11 @@
-// The whole run in bins: how much of each a node sent, received and sensed, and how many copies it lost.
+// The whole run in bins: the share of each bin that a node sent, received and sensed, and its losses.
 
 import type { Model } from "./model";
 import type { Palette } from "./palette";
 import type { Head } from "./types";
 
 export class Overview {
-  /** Sums up to each bin, so that a span of any width costs the same: of each channel and node `bins + 1`. */
+  /** Prefix sums over the bins, so that every span costs the same: `bins + 1` values per channel and node. */
   private readonly sums: Float64Array;
   readonly bins: number;
   private readonly nodes: number;
@@ -26,7 +26,7 @@ export class Overview {
     }
   }
 
-  /** The sum of a channel from the begin of the run to a bin and part of it. */
+  /** The sum of a channel from the start of the run to a fraction of a bin. */
   private upTo(channel: number, node: number, bin: number): number {
     const row = (channel * this.nodes + node) * (this.bins + 1);
     const whole = Math.floor(bin);
@@ -34,7 +34,7 @@ export class Overview {
     return whole < this.bins ? before + (this.sums[row + whole + 1]! - before) * (bin - whole) : before;
   }
 
-  /** Over the whole run, cut into so many parts: how many nodes send on average, and whether copies were lost. */
+  /** The whole run in so many parts: mean number of transmitting nodes, and whether frames were lost. */
   activity(across: number): { sending: Float64Array; lost: Float64Array } {
     if (this.strip?.sending.length === across) return this.strip;
     const sending = new Float64Array(across), lost = new Float64Array(across);
@@ -49,7 +49,7 @@ export class Overview {
     return (this.strip = { sending, lost });
   }
 
-  /** Parts of time as heights in the rows of nodes; a row has a red top where copies were lost. */
+  /** Shares of time as heights in the rows of nodes; a red top marks losses. */
   picture(nodes: number[], view: Pick<Model, "from" | "to">, across: number, height: number, colours: Palette): HTMLCanvasElement {
     const canvas = document.createElement("canvas");
     canvas.width = across;

@@ -6,7 +6,7 @@ import { colourOf } from "./flows";
 const FLOWS_LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const FLOWS_DARK = ["#56B4E9", "#FF8A3D", "#2FCB9A", "#E79AC4", "#F0B429", "#8FD0FF"];
 
-/** By the hops of a flow, from 1 on: from light to dark (on a dark page from yellow to violet), an order that all eyes see. */
+/** Colours by hop count from 1 on, from light to dark (on a dark page from yellow to violet): readable with colour blindness, too. */
 const HOPS_LIGHT = ["#8FAE1B", "#2FA36B", "#118A9B", "#2B6FAE", "#4A47A8", "#2E1F66"];
 const HOPS_DARK = ["#E2F27A", "#7FE0A8", "#55CFD8", "#6FA8F5", "#A79BF5", "#E08CF0"];
 
@@ -15,7 +15,7 @@ export interface Palette {
   background: string; panel: string; text: string; faint: string; grid: string;
   busy: string; receive: string; nav: string; counting: string; frozen: string; waiting: string;
   lost: string; cursor: string; wall: string; control: string; selected: string;
-  /** What nodes send, whatever flow it is of; on the strip of the whole run what is shown, and the rest. */
+  /** Transmissions of any flow; on the strip of the whole run, the visible part and the rest. */
   send: string; shown: string; strip: string; link: string;
   flow(flow: number): string;
   /** The colour of a line of a plot. */
@@ -46,7 +46,7 @@ const dark: Palette = {
   line: (at) => FLOWS_DARK[at % FLOWS_DARK.length]!,
 };
 
-/** What the reader chose on the page, or else what the system says; an export for a slide is as it is seen. */
+/** The scheme chosen on the page, else the system's. Exports use it, too. */
 export function palette(): Palette {
   const chosen = document.documentElement.dataset["scheme"];
   return (chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches) ? dark : light;

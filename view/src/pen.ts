@@ -1,4 +1,4 @@
-// What pictures are drawn with: the same calls fill a canvas or write SVG, so that an export is what is on the screen.
+// Drawing: the same calls fill a canvas or write SVG, so that an export equals the screen.
 
 export type Align = "left" | "center" | "right";
 

@@ -16,7 +16,7 @@ const colour = (colours: Palette, flow: number, line: number) => colours.line((c
 export class Plots {
   private readonly series: Series;
   private charts: { id: string; chart: uPlot; at: HTMLElement }[] = [];
-  /** Of each plot the greatest value that is visible. */
+  /** The greatest visible value of each plot. */
   private readonly most = new Map<string, number>();
   private made = "";
   private drawn = "";
@@ -25,7 +25,7 @@ export class Plots {
     this.series = new Series(trace);
   }
 
-  /** The plots that say something: some transports have no interval, some flows no window. */
+  /** The plots with data: some transports have no interval, some flows no window. */
   plots(): Plot[] {
     return this.series.of(this.model.flow).filter((plot) => plot.lines.some((line) => line.time.length > 0));
   }
@@ -54,7 +54,7 @@ export class Plots {
         });
       }
     }
-    // The instant lies over the charts, which are not drawn again for it.
+    // The current time is drawn over the charts, so that they need no redraw.
     for (const { at } of this.charts) {
       at.style.display = t >= from && t <= to ? "" : "none";
       at.style.transform = `translateX(${((t - from) / (to - from)) * (width - LEFT)}px)`;
@@ -88,7 +88,7 @@ export class Plots {
         scales: { x: { time: false, auto: false }, y: { range: () => [0, (this.most.get(plot.id) ?? 0) * 1.08 || 1] } },
         axes: [
           { ...axis, size: 26, gap: 3, values: (u, splits) => splits.map((at) =>
-            // What would be cut off at the edge is left out; the axis ends where those of the other panels do.
+            // Omit labels that the edge would cut off; the axis ends where those of the other panels do.
             u.valToPos(at, "x") > width - LEFT - 24 ? "" : instant(at * 1e9, this.model.width)) },
           { ...axis, size: LEFT, gap: 4, space: 22 },
         ],
@@ -113,7 +113,7 @@ export class Plots {
     });
   }
 
-  /** How high an export of all plots is. */
+  /** Height of an export of all plots. */
   height(): number {
     return this.plots().length * HEIGHT;
   }
@@ -151,7 +151,7 @@ export class Plots {
   }
 }
 
-/** The lines on one row of times, as uPlot wants them; a line has gaps where only others have points. */
+/** All lines on one common list of times, as uPlot needs; a line has gaps where only others have points. */
 function aligned(shown: [number[], number[]][]): uPlot.AlignedData {
   const times = Float64Array.from(new Set(shown.flatMap(([time]) => time))).sort();
   const columns = shown.map(([time, value]) => {

@@ -1,4 +1,4 @@
-// Who sends to whom: the routes of all nodes at any time, and the paths of flows along them.
+// The routes of all nodes at any time, and the paths of flows along them.
 
 import { bisect } from "./search";
 import type { Head, Routes } from "./types";
@@ -6,9 +6,9 @@ import type { Head, Routes } from "./types";
 interface Changes { time: number[]; next: number[] }
 
 export class Paths {
-  /** Of a node and a destination: when its next hop changed, and to what; -1: there is none. */
+  /** The next hops of a node to a destination, with the time of each change; -1: no route. */
   private readonly changes = new Map<number, Changes>();
-  /** Of a flow: the paths from end to end that there were, each since when. */
+  /** The end-to-end paths of a flow, each with the time from which it was used. */
   private readonly whole = new Map<number, { time: number[]; path: number[][] }>();
   private readonly nodes: number;
 
@@ -30,7 +30,7 @@ export class Paths {
     return at < 0 ? -1 : list.next[at]!;
   }
 
-  /** The nodes that packets of a flow pass at a time, as the routes of each say; at least its source. */
+  /** The nodes on a flow's path at a time, by the route of each; at least its source. */
   at(flow: number, t: number): number[] {
     const ends = this.head.flows[flow];
     if (!ends || ends.source < 0) return [];
@@ -43,7 +43,7 @@ export class Paths {
     return path;
   }
 
-  /** The path from end to end at a time or, where a route is being looked for, the last that there was, or the first. */
+  /** The end-to-end path at a time. While there is no route: the last path, or the first. */
   ofFlow(flow: number, t: number): number[] {
     let list = this.whole.get(flow);
     if (!list) this.whole.set(flow, (list = this.found(flow)));
@@ -66,7 +66,7 @@ export class Paths {
       found.time.push(time);
       found.path.push(path);
     }
-    // Of a flow that leaves the mesh there are routes to its gateway only.
+    // A flow that leaves the mesh has routes to its gateway only.
     return found.path.length > 0 || longest.length === 0 ? found : { time: [this.head.span[0]], path: [longest] };
   }
 }

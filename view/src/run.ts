@@ -1,4 +1,5 @@
-// The whole run in a strip: how many nodes send, where frames were lost, which part the panels show, and the instant, to be dragged.
+// The whole run as a strip: number of transmitting nodes, losses, the visible span, and the current time, which you can
+// drag.
 
 import { LEFT } from "./lanes";
 import { duration, type Model } from "./model";
@@ -12,7 +13,7 @@ const FOOT = 3;
 export class Run {
   constructor(private readonly trace: Trace, private readonly model: Model) {}
 
-  /** The instant at a point of the strip. */
+  /** The time at a point of the strip. */
   at(x: number, width: number): number {
     const [first, last] = this.model.span;
     return first + Math.max(0, Math.min(1, (x - LEFT) / Math.max(1, width - LEFT))) * (last - first);

@@ -11,7 +11,7 @@ import type { Trace } from "./trace";
 
 const TOP = 12;
 const ROW = 30;
-/** Arrows up to which each is drawn. */
+/** Most arrows that are drawn singly. */
 const MOST = 6000;
 
 export interface InSequence { path: number[]; arrows: number; lost: number; wired: number }
@@ -27,7 +27,7 @@ export class Sequence {
     return TOP + Math.max(2, this.trace.paths.ofFlow(this.model.flow, this.model.t).length) * ROW;
   }
 
-  /** On the screen: what does not depend on the instant is drawn once. */
+  /** On the screen: everything that does not depend on the current time is drawn once. */
   show(pen: CanvasPen, loaded: number): void {
     const { model } = this;
     const scale = window.devicePixelRatio || 1;
@@ -82,9 +82,9 @@ export class Sequence {
       for (let row = first; row < last; row++) if (ours(chunk, row)) arrows++;
     }
     pen.clip(LEFT, 0, pen.width - LEFT, pen.height);
-    if (path.length < 2) pen.text("The trace has no path of this flow.", LEFT + 12, TOP + ROW, colours.faint, 12);
+    if (path.length < 2) pen.text("The trace has no path for this flow.", LEFT + 12, TOP + ROW, colours.faint, 12);
     if (!whole || arrows > MOST) {
-      pen.text(whole ? `${arrows} frames: zoom in to see each` : "zoom in to see each frame", LEFT + 12, TOP + 2, colours.faint, 12);
+      pen.text(whole ? `${arrows} frames: zoom in to see single frames` : "zoom in to see single frames", LEFT + 12, TOP + 2, colours.faint, 12);
     } else {
       const colour = colours.flow(model.flow);
       this.wires(pen, chunks, y, x, colour);
@@ -101,7 +101,7 @@ export class Sequence {
           const back = content === "tcp-ack";
           const lost = chunk.fate[row]! >= 0 && isLoss(names.fate[chunk.fate[row]!]!);
           const chosen = model.selected && (model.selected.kind === "frame" ? frames.frame[row] : frames.packet[row]) === model.selected.id;
-          // A frame takes time: its first bit leaves at the left end, its last arrives at the right one.
+          // The first bit leaves at the left end, the last one arrives at the right end.
           const end = lost ? from + (to - from) * 0.6 : to;
           pen.line([left, from, right, end], chosen ? colours.selected : back ? faded(colour, 0.55) : colour, chosen ? 3 : back ? 1.2 : 2,
             back ? [4, 2] : []);
@@ -131,7 +131,7 @@ export class Sequence {
     return hit?.frame ?? null;
   }
 
-  /** A dotted line for each packet on a wire, from where it leaves to where it comes in. */
+  /** A dotted line for each packet on a wire, from sender to receiver. */
   private wires(pen: Pen, chunks: Chunk[], y: Map<number, number>, x: (t: number) => number, colour: string): void {
     const { event } = this.trace.head.names;
     const out = event.indexOf("wire-out"), arrived = event.indexOf("wire-in");
@@ -153,7 +153,7 @@ export class Sequence {
     }
   }
 
-  /** Bars from the moment in which a packet is handed to the link until the MAC has it: waiting in the queue. */
+  /** Bars of queueing time: from the link's acceptance of a packet until the MAC takes it. */
   private waits(pen: Pen, chunk: Chunk, y: Map<number, number>, x: (t: number) => number): void {
     const { packets } = chunk;
     const queued = this.trace.head.names.event.indexOf("queued"), head = this.trace.head.names.event.indexOf("head");

@@ -1,4 +1,4 @@
-// The lines of the plots: what a flow's sender knew, and what its receiver got, over time.
+// The lines of the plots: state of a flow's sender, and goodput at its receiver.
 
 import { bisect } from "./search";
 import type { Trace } from "./trace";
@@ -7,7 +7,7 @@ import type { Column } from "./types";
 export interface Line { name: string; time: number[]; value: number[]; dashed: boolean }
 export interface Plot { id: string; title: string; unit: string; lines: Line[]; steps: boolean }
 
-/** Points of a line at most; more are thinned to the least and greatest of each column of the picture. */
+/** Most points of a line; longer ones keep the minimum and maximum of each column of pixels. */
 const POINTS = 2000;
 
 export class Series {
@@ -50,22 +50,22 @@ export class Series {
     }).filter((line) => line.time.length > 0);
     return [
       { id: "window", title: "Window", unit: "segments", steps: true,
-        lines: [column("congestion window", tcp.cwnd, 1), column("threshold", tcp.ssthresh, 1, true)] },
-      { id: "rtt", title: "Round trip", unit: "ms", steps: true,
+        lines: [column("congestion window", tcp.cwnd, 1), column("slow-start threshold", tcp.ssthresh, 1, true)] },
+      { id: "rtt", title: "Round-trip time", unit: "ms", steps: true,
         lines: [column("newest", tcp.rtt, 1e-6, true), column("smoothed", tcp.srtt, 1e-6)] },
-      { id: "interval", title: "Interval", unit: "ms", steps: true, lines: [column("between segments", tcp.interval, 1e-6)] },
+      { id: "interval", title: "Pacing interval", unit: "ms", steps: true, lines: [column("between segments", tcp.interval, 1e-6)] },
       { id: "queue", title: "Queue", unit: "packets", steps: true, lines: lengths },
       { id: "goodput", title: "Goodput", unit: "kbit/s", steps: false, lines: [this.goodput(flow)] },
     ];
   }
 
-  /** What arrived in order at the receiver, over windows of a hundredth of the run, at least 50 ms. */
+  /** Bytes in order at the receiver, over windows of 1 % of the run, at least 50 ms. */
   private goodput(flow: number): Line {
     const { tcp, head } = this.trace;
     const [first, last] = head.span;
     const bin = Math.max(5e7, (last - first) / 100);
     const bins = new Float64Array(Math.ceil((last - first) / bin) + 1);
-    // What the receiver acknowledges is what it has in order: the receiver's own segments carry it.
+    // The receiver's segments acknowledge the data that it has in order.
     let had = -1;
     for (let row = 0; row < tcp.rows; row++) {
       if (tcp.flow[row] !== flow || tcp.sender[row] !== 0 || tcp.ack[row]! < 0 || this.event(row) === "received") continue;
@@ -74,7 +74,7 @@ export class Series {
       had = Math.max(had, ack);
     }
     const time = Array.from(bins.subarray(0, Math.floor((last - first) / bin)), (_, at) => first + (at + 0.5) * bin);
-    return { name: "in order at the receiver", time, value: time.map((_, at) => (bins[at]! * 8) / (bin / 1e9) / 1000), dashed: false };
+    return { name: "goodput at the receiver", time, value: time.map((_, at) => (bins[at]! * 8) / (bin / 1e9) / 1000), dashed: false };
   }
 
   private event(row: number): string {
@@ -82,7 +82,7 @@ export class Series {
   }
 }
 
-/** What of a line a span shows: with the point before and behind it, thinned where there are more than columns. */
+/** The part of a line in a span, with one point on each side, thinned if there are more points than columns. */
 export function visible(line: Line, from: number, to: number): [number[], number[]] {
   const begin = Math.max(0, bisect(line.time, from) - 1), end = Math.min(line.time.length, bisect(line.time, to) + 1);
   if (end - begin <= POINTS) return [line.time.slice(begin, end), line.value.slice(begin, end)];

@@ -1,4 +1,4 @@
-// Where the bytes come from: from the page itself, from the server that `fourhop view` is, or pushed by it (--live).
+// Sources of data: the page itself, the server of `fourhop view`, or its WebSocket (--live).
 
 import type { Head } from "./types";
 
@@ -20,7 +20,7 @@ class Embedded implements Source {
   }
   async blob(name: string): Promise<Uint8Array> {
     const element = document.getElementById(`blob-${name}`);
-    if (!element) throw new Error(`this page holds no ${name}`);
+    if (!element) throw new Error(`this page lacks the part ${name}: write it again with fourhop view --html`);
     return unpacked(element.textContent ?? "");
   }
 }
@@ -73,7 +73,7 @@ export class Live implements Source {
         this.blobs.set(name, new Uint8Array(message.data.slice(4 + length)));
         renewed.add(name);
       };
-      socket.onerror = () => reject(new Error("the connection to fourhop view failed"));
+      socket.onerror = () => reject(new Error("the connection to fourhop view failed: check that it is still running"));
       socket.onclose = () => this.onend();
     });
   }
@@ -82,7 +82,7 @@ export class Live implements Source {
   }
   blob(name: string): Promise<Uint8Array> {
     const found = this.blobs.get(name);
-    return found ? Promise.resolve(found) : Promise.reject(new Error(`${name} is older than what is kept`));
+    return found ? Promise.resolve(found) : Promise.reject(new Error(`${name} is older than the trace that is kept`));
   }
 }
 

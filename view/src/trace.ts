@@ -1,4 +1,5 @@
-// The tables of a trace: small ones whole, those of frames by spans of time ("chunks"), read when they are needed and forgotten again.
+// The tables of a trace: small ones whole, those of frames by spans of time ("chunks"), read on demand and dropped
+// again.
 
 import { tableFromIPC } from "@uwdata/flechette";
 import { Chunk } from "./chunk";
@@ -11,13 +12,13 @@ import type { Column, Events, Frames, Head, Packets, Positions, Queues, Receptio
 /** Chunks in memory at most; with some 30 000 rows each these are about 50 MB. */
 const KEPT = 64;
 
-/** A table before it has come. */
+/** A table before it is loaded. */
 const NOTHING = { rows: 0 } as Tcp & Queues & Events;
 
-/** How long a packet may wait somewhere without an event, until its way counts as ended: nanoseconds. */
+/** A packet without an event for so many nanoseconds counts as gone. */
 const FAR = 3e9;
 
-/** One event in the way of a packet. */
+/** One event on the path of a packet. */
 export interface Step {
   time: number; node: number; event: string; reason: string; peer: number; flow: number; content: string;
   seq: number; ack: number; payload: number; bytes: number; src: number; dst: number;
@@ -33,7 +34,7 @@ function table<T>(bytes: Uint8Array): T {
 export const LOSS = 0, DROP = 1, TIMEOUT = 2, ROUTE = 3;
 
 export class Trace {
-  /** Where each node is: times and places in order of time. */
+  /** Positions of each node in order of time. */
   private readonly ways: { time: number[]; x: number[]; y: number[] }[];
   private readonly chunks = new Map<number, Chunk>();
   private readonly asked = new Map<number, Promise<Chunk | null>>();
@@ -44,7 +45,7 @@ export class Trace {
   overview: Overview | null = null;
   private all: Promise<void> | null = null;
   private missing: string | null = null;
-  /** Told when something has come that was not there. */
+  /** Called when new data is loaded. */
   onload: () => void = () => undefined;
 
   constructor(
@@ -53,7 +54,7 @@ export class Trace {
     routes: Routes,
     positions: Positions,
   ) {
-    // What is on wires only has no place, and is nowhere on the map.
+    // Hosts on wires have no position and are not on the map.
     this.ways = head.nodes.map((node) => (node.x === null || node.y === null ? { time: [], x: [], y: [] }
       : { time: [head.span[0]], x: [node.x], y: [node.y] }));
     this.move(positions);
@@ -66,7 +67,7 @@ export class Trace {
     return new Trace(source, head, table<Routes>(routes!), table<Positions>(positions!));
   }
 
-  /** What the first picture does without: lines of plots, what to step to, and the picture of the whole, counted from all rows. */
+  /** Loads the parts that the first picture does not need: plots, steps, and the overview, which is counted from all rows. */
   private async rest(): Promise<void> {
     const take = async (name: string, use: (bytes: Uint8Array) => void): Promise<void> => {
       use(await this.source.blob(name));
@@ -83,12 +84,12 @@ export class Trace {
     }
   }
 
-  /** All but the tables of spans, which come when they are needed. */
+  /** Everything but the tables of spans, which are read on demand. */
   whole(): Promise<void> {
     return (this.all ??= this.rest());
   }
 
-  /** A live trace went on. */
+  /** A live trace has grown. */
   async renew(head: Head, renewed: Set<string>): Promise<void> {
     this.head = head;
     for (const name of renewed) {
@@ -116,7 +117,7 @@ export class Trace {
     }
   }
 
-  /** Where a node is at a time: straight between the positions that the trace has. */
+  /** The position of a node at a time: linear between those in the trace. */
   place(node: number, t: number): [number, number] {
     const { time, x, y } = this.ways[node]!;
     if (time.length === 0) return [NaN, NaN];
@@ -128,7 +129,7 @@ export class Trace {
     return [x[before]! + part * (x[after]! - x[before]!), y[before]! + part * (y[after]! - y[before]!)];
   }
 
-  /** The corners of the area in which nodes ever are. */
+  /** The bounding box of all positions. */
   area(): [number, number, number, number] {
     const xs = this.ways.flatMap((way) => way.x);
     const ys = this.ways.flatMap((way) => way.y);
@@ -143,14 +144,14 @@ export class Trace {
     return Math.max(0, Math.min(rows.length - 1, Math.floor((t - first) / length)));
   }
 
-  /** How many rows the chunks of a span have. */
+  /** Number of rows in the chunks of a span. */
   rowsWithin(from: number, to: number): number {
     let sum = 0;
     for (let at = this.chunkOf(from); at <= this.chunkOf(to); at++) sum += this.head.chunks.rows[at]!;
     return sum;
   }
 
-  /** The chunks of a span that are here; those that are not are asked for. `whole` says whether all are here. */
+  /** The loaded chunks of a span; requests the others. `whole`: all are loaded. */
   within(from: number, to: number): { chunks: Chunk[]; whole: boolean } {
     const chunks: Chunk[] = [];
     let whole = true;
@@ -202,8 +203,8 @@ export class Trace {
   }
 
   /**
-   * All that happened to a packet, in order of time, from what is near `t` outwards. Its way is looked for until it was created and
-   * has ended, or has not been seen for `FAR`.
+   * All events of a packet in order of time. Searches from `t` in both directions until the packet was created and
+   * has ended, or had no event for `FAR`.
    */
   async way(packet: number, t: number): Promise<Step[]> {
     const found: Step[] = [];
@@ -239,7 +240,7 @@ export class Trace {
     return found.sort((one, other) => one.time - other.time);
   }
 
-  /** What could not be read, if anything. */
+  /** The error of the last failed read, if any. */
   get trouble(): string | null {
     return this.missing;
   }

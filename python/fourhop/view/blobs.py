@@ -1,4 +1,4 @@
-"""A trace as the page wants it: pieces with names, each of which is read from the tables when it is asked for.
+"""A trace in the form of the page: named pieces, read from the tables on demand.
 
 | name | what |
 |---|---|
@@ -56,7 +56,7 @@ class Blobs:
         self._first = first
         self.live = keep_ns is not None
         if keep_ns is not None:
-            # What is planned is not yet.
+            # Leave out planned events.
             last = max(self._end("mac"), self._end("receptions"), first)
             first = max(first, last - keep_ns)
         self.span = (first, max(last, first + 1000))
@@ -115,7 +115,7 @@ class Blobs:
         return spans[part](int(at))
 
     def head(self) -> dict[str, Any]:
-        """What the page must know before it reads a table."""
+        """The data that the page needs before it reads a table."""
         meta = self._tables.meta
         each = max(sum(self._rows.values()) // max(self.count, 1), 1)
         kept = (self.span[0] - self._first) // self.length

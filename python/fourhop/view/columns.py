@@ -21,7 +21,7 @@ STATES = names("mac", "state")
 PACKET_EVENTS = names("packets", "event")
 REASONS = names("packets", "reason")
 TCP_EVENTS = names("tcp", "event")
-"""What the simulator may write; the code of a name is its place."""
+"""All names that the simulator writes; the code of a name is its index."""
 
 
 class Nodes:

@@ -1,4 +1,4 @@
-"""What the buttons of the page step to."""
+"""Events that the page's buttons step to."""
 
 from __future__ import annotations
 

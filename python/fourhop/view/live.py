@@ -1,8 +1,8 @@
 """`fourhop view --live`: the last minute of a trace that is being written, pushed over a WebSocket (RFC 6455).
 
 A binary message is one piece of the trace: the length of its name (32 bits, little endian), the name, its bytes. A text
-is the new `head`, after the pieces that it speaks of. What is computed anew are the spans since the last time, and the
-small tables. Nothing is expected from the page: when it is gone, writing fails.
+is the new `head`, after the pieces that it describes. Each update computes the spans since the last one, and the
+small tables. The page sends nothing: when it is gone, writing fails.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fourhop.view.blobs import Blobs
 from fourhop.view.tables import Tables
 
 KEEP_NS = 60_000_000_000
-"""What is shown of the past."""
+"""Length of the past that is shown."""
 _EVERY_S = 0.25
 _KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """RFC 6455 section 1.3."""
@@ -72,7 +72,7 @@ def pushed(blobs: Blobs, since_ns: int) -> list[bytes]:
     head = blobs.head()
     kept = [at for at, rows in enumerate(head["chunks"]["rows"]) if rows and blobs.span_of(at)[1] >= since_ns]
     names = [f"{name}-{at}" for at in kept for name in _SPANS]
-    # What is in a span makes the page read it anew, so `frames`, by which it sees that, comes last.
+    # `frames` comes last: it makes the page read the span again.
     names.sort(key=lambda name: name.startswith("frames"))
     messages = []
     for name in (*_SMALL, *names):

@@ -35,7 +35,7 @@ def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> 
 
 
 def _covered(rows: pl.DataFrame, nodes: int, span: tuple[int, int], bins: int) -> npt.NDArray[np.float64]:
-    """Which part of each bin the intervals of a node cover.
+    """The share of each bin that the intervals of a node cover.
 
     A begin adds what is left of its bin, and all later bins; an end takes both away again.
     """

@@ -69,5 +69,5 @@ def write(blobs: Blobs, path: Path) -> Path:
     return path
 
 
-def _write(text: str, aside: Path) -> None:
-    aside.write_text(text, encoding="utf-8")
+def _write(text: str, temporary: Path) -> None:
+    temporary.write_text(text, encoding="utf-8")

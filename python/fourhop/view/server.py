@@ -45,7 +45,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open."""
+        """The page's address."""
         return f"http://{HOST}:{self.server_address[1]}/"
 
 

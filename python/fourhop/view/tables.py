@@ -1,4 +1,4 @@
-"""The files of a trace, as docs/trace.md describes them, of which some may be missing."""
+"""The files of a trace (docs/trace.md); some may be missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tables(Trace):
             )
 
     def find(self, table: str) -> pl.LazyFrame | None:
-        """A table, of which only what is asked for is read; None if the trace has nothing of it."""
+        """A table, read lazily; None if the trace lacks it."""
         try:
             return self.scan(table)
         except FourhopError:

@@ -134,7 +134,7 @@ def test_what_cannot_be_chosen_is_said(tmp_path: Path) -> None:
         overrides=["radio.model=threshold"]
     )
     matrix = put(tmp_path, "matrix.csv", "x,a,b\na,,2\nb,3,\n")
-    with pytest.raises(FourhopError, match=r"matrix\.csv: found a matrix, allowed: with --values"):
+    with pytest.raises(FourhopError, match=r"matrix\.csv: found a matrix; name its values with --values"):
         read([matrix])
     with pytest.raises(FourhopError, match=r"found no links, and no place of a"):
         imported(put(tmp_path, "bare.csv", "name,x,y\na,,\nb,1,1\n"))

@@ -58,7 +58,7 @@ def test_kbit_of_batman_v_are_recognised_in_meshviewer_and_graph(tmp_path: Path)
     assert "in kbit/s" in str(found.notes[0])
     wrong = read([put(tmp_path, "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "b", 54_000, 1e9)]})])
     assert [(x.there, x.back) for x in wrong.links] == [(54.0, None)]
-    assert "1 throughput that is no number of kbit/s: a-b" in str(wrong.notes[0])
+    assert "1 throughput without a number in kbit/s: a-b" in str(wrong.notes[0])
 
     def graph(*tq: float) -> Network:
         ends = [(0, 1), (1, 2), (2, 0)]
@@ -131,7 +131,7 @@ def test_pairs_without_a_rate_are_heard_and_no_route_leads_over_them(tmp_path: P
     network = read([rates, places])
     made = to_scenario(network, Options(pairs=[("a", "c")]))
     assert tomllib.loads(made.toml)["radio"]["unmeasured"] == "heard"
-    assert "hear each other by their distance, but no route leads over them" in said(made, "assumed")
+    assert "hear each other by distance, but get no routes" in said(made, "assumed")
     run = fourhop.run(made.scenario.with_(duration="2s", warmup="1500ms"))
     assert run.flows["hops"].to_list() == [2]
     far = to_scenario(network, Options(pairs=[("a", "c")], unmeasured="path-loss"))

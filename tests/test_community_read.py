@@ -36,10 +36,10 @@ def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
     assert "1 node that is offline: host off" in left
     assert "1 link whose ends are not among the nodes: b-nobody" in left
     assert "nodes without a link to another node of the mesh: host alone, host server" in left
-    assert "2 nodes in other parts" in left
+    assert "2 nodes in other components" in left
     assert "places of 1 node, drawn amid the neighbours: host d" in missing
-    assert "1 link measured in one direction; the other is taken as alike: host c-host d" in missing
-    assert "2 nodes that are joined by cable count as 1 node: host a" in assumed
+    assert "1 link measured in one direction; the other is assumed equal: host c-host d" in missing
+    assert "2 nodes joined by cable count as 1 node: host a" in assumed
     assert "1 link with directions that differ by more than 20 %: host b-host c" in assumed
     # All of it stands in the file, too.
     assert all(f"# {note}" in made.toml for note in made.notes)
@@ -105,7 +105,7 @@ def test_a_table_of_places(tmp_path: Path) -> None:
     assert document["topology"] == {"kind": "positions", "positions": places}
     assert document["nodes"][0] == {"node": 0, "name": "roof", "antenna_gain": "8dB"}
     assert document["wired"]["gateways"] == [0]
-    assert "columns that mean nothing here: colour" in said(made, "left out")
+    assert "unknown columns: colour" in said(made, "left out")
     assert document["radios"] == [{"channel": 1, "nodes": [0, 3]}, {"channel": 6, "nodes": [0, 1, 2]}]
     assert "channels of 1 node; 6, as most have, is taken: barn" in said(made, "missing")
     assert "1 link between nodes on different channels" in said(made, "left out")
@@ -120,7 +120,7 @@ def test_a_matrix_of_measurements(tmp_path: Path) -> None:
         (0, 1, "25.0dB", False), (1, 0, "20.0dB", False), (1, 2, "9.5dB", True),
     ]  # fmt: skip
     assert document["radio"]["unmeasured"] == "silent"
-    assert "places of all nodes" in said(made, "missing")
+    assert "positions of all nodes" in said(made, "missing")
     etx = put(tmp_path, "etx.csv", "x,a,b\na,,2\nb,3,\n")
     (entry,) = tomllib.loads(imported(etx, values="etx").toml)["losses"]
     assert entry == {"from": 0, "to": 1, "etx": 2.5}
@@ -157,18 +157,18 @@ GOOD = [node("a"), node("b", 50.001)]
 
 NOTED: list[tuple[Any, str]] = [
     ({"nodes": [*GOOD, {"hostname": "x"}], "links": []}, "1 node without an id: nodes[2]"),
-    ({"nodes": [*GOOD, node("c", "north")], "links": []}, "1 position that is no degrees (WGS 84): host c"),
-    ({"nodes": [*GOOD, node("c", 50.0, 12986035)], "links": []}, "1 position that is no degrees (WGS 84): host c"),
-    ({"nodes": [*GOOD, node("c", location=[1, 2])], "links": []}, "1 position that is no degrees (WGS 84): host c"),
+    ({"nodes": [*GOOD, node("c", "north")], "links": []}, "1 position outside WGS 84 degrees: host c"),
+    ({"nodes": [*GOOD, node("c", 50.0, 12986035)], "links": []}, "1 position outside WGS 84 degrees: host c"),
+    ({"nodes": [*GOOD, node("c", location=[1, 2])], "links": []}, "1 position outside WGS 84 degrees: host c"),
     ({"nodes": [*GOOD, node("a")], "links": []}, "1 entry of a node that is there already: host a"),
-    ({"nodes": [*GOOD, node("c", clients=-1)], "links": []}, "1 number of clients that is none: host c"),
-    ({"nodes": GOOD, "links": [link("a", "b", 1.5)]}, "1 quality that is no number from 0 to 1: a-b"),
+    ({"nodes": [*GOOD, node("c", clients=-1)], "links": []}, "1 number of clients out of range: host c"),
+    ({"nodes": GOOD, "links": [link("a", "b", 1.5)]}, "1 quality outside 0 to 1: a-b"),
     ({"nodes": GOOD, "links": [link("a", "b", kind="fibre")]}, "1 type of links other than wifi, vpn, other; they"),
     ({"nodes": GOOD, "links": [link("a", "a")]}, "1 link without two ends: links[0]"),
     ({"nodes": [{"flags": {}}, {"nodeinfo": {"node_id": "a"}}]}, "1 node without an id: nodes[0]"),
     ({"nodes": [{"nodeinfo": {"node_id": "a", "location": {"latitude": 91, "longitude": 0}}}]}, "1 position"),
     ({"batadv": {"nodes": [{"node_id": "a"}], "links": [{"source": 0, "target": 4}]}}, "1 link without two ends"),
-    ({"type": "Feature", "geometry": POINT_AT, "properties": {"name": "a"}}, "1 position that is no degrees"),
+    ({"type": "Feature", "geometry": POINT_AT, "properties": {"name": "a"}}, "1 position outside WGS 84 degrees"),
 ]  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def outcome(verdict: str) -> dict[str, Any]:
         "verdict": verdict, "criterion": "above 1.2", "weaker": [], "measured": "1.3 [1.25, 1.35]", "value": 1.3,
         "brief": "1.3 at best",
         "low": 1.25, "high": 1.35, "unit": "", "method": "replications, Fieller", "why": "luck", "because": [],
-        "reason": None if verdict == "reproduced" else "asked: above 1.2; the interval says otherwise",
+        "reason": None if verdict == "reproduced" else "criterion: above 1.2; the interval says otherwise",
     }  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def test_the_page_says_what_was_measured(page: Path) -> None:
         "by 20 %",
         "at 4 hops",
         "We think: luck",
-        "The cause, measured here: Windows are short: 3 [2, 4] (asked: above 1)",
+        "Cause, measured here: Windows are short: 3 [2, 4] (criterion: above 1)",
         "abc123",
         "1–3",
         "75 s",
@@ -210,11 +210,11 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
     claim = "Vegas is ahead &lt;/script&gt;&lt;b&gt;&amp;&#34;&#39;: 1.3 at best (the paper: by 20 %)."
     assert said == [
         f"Behaviour of ns-2.35: 1 of 2 main claims reproduced. ● reproduced {claim} ○ not reproduced {claim} "
-        "All statements: 1 reproduced, 1 not reproduced (of 1 no experiment shows the cause).",
+        "All statements: 1 reproduced, 1 not reproduced (1 without a known cause).",
         f"Standards as written: 0 of 2 main claims reproduced. ◐ partly {claim} ○ not reproduced {claim} "
-        "All statements: 1 partly, 1 not reproduced (of 1 no experiment shows the cause).",
+        "All statements: 1 partly, 1 not reproduced (1 without a known cause).",
         *(
-            f"{profile}: 1 main claim, not judged, as these are short runs. "
+            f"{profile}: 1 main claim, not judged: these runs are too short. "
             f"– not judged {claim} All statements: 1 not judged."
             for profile in ("Behaviour of ns-2.35", "Standards as written")
         ),
@@ -311,7 +311,7 @@ def test_a_check_that_could_not_answer_and_a_record_of_an_earlier_version_are_sh
 
 
 def test_a_report_needs_records(tmp_path: Path) -> None:
-    with pytest.raises(FourhopError, match="no figures here: run `fourhop reproduce`"):
+    with pytest.raises(FourhopError, match="found no figures; run `fourhop reproduce`"):
         report.build(tmp_path)
     (tmp_path / "figures" / "one").mkdir(parents=True)
     (tmp_path / "figures" / "one" / "broken.json").write_text("{", encoding="utf-8")
@@ -402,7 +402,7 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
     # One under the other: each chart for ns2, then for standard.
     assert said[::2] == said[1::2]
     assert said[::2] == [
-        "Vegas, hops 8: not known",
+        "Vegas, hops 8: unknown",
         "flow-1, time 59 s: 130 kbit/s",
         "Vegas, lower: 170 [160, 180] kbit/s",
     ]
@@ -419,7 +419,7 @@ def test_hints_are_for_what_there_is(page: Path, browser: Chromium) -> None:
         browser.js(f"window.matchMedia = () => ({{ matches: {pointer} }})")
         browser.js(f"document.querySelectorAll('button.explore')[{number}].click()")
         said.append(browser.js(f"document.querySelectorAll('.readout')[{number}].textContent"))
-    assert said == ["Point at a value, or use the arrow keys on the chart.", "Touch a value."]
+    assert said == ["Point at a value, or focus the chart and use the arrow keys.", "Tap a value."]
 
 
 def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_figure() -> None:

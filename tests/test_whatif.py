@@ -158,9 +158,9 @@ def test_together_is_a_sum_and_starving_has_one_bound(answer: Answer) -> None:
 def test_the_answer_begins_with_what_it_cannot_know(answer: Answer) -> None:
     lines = told(answer, ["missing: places of 3 nodes; they are drawn: a, b, c", "assumed: nothing"])
     text = " ".join(" ".join(lines).split())
-    assert lines[0] == "What this cannot know:"
-    assert "The file did not say: places of 3 nodes; they are drawn." in text
-    assert text.index("no forecast") < text.index(" ".join(words.headline(answer).split()))
+    assert lines[0] == "What this model does not cover:"
+    assert "Missing in the file: places of 3 nodes; they are drawn." in text
+    assert text.index("as a forecast") < text.index(" ".join(words.headline(answer).split()))
 
 
 def effect(name: str, ours: tuple[float, ...], today: tuple[float, ...], group: Group | None = None) -> Effect:
@@ -201,7 +201,7 @@ def test_differences_are_told_as_people_say_them() -> None:
     assert sentences(same, slower, faster, effect("delay", (100.0, 110.0, 120.0), (200.0, 220.0, 230.0))) == [
         "Downloads at the farthest third of nodes become 2.1 times [1.8, 2.3] as fast; "
         "the nearest third of nodes lose 20 % [16, 23].",
-        "All together they carry about as much as today (between -7 % and +10 %).",
+        "Total throughput shows no significant change (between -7 % and +10 %).",
         "Round trips are shorter: 110 ms instead of 217 ms.",
     ]
     assert words.verdict((same, slower, faster)) == "mixed"
@@ -215,7 +215,7 @@ def test_differences_are_told_as_people_say_them() -> None:
 def test_what_is_within_its_interval_is_no_difference() -> None:
     same = effect("speed-all", (10.0, 11.5, 11.8), SPEEDS, ALL)
     (sentence,) = sentences(same, effect("speed-far", (9.0, 12.0, 11.0), SPEEDS, FAR))
-    assert sentence == "Downloads change by no more than these runs can tell (between -7 % and +10 %)."
+    assert sentence == "Downloads show no significant change (between -7 % and +10 %)."
     assert words.verdict((same,)) == "no difference"
     assert same.good is None
     # Where nothing arrived before there is no ratio to tell.
@@ -227,7 +227,7 @@ def test_what_is_within_its_interval_is_no_difference() -> None:
 
 def test_few_runs_are_not_told_as_shares() -> None:
     vague = effect("speed-all", (10.0, 1.0, 25.0), (12.0, 14.0, 1.0), ALL)
-    assert sentences(vague) == ["Downloads change by no more than these runs can tell (they are too few to say more)."]
+    assert sentences(vague) == ["Downloads show no significant change (there are too few runs to narrow it down)."]
     # The difference is beyond its interval, the ratio could be below nothing.
     steady = effect("speed-all", (1.0, 1.1, 0.9), (2.0, 12.0, 7.0), ALL)
     far = effect("speed-far", (0.1, 5.2, 2.7), (10.0, 15.0, 12.6), FAR)
@@ -277,7 +277,7 @@ def test_the_map_marks_the_place_that_the_answer_recommends(answer: Answer, writ
     helping = [each for each in answer.ranked if words.verdict(answer.effects[each.name]) in ("helps", "mixed")]
     assert [place.best for place in tried.values()].count(True) == any("gateway-" in each.name for each in helping)
     text = written.read_text(encoding="utf-8")
-    assert text.count(">best place</text>") == sum(place.best for place in tried.values())
+    assert text.count(">best location</text>") == sum(place.best for place in tried.values())
     # Whatever these runs say: of two places the one that helps is marked, the one that hurts is shown as tried.
     names = {"helps": 5, "hurts": 4}
     marks = {node: Tried(name == "helps", f"further gateway at node {node}", name) for name, node in names.items()}
@@ -301,7 +301,7 @@ def test_the_command_goes_on_from_what_is_stored(fourhop: Command, tmp_path: Pat
     few = ["whatif", "mesh.toml", "--runs", "2", "--places", "0", "--jobs", "1"]
     done = fourhop(*few)
     assert done.returncode == 0, done.stderr
-    assert "as it is today: CUBIC at all senders, FQ-CoDel at the gateway" in done.stdout
+    assert "today's setup: CUBIC at all senders, FQ-CoDel at the gateway" in done.stdout
     assert "pacing gateway:" in done.stdout
     assert "page: whatif-mesh/index.html" in done.stdout
     assert "assumed: nothing" in (tmp_path / "whatif-mesh" / "index.html").read_text(encoding="utf-8")

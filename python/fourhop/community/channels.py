@@ -1,4 +1,4 @@
-"""Who is on which channel, where files say so."""
+"""Channels of nodes, if files name them."""
 
 from __future__ import annotations
 

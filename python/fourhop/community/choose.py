@@ -13,7 +13,7 @@ from fourhop.text import count
 
 @dataclass(frozen=True)
 class Part:
-    """Which part of a network is wanted."""
+    """The requested part of a network."""
 
     component: int | None = 1
     """Number of the part that hangs together, the largest first; `None`: all of them."""
@@ -25,7 +25,7 @@ class Part:
 
 
 def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Network:
-    """The network that is simulated, with notes of what was left out. Raises `FourhopError` if nothing is left."""
+    """The network to simulate, with notes on omissions. Raises `FourhopError` if nothing is left."""
     # Tunnels, too, say that links are known, and that a node without a radio link has none.
     known = bool(network.links)
     network = _without_far_places(_on_the_air(_with_uplinks(network), known))
@@ -70,7 +70,7 @@ def _with_uplinks(network: Network) -> Network:
 def _without_far_places(network: Network) -> Network:
     """Without the places of nodes that are farther from their neighbours than radio reaches.
 
-    The link was measured, the place was typed. Of two ends the wrong one is that with the larger share of such links.
+    The link was measured, the position was typed. Of its two ends, the one with more such links is in error.
     """
     links = [link for link in network.links if link.medium != "tunnel"]
     many = Counter(id_ for link in links for id_ in link.ends)
@@ -79,8 +79,8 @@ def _without_far_places(network: Network) -> Network:
         far = [(m, link) for link in links if (m := network.distance_m(link.source, link.target) or 0.0) > FARTHEST_M]
         if not far:
             break
-        wrong = Counter(id_ for _, link in far for id_ in link.ends)
-        worst = max(wrong, key=lambda id_: (wrong[id_] / many[id_], wrong[id_], id_))
+        suspects = Counter(id_ for _, link in far for id_ in link.ends)
+        worst = max(suspects, key=lambda id_: (suspects[id_] / many[id_], suspects[id_], id_))
         dropped[worst] = max(m for m, link in far if worst in link.ends)
         network = replace(network, nodes={**network.nodes, worst: replace(network.nodes[worst], place=None)})
     if not dropped:
@@ -123,7 +123,7 @@ def _cables_merged(network: Network) -> Network:
         if moved.medium == "radio" and moved.source != moved.target:
             other = found.get(moved.ends)
             found[moved.ends] = moved if other is None or (moved.there or 0) > (other.there or 0) else other
-    text = f"{len(to)} nodes that are joined by cable count as {count(len(joined), 'node')}"
+    text = f"{len(to)} nodes joined by cable count as {count(len(joined), 'node')}"
     note = Note("assumed", text, tuple(network.nodes[part[0]].name for part in joined))
     return replace(network, nodes=nodes, links=tuple(found.values()), notes=(*network.notes, note))
 
@@ -161,5 +161,5 @@ def _component(network: Network, number: int) -> Network:
     others = len(network.nodes) - len(parts[number - 1])
     if not others:
         return network
-    text = f"{count(others, 'node')} in other parts: no radio link joins them to this one"
+    text = f"{count(others, 'node')} in other components, without a radio link to this one"
     return network.only(parts[number - 1], Note("left out", text))

@@ -65,7 +65,7 @@ def document_of(
     margin_us = int(farthest_m / _LIGHT_M_US) + 1
     if margin_us > _MARGIN_US:
         mac["propagation_margin"] = f"{margin_us}us"
-    # What `--set` says of all routers counts for known models, too.
+    # `--set` applies to known models, too.
     given_cost = any(override.replace(" ", "").startswith("link.packet_cost=") for override in options.overrides)
     nodes: list[dict[str, Any]] = []
     for id_, node in network.nodes.items():
@@ -108,14 +108,14 @@ def put(document: dict[str, Any], override: str) -> None:
     except tomllib.TOMLDecodeError:
         value = written.strip()
     (document.setdefault(sections[0], {}) if sections else document)[key] = value
-    # What a value makes meaningless goes, as it does where `--set` meets a file.
+    # Remove keys that a value makes meaningless, as `--set` does with a file.
     if path.strip() == "radio.fading":
         gone = {"rician": (), "rayleigh": ("rician_k",)}.get(str(value), ("rician_k", "doppler"))
         document["radio"] = {key: value for key, value in document["radio"].items() if key not in gone}
 
 
 def toml(document: dict[str, Any], notes: Sequence[Note], sources: str) -> str:
-    """The document as people would write it, a line an entry of the lists."""
+    """The document as people would write it, with one line per list entry."""
     lines = [
         f"# {line}"
         for line in (f"Made by `fourhop import` from {sources}." if sources else "Made by `fourhop import`.",)

@@ -64,7 +64,7 @@ def read_nodes(root: Place) -> Network:
 
 
 def _node(each: Place, faults: Faults) -> Node:
-    info = each.need("nodeinfo", "what the node says of itself")
+    info = each.need("nodeinfo", "a table with the node's data")
     id_ = info.need("node_id", "the id of the node").text()
     name = id_
 
@@ -79,11 +79,11 @@ def _node(each: Place, faults: Faults) -> Node:
         total = found.get("total") if isinstance(found.value, dict) else found
         return None if total is None else total.whole(0, 100_000)
 
-    name = of(info, "hostname", "names that are no text", Place.text) or id_
+    name = of(info, "hostname", "names that are not text", Place.text) or id_
     states = "states that are neither true nor false"
     flags = of(each, "flags", states, lambda found: found)
     online = of(flags, "online", states, Place.flag)
-    hardware = of(info, "hardware", "models that are no text", lambda found: found)
+    hardware = of(info, "hardware", "models that are not text", lambda found: found)
     return Node(
         id_,
         name,
@@ -93,10 +93,10 @@ def _node(each: Place, faults: Faults) -> Node:
         of(
             of(each, "statistics", "statistics", lambda found: found),
             "clients",
-            "numbers of clients that are none",
+            "numbers of clients out of range",
             clients,
         ),
-        model=of(hardware, "model", "models that are no text", model_of),
+        model=of(hardware, "model", "models that are not text", model_of),
     )
 
 
@@ -132,7 +132,7 @@ def read_graph(root: Place) -> Network:
     links = list(found.values())
     if directed is None or not directed.flag():
         links = [replace(x, back=x.there if x.back is None else x.back) for x in links]
-    # The router does not know `other` as Wi-Fi: it is a cable if it is as good as one, of which either direction tells.
+    # `other` is no Wi-Fi by the router: it is a cable if either direction is as good as one.
     links = [replace(x, medium=of_other(x.there, x.back, rates)) if x.ends in others else x for x in links]
     nodes = {id_: Node(id_, id_) for id_ in ids if id_ is not None}
     return Network(nodes, tuple(links), notes=(*faults.notes(), *([IN_KBPS] if rates else [])))

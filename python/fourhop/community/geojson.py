@@ -29,7 +29,7 @@ def read(root: Place) -> Network:
             continue
         node = _node(each, geometry, len(nodes), faults)
         if node.id in nodes:
-            faults.note("points whose name is there already", node.name)
+            faults.note("points with the name of an earlier one", node.name)
         else:
             nodes[node.id] = node
     many = count(others, "feature that is no point", "features that are no points")

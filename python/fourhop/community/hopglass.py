@@ -30,7 +30,7 @@ def read(root: Place) -> Network:
     faults = Faults()
     nodes: dict[str, Node] = {}
     found: dict[frozenset[str], Link] = {}
-    # Pairs of which either end says what is between them.
+    # Pairs whose medium at least one end reports.
     known: set[frozenset[str]] = set()
     entries = list(rows.items("a list of nodes"))
     for each in entries:
@@ -62,7 +62,7 @@ def read(root: Place) -> Network:
 
 def _node(each: Place, faults: Faults) -> Node:
     id_ = each.need("id", "the id of the node").text()
-    said = each.need("value", "what the node says of itself")
+    said = each.need("value", "a table with the node's data")
     named, at = said.get("hostname"), said.get("latlng")
     name = id_.removesuffix(".olsr") if named is None else named.text()
     model = said.get("hardware") or said.get("model")
@@ -83,20 +83,20 @@ def _position(at: Place) -> tuple[float, float] | None:
 
 
 def _heard(at: Place, here: str, faults: Faults) -> Link:
-    """What `here` receives of the other end."""
+    """Reception of the other end at `here`."""
     other = at.need("id", "the id of a node").text()
     if other == here:
         at.need("id", "").refuse("another node")
     quality = at.get("quality")
     share = None
     if quality is not None:
-        value = faults.tried("qualities that are no number", f"{other}-{here}", partial(quality.number, 0, 1e6))
+        value = faults.tried("qualities without a number", f"{other}-{here}", partial(quality.number, 0, 1e6))
         share = None if not value else value if value <= 1.0 else 1.0 / value
     return Link(other, here, "radio", "tq", share)
 
 
 def _medium(at: Place) -> Medium | None:
-    """What the interface is; `None` if nothing says."""
+    """The medium of the interface; `None` if unknown."""
     name = at.get("ifname")
     word = "" if name is None else str(name.value).lower()
     if any(word.startswith(each) for each in _TUNNELS) or "vpn" in str(at.value.get("id", "")).lower():

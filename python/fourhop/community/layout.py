@@ -23,7 +23,7 @@ def placed(network: Network, roots: list[str]) -> Network:
     if not lacking:
         return network
     if len(lacking) == len(network.nodes):
-        note = Note("missing", "places of all nodes; they are drawn in rings, by the hops to the nearest gateway")
+        note = Note("missing", "positions of all nodes; drawn in rings by hops to the nearest gateway")
         return replace(_rings(network, roots), in_metres=True, notes=(*network.notes, note))
     whole = _amid(network, lacking)
     if stray := _stray(network, whole):

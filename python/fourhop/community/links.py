@@ -1,4 +1,4 @@
-"""What was measured of a link as a scenario says it, and what distance says where nothing was."""
+"""Measured links in the terms of a scenario, and estimates by distance for the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_FULL_SNR_DB = 12.0
 """The least for such a link whatever its distance: about what FULL of small frames at 6 Mbit/s need when they fade."""
 
 UNKNOWN_SNR_DB = 12.0
-"""Taken for a link of which nothing is known but that it is there."""
+"""Assumed for a link that is only known to exist."""
 
 MOST_SNR_DB = 45.0
 """More helps no rate of 802.11."""
@@ -115,7 +115,7 @@ def _worse(quality: Quality, one: float, other: float) -> float:
 
 
 def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
-    """What the best path between two nodes has without the link between them.
+    """The quality of the best path between two nodes without their direct link.
 
     A direction that was not measured is no better. Shares and rates add up by their inverses: hops share the air.
     """
@@ -143,7 +143,7 @@ def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
 
 
 def _keys(link: Link, value: float, far: float | None, top_mbps: float, carried: float) -> tuple[dict[str, Any], bool]:
-    """What is written of one direction, and whether it was as good as can be measured."""
+    """The keys of one direction, and whether its quality was the best that can be measured."""
     if link.quality == "rate":
         return {"rate": f"{max(carried * min(value, top_mbps), 0.01):.2f}Mbps"}, value >= FULL_RATE * top_mbps
     if link.quality in ("snr", "loss"):
@@ -189,7 +189,7 @@ def _notes(said: Mapping[str, list[str]], network: Network, carried: float) -> l
             f"{LEAST_FULL_SNR_DB:.0f} dB over noise at least; {FULL_SNR_DB:.0f} dB where no distance is known",
         ),
         "unknown": ("missing", "without a quality; taken as good as the distance says"),
-        "one way": ("missing", "measured in one direction; the other is taken as alike"),
+        "one way": ("missing", "measured in one direction; the other is assumed equal"),
         "instead": (
             "missing",
             "measured in one direction; the other is no better than the best path that there is instead",

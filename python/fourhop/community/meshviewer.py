@@ -5,7 +5,7 @@ Source: the format that yanic writes and meshviewer reads. A node has `node_id`,
 `source_tq` and `target_tq`, the share of routing messages of either end that reach the other, 0 to 1. Of B.A.T.M.A.N. V
 they are throughputs in kbit/s.
 
-What is wrong with a single node or link is noted, and the rest is read: published files hold empty positions, typing
+Errors in a single node or link are noted, and the rest is read: published files have empty positions, typing
 errors and links of devices that are gone.
 """
 
@@ -27,7 +27,7 @@ CABLE_QUALITY = 0.98
 """`other` is what the router does not know as Wi-Fi: with this share of messages both ways a cable, else a radio."""
 
 MOST_TQ = 255.0
-"""What B.A.T.M.A.N. IV calls its best quality, and one over the least that it tells from nothing."""
+"""B.A.T.M.A.N. IV's best quality; its inverse is the smallest one above zero."""
 
 CABLE_MBPS = 100.0
 """The same of a throughput: that of Fast Ethernet."""
@@ -37,8 +37,8 @@ MOST_KBPS = 1e7
 
 IN_KBPS = Note("assumed", "qualities are throughputs in kbit/s, as B.A.T.M.A.N. V gives them")
 
-QUALITIES = ("qualities that are no number from 0 to 1", "throughputs that are no number of kbit/s")
-"""What is wrong with a share, and with a throughput."""
+QUALITIES = ("qualities outside 0 to 1", "throughputs without a number in kbit/s")
+"""Errors of a share, and of a throughput."""
 
 _ENDS = ("source_tq", "target_tq")
 
@@ -86,7 +86,7 @@ def _node(each: Place, faults: Faults) -> Node:
         return None if found is None else faults.tried(what, name, lambda: read(found))
 
     name = id_
-    name = of("hostname", "names that are no text", Place.text) or id_
+    name = of("hostname", "names that are not text", Place.text) or id_
     online = of("is_online", "states that are neither true nor false", Place.flag)
     return Node(
         id_,
@@ -94,17 +94,17 @@ def _node(each: Place, faults: Faults) -> Node:
         of("location", BAD_POSITIONS, coordinates),
         online is None or online,
         bool(of("is_gateway", "states of gateways that are neither true nor false", Place.flag)),
-        of("clients", "numbers of clients that are none", lambda found: found.whole(0, 100_000)),
-        model=of("model", "models that are no text", model_of),
+        of("clients", "numbers of clients out of range", lambda found: found.whole(0, 100_000)),
+        model=of("model", "models that are not text", model_of),
     )
 
 
 def model_of(found: Place) -> str | None:
-    """What the router calls itself; some say nothing, in quotes."""
+    """The router's model; some report an empty string."""
     return None if found.value == "" else found.text()
 
 
-BAD_POSITIONS = "positions that are no degrees (WGS 84)"
+BAD_POSITIONS = "positions outside WGS 84 degrees"
 
 
 def coordinates(location: Place) -> tuple[float, float] | None:

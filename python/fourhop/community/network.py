@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Quality = Literal["tq", "etx", "snr", "loss", "rate"]
-"""What was measured of a link: the share of frames that arrive, expected transmissions, a ratio in dB, a loss in dB, or
-the bit rate of what arrives in Mbit/s."""
+"""The measured quantity of a link: delivery ratio, expected transmissions, SNR in dB, path loss in dB, or
+the received bit rate in Mbit/s."""
 
 Medium = Literal["radio", "cable", "tunnel"]
-"""What a link goes over; a tunnel leads through somebody's Internet access."""
+"""The medium of a link; a tunnel leads through somebody's Internet access."""
 
 EARTH_M = 6_371_008.8
 """Mean radius of the earth (IUGG), for distances alone: the simulator projects by the ellipsoid, see docs/radio.md."""
 
 FARTHEST_M = 8_000.0
-"""A longer link is taken for a wrong position. The shortest frame of 802.11a, an ACK of 28 us, is 8.4 km long, which is
-also the most that the simulator takes."""
+"""A longer link means an error in a position. The shortest frame of 802.11a, an ACK of 28 us, is 8.4 km long, also the
+simulator's limit."""
 
 _NAMED = 5
 """Most names that a note shows."""
@@ -41,14 +41,14 @@ class Node:
     """Of its radios, one each; empty: unknown."""
     antenna_dbi: float | None = None
     model: str | None = None
-    """What the router calls itself."""
+    """The router's model."""
     forwards: bool = True
     """Does it pass on packets of others?"""
 
 
 @dataclass(frozen=True)
 class Link:
-    """What was measured of the way between two nodes; each direction may have something else, or nothing."""
+    """The measurements between two nodes; each direction may have its own, or none."""
 
     source: str
     target: str

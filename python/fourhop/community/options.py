@@ -1,4 +1,4 @@
-"""What the file of a network does not say, and what is assumed unless somebody says more."""
+"""Assumptions about data that the file of a network lacks, and options that replace them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Traffic = Literal["downloads", "uploads", "web"]
 Unmeasured = Literal["path-loss", "heard", "no-link", "silent"]
 
 FLOWS = 12
-"""Nodes with traffic at the same time, unless told otherwise."""
+"""Default number of nodes with traffic at the same time."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the file does not say."""
+    """Data that the file lacks."""
 
     part: Part = field(default_factory=Part)
     gateways: Sequence[str] = ()

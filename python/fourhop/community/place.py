@@ -1,4 +1,4 @@
-"""A value of a file together with where it stands, so that whatever is wrong with it is said with file and key."""
+"""A value of a file with its location, so that errors name file and key."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ class Place:
     value: Any
 
     def refuse(self, allowed: str, found: str | None = None) -> NoReturn:
-        """Raise what is wrong, as `FILE: KEY: found X, allowed: Y`."""
+        """Raise an error of the form `FILE: KEY: found X, allowed: Y`."""
         shown = found or shown_value(self.value)
         where = f"{self.file}: {self.path}" if self.path else self.file
         raise FourhopError(f"{where}: found {shown}, allowed: {allowed}")
 
     def get(self, key: str) -> Place | None:
-        """What stands under a key; nothing if it is not there or null."""
+        """The value of a key; `None` if it is missing or null."""
         if not isinstance(self.value, dict):
             self.refuse("a table of keys")
         found = self.value.get(key)
         return None if found is None else Place(self.file, f"{self.path}.{key}" if self.path else key, found)
 
     def need(self, key: str, allowed: str) -> Place:
-        """What stands under a key that must be there."""
+        """The value of a required key."""
         found = self.get(key)
         if found is None:
             Place(self.file, f"{self.path}.{key}" if self.path else key, None).refuse(allowed, "nothing")
@@ -107,7 +107,7 @@ class Faults:
     found: dict[str, list[str]] = field(default_factory=dict)
 
     def tried(self, what: str, name: str, read: Callable[[], T]) -> T | None:
-        """What `read` gives; `None` if the value cannot be used, which is noted."""
+        """The result of `read`; `None` if the value cannot be used, which is noted."""
         try:
             return read()
         except FourhopError:

@@ -1,4 +1,4 @@
-"""The radio of all nodes: the kinds there are, which one models and rates speak for, and how it is told."""
+"""The radio of all nodes: its kinds, the choice by models and rates, and its notes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RADIOS: dict[str, Radio] = {
 _AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB"}
 _DOPPLER_HZ = 2.0
 """At 2.4 GHz, of people and doors. IEEE 802.11's channel models have 3 there and 6 at 5 GHz (Erceg et al., TGn Channel
-Models, 2004, section 4.7), of which the ratio matters here."""
+Models, 2004, section 4.7); only the ratio matters here."""
 TRIES = 20
 """Of a frame before it is given up. The standard's 7 may end within one fade; Linux tries four rates several times."""
 
@@ -103,7 +103,7 @@ def radio_keys(options: Options, kind: Radio) -> tuple[dict[str, Any], dict[str,
 
 
 def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
-    """What is assumed of radios, routes and pairs without a link, by the scenario as it is."""
+    """Assumptions about radios, routes and pairs without a link, as they are in the scenario."""
     radio, mac, link = (resolved[key] for key in ("radio", "mac", "link"))
     band = "2.4" if quantity.parse(radio["frequency"]).value < 3e9 else "5"
     name = _STANDARDS.get(radio["phy"], radio["phy"])
@@ -124,16 +124,16 @@ def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
         f"{mac['short_retry_limit']} times"
     )
     how = {
-        "path-loss": "distance decides about pairs without a measured link",
-        "heard": "pairs without a measured link hear each other by their distance, but no route leads over them",
-        "no-link": "pairs without a measured link disturb each other by their distance, but carry nothing",
-        "silent": "pairs without a measured link have nothing of each other",
+        "path-loss": "pairs without a measured link: distance decides",
+        "heard": "pairs without a measured link hear each other by distance, but get no routes",
+        "no-link": "pairs without a measured link interfere by distance, but carry no traffic",
+        "silent": "pairs without a measured link do not hear each other",
     }
     if resolved["routing"]["protocol"] == "static":
-        metric = {"ett": "of the least expected time", "hops": "with the fewest hops"}.get(
+        metric = {"ett": "with the least expected time", "hops": "with the fewest hops"}.get(
             resolved["routing"]["metric"], f"of the least {resolved['routing']['metric']}"
         )
-        routes = f"routes are those {metric} and stand still"
+        routes = f"routes are those {metric} and never change"
     else:
         routes = f"routes are those of {resolved['routing']['protocol']}"
     said = [Note("assumed", text), Note("assumed", routes)]

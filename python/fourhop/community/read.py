@@ -19,7 +19,7 @@ FORMATS = (
 
 
 def read(files: Sequence[Path], values: Quality | None = None) -> Network:
-    """What is in the files together; `values` is what a matrix holds. Raises `FourhopError`, naming file and key."""
+    """The network in the files together; `values`: meaning of a matrix. Raises `FourhopError` with file and key."""
     networks = [_read(file, values) for file in files]
     whole = networks[0]
     for file, more in zip(files[1:], networks[1:], strict=True):
@@ -36,7 +36,7 @@ def _read(file: Path, values: Quality | None) -> Network:
     except OSError as error:
         raise FourhopError(f"{name}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise FourhopError(f"{name}: found bytes that are no UTF-8 at {error.start}, allowed: {FORMATS}") from error
+        raise FourhopError(f"{name}: found bytes at {error.start} that are not UTF-8, allowed: {FORMATS}") from error
     if not text.strip():
         raise FourhopError(f"{name}: found an empty file, allowed: {FORMATS}")
     if file.suffix.lower() in (".json", ".geojson") or text.lstrip()[:1] in ("{", "["):
@@ -70,7 +70,7 @@ def _together(one: Network, more: Network, file: Path) -> Network:
     placed = [any(node.place is not None for node in network.nodes.values()) for network in (one, more)]
     if all(placed) and one.in_metres != more.in_metres:
         raise FourhopError(
-            f"{file}: found places in other units than in the files before, allowed: metres or degrees in all"
+            f"{file}: found other units than in the files before it, allowed: metres or degrees in all files"
         )
     nodes = dict(one.nodes)
     # Tables of places and matrices know names, maps know ids.

@@ -28,12 +28,12 @@ class Imported:
     """As it is written into the file, with what was assumed in comments."""
     scenario: Scenario
     network: Network
-    """What of the network is in it, in the order of its nodes."""
+    """The simulated part of the network, in the order of its nodes."""
     gateways: tuple[str, ...]
     notes: tuple[Note, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What became of it, for machines."""
+        """The result for programs."""
         return {
             "nodes": [node.name for node in self.network.nodes.values()],
             "links": len(self.network.links),
@@ -81,7 +81,7 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         document["flows"], about = pairs(network, options)
     else:
         document["flows"], about = flows(network, gateways, carrying(document, network), options)
-    # What is said of the air is what the file has after `--set`.
+    # Notes on the radio follow the file after `--set`.
     resolved = Scenario(toml(document, (), sources), f"{options.name}.toml").resolved
     notes = (*network.notes, *about_air(resolved, measured), *about)
     text = toml(document, notes, sources)
@@ -119,7 +119,7 @@ def _probe(
         "flows": [{"from": 0, "to": 1, "transport": "cubic"}],
     }
     for override in options.overrides:
-        # What pairs have without a measured link means nothing without one.
+        # Without measured links, `unmeasured` has no meaning.
         if override.startswith(("radio.", "mac.")) and not override.startswith("radio.unmeasured"):
             put(document, override)
     return Scenario.from_dict(document)

@@ -1,8 +1,8 @@
-"""CSV: a table of places, or a matrix of what was measured between nodes.
+"""CSV: a table of positions, or a matrix of measurements between nodes.
 
-Places: a line a node, with `name` and either `x` and `y` in metres or `lat` and `lon` in degrees; `gateway`, `channel`,
-`antenna` (dBi) and `clients` may be there. A matrix has the names in its first line and its first column, rows transmit
-and columns receive; an empty field was not measured.
+Positions: a line per node, with `name` and either `x` and `y` in metres or `lat` and `lon` in degrees; `gateway`,
+`channel`, `antenna` (dBi) and `clients` are optional. A matrix has the names in its first line and column, rows
+transmit and columns receive; an empty field was not measured.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KNOWN = (
 _ENDS = (("from", "to"), ("source", "target"))
 _COLUMNS: dict[str, Quality] = {"snr": "snr", "etx": "etx", "loss": "loss", "tq": "tq", "rate": "rate", "mbps": "rate",
                                 "mbit": "rate", "kbps": "rate", "kbit": "rate", "throughput": "rate"}  # fmt: skip
-"""What a column of a list of links begins with, and what it holds."""
+"""Prefixes of columns in a list of links, with their quantities."""
 
 _KBPS = 1_000.0
 """Rates with a larger median are in kbit/s, as B.A.T.M.A.N. V exports them: no radio of a mesh has 1 Gbit/s usually."""
@@ -60,14 +60,14 @@ def read_list(file: str, table: list[list[str]], quality: Quality | None) -> Net
     """The links of a list: a line for each direction that was measured."""
     head = [name.lower() for name in table[0]]
     source, target = next(pair for pair in _ENDS if set(pair) <= set(head))
-    held = {name: kind for name in head for start, kind in _COLUMNS.items() if name.startswith(start)}
-    fitting = [name for name, kind in held.items() if quality in (None, kind)]
-    if not fitting or (quality is None and len(set(held.values())) > 1):
+    quantities = {name: kind for name in head for start, kind in _COLUMNS.items() if name.startswith(start)}
+    fitting = [name for name, kind in quantities.items() if quality in (None, kind)]
+    if not fitting or (quality is None and len(set(quantities.values())) > 1):
         found = ", ".join(head)
-        allowed = f"a column that begins with one of {', '.join(_COLUMNS)}, or --values where there are several"
+        allowed = f"a column that begins with one of {', '.join(_COLUMNS)}; if several do, choose with --values"
         raise FourhopError(f"{file}: line 1: found {found}, allowed: {allowed}")
     column = fitting[0]
-    kind = held[column]
+    kind = quantities[column]
     values: dict[tuple[str, str], float] = {}
     names: dict[str, None] = {}
     for number, row in enumerate(table[1:], 2):
@@ -123,7 +123,7 @@ def read_places(file: str, table: list[list[str]]) -> Network:
             fields["name"].refuse("each name once", f"{node.id!r} for the second time")
         nodes[node.id] = node
     unknown = [name for name in head if name not in _KNOWN]
-    notes = [Note("left out", "columns that mean nothing here", tuple(unknown))] if unknown else []
+    notes = [Note("left out", "unknown columns", tuple(unknown))] if unknown else []
     return Network(nodes, in_metres=pair == ("x", "y"), notes=tuple(notes))
 
 
@@ -156,9 +156,7 @@ def _node(file: str, number: int, fields: dict[str, Place], pair: tuple[str, str
 def read_matrix(file: str, table: list[list[str]], quality: Quality | None) -> Network:
     """The links of a matrix."""
     if quality is None:
-        raise FourhopError(
-            f"{file}: found a matrix, allowed: with --values, which says what it holds: {', '.join(BOUNDS)}"
-        )
+        raise FourhopError(f"{file}: found a matrix; name its values with --values: {', '.join(BOUNDS)}")
     names = table[0][1:]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -16,7 +16,7 @@ from fourhop.text import count
 TRAFFIC: dict[str, str] = {
     "downloads": "an endless download of each chosen node",
     "uploads": "an endless upload of each chosen node",
-    "web": "files of 500 kB on average to each chosen node, with pauses that are shorter the more clients it has",
+    "web": "files of 500 kB on average to each chosen node; more clients mean shorter pauses",
 }
 
 
@@ -32,7 +32,7 @@ def gateways_of(network: Network, neighbours: dict[str, list[str]]) -> tuple[Net
 
     centre = min(network.nodes, key=far)
     name = network.nodes[centre].name
-    note = Note("missing", "a gateway; the node with the fewest hops to all others is taken for one", (name,))
+    note = Note("missing", "a gateway; the node with the fewest hops to all others is used as one", (name,))
     return replace(network, notes=(*network.notes, note)), [centre]
 
 
@@ -87,7 +87,7 @@ def flows(
     used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached
     if not used:
         raise FourhopError(
-            "what was chosen: found no node besides gateways whose radio links carry as far as one, allowed: at least "
+            "what was chosen: found no node with a path of radio links to a gateway, allowed: at least "
             "one; another --component or --gateway may have some"
         )
     cut = [id_ for id_ in network.nodes if id_ not in hops]

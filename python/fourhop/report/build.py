@@ -4,8 +4,8 @@ The pages open from the disk and need nothing but themselves: styles, script, ch
 inside; only links lead to each other and to the data beside them. Everything but the interactive charts works without a
 script.
 
-What they look like is in `templates/`, which escape every text that they are given. Only the assets and the vector
-graphics of `study.draw` are put in as they are.
+The layout is in `templates/`, which escape every text. Only the assets and the vector
+graphics of `study.draw` are inserted unescaped.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _PROFILES = {
 }
 
 _VERDICTS = {
-    "reproduced": ("●", "the 95 % interval supports what the paper says"),
-    "partly": ("◐", "it supports a weaker form, said beforehand; of a figure: its checks disagree"),
-    "not reproduced": ("○", "it supports neither; the reason stands beside it"),
-    "not judged": ("–", "short runs, made to see that everything works"),
+    "reproduced": ("●", "the 95 % interval supports the paper's statement"),
+    "partly": ("◐", "the interval supports a weaker form, defined beforehand; for a figure: its checks disagree"),
+    "not reproduced": ("○", "the interval supports neither; the reason is given with the claim"),
+    "not judged": ("–", "short runs that only check that everything works"),
 }
 
 Record = dict[str, Any]
@@ -55,8 +55,8 @@ def build(out: Path) -> Path:
     return out / PAGE
 
 
-def _write(text: str, aside: Path) -> None:
-    aside.write_text(text, encoding="utf-8")
+def _write(text: str, temporary: Path) -> None:
+    temporary.write_text(text, encoding="utf-8")
 
 
 def _records(out: Path) -> list[Record]:
@@ -73,10 +73,10 @@ def _records(out: Path) -> list[Record]:
             found.append(record)
         except (OSError, ValueError) as error:
             raise FourhopError(
-                f"{path}: found no record of a figure ({error}), allowed: what reproduce wrote"
+                f"{path}: found no record of a figure ({error}), allowed: one that `fourhop reproduce` wrote"
             ) from None
     if not found:
-        raise FourhopError(f"{out / FIGURES}: no figures here: run `fourhop reproduce` first")
+        raise FourhopError(f"{out / FIGURES}: found no figures; run `fourhop reproduce` first")
     return found
 
 
@@ -130,7 +130,7 @@ def _profiles(records: list[Record]) -> list[str]:
 
 
 def _outcomes(records: list[Record], profile: str) -> list[Record]:
-    """What became of every check of several figures."""
+    """The outcomes of all checks of several figures."""
     return [each for record in records for each in record["profiles"].get(profile, {"outcomes": []})["outcomes"]]
 
 
@@ -152,10 +152,10 @@ def _main_figure(records: list[Record]) -> Record | None:
 
 
 def _notes(outcome: Record, causes: list[Record]) -> list[str]:
-    """What is said below a verdict; of a check that could not answer there is less."""
-    asked = f"asked: {outcome['criterion']}" if outcome["criterion"] else ""
+    """The notes below a verdict; a check without an answer has fewer."""
+    asked = f"criterion: {outcome['criterion']}" if outcome["criterion"] else ""
     shown = [
-        f"The cause, measured here: {each['statement']}: {each['measured']} (asked: {each['criterion']})"
+        f"Cause, measured here: {each['statement']}: {each['measured']} (criterion: {each['criterion']})"
         for each in causes
         if each["name"] in outcome["because"]
     ]
@@ -167,12 +167,12 @@ def _notes(outcome: Record, causes: list[Record]) -> list[str]:
 
 
 def _unexplained(outcome: Record) -> bool:
-    """Whether it is not reproduced and no experiment shows why."""
+    """Whether it is not reproduced, without an experiment that shows why."""
     return outcome["verdict"] == "not reproduced" and not outcome["because"]
 
 
 def _prose(text: str) -> str:
-    """A text of a study, in which what stands between backticks is code."""
+    """A text of a study; parts between backticks are code."""
     from markupsafe import Markup, escape
 
     parts = [escape(part) for part in text.split("`")]
@@ -198,7 +198,7 @@ def _panels(record: Record) -> list[list[dict[str, Any]]]:
 
 
 def _quantity(row: dict[str, Chart]) -> tuple[object, ...]:
-    """What a row of charts shows: the quantity, and over what.
+    """The quantity of a row of charts, and the places it is shown over.
 
     Charts over other places, as short chains beside long ones, are there because one scale would not do for both.
     """
@@ -224,7 +224,7 @@ def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: 
 
 
 def _id(record: Record, *part: str) -> str:
-    """What the page calls a figure or a part of it; names of folders and files may hold more than an id does."""
+    """The id of a figure or a part of it on the page, without characters that an id must not have."""
     return _slug("-".join((record["paper"], record["figure"], *part)))
 
 
@@ -237,10 +237,10 @@ def _slug(text: str) -> str:
 
 
 def _counts(outcomes: list[Record]) -> str:
-    """`3 reproduced, 1 partly, 4 not reproduced (of 1 no experiment shows the cause)`."""
+    """`3 reproduced, 1 partly, 4 not reproduced (1 without a known cause)`."""
     found = Counter(each["verdict"] for each in outcomes)
     unknown = sum(map(_unexplained, outcomes))
-    remark = f" (of {unknown} no experiment shows the cause)" if unknown else ""
+    remark = f" ({unknown} without a known cause)" if unknown else ""
     return (", ".join(f"{found[name]} {name}" for name in _VERDICTS if found[name]) or "none") + remark
 
 

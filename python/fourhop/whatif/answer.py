@@ -1,4 +1,4 @@
-"""What was tried and measured, and how it compares with today."""
+"""The changes tried, their measurements, and the comparison with today."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is compared."""
+    """A compared quantity."""
 
     name: str
     label: str
@@ -105,7 +105,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Otherwise:
-    """What the most helpful change does if something is not as the file says or import assumes."""
+    """The effect of the most helpful change under other assumptions."""
 
     label: str
     effect: Effect
@@ -113,7 +113,7 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was measured of everything that was tried."""
+    """The measurements of all changes."""
 
     scenario: Scenario
     tried: Tries
@@ -128,7 +128,7 @@ class Answer:
 
     @property
     def ranked(self) -> list[Try]:
-        """The changes, what helps the slowest most first: by the last group of nodes, of which the farthest are."""
+        """The changes, sorted by the gain of the last group: the farthest nodes."""
         return sorted(self.tried.changes, key=lambda each: -_order(self.effects[each.name]))
 
     @property
@@ -137,7 +137,7 @@ class Answer:
         return [result.sweep.first_seed for result in self.results]
 
     def today(self, measure: Measure) -> Sample:
-        """What is measured without a change."""
+        """The measurement without a change."""
         return cells(self.results, TODAY).measure(measure.of, measure.unit)
 
 
@@ -158,5 +158,5 @@ def _order(effects: tuple[Effect, ...]) -> float:
 
 
 def finite(value: float) -> float | None:
-    """The value, or nothing for what JSON has no number."""
+    """The value, or `None` if JSON cannot represent it."""
     return value if math.isfinite(value) else None

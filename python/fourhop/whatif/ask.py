@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
 
 MOST_RUNS = 30
-"""Runs of everything, however fast they are, unless told otherwise."""
+"""Default maximum of runs per change."""
 
 LEAST_RUNS = 4
-"""Runs of everything, however slow they are, unless told otherwise: of fewer, intervals say nothing."""
+"""Default minimum of runs per change: fewer give no useful intervals."""
 
 FIRST_RUNS = 2
 """After so many runs of everything there is a first answer."""
 
 SECONDS = 60.0
-"""How long to go on, unless runs are told."""
+"""Default time limit, if the number of runs is not given."""
 
 MAIN = 0.7
 """Share of the time for the changes themselves; other radios and traffic have the rest."""
 
 MANY_NODES = 20
-"""With more nodes runs are short, unless a length or a number of runs is told."""
+"""With more nodes runs are short, unless their length or number is given."""
 
 SHORT = {"duration": "12s", "warmup": "4s"}
 
@@ -118,12 +118,12 @@ class _Clock:
             return None
         tell = self.progress
 
-        def told(now: SweepProgress) -> None:
+        def report(now: SweepProgress) -> None:
             by_time = (time.monotonic() - self.begun) / max(self.seconds, 1.0)
             whole = by_time if self.runs is None else (done + now.fraction) / self.runs
             tell(min(whole, 1.0), f"run {done + 1} of each change")
 
-        return told
+        return report
 
 
 def _swept(
@@ -225,7 +225,7 @@ def _together(everyone: Group) -> Measure:
 
 
 def _equal_share(today: Cells) -> float:
-    """What each flow would carry today if all had as much, over all runs."""
+    """Today's equal share per flow, over all runs."""
     each = [_carried(row) for run in today.runs for row in run.flows.values() if _is_tcp(row)]
     return math.fsum(each) / len(each)
 

@@ -36,7 +36,7 @@ _CLASSES = ("idle", "busy", "tried", "best", "gateway")
 
 @dataclass(frozen=True)
 class Picture:
-    """What the template draws."""
+    """Data for the template."""
 
     width: float
     height: float

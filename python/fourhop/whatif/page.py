@@ -32,8 +32,8 @@ def write(answer: Answer, out: Path, notes: Iterable[str] = ()) -> Path:
     return out / PAGE
 
 
-def _text(text: str, aside: Path) -> None:
-    aside.write_text(text, encoding="utf-8")
+def _text(text: str, temporary: Path) -> None:
+    temporary.write_text(text, encoding="utf-8")
 
 
 def html(answer: Answer, notes: Iterable[str] = ()) -> str:

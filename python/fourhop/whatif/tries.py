@@ -14,7 +14,7 @@ from fourhop.scenario import Scenario, catalog
 TODAY = "today"
 
 PLACES = 3
-"""Places for a gateway that are tried, those with the fewest hops of all that could be."""
+"""Number of gateway locations tried: those with the fewest hops to all nodes."""
 
 SHORT_QUEUE = "50ms"
 """How long packets should wait at the pacing gateway, see docs/tcp-gap.md."""
@@ -28,7 +28,7 @@ class Try:
     label: str
     """As a heading."""
     what: str
-    """What would have to be done, in words."""
+    """The change in words."""
     scenario: Scenario = field(repr=False)
 
 
@@ -48,39 +48,39 @@ class Tries:
 
 
 def tries(given: Scenario, places: int = PLACES) -> Tries:
-    """What is tried on the network of a scenario. Raises `FourhopError` if it has no TCP flows."""
+    """The changes to try on the network of a scenario. Raises `FourhopError` if it has no TCP flows."""
     resolved = given.resolved
     traffic = [*filter(None, [resolved.get("traffic")]), *resolved.get("flows", [])]
     if all(each["transport"] in ("udp", "ping", "atp") for each in traffic):
-        raise FourhopError("whatif: found no TCP flow, allowed: at least one, as it compares what TCP carries")
+        raise FourhopError("whatif: found no TCP flow, allowed: at least one; it compares the speed of TCP")
     wired = "wired" in resolved
     base = given.with_(transport="cubic")
     network = Network.of(base.resolved_json)
     if not wired:
-        today = Try(TODAY, "as it is today", "CUBIC, as Linux and Android have it", base)
+        today = Try(TODAY, "today's setup", "CUBIC, as Linux and Android have it", base)
         changes, left_out = _transports(base, network, wired)
         return Tries(today, tuple(changes), tuple(left_out), network)
     in_radios = resolved["link"]["queue"] == "fq-codel"
     base = base.with_(**{"gateway.kind": "plain" if in_radios else "fq-codel"})
     where = "for each neighbour of every radio" if in_radios else "at the gateway"
-    today = Try(TODAY, "as it is today", f"CUBIC at all senders, FQ-CoDel {where}, as OpenWrt has it", base)
+    today = Try(TODAY, "today's setup", f"CUBIC at all senders, FQ-CoDel {where}, as OpenWrt has it", base)
     without = (
-        Try("plain", "radios without FQ-CoDel", "Radios hold one queue of 50 packets, as before 2017",
+        Try("plain", "radios without FQ-CoDel", "Each radio has one queue of 50 packets, as before 2017",
             base.with_(**{"link.queue": "drop-tail"}))
         if in_radios
-        else Try("plain", "gateway without FQ-CoDel", "The gateway passes packets on as they come, as before 2014",
+        else Try("plain", "gateway without FQ-CoDel", "The gateway has no queue management, as before 2014",
                  base.with_(**{"gateway.kind": "plain"}))
     )  # fmt: skip
     changes = [
         Try(
             "paced", "pacing gateway",
-            f"The gateway paces what goes into the mesh (TCP-GAP) and keeps its queue at {SHORT_QUEUE}; nobody else "
-            "changes anything (docs/gateway.md)",
+            f"The gateway paces traffic into the mesh (TCP-GAP) and keeps its queue at {SHORT_QUEUE}; nothing "
+            "else changes (docs/gateway.md)",
             base.with_(**{"gateway.kind": "gap", "gateway.sojourn": SHORT_QUEUE}),
         ),
         Try(
             "paced-long", "pacing gateway, long queue",
-            "The same with the queue of the paper, which holds what the receivers' windows allow",
+            "The same with the paper's queue, as large as the receivers' windows",
             base.with_(**{"gateway.kind": "gap"}),
         ),
         without,
@@ -92,10 +92,10 @@ def tries(given: Scenario, places: int = PLACES) -> Tries:
 
 def _transports(base: Scenario, network: Network, wired: bool) -> tuple[list[Try], list[tuple[str, str]]]:
     known = catalog()["transports"]
-    made = [Try("reno", "Reno", "All senders use Reno in place of CUBIC", base.with_(transport="reno"))]
+    made = [Try("reno", "Reno", "All senders use Reno instead of CUBIC", base.with_(transport="reno"))]
     left_out = []
     if "bbr" in known:
-        made.append(Try("bbr", "BBR", "All senders use BBR in place of CUBIC", base.with_(transport="bbr")))
+        made.append(Try("bbr", "BBR", "All senders use BBR instead of CUBIC", base.with_(transport="bbr")))
     else:
         left_out.append(("BBR", "this version has no BBR"))
     inside = [flow["from"] is not None for flow in network.flows]
@@ -147,14 +147,14 @@ def _places(
     left_out = []
     if not free:
         return [], [("other places for a gateway", "all nodes have traffic of their own or are gateways")]
-    kinds = [("further gateway", here, "has a way to the Internet, too")]
+    kinds = [("further gateway", here, "has an Internet connection, too")]
     if len(here) == 1:
-        kinds.insert(0, ("gateway", [], "has the way to the Internet in place of the present gateway"))
+        kinds.insert(0, ("gateway", [], "has the Internet connection instead of the present gateway"))
     for kind, kept, what in kinds:
         distances = {n: far([*kept, n]) for n in free}
         better = sorted((n for n in free if distances[n] < far(here)), key=lambda n: distances[n])[:most]
         if not better:
-            left_out.append((f"{kind} elsewhere", "no node without traffic of its own is nearer to the others"))
+            left_out.append((f"{kind} elsewhere", "no node without traffic has fewer hops to the others"))
         for n in better:
             name = names.get(n, f"node {n}")
             try:

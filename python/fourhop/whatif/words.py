@@ -1,4 +1,4 @@
-"""What was measured, in sentences for people who run a mesh. A difference within its interval is not said as one."""
+"""The results in sentences for people who run a mesh. A difference within its interval is not reported as one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Verdict = Literal["helps", "mixed", "hurts", "no difference"]
 
 VERDICTS: dict[Verdict, str] = {
     "helps": "helps",
-    "mixed": "helps some, costs others",
-    "hurts": "costs",
+    "mixed": "helps some, hurts others",
+    "hurts": "hurts",
     "no difference": "no difference seen",
 }
 
 _VAGUE = 10.0
-"""An interval that reaches so many times as high as its ratio says nothing."""
+"""If the upper bound is so many times the ratio, the ratio is not reported."""
 
 _GAPS = 3
-"""Most gaps of the file that are named."""
+"""Most gaps in the file that are listed."""
 
 _TIMES = 1.5
-"""From this factor on people are told how many times as fast, below it how many per cent."""
+"""From this ratio on, report a factor, below it per cent."""
 
 
 def verdict(effects: Sequence[Effect]) -> Verdict:
@@ -47,7 +47,7 @@ def verdict(effects: Sequence[Effect]) -> Verdict:
 
 
 def sentences(answer: Answer, change: Try) -> list[str]:
-    """What a change does: speeds of groups, then waiting, then sharing."""
+    """The effects of a change: speeds of groups, delay, fairness."""
     effects = answer.effects[change.name]
     speeds = [effect for effect in effects if effect.measure.group is not None]
     what = _transfers(answer)
@@ -55,17 +55,17 @@ def sentences(answer: Answer, change: Try) -> list[str]:
     # Thirds say more than the whole, where they differ.
     thirds = [effect for effect in speeds[1:] if effect.differs]
     networks = answer.worlds.several
-    told = [_speed(effect, what) + _in_networks(effect, networks) for effect in reversed(thirds)]
-    if told:
-        said.append("; ".join([told[0], *(_again(each, what) for each in told[1:])]) + ".")
+    changed = [_speed(effect, what) + _in_networks(effect, networks) for effect in reversed(thirds)]
+    if changed:
+        said.append("; ".join([changed[0], *(_again(each, what) for each in changed[1:])]) + ".")
     whole = speeds[0]
     if whole.differs:
         together = _speed(whole, f"All {what.lower()} together", together=True)
         said.append(f"{together}{_in_networks(whole, networks)}.")
     elif not thirds:
-        said.append(f"{what} change by no more than these runs can tell ({_within(whole)}).")
+        said.append(f"{what} show no significant change ({_within(whole)}).")
     else:
-        said.append(f"All together they carry about as much as today ({_within(whole)}).")
+        said.append(f"Total throughput shows no significant change ({_within(whole)}).")
     by_name = {effect.measure.name: effect for effect in effects}
     if (delay := by_name.get("delay")) is not None and delay.differs:
         said.append(_delay(delay))
@@ -82,12 +82,12 @@ def sentences(answer: Answer, change: Try) -> list[str]:
 
 
 def _in_networks(effect: Effect, networks: bool) -> str:
-    """In how many of the networks that fit the file a statement holds, where there are several."""
+    """The number of networks that fit the file and confirm a statement, if there are several."""
     return " in {} of {} networks".format(*effect.holds) if networks else ""
 
 
 def otherwise(answer: Answer) -> list[str]:
-    """How much the answer depends on radios and traffic: the most helpful change with others."""
+    """Sensitivity to radios and traffic: the most helpful change with other ones."""
     if not answer.otherwise:
         return []
     best, what = answer.ranked[0].label, _transfers(answer)
@@ -96,13 +96,13 @@ def otherwise(answer: Answer) -> list[str]:
         if each.effect.differs:
             does = _speed(each.effect, f"all {what.lower()} together", together=True)
         else:
-            does = f"nothing shows ({_within(each.effect)})"
+            does = f"no significant change ({_within(each.effect)})"
         said.append(f"{best}, with {each.label}: {does}.")
     return said
 
 
 def today(answer: Answer) -> list[str]:
-    """What the network gives without a change."""
+    """Performance without a change."""
     what = _transfers(answer)
     by_name = {each.name: answer.today(each).mean for each in answer.measures}
     groups = answer.groups[1:]
@@ -122,32 +122,32 @@ def today(answer: Answer) -> list[str]:
 
 
 def unknown(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
-    """What the answer cannot know, which comes before it; `notes` are what the file's comments say."""
+    """Limits of the answer, printed before it; `notes` are the notes of the file."""
     said = [
-        "It compares changes on a model of the network; the speeds themselves are no forecast.",
-        "It does not know what interferes from outside, what people transfer and when, or how radio changes.",
+        "It compares changes in a model of your network. Do not read the speeds as a forecast.",
+        "It ignores outside interference, actual user traffic, and changes of the radio channel over time.",
     ]
     gaps = [note.removeprefix("missing: ") for note in notes if note.startswith("missing: ")]
     if gaps:
         more = f"; and {len(gaps) - _GAPS} more" if len(gaps) > _GAPS else ""
-        said.append(f"The file did not say: {'; '.join(gap.split(':')[0] for gap in gaps[:_GAPS])}{more}.")
+        said.append(f"Missing in the file: {'; '.join(gap.split(':')[0] for gap in gaps[:_GAPS])}{more}.")
     worlds = answer.worlds
     if worlds.several:
         losses = len(answer.scenario.resolved["losses"])
         said.append(
-            f"{len(worlds.vague)} of {losses} qualities only say that there is a link. Each run therefore has another "
-            "network that fits the file, and a statement is followed by the number of those in which it holds."
+            f"{len(worlds.vague)} of {losses} link qualities only say that a link exists. Each run therefore draws "
+            "another network that fits the file; statements give the number of networks in which they hold."
         )
     law = worlds.law
     if law.refused is not None:
         said.append(
-            f"Qualities hardly depend on distance: an exponent of {law.refused:.1f} fits them, and free space has 2. "
-            "The usual one is taken."
+            f"Link qualities hardly depend on distance: the fitted path loss exponent is {law.refused:.1f}, below "
+            "free space (2). The default is used."
         )
     if law.links:
         said.append(
-            f"{law.links} measured links fit an exponent of path loss of {law.exponent:.1f} [{law.low:.1f}, "
-            f"{law.high:.1f}] with a spread of {law.spread_db:.0f} dB; links too weak to be listed are not among them."
+            f"{law.links} measured links fit a path loss exponent of {law.exponent:.1f} [{law.low:.1f}, "
+            f"{law.high:.1f}] with a spread of {law.spread_db:.0f} dB; unlisted, weaker links are not included."
         )
     return said
 
@@ -159,15 +159,15 @@ def headline(answer: Answer) -> str:
     hurts = [change for change in answer.ranked if verdict(answer.effects[change.name]) == "hurts"]
     total = len(answer.tried.changes)
     if best:
-        many = "one helps and costs" if len(best) == 1 else f"{len(best)} help and cost"
+        many = "one helps" if len(best) == 1 else f"{len(best)} help"
         most = "" if len(best) == 1 else "most helpful "
-        return f"Yes: of {total} changes {many} nobody anything that shows: {most}{best[0].label}."
+        return f"Yes: of {total} changes, {many} without measurable harm to anybody: {most}{best[0].label}."
     if mixed:
-        return f"For some: of {total} changes none helps everybody; {mixed[0].label} helps some and costs others."
+        return f"For some: none of {total} changes helps everybody; {mixed[0].label} helps some and hurts others."
     if hurts:
-        many = "one costs" if len(hurts) == 1 else f"{len(hurts)} cost"
-        return f"No: none of {total} changes helps, {many} something."
-    return f"Nothing that shows: none of {total} changes makes a difference that these runs could tell from chance."
+        many = "one hurts" if len(hurts) == 1 else f"{len(hurts)} hurt"
+        return f"No: none of {total} changes helps, {many}."
+    return f"No difference seen: none of {total} changes has a significant effect in these runs."
 
 
 def _speed(effect: Effect, what: str, *, together: bool = False) -> str:
@@ -196,7 +196,7 @@ def _span(low: float, high: float, digits: str) -> str:
 
 
 def _again(sentence: str, what: str) -> str:
-    """The beginning of a sentence is not said twice."""
+    """A sentence without the beginning that it shares with the one before."""
     rest = sentence.removeprefix(f"{what} at ")
     return rest if rest != sentence else sentence
 
@@ -207,7 +207,7 @@ def _delay(effect: Effect) -> str:
 
 
 def _sharp(ratio: Estimate) -> bool:
-    """Is a ratio known well enough to be told as one? No speed falls below nothing."""
+    """Whether a ratio is precise enough to report. No speed falls below zero."""
     if not math.isfinite(ratio.value) or ratio.low is None or ratio.high is None:
         return False
     return ratio.low > 0.0 and ratio.high < _VAGUE * ratio.value
@@ -216,7 +216,7 @@ def _sharp(ratio: Estimate) -> bool:
 def _within(effect: Effect) -> str:
     ratio = effect.ratio
     if not _sharp(ratio) or ratio.low is None or ratio.high is None:
-        return "they are too few to say more"
+        return "there are too few runs to narrow it down"
     return f"between {100.0 * (ratio.low - 1.0):+.0f} % and {100.0 * (ratio.high - 1.0):+.0f} %"
 
 

@@ -1,8 +1,8 @@
 """Several networks that fit one file.
 
-Of a link on which all messages arrive a file says that it is good, not how good; distance says more, with an error.
-What signals lose over distance is fitted to the links of which more was measured, where there are enough, else it is
-what is usual. Each run then has a network of its own, the same for every change.
+If all messages over a link arrive, a file only says that it is good; distance estimates how good, with an error.
+The path loss is fitted to the links with more measurements if there are enough; otherwise the default
+applies. Each run then has a network of its own, the same for every change.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _VAGUE = re.compile(r"links? on which \d+% and more arrive|links? without a qual
 
 @dataclass(frozen=True)
 class Law:
-    """What signals lose over a distance."""
+    """Path loss over distance."""
 
     exponent: float
     low: float
@@ -72,7 +72,7 @@ class Worlds:
         return bool(self.vague)
 
     def keys(self, seed: int) -> dict[str, Any]:
-        """What of the scenario is another in the network with this seed."""
+        """Keys of the scenario that differ in the network with this seed."""
         if not self.vague:
             return {}
         losses, radio = self.given.resolved["losses"], self.given.resolved["radio"]
@@ -102,7 +102,7 @@ def fitting(given: Scenario, network: Network, notes: Sequence[str]) -> Worlds:
 
 
 def law(network: Network, losses: Sequence[dict[str, Any]]) -> Law:
-    """By least squares over the links of which a quality was measured; what is usual if there are too few."""
+    """A least squares fit over the links with a measured quality; the default if there are too few."""
     low, high = USUAL_EXPONENT
     usual = Law((low + high) / 2.0, low, high, USUAL_SPREAD_DB, 0)
     ends = {(loss["from"], loss["to"]) for loss in losses}
@@ -121,7 +121,7 @@ def law(network: Network, losses: Sequence[dict[str, Any]]) -> Law:
     error = spread / math.sqrt(math.fsum((x - middle) ** 2 for x, _ in points))
     half = student_quantile(len(points) - 2) * error
     if half - slope < FREE_SPACE:
-        # Shares that other things decide, or places that are wrong.
+        # Other causes decide delivery ratios, or positions are in error.
         return replace(usual, refused=-slope)
     return Law(-slope, -slope - half, -slope + half, spread, len(points))
 
@@ -131,7 +131,7 @@ def _metres(network: Network, loss: dict[str, Any]) -> float:
 
 
 def others(given: Scenario) -> list[tuple[str, dict[str, Any]]]:
-    """What radios and traffic might be instead, as keys of the scenario."""
+    """Alternative radios and traffic, as keys of the scenario."""
     resolved = given.resolved
     radio, flows = resolved["radio"], resolved.get("flows", [])
     found: list[tuple[str, dict[str, Any]]] = []

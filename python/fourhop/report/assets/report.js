@@ -1,5 +1,5 @@
-// The interactive side of the report: a theme button, and for each figure a chart with values to read and series to
-// switch, all of it by mouse and by keyboard. Without this script the page shows everything but that.
+// The interactive part of the report: a theme button, and for each figure a chart with readable values and series to
+// switch, all of it by mouse and by keyboard. The page works without this script, too.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -16,7 +16,7 @@
     const group = () => (ticks.find(([place]) => place === curve.x[index]) || ["", ""])[1].replaceAll("\n", " ").trim();
     const where = chart.kind === "bars" ? group() : `${name} ${number(curve.x[index])} ${unit}`.trim();
     const range = known(curve, index) ? ` [${number(curve.low[index])}, ${number(curve.high[index])}]` : "";
-    const value = curve.y[index] === null ? "not known" : `${number(curve.y[index])}${range} ${chart.y.unit}`.trim();
+    const value = curve.y[index] === null ? "unknown" : `${number(curve.y[index])}${range} ${chart.y.unit}`.trim();
     return `${curve.label ? curve.label + ", " : ""}${where ? where + ": " : ""}${value}`;
   };
   const known = (curve, index) => (curve.low[index] ?? null) !== null;
@@ -103,7 +103,7 @@
     const [ink, soft, grid] = [style("--ink"), style("--soft"), style("--grid")];
     for (const set of made.data.datasets) {
       set.borderColor = set.curve.colour || ink;
-      // A value without an interval is open.
+      // A value without an interval gets an open marker.
       const fill = ({ dataIndex }) => {
         const index = set.bars ? set.curve.x.indexOf(dataIndex) : dataIndex;
         return set.curve.low[index] === null ? style("--page") : set.borderColor;
@@ -153,7 +153,7 @@
       const readout = document.createElement("div");
       readout.className = "readout";
       readout.setAttribute("aria-live", "polite");
-      readout.textContent = matchMedia("(hover: hover)").matches ? "Point at a value, or use the arrow keys on the chart." : "Touch a value.";
+      readout.textContent = matchMedia("(hover: hover)").matches ? "Point at a value, or focus the chart and use the arrow keys." : "Tap a value.";
       box.append(plot, readout);
       const made = build(canvas, chart);
       const cursor = { line: -1, index: -1 };
@@ -161,7 +161,7 @@
       if (chart.curves.some((curve) => curve.label)) box.append(switches(made, chart));
       live.set(figure, made);
     }
-    // At once, and again when the page has been laid out with the chart in it.
+    // Now, and again after the page layout includes the chart.
     live.get(figure).resize();
     requestAnimationFrame(() => live.get(figure).resize());
   };

@@ -72,7 +72,7 @@ ASSUMED_MOVING = (
 
 
 def settings(payload: int, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What all networks of the paper have in common, for packets of `payload` bytes, with `keys` on top."""
+    """The common part of all the paper's networks, for packets of `payload` bytes, with `keys` on top."""
     # 12 bytes of timestamps count against the largest segment.
     tcp = {"window": 64, "mss": f"{payload + 12}B", "ack_policy": "every-segment", "timestamps": True}
     return {"warmup": "0s", "tcp": tcp, "radio": {"rate": "2Mbps"}, **(keys or {})}

@@ -46,7 +46,7 @@ def old_timers(_: Profile) -> Sweep:
 
 
 def _gain(cells: Cells) -> Estimate:
-    """What a window of 2 carries over what one of 20 does."""
+    """Goodput with a window of 2 over that with 20."""
     return cells.goodput(window=2) / cells.goodput(window=20)
 
 

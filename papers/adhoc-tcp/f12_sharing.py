@@ -71,7 +71,7 @@ def narrow(profile: Profile) -> Sweep:
 
 
 def part_of_newreno(cells: Cells) -> Sample:
-    """What NewReno has of the mix in each run, 0 to 1."""
+    """NewReno's share of the mix in each run, 0 to 1."""
     return part_of_both(carried(cells, NEWRENO), carried(cells, ADHOC))
 
 
@@ -91,7 +91,7 @@ def backoff(data: Data) -> Claim:
 
 
 def _gained(data: Data, name: str) -> Estimate:
-    """What NewReno's part of the mix gains with a change."""
+    """The gain of NewReno's share by a change."""
     changed, whole = (part_of_newreno(data.causes.where(variant=variant)) for variant in (name, "whole"))
     return changed - whole
 

@@ -1,4 +1,4 @@
-"""Clocks that do not agree, along the walk of figure 8: what a receiver makes of wrong forward delays.
+"""Unsynchronised clocks along the walk of figure 8: the effect of errors in forward delays on a receiver.
 
 The paper requires synchronised clocks (section III-A) and does not say how well they must agree.
 """

@@ -81,7 +81,7 @@ W_MOST = 64
 
 
 def _gain(data: Data, name: str, over: str, delay: str) -> Estimate:
-    """The ratio of what one variant carries to what another one does."""
+    """The goodput of one variant over that of another."""
     return carried(data.wires, variant=name, delay=delay) / carried(data.wires, variant=over, delay=delay)
 
 

@@ -139,7 +139,7 @@ SHOWN: Mapping[str, Callable[[Data, str], Estimate]] = {
 
 @study.chart
 def set_ups(data: Data) -> Chart:
-    """What figures 10 to 13 compare, at 30 m/s where no speed is given, in each set-up, with 95 % intervals."""
+    """The comparisons of figures 10 to 13 in each set-up, at 30 m/s unless a speed is given, with 95 % intervals."""
     return table(["set-up", *SHOWN], [(name, *(of(data, name) for of in SHOWN.values())) for name in POINTS])
 
 
@@ -203,7 +203,7 @@ def timers(data: Data) -> Claim:
 
 
 def _part(data: Data, timers: str, apart: int) -> Sample:
-    """What NewReno has of the mix at 30 m/s, in each run, 0 to 1."""
+    """NewReno's share of the mix at 30 m/s in each run, 0 to 1."""
     cells = data.mixed_30.where(variant=point(timers, apart))
     return part_of_both(carried(cells, NEWRENO), carried(cells, ADHOC))
 

@@ -67,7 +67,7 @@ def mean(data: Data, name: str, load: int, column: str) -> Sample:
 
 
 def capacity(data: Data, load: int) -> Sample:
-    """What UDP carries at its best rate, in bit/s of IP packets."""
+    """The goodput of UDP at its best rate, in bit/s of IP packets."""
     tried = (data.available.over_time("goodput_bps", "tcp", *MEASURED, variant=f"{load} {rate}") for rate in OFFERED)
     best = max(tried, key=lambda goodput: goodput.mean)
     return run_by_run(lambda value: 1e3 * 1500 / 1460 * value, best, unit="bit/s")
@@ -125,7 +125,7 @@ def numbers(data: Data) -> Chart:
 
 @study.chart
 def by_window(data: Data) -> Chart:
-    """What links measure without cross traffic, by the segments that the flow has under way: parts of what UDP has."""
+    """The links' estimate without cross traffic, relative to UDP's goodput, by the flow's segments in flight."""
     return table(["segments", "estimated / available"], [(each, measured(data, each)) for each in UNDER_WAY])
 
 

@@ -1,7 +1,7 @@
-"""Our own study: which network the paper may have used, as far as what it says of its results tells.
+"""Our own study: the network that the paper may have used, inferred from its results.
 
 The paper gives neither distances nor ranges, neither its routing nor the destinations of its UDP. Combinations of
-these are run with all four kinds of TCP, and what the paper says of figures 7 and 8 and of the queue is held against
+these are run with all four kinds of TCP, and the paper's statements on figures 7 and 8 and the queue are compared with
 each of them, with the bounds of the studies of these figures.
 """
 
@@ -83,7 +83,7 @@ def setups(profile: Profile) -> Sweep:
 
 
 def gain(data: Data, setup: str, other: str, when: tuple[float, float] = WHOLE) -> Estimate:
-    """What C3TCP has over another between two times."""
+    """C3TCP's goodput over another's between two times."""
     return rate(data.setups, f"c3 {setup}", when) / rate(data.setups, f"{other} {setup}", when)
 
 
@@ -123,7 +123,7 @@ def on_its_side(claims: Mapping[str, Claim]) -> int:
 
 @study.chart
 def by_setup(data: Data) -> Chart:
-    """Gain of C3TCP over the run; longest queue of node 2 with UDP; share of silent steps with UDP; statements held."""
+    """C3TCP's gain over the run; with UDP, longest queue of node 2 and share of silent steps; statements that hold."""
     rows = [
         (
             setup,

@@ -293,7 +293,7 @@ def shares(data: Data, kind: str) -> Claim:
 
 
 def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:
-    """What AP2 has without a part, beside AP2 as it is."""
+    """AP2 without one of its parts, relative to the whole AP2."""
     pairs = [
         (at(data, kind, n, part, "_parts"), at(data, kind, n, "ap2"))
         for kind in WHERE.get(part, RADIOS_OF_TODAY)

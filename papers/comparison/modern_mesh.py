@@ -1,7 +1,7 @@
-"""Which of the five papers' ideas survive on a mesh of today.
+"""The five papers' ideas on a mesh of today: a test of each.
 
-The papers' radios sent one packet in a frame, on one channel, out of one drop-tail queue. Here they are 802.11n with
-aggregates and block acknowledgements, two at each node, with FQ-CoDel before each, and the TCP to beat is the CUBIC of
+The papers' radios sent one packet per frame, on one channel, out of one drop-tail queue. Here they are 802.11n with
+aggregates and block acknowledgements, two per node, with FQ-CoDel before each, and the TCP to beat is the CUBIC of
 kernels, with RACK-TLP and HyStart++. `modern_steps` goes from the papers' mesh to this one, one change at a time, and
 shows what decides.
 """

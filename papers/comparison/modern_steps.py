@@ -251,13 +251,13 @@ def beside(data: Data, name: str, step: str, transport: str) -> Sample:
 
 
 def change(data: Data, transport: str, before: str, after: str) -> dict[str, Estimate]:
-    """What a step does to that ratio."""
+    """The effect of a step on that ratio."""
     on = [name for name, transports in STEPPED.items() if transport in transports]
     return {name: beside(data, name, after, transport) / beside(data, name, before, transport) for name in on}
 
 
 def added(data: Data, before: str, after: str) -> Estimate:
-    """What a step does to CUBIC over all networks together."""
+    """The effect of a step on CUBIC over all networks together."""
     goodputs = {step: [at(data, name, step, BASE).goodput() for name in STEPPED] for step in (before, after)}
     return together(goodputs[after], goodputs[before])
 

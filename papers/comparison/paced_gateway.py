@@ -1,8 +1,8 @@
-"""Why pacing at the gateway costs more than half of the speed on the network of docs/mesh.md.
+"""The reasons why pacing at the gateway costs more than half of the speed on the network of docs/mesh.md.
 
 44 nodes in the form that community networks publish, twelve downloads, 802.11g with AARF and signals that fade. Each
-variant changes one thing about the gateway that paces, or about the network in which it does. What is left of the loss
-says which part of adaptive pacing causes it.
+variant changes one thing about the pacing gateway or its network. The remaining loss
+shows which part of adaptive pacing causes it.
 """
 
 from pathlib import Path

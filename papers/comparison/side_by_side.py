@@ -193,7 +193,7 @@ def _over_flows(run: Run, column: str) -> float:
 
 
 def delay(run: Run) -> float:
-    """Round trip of what has left."""
+    """Round trip of segments that have left the sender."""
     return _over_flows(run, "rtt_mean_s")
 
 

@@ -1,7 +1,7 @@
-"""Predictions for transfers between fourteen indoor routers, held against what was measured there.
+"""Predictions for transfers between fourteen indoor routers, compared with the measurements there.
 
-The pairs of each source transfer one after another, as they did there. `fourhop import` reads links and places with the
-defaults that it has for every mesh. Each variant takes one assumption away, for every eighth pair.
+The pairs of each source transfer one after another, as they did there. `fourhop import` reads links and positions with
+its general defaults. Each variant removes one assumption, for every eighth pair.
 """
 
 import csv
@@ -67,7 +67,7 @@ def measured() -> dict[tuple[str, str], dict[str, str]]:
 
 @cache
 def network() -> community.Network:
-    """What `fourhop import` reads."""
+    """The network as `fourhop import` reads it."""
     return community.read([FOLDER / "v11_links.csv", FOLDER / "v11_places.csv"], "rate")
 
 
@@ -163,7 +163,7 @@ Rates = Mapping[Ends, float]
 
 
 def rates(cells: Cells) -> Rates:
-    """What was predicted, on average over the runs."""
+    """The predictions, averaged over the runs."""
     found: dict[str, list[float]] = {}
     for run in cells.runs:
         for row in run.flows.values():

@@ -110,7 +110,7 @@ def lost(cells: Cells, rate: str) -> Sample:
 
 
 def networks(data: Data) -> dict[str, tuple[Cells, Sequence[str]]]:
-    """What the table shows, with the rates of each."""
+    """The content of the table, with the rates of each."""
     crosses = {
         "cross": (data.crossing, RATES),
         "cross, other rates": (data.between, BETWEEN),

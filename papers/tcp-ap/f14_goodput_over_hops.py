@@ -283,7 +283,7 @@ def vegas_falls_behind(data: Data) -> Claim:
 
 
 def newest_adds(data: Data, name: str, n: int) -> Estimate:
-    """What delayed acknowledgements with the newest echo add over so many hops."""
+    """The gain by delayed acknowledgements with the newest echo over so many hops."""
     return data.newest.goodput(variant=f"{name}-da-newest", hops=n) / data.hops.goodput(variant=name, hops=n)
 
 

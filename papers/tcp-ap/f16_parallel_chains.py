@@ -307,7 +307,7 @@ def _within(cells: Cells, window: float) -> Sample:
 
 
 def _per_packet(cells: Cells, names: Sequence[str]) -> Sample:
-    """What the MACs counted, for each packet delivered by the end."""
+    """MAC counters per delivered packet."""
     return run_by_run(lambda count: count / STEADY["packets"], cells.counter("mac", names))
 
 

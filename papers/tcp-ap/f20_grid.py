@@ -97,7 +97,7 @@ def still(profile: Profile) -> Sweep:
 
 @study.sweep
 def symmetric(profile: Profile) -> Sweep:
-    """Four flows, each of which a quarter turn makes the next one."""
+    """Four flows; a quarter turn maps each to the next."""
     ends = [(5, 9), (3, 23), (19, 15), (21, 1)]
     flows = [
         {"name": f"FTP {number}", "from": start, "to": end, "transport": "newreno"}

@@ -1,4 +1,4 @@
-"""A TCP-AP flow crossing a NewReno flow, compared with two NewReno flows.
+"""A TCP-AP flow on a chain that crosses a NewReno flow's, compared with two NewReno flows.
 
 The paper expects NewReno to take most of the bandwidth from TCP-AP, as it does from any transport that reduces its rate
 before a loss, and from another NewReno flow.

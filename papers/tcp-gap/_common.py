@@ -154,7 +154,7 @@ def cross(
 def random(
     profile: Profile, directions: Sequence[Direction], flow: Mapping[str, Any] | None = None, **keys: Any
 ) -> Scenario:
-    """Section 5.2.4: 120 nodes in 2500 m x 1000 m, of which a random one is the gateway.
+    """Section 5.2.4: 120 nodes in 2500 m x 1000 m; a random one is the gateway.
 
     Flows are between random nodes and host B; each seed draws its own network.
     """

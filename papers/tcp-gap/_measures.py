@@ -24,7 +24,7 @@ ASSUMED_FILES = (
 
 
 def sent_again(run: Run) -> float:
-    """Which part of the segments sent were sent before, 0 to 1."""
+    """The share of retransmissions in the segments sent, 0 to 1."""
     sent = sum(flow["sent_packets"] for flow in run.flows.values())
     return sum(flow["retransmitted_packets"] for flow in run.flows.values()) / sent if sent else math.nan
 
@@ -35,12 +35,12 @@ def per_file(run: Run) -> list[float]:
 
 
 def file_goodput(cells: Cells) -> Sample:
-    """The sum over the flows of what `per_file` says, in kbit/s."""
+    """The sum of `per_file` over the flows, in kbit/s."""
     return cells.measure(total(per_file), KBPS)
 
 
 def file_fairness(cells: Cells) -> Sample:
-    """Jain's index of what `per_file` says."""
+    """Jain's index of `per_file` over the flows."""
     return cells.measure(fairness(per_file))
 
 

@@ -1,8 +1,8 @@
 """Our own study: a pacing queue that stays short. Not from the paper.
 
-The paper's gateway keeps whatever the receiver's window lets a wired sender send: on a slow path seconds of data.
-With `gateway.sojourn` the gateway holds the windows that receivers advertise, in passing, to what leaves its queue in a
-wired round trip and the time that a packet may wait. FQ-CoDel drops instead, before the radio's own queue.
+The paper's gateway queues as much as the receiver's window allows: on a slow path, seconds of data.
+With `gateway.sojourn` the gateway reduces advertised windows to the data that leaves its queue in a
+wired round trip and the longest wait of a packet. FQ-CoDel drops instead, before the radio's own queue.
 """
 
 import math

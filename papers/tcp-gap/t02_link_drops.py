@@ -1,8 +1,8 @@
 """Packet losses by radio link: two parallel chains into one gateway, one flow each way, 1000 s.
 
 A packet counts as lost on a link when the MAC gives it up after its last attempt. The paper counts TCP packets on the
-links of both chains and finds that the lower chain's two last links before the gateway, which carry data upwards, lose
-about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards; this makes
+links of both chains. The lower chain's two last links before the gateway, which carry data upwards, lose
+about 12 and 2.5 times as much as the same links of the upper chain, which carry acknowledgements upwards. This makes
 the upward flow the weaker one.
 """
 

@@ -1,9 +1,9 @@
-"""The search for the two radio parameters of the hallway that the paper does not give.
+"""A fit of the hallway's two radio parameters that the paper does not give.
 
 The exponent of the path loss and the strength of the direct path are searched for on a grid, so that Reno over 1, 2, 3
 and 4 hops comes as close as possible to the four throughputs of table 5, among the hallways in which only neighbours
-are in range. Nothing else is fitted. What the search finds is in `_common.py`; this study repeats it and checks that it
-finds the same. It also shows what the four throughputs do not decide, and what RTS and rates that adapt would make of
+are in range. Nothing else is fitted. `_common.py` has the result; this study repeats the search and checks that it
+finds the same. It also shows what the four throughputs leave open, and the effect of RTS and rate adaptation on
 them.
 """
 
@@ -139,7 +139,7 @@ def adapting(data: Data, exponent: float) -> Sample:
 
 
 def in_range(data: Data, exponent: float) -> Sample:
-    """What a direct flow over two spacings carries."""
+    """Goodput of a direct flow over two spacings."""
     return data.direct.goodput(variant=f"{exponent:g}")
 
 

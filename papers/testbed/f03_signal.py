@@ -115,7 +115,7 @@ def distances(data: Data) -> Chart:
 
 
 def _lag_alone(data: Data) -> Sample:
-    """What the distance of the average would be without any fading, one value per run."""
+    """The distance of the average without fading, one value per run."""
     runs = _samples(data)
 
     def off(run: Run) -> float:

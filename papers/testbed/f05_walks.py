@@ -1,4 +1,4 @@
-"""Throughput by number of hops, of a standing and of a walking client: figure 5 and table 1.
+"""Throughput by number of hops, of a fixed and of a walking client: figure 5 and table 1.
 
 The radio is the one fitted to the static throughputs (`f00_fit`); the walks are predicted with it.
 """
@@ -103,7 +103,7 @@ def routes(data: Data) -> Chart:
 def lost_s(walk: float, rates: Mapping[int, float], speed: float, hops: int) -> float:
     """Seconds of a test that a walk lost.
 
-    What it would have had with the rate of each number of hops while it is there, less what it had, at the last rate.
+    The data that the rates of each hop count allow, less the delivered data, at the last rate.
     """
     reached = [min((n * SPACING_M - NEAR_M) / speed, TEST_S) if n < hops else TEST_S for n in range(1, hops + 1)]
     spent = {n: reached[n - 1] - (reached[n - 2] if n > 1 else 0.0) for n in range(1, hops + 1)}

@@ -101,7 +101,7 @@ def on_the_way(data: Data) -> Chart:
 
 @study.chart
 def by_the_rate_of_broadcasts(data: Data) -> Chart:
-    """Throughput of the standing client in kbit/s with broadcasts at 1 Mbit/s, and at the rate of data."""
+    """Throughput of the fixed client in kbit/s with broadcasts at 1 Mbit/s, and at the rate of data."""
     rows = [
         (NAMES[name], data.standing.goodput(variant=name), data.same_rate.goodput(variant=name))
         for name in ("hops", "etx")

@@ -70,7 +70,7 @@ choice! {
     Hops {
         Ttl = "ttl", "the time to live of the node's packets";
         Table = "table", "`[[node]]` alone";
-        Command = "command", "what a program prints";
+        Command = "command", "the output of a program";
         Aodv = "aodv", "the routes of fourhop-aodvd";
     }
 }
@@ -100,8 +100,8 @@ section! {
 choice! {
     /// How flows share airtime.
     Share {
-        Even = "even", "all keep the same interval (`gateway/even.rs`)";
-        Own = "own", "each has its own, as in the paper";
+        Even = "even", "the same interval for all (`gateway/even.rs`)";
+        Own = "own", "an interval per flow, as in the paper";
     }
 }
 
@@ -121,7 +121,7 @@ section! {
     /// How packets come to the gateway.
     Rules = "rules" {
         /// What makes the rules.
-        backend: Option<Backend>, Kind::Choice(Backend::CHOICES), Computed("what works, nft first");
+        backend: Option<Backend>, Kind::Choice(Backend::CHOICES), Computed("nft if it works, else iptables");
         /// Does the program make them?
         manage: bool, Kind::Bool, Both("true");
         /// Number of the first queue; there are two for each worker.

@@ -8,8 +8,8 @@ use fourhop_units::{Bytes, Dur};
 
 choice! {
     for Sizes {
-        Ns2 = "ns2", "as ns-2 counts them, without UDP and LLC headers";
-        Standard = "standard", "as the headers are laid out";
+        Ns2 = "ns2", "as in ns-2, without UDP and LLC headers";
+        Standard = "standard", "by the actual headers";
     }
 }
 

@@ -8,9 +8,9 @@ use fourhop_units::Dur;
 choice! {
     /// Mobility model.
     MobilityModel {
-        Fixed = "fixed", "nodes stand still";
-        Waypoints = "waypoints", "from the places of the topology along given paths";
-        RandomWaypoint = "random-waypoint", "straight to random places at random speeds, with pauses";
+        Fixed = "fixed", "nodes do not move";
+        Waypoints = "waypoints", "from the positions of the topology along given paths";
+        RandomWaypoint = "random-waypoint", "straight to random positions at random speeds, with pauses";
         Ns2 = "ns2", "a movement file of ns-2 (setdest), in place of `[topology]`";
         BonnMotion = "bonnmotion", "a .movements file of BonnMotion, in place of `[topology]`";
     }
@@ -21,7 +21,7 @@ choice! {
     Start {
         SteadyState = "steady-state", "places, speeds and pauses from the stationary distribution; the topology sets \
             the number of nodes";
-        Topology = "topology", "at the places of the topology, with a pause";
+        Topology = "topology", "at the positions of the topology, with a pause";
     }
 }
 

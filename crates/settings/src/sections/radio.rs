@@ -88,7 +88,7 @@ choice! {
     for Indoor {
         Office = "office", "exponent 3.0 of the distance";
         Residential = "residential", "exponent 2.8";
-        Hallway = "hallway", "exponent 1.8, because corridors guide waves";
+        Hallway = "hallway", "exponent 1.8, since corridors guide waves";
     }
 }
 

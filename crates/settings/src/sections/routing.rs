@@ -34,9 +34,9 @@ choice! {
 choice! {
     /// The metric of paths.
     RouteMetric {
-        Hops = "hops", "their number of hops";
+        Hops = "hops", "hop count";
         Etx = "etx", "expected transmissions (De Couto et al., 2003)";
-        Ett = "ett", "their time (Draves et al., 2004)";
+        Ett = "ett", "expected transmission time (Draves et al., 2004)";
         Airtime = "airtime", "time of a test frame with overhead (IEEE 802.11-2020 clause 14.9)";
     }
 }

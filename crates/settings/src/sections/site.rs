@@ -12,7 +12,7 @@ choice! {
     Unmeasured {
         PathLoss = "path-loss", "path loss, walls and shadowing";
         NoLink = "no-link", "the same, but too weak for a link";
-        Heard = "heard", "as `path-loss`, but static routes lead over measured links alone";
+        Heard = "heard", "as `path-loss`, but static routes use measured links only";
         Silent = "silent", "nothing";
     }
 }
@@ -51,16 +51,16 @@ section! {
         loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"),
             Computed("what `snr`, `delivery` or `etx` gives");
         /// Power over noise at the receiver. With `sinr` only, as are the next two.
-        snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("what `loss` gives");
+        snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("derived from `loss`");
         /// Delivery ratio of frames of size `frame` at `frame_rate` without other traffic, averaged over fading; like
         /// the TQ of B.A.T.M.A.N.
-        delivery: Option<Share>, share("0.1%", "99.99%"), Computed("what `loss` gives");
+        delivery: Option<Share>, share("0.1%", "99.99%"), Computed("derived from `loss`");
         /// Expected transmissions of such a frame, by the product of both directions, assumed equal (De Couto et al.,
         /// 2003).
-        etx: Option<Number>, number("1.001", "1000"), Computed("what `loss` gives");
+        etx: Option<Number>, number("1.001", "1000"), Computed("derived from `loss`");
         /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime
         /// metric, B.A.T.M.A.N. V and rate control.
-        rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("what `loss` gives");
+        rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("derived from `loss`");
         /// Size of the frames of `delivery` and `etx`, with their MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
         /// Rate of these frames; probes and routing messages are broadcasts.

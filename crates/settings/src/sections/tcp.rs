@@ -40,7 +40,7 @@ choice! {
 choice! {
     for WindowCut {
         WindowInUse = "window-in-use", "the congestion window, as in ns-2";
-        FlightSize = "flight-size", "what is under way, RFC 5681 equation 4";
+        FlightSize = "flight-size", "the data in flight, RFC 5681 equation 4";
     }
 }
 
@@ -51,7 +51,7 @@ choice! {
             "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` and `ap2` \
                 always recover so, \
              senders of ad hoc TCP never";
-        PipeCounter = "pipe-counter", "a count of what is under way, each hole once, as in ns-2";
+        PipeCounter = "pipe-counter", "a count of segments in flight, each hole once, as in ns-2";
     }
 }
 
@@ -77,17 +77,17 @@ choice! {
         Hops = "hops", "the target counts no hops";
         Bursts = "bursts", "segments leave one by one";
         Pacing = "pacing", "bursts leave as soon as the window has room";
-        QuickFall = "quick-fall", "the window falls half the way, as it grows";
-        Patience = "patience", "any loss in a round takes an eighth of the window";
-        Radios = "radios", "radios without aggregates are taken for others";
+        QuickFall = "quick-fall", "the window falls half the way, as in growth";
+        Patience = "patience", "any loss in a round cuts the window by an eighth";
+        Radios = "radios", "radios without aggregates are treated as others";
     }
 }
 
 choice! {
     for Rounding {
         Up = "up", "rounded up, at most one segment a tick";
-        Down = "down", "rounded down, so that one shorter than a tick is none";
-        Carry = "carry", "kept on average: a tick lets go all whose time has come since the one before";
+        Down = "down", "rounded down, so that an interval shorter than a tick is zero";
+        Carry = "carry", "kept on average: a tick releases all segments that have become due since the one before";
     }
 }
 

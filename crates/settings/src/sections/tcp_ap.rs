@@ -35,7 +35,7 @@ choice! {
     for HopSource {
         Routing = "routing", "the sender's route";
         Ttl = "ttl", "the time to live of acknowledgements, from the next of 30, 32, 64, 128 and 255 on";
-        Travelled = "travelled", "how often the acknowledgement was forwarded, as the simulator counts it";
+        Travelled = "travelled", "the number of forwards of the acknowledgement, counted by the simulator";
     }
 }
 

@@ -96,7 +96,7 @@ def test_run_prints_a_table_with_intervals(fourhop: Command, chain: Path) -> Non
 def test_one_run_says_that_it_has_no_replications(fourhop: Command, chain: Path) -> None:
     result = fourhop("run", chain)
     assert result.returncode == 0, result.stderr
-    assert "note: one run, so no interval over replications" in result.stderr
+    assert "note: one run: ± is by batch means within this run" in result.stderr
     assert "batches of one run" in result.stdout
 
 

@@ -162,7 +162,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
         (["chain.toml", "--vary", "tcp.window=2,none", "--against", "8"], "against: found '8', allowed: 2, none"),
         (["chain.toml", "--vary", "transport=newreno,newrno"], "newrno"),
         (["."], "sweep"),
-        ([".", "--runs", "3"], "--runs: . has its runs already"),
+        ([".", "--runs", "3"], "--runs: . already has its runs"),
         (["chain.toml", "--json", "--csv"], "--json and --csv"),
     ],
 )

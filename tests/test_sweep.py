@@ -82,7 +82,7 @@ def test_every_point_has_the_same_seeds() -> None:
         ({"tcp.window": []}, "sweep: over.tcp.window: found no value, allowed: at least one"),
         ({"tcp.window": 5}, "sweep: over.tcp.window: found 5, allowed: a list or a range of values"),
         ({"tcp.window": [2, 2]}, "sweep: over.tcp.window: found a value twice, allowed: each once"),
-        ({"tcp.window": [None]}, "sweep: over.tcp.window: found a NoneType, allowed: texts"),
+        ({"tcp.window": [None]}, "sweep: over.tcp.window: found a NoneType, allowed: strings"),
         ({"seed": [1, 2]}, "sweep: over.seed: found a key that cannot be varied"),
         ({"flows[*].window": [2]}, "found a scenario without [[flows]]"),
         (
@@ -117,7 +117,7 @@ def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
 def test_other_contradictions_are_named() -> None:
     with pytest.raises(fourhop.FourhopError, match="base, variants: found neither"):
         Sweep()
-    with pytest.raises(fourhop.FourhopError, match=r"values of different number: 2 of tcp\.window, 1 of radio\.rate"):
+    with pytest.raises(fourhop.FourhopError, match=r"lists of different lengths: 2 of tcp\.window, 1 of radio\.rate"):
         Sweep(SHORT, {}, {"tcp.window": [1, 2], "radio.rate": ["2Mbps"]})
     with pytest.raises(fourhop.FourhopError, match="a key that over has too"):
         Sweep(SHORT, {"tcp.window": [1]}, {"tcp.window": [1]})
@@ -208,7 +208,9 @@ def test_tables_open_in_pandas_and_say_what_they_hold(tmp_path: Path) -> None:
     assert list(result.pandas("flows").columns) == result.flows.columns
     with pytest.MonkeyPatch.context() as without:
         without.setitem(sys.modules, "pandas", None)
-        with pytest.raises(FourhopError, match=r"pandas: a package is missing \(.*\): pip install pandas pyarrow"):
+        with pytest.raises(
+            FourhopError, match=r"pandas: a package is not installed \(.*\): pip install pandas pyarrow"
+        ):
             result.pandas("flows")
     for name in TABLES:
         frame = pl.read_parquet(tmp_path / f"{name}.parquet")
@@ -327,7 +329,7 @@ BASE = 'scenario = "chain.toml"\n'
         (BASE + "[set]\ntcp.window = 0", "s.toml: set.tcp.window: found 0, allowed: a whole number from 1"),
         (
             BASE + "[zipped]\ntcp.window = [1]\nduration = ['1s', '2s']",
-            "s.toml: zipped: found values of different number",
+            "s.toml: zipped: found lists of different lengths",
         ),
         ("[scenario]\nprofile = 'ns3'\nduration = '1s'", 's.toml: scenario.profile: found "ns3", allowed: "ns2"'),
     ],

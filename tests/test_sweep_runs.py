@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(fourhop: Command, swee
     process = started("sweep", sweep_file, "--jobs", "1", cwd=tmp_path)
     said = stopped_at(process, tmp_path / "out" / "windows", 20, signal.SIGINT)
     assert process.returncode == 130
-    message = re.search(r"interrupted: (\d+) of 100 runs finished, kept in out/windows; the same", said)
+    message = re.search(r"interrupted: (\d+) of 100 runs finished, kept in out/windows; run it again", said)
     assert message is not None, said
     assert "Traceback" not in said
     again = fourhop("sweep", sweep_file)
@@ -321,7 +321,7 @@ def test_a_run_without_its_time_series_is_named_and_computed_again(tmp_path: Pat
     content = series.read_bytes() if series.exists() else None
     again = sweep(RECORDED, out=tmp_path)
     assert again.computed == 1
-    assert "its time series cannot be used" in again.store.strange[path]
+    assert "cannot read its time series" in again.store.strange[path]
     assert again.series.collect().equals(before)
     assert (series.read_bytes() if series.exists() else None) == content
     assert sweep(RECORDED, out=tmp_path).reused == 1
@@ -463,7 +463,7 @@ def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file:
     content[len(content) // 3] ^= 4
     path.write_bytes(content)
     loaded = fourhop("results", tmp_path / "out")
-    assert "1 of its runs are gone or damaged" in loaded.stderr
+    assert "1 of its runs are missing or damaged" in loaded.stderr
     assert f"left alone: {path}: damaged" in loaded.stderr
     again = fourhop("sweep", sweep_file, "--out", tmp_path / "out")
     assert counted(again.stderr) == (1, 3)
@@ -542,7 +542,7 @@ def connected(seed: int, side: str = "500m") -> bool:
 def test_results_of_a_folder_without_any(fourhop: Command, tmp_path: Path) -> None:
     result = fourhop("results", tmp_path)
     assert result.returncode == 2
-    assert "no sweep here: name a folder" in result.stderr
+    assert "found no sweep; name a folder" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

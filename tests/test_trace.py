@@ -330,14 +330,14 @@ def test_what_cannot_be_traced_is_said(fourhop: Command, chain: Path, tmp_path: 
         package.run(scenario, trace=traces.Request(tmp_path / "a", start="3s", end="2s"))
     with pytest.raises(FourhopError, match="trace start: found 'soon', allowed: a time"):
         package.run(scenario, trace=traces.Request(tmp_path / "a", start="soon"))
-    with pytest.raises(FourhopError, match=r"no meta.json here: name the folder of a trace"):
+    with pytest.raises(FourhopError, match=r"found no meta.json; name the folder of a trace"):
         traces.open(tmp_path)
     wrong = fourhop("run", chain, "--trace-nodes", "0")
     assert (wrong.returncode, wrong.stderr) == (2, "error: --trace-nodes: needs --trace\n")
     wrong = fourhop("run", chain, "--runs", "2", "--perfetto", tmp_path / "x")
     assert (wrong.returncode, wrong.stderr) == (
         2,
-        "error: --perfetto: takes one run: leave out --runs and --precision\n",
+        "error: --perfetto: traces one run; leave out --runs and --precision\n",
     )
     (tmp_path / "file").write_text("")
     wrong = fourhop("run", chain, "--trace", tmp_path / "file")

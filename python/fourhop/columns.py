@@ -28,7 +28,7 @@ class Column:
 
     @property
     def meaning(self) -> str:
-        """What it holds, with the unit."""
+        """Its meaning, with the unit."""
         text = self.about[:1].lower() + self.about[1:].rstrip(".")
         return f"{text}, {self.unit}" if self.unit else text
 

@@ -39,7 +39,7 @@ _ENDING = 30.0
 def program() -> Path:
     """The emulator: that of the environment variable, else beside this Python, in a clone's `target`, or on the path.
 
-    Raises `FourhopError` that says how to get it, if it is in none of these places.
+    Raises `FourhopError` with instructions if it is in none of these places.
     """
     named = os.environ.get(VARIABLE)
     if named is not None:
@@ -54,7 +54,7 @@ def program() -> Path:
     found = shutil.which(PROGRAM)
     if found is None:
         raise FourhopError(
-            f"{PROGRAM} is not on this machine: `make linux` in a clone of the repository builds it, and {VARIABLE} "
+            f"{PROGRAM} is not installed: `make linux` in a clone of the repository builds it, and {VARIABLE} "
             "says where it is if it is not there"
         )
     return Path(found)
@@ -83,9 +83,9 @@ class Node:
         self._emulation = emulation
 
     def run(self, *words: str, timeout: float | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end; its output is text.
+        """Run a program and wait for its end; output is text.
 
-        Raises `FourhopError` if `check` and its exit code is not 0, with what it said.
+        Raises `FourhopError` with its output if `check` is set and its exit code is not 0.
         """
         try:
             done = subprocess.run(self._command(words), capture_output=True, text=True, timeout=timeout, check=False)
@@ -97,7 +97,7 @@ class Node:
         return done
 
     def start(self, *words: str, output: int | IO[str] = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        """Start a program that goes on, such as a server. It is ended with the emulation at the latest."""
+        """Start a program in the background, such as a server. The emulation ends it at its own end."""
         return subprocess.Popen(self._command(words), stdout=output, stderr=output, text=True)
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
@@ -105,7 +105,7 @@ class Node:
 
 
 class Emulation:
-    """A running emulation, as `emulate` gives it; after its end, what it measured."""
+    """A running emulation of `emulate`; after its end, its measurements."""
 
     report: dict[str, Any]
     """The report, once it has ended: `lateness_us`, `truth`, `packets`, `flows` and more (docs/emulation.md)."""
@@ -120,16 +120,16 @@ class Emulation:
 
     def __enter__(self) -> Emulation:
         """Start it, and wait until its nodes are there."""
-        ready, told = os.pipe()
+        ready, notify = os.pipe()
         self._out = tempfile.TemporaryFile("w+", encoding="utf-8")
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
-        command = [str(self.program), "run", "-", "--json", "--quiet", "--ready", str(told), *self._options]
+        command = [str(self.program), "run", "-", "--json", "--quiet", "--ready", str(notify), *self._options]
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=self._out, stderr=self._errors, text=True, pass_fds=[told]
+                command, stdin=subprocess.PIPE, stdout=self._out, stderr=self._errors, text=True, pass_fds=[notify]
             )
         finally:
-            os.close(told)
+            os.close(notify)
         with os.fdopen(ready, encoding="utf-8") as lines:
             assert self._process.stdin is not None
             self._process.stdin.write(self.scenario.to_toml())
@@ -173,7 +173,7 @@ class Emulation:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """The flows of programs, a row each, once it has ended."""
+        """The flows of programs, one row each; available after the end."""
         import polars as pl
 
         return pl.DataFrame(self.report["flows"], infer_schema_length=None)

@@ -23,7 +23,7 @@ class FourhopWarning(UserWarning):
 
 
 class ScenarioError(FourhopError, ValueError):
-    """A scenario that cannot be used. `str()` says what is wrong, a line for each problem."""
+    """A scenario that cannot be used. `str()` has one line per problem."""
 
     problems: list[Problem]
     """All mistakes found, each with file, line, column, key, what was found, what is allowed and a hint."""
@@ -41,7 +41,7 @@ class IncompleteError(FourhopError):
     """Whether that is in the folder asked for."""
 
     def __init__(self, problems: Sequence[str], *summary: str) -> None:
-        """`problems`: a line each, the first of which are shown; `summary`: lines that always are."""
+        """`problems`: one line each; only the first are shown. `summary`: lines that are always shown."""
         rest = [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         super().__init__("\n".join([*problems[:_SHOWN], *rest, *summary]))
 
@@ -55,9 +55,5 @@ class SweepInterrupted(KeyboardInterrupt):
         self.wanted = wanted
         self.out = out
         of = "" if wanted is None else f" of {wanted}"
-        kept = (
-            "not kept, as the sweep has no folder"
-            if out is None
-            else f"kept in {out}; the same call goes on from there"
-        )
+        kept = "not kept, as the sweep has no folder" if out is None else f"kept in {out}; run it again to continue"
         super().__init__(f"interrupted: {done}{of} runs finished, {kept}")

@@ -1,7 +1,7 @@
 """How a pacing transport works, on the example of one flow: its measurements, its interval, its sending times.
 
-Of TCP-AP that is the round trips, the delay over four hops that it makes of them, how much they vary, the interval
-between segments that follows from both, and the window inside of which all this happens. The formulas: docs/tcp-ap.md.
+For TCP-AP: round trips, the delay over four hops that it derives from them, their variation, the interval
+between segments that follows from both, and the window that limits all this. Formulas: docs/tcp-ap.md.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Explanation:
                 lines.append(f"  {label:<12} {medians[column]:10.4g} {unit}".rstrip())
         if self.stretched is not None:
             lines.append(f"  median interval / median n-hop delay: {self.stretched:.2f}")
-            lines.append("  at each moment the interval is (1 + 2 cov) times the n-hop delay")
+            lines.append("  at each moment: interval = (1 + 2 cov) × n-hop delay")
         return "\n".join(lines)
 
     def figure(self) -> Figure:

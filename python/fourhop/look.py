@@ -1,4 +1,4 @@
-"""How a figure looks: its size, letters, axes and names, for a paper or a talk; the charts themselves are in `study`.
+"""The look of a figure: its size, letters, axes and names, for a paper or a talk; the charts themselves are in `study`.
 
 Every function of `plots` takes these as keywords and returns the axes.
 """
@@ -23,7 +23,7 @@ Log = Literal["x", "y", "xy"]
 
 
 class Look(TypedDict, total=False):
-    """Keywords of every function of `plots`; what is left out stays as it is."""
+    """Keywords of every function of `plots`; all are optional."""
 
     ax: Axes
     """Draw into these axes, as one part of a figure of your own. They have their size already."""
@@ -61,9 +61,9 @@ def _drawn_axes() -> type[Axes]:
 
 
 def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
-    """A chart drawn as `look` says.
+    """Draw a chart with `look`.
 
-    Raises `FourhopError` for a keyword that there is not, or a value that is not allowed.
+    Raises `FourhopError` for an unknown keyword, or a value that is not allowed.
     """
     unknown = sorted(set(look) - set(Look.__annotations__))
     if unknown:
@@ -101,7 +101,7 @@ def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
 
 
 def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | None) -> Look:
-    """A look from what a shell says: what is None is left out, and `5x3` is a size in inches."""
+    """A look from command-line options: `None` leaves one out, and `5x3` is a size in inches."""
     look = Look()
     if size is not None:
         look["size"] = typed(size)
@@ -119,6 +119,6 @@ def _size(given: Any) -> tuple[float, float, float]:
 
 
 def _positive(axis: str, values: list[Any]) -> None:
-    wrong = next((value for value in values if isinstance(value, str) or value <= 0.0), None)
-    if wrong is not None:
-        raise FourhopError(f"log: found {wrong!r} along {axis}, allowed: numbers above zero")
+    refused = next((value for value in values if isinstance(value, str) or value <= 0.0), None)
+    if refused is not None:
+        raise FourhopError(f"log: found {refused!r} along {axis}, allowed: numbers above zero")

@@ -101,7 +101,7 @@ class Measured:
                 raise FourhopError(f"{file}: format: found {content['format']}, allowed: {_FORMAT}; measure again")
             return cls(Load(**content["load"]), [Round(**one) for one in content["rounds"]])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise FourhopError(f"{file}: no file of `fourhop measure --out`: {error}") from None
+            raise FourhopError(f"{file}: not a result of `fourhop measure --out`: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def streams(answer: Mapping[str, Any]) -> list[float]:
 
 
 def round_trips(text: str) -> tuple[list[float], int]:
-    """Round trips in ms from what ping printed, and how many pings it sent."""
+    """Round trips in ms from ping's output, and the number of pings sent."""
     sent = re.search(r"(\d+) packets transmitted", text)
     return [float(ms) for ms in re.findall(r"time=([\d.]+) ms", text)], int(sent[1]) if sent else 0
 
@@ -218,5 +218,5 @@ def measure(load: Load, rounds: int) -> Measured:
     """
     for program in ("iperf3", "ping"):
         if shutil.which(program) is None:
-            raise FourhopError(f"{program} is not on this machine: install it")
+            raise FourhopError(f"{program} is not installed")
     return Measured(load, [one_round(load) for _ in range(rounds)])

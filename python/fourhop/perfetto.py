@@ -1,7 +1,7 @@
 """A trace for Perfetto's viewer: nodes as tracks, frames as slices, packets as arrows from hop to hop, counters.
 
-Sources: Perfetto's documents of its format ("TrackEvent", "Synthetic TrackEvent") and its published messages, of which
-the numbers of the fields below are; protocol buffers' encoding of varints, tags and lengths. Nothing else of a trace is
+Sources: Perfetto's documents of its format ("TrackEvent", "Synthetic TrackEvent") and its published messages for
+the numbers of the fields below; protocol buffers' encoding of varints, tags and lengths. Nothing else of a trace is
 needed, so the few messages are written here rather than with a library.
 """
 
@@ -117,13 +117,13 @@ class _Writer:
             content += _fixed(_FLOWS, flow)
         for key, value in (about or {}).items():
             if value is not None:
-                held = _number(_UINT, value) if isinstance(value, int) else _text(_STRING, str(value))
-                content += _bytes(_ANNOTATION, _text(_ANNOTATION_NAME, key) + held)
+                encoded = _number(_UINT, value) if isinstance(value, int) else _text(_STRING, str(value))
+                content += _bytes(_ANNOTATION, _text(_ANNOTATION_NAME, key) + encoded)
         self.packet(_bytes(_TRACK_EVENT, content), at)
 
     def count(self, at: int, track: int, value: float | int) -> None:
-        held = _number(_COUNTER_VALUE, value) if isinstance(value, int) else _double(_DOUBLE_VALUE, value)
-        self.packet(_bytes(_TRACK_EVENT, _number(_TYPE, _COUNTS) + _number(_TRACK, track) + held), at)
+        encoded = _number(_COUNTER_VALUE, value) if isinstance(value, int) else _double(_DOUBLE_VALUE, value)
+        self.packet(_bytes(_TRACK_EVENT, _number(_TYPE, _COUNTS) + _number(_TRACK, track) + encoded), at)
 
 
 _Slice = tuple[int, int, int, str, str, int | None, dict[str, object]]

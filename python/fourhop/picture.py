@@ -60,7 +60,7 @@ class Network:
     """`name`, `from`, `to` (numbers of nodes; `None` for one without a radio) and `transport`."""
     gateways: list[int]
     walls: list[tuple[list[Place], str]]
-    """Corners in metres, and the loss of a crossing as it is written."""
+    """Corners in metres, and the loss through the wall as it is written."""
     names: dict[int, str] = field(default_factory=dict)
     """Of nodes with radios that have one."""
 
@@ -99,7 +99,7 @@ class Network:
         return {**both, **alone}
 
     def describe(self) -> str:
-        """How many nodes, links and flows there are, and of which run."""
+        """The number of nodes, links and flows, and the seed."""
         one_way = sum(not both for _, both in self.pairs.values())
         parts = [
             count(len(self.places), "node"),
@@ -236,7 +236,7 @@ class Network:
             extend="max" if max(margins) > top else "neither",
         )
         one_way = any(not both for _, both in self.pairs.values())
-        bar.set_label("margin of a link (dB)" + ("\ndashed: one way only" if one_way else ""))
+        bar.set_label("link margin (dB)" + ("\ndashed: one way only" if one_way else ""))
         bar.outline.set_visible(False)
 
     def _draw_nodes(self, axes: Axes) -> None:

@@ -30,7 +30,9 @@ def to_json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(plain(document))
     except TypeError as error:
-        raise FourhopError(f"scenario: {error}, allowed: texts, numbers, truths, lists and tables of them") from None
+        raise FourhopError(
+            f"scenario: {error}, allowed: strings, numbers, booleans, and lists and tables of them"
+        ) from None
 
 
 def leaves(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

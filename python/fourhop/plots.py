@@ -1,4 +1,4 @@
-"""Figures for papers: matplotlib, a palette that colour-blind readers tell apart, units on the axes, no title inside.
+"""Figures for papers: matplotlib, a palette for colour-blind readers, units on the axes, no title inside.
 
 Every function returns the `matplotlib.axes.Axes` that it has drawn, for whatever is left to change; a notebook shows
 them as a picture. They are made without pyplot and without a display. `save` writes them as PNG and PDF, `write` as
@@ -121,9 +121,9 @@ def save(made: Figure | Axes, path: str | Path) -> list[Path]:
 
 
 def write(made: Figure | Axes, path: str | Path) -> Path:
-    """Write a figure, or that of axes, to one file; the end of its name says how: `.png`, `.svg` or `.pdf`.
+    """Write a figure, or that of axes, to one file; its suffix is the format: `.png`, `.svg` or `.pdf`.
 
-    Raises `FourhopError` for another end, or if it cannot be written.
+    Raises `FourhopError` for another suffix, or if it cannot be written.
     """
     import matplotlib
 

@@ -11,7 +11,7 @@ from fourhop.errors import FourhopError
 
 
 class Quantity(NamedTuple):
-    """A quantity taken apart."""
+    """A parsed quantity."""
 
     kind: str
     """The quantity with its article: `"a time"`, or `"a number"` without a unit."""
@@ -24,7 +24,7 @@ class Quantity(NamedTuple):
 
 
 def parse(text: str) -> Quantity:
-    """Read a quantity of any kind. Raises `ValueError` for what is none.
+    """Read a quantity of any kind. Raises `ValueError` for anything else.
 
     >>> parse("1.5 km")
     Quantity(kind='a length', number=Decimal('1.5'), unit='km', value=1500.0)
@@ -34,7 +34,7 @@ def parse(text: str) -> Quantity:
 
 
 def seconds(time: str) -> float:
-    """A time in seconds. Raises `ValueError` for what is none.
+    """A time in seconds. Raises `ValueError` for anything else.
 
     >>> seconds("40ms")
     0.04
@@ -43,7 +43,7 @@ def seconds(time: str) -> float:
 
 
 def metres(length: str) -> float:
-    """A length in metres. Raises `ValueError` for what is none.
+    """A length in metres. Raises `ValueError` for anything else.
 
     >>> metres("1.2km")
     1200.0
@@ -52,7 +52,7 @@ def metres(length: str) -> float:
 
 
 def bits_per_second(rate: str) -> int:
-    """A rate in bit/s. Raises `ValueError` for what is none.
+    """A rate in bit/s. Raises `ValueError` for anything else.
 
     >>> bits_per_second("5.5Mbps")
     5500000
@@ -63,7 +63,7 @@ def bits_per_second(rate: str) -> int:
 def precision(share: str | float) -> float:
     """A relative precision: `"5%"`, `"0.05"` or `0.05` all mean 0.05.
 
-    Raises `FourhopError` for what is not a share strictly between 0 and 1.
+    Raises `FourhopError` unless the share is strictly between 0 and 1.
 
     >>> precision("5%")
     0.05

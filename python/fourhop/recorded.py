@@ -1,6 +1,6 @@
 """Time series of runs, on disk from the first sample on.
 
-The simulator writes two files a run, `seed-N.flows.csv` and `seed-N.queues.csv`, a row as it is sampled. While a run
+The simulator writes two files per run, `seed-N.flows.csv` and `seed-N.queues.csv`, row by row. While a run
 goes on their names end in `.part`. Here they become lazy frames, so that neither a run nor `fourhop run --out` ever
 holds a series; `Result.series` does, when it is asked for.
 """
@@ -55,12 +55,12 @@ class Series(Protocol):
 
 @dataclass(frozen=True)
 class StoredSeries:
-    """The series of runs that somebody else keeps, as a Parquet file a run without the column `seed`."""
+    """The series of runs kept elsewhere, one Parquet file per run without the column `seed`."""
 
     files: Mapping[tuple[Table, int], Path]
     """The file of each table and seed."""
     alive: object = None
-    """What the files live as long as, if that is an object of this process."""
+    """The object of this process that keeps the files alive, if any."""
 
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
         """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""

@@ -99,15 +99,15 @@ class Result:
 
     @cached_property
     def series(self) -> pl.DataFrame:
-        """Time series, one row per (seed, time, flow); empty unless the scenario asks for them.
+        """Time series, one row per (seed, time, flow); empty unless the scenario sets `sample_every`.
 
-        They lie on disk and are read here whole; `scan("series")` reads what is needed.
+        This reads all of them from disk; `scan("series")` reads lazily.
         """
         return self.scan("series").collect()
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """Interface queues in packets, one row per (seed, time in s, node); empty unless series are asked for."""
+        """Interface queues in packets, one row per (seed, time in s, node); empty without `sample_every`."""
         return self.scan("queues").collect()
 
     def scan(self, table: Table) -> pl.LazyFrame:
@@ -135,7 +135,7 @@ class Result:
         return stats.over_known([run["jain"] for run in self.runs])
 
     def goodput(self, flow: str) -> Interval:
-        """Goodput of one flow in bit/s, with its interval. Raises `KeyError` for one that there is not."""
+        """Goodput of one flow in bit/s, with its interval. Raises `KeyError` for an unknown flow."""
         return gathered.goodput(gathered.by_flow(self.runs)[flow])
 
     def to_dict(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps what finished.
+"""Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps finished runs.
 
 A call is a sweep of one point whose runs stay in memory. The result of a run depends on the scenario and its seed only,
 and the stop rule looks at the runs in the order of their seeds, so neither the number of threads nor the order in which
@@ -45,7 +45,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a call of `run` is."""
+    """Progress of a call of `run`."""
 
     done: int
     """Finished runs."""
@@ -66,7 +66,7 @@ class Progress:
 
     @property
     def remaining_s(self) -> float | None:
-        """Wall clock left if the rest goes at the same pace; `None` while there is nothing to judge by."""
+        """Wall clock left at the present pace; `None` while that is unknown."""
         return self.elapsed_s * (1.0 - self.fraction) / self.fraction if self.fraction > 0.0 else None
 
 
@@ -86,7 +86,7 @@ def run(
     pcap_lost: bool = False,
     trace: str | Path | Request | None = None,
 ) -> Result:
-    """Run `scenario` with the seeds `seed`, `seed + 1`, ... and gather what the runs measured.
+    """Run `scenario` with the seeds `seed`, `seed + 1`, ... and gather the measurements.
 
     Two scenarios run with the same seeds see the same random networks and starting points (common random numbers).
 
@@ -244,8 +244,5 @@ def _note(plan: Plan, sweep: Sweep) -> str | None:
         reached = "unknown" if precision is None else f"{precision:.1%}"
         return f"precision not met: {reached} after {runs} runs, asked for {sweep.target:.1%}"
     if runs == 1:
-        return (
-            "one run, so no interval over replications: ± is by batch means within this run. "
-            "Use more runs for an interval to quote"
-        )
+        return "one run: ± is by batch means within this run. For an interval over replications, use more runs"
     return None

@@ -377,7 +377,7 @@ class Scenario:
         return Scenario(text, self._file, format=format, overrides=overrides, given_by=given_by or self._given_by)
 
     def check(self, *, seed: int | None = None) -> None:
-        """Build the network of the run with `seed`, to find what `fourhop.run` would refuse; returns nothing.
+        """Build the network of the run with `seed`, and raise the errors that `fourhop.run` would raise.
 
         Raises:
             ScenarioError: The scenario cannot run.
@@ -398,7 +398,7 @@ class Scenario:
         return _core.flows_without_path(self._resolved_json, self.seed if seed is None else seed)
 
     def places(self, times_s: Sequence[float], *, seed: int | None = None) -> pl.DataFrame:
-        """Return where the nodes are at each of `times_s` (seconds, ascending).
+        """Return the positions of the nodes at each of `times_s` (seconds, ascending).
 
         One row per (time, node): `time_s`, `node`, `x_m`, `y_m` in metres.
 
@@ -428,7 +428,7 @@ class Scenario:
 
         >>> axes, colours = Scenario.chain(hops=2).draw().axes
         >>> axes.get_xlabel(), colours.get_ylabel()
-        ('x (m)', 'margin of a link (dB)')
+        ('x (m)', 'link margin (dB)')
         """
         from fourhop.picture import Network
 
@@ -436,12 +436,12 @@ class Scenario:
 
     @property
     def resolved_json(self) -> str:
-        """The scenario with every default written out, as JSON."""
+        """The scenario with all defaults, as JSON."""
         return self._resolved_json
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The scenario with every default written out, a copy of your own."""
+        """The scenario with all defaults, a copy of your own."""
         return cast(dict[str, Any], json.loads(self._resolved_json))
 
     @property
@@ -451,7 +451,7 @@ class Scenario:
 
     @property
     def seed(self) -> int:
-        """Seed of the first run unless another is asked for."""
+        """Default seed of the first run."""
         return int(self.resolved["seed"])
 
     @property
@@ -461,7 +461,7 @@ class Scenario:
 
     @property
     def last_start_s(self) -> float:
-        """When the last flow begins, in seconds of simulated time."""
+        """Start of the last flow in seconds of simulated time."""
         resolved = self.resolved
         starts = [seconds(str(flow["start"])) for flow in resolved.get("flows", [])]
         if traffic := resolved.get("traffic"):
@@ -470,13 +470,13 @@ class Scenario:
 
     @property
     def packets(self) -> int | None:
-        """Packets delivered with which a run ends; `None` if it ends after `duration`."""
+        """Number of delivered packets that ends a run; `None` if `duration` ends it."""
         packets = self.resolved.get("packets", "none")
         return None if packets == "none" else int(packets)
 
     @property
     def records_series(self) -> bool:
-        """Does it ask for time series?"""
+        """Whether it records time series."""
         return bool(self.resolved["sample_every"] != "none")
 
     @property
@@ -486,7 +486,7 @@ class Scenario:
         return int(resolved.get("traffic", {}).get("pairs", 0)) + len(resolved.get("flows", []))
 
     def require_flows(self) -> None:
-        """Raise `FourhopError` unless there is a flow: without one there is nothing to measure."""
+        """Raise `FourhopError` if there is no flow to measure."""
         if self.flow_count == 0:
             raise FourhopError(
                 f"{self._file}: flows: missing, allowed: at least one [[flows]], or [traffic]; only `fourhop emulate`, "
@@ -504,7 +504,7 @@ class Scenario:
         return f"{self.name}, {shape}, {flows}, {resolved['duration']}, profile {resolved['profile']}"
 
     def to_toml(self) -> str:
-        """The scenario with every default written out, as TOML that `from_toml` reads back.
+        """The scenario with all defaults, as TOML that `from_toml` reads back.
 
         >>> scenario = Scenario.chain(hops=4)
         >>> Scenario(scenario.to_toml()) == scenario

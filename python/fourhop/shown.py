@@ -1,4 +1,4 @@
-"""Data frames that print whole: every column under a heading with its unit, a mean together with its interval.
+"""Data frames that print completely: every column under a heading with its unit, a mean together with its interval.
 
 What a frame holds is not touched: columns keep their names and values their units. A table that is wider than the
 terminal is turned on its side, so nothing is ever cut.
@@ -68,7 +68,7 @@ def page(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
-    """A summary for a notebook: a title line, the table, and remarks to read before quoting it."""
+    """A summary for a notebook: a title line, the table, and caveats."""
     below = "" if note is None else f"<p><small>{html.escape(note)}</small></p>"
     return f"<p>{html.escape(what)}</p>{summary._repr_html_()}{below}"
 
@@ -76,7 +76,7 @@ def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
 def to_csv(frame: pl.DataFrame, path: str | Path | None) -> str | None:
     """A frame as CSV (RFC 4180, the column names in the first line): into a file, or, without a path, as text.
 
-    Columns of lists have no place in CSV and are left out.
+    Columns of lists are left out.
 
     Raises `FourhopError` if the file cannot be written.
     """

@@ -22,7 +22,7 @@ FONT_PT = 10.0
 
 
 def typed(size: str) -> Size:
-    """A size as a shell says it: a name, or `5x3` in inches."""
+    """Parse a size: a name, or `5x3` in inches."""
     width, by, height = size.partition("x")
     return cast(Size, (width, height) if by else size)
 

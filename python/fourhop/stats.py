@@ -89,7 +89,7 @@ class Interval:
     def relative(self) -> float | None:
         """Half-width over mean, the relative precision.
 
-        0 for values that are all the same (also all zero), infinite for a mean of zero with a width, `None` without
+        0 for equal values (also all zero), infinite for a mean of zero with a width, `None` without
         an interval.
         """
         if self.half_width is None:

@@ -1,12 +1,12 @@
 """Folders whose files belong together: a result, a sweep.
 
-Such a folder has a manifest, a JSON file that says what the others are. All files are written aside first, below a
-name that begins with a dot, so until they are complete the folder holds what it held. Then they are put in place: the
-manifest of before goes, the files are renamed over their names, their own manifest comes last. So
+Such a folder has a manifest, a JSON file that describes the others. All files are first written
+under temporary names that begin with a dot, so until they are complete the folder keeps its old content. Then they are
+put in place: the old manifest goes, the files are renamed, their own manifest comes last. So
 
-- a folder with a manifest is whole, and files read between two looks at the same manifest belong together;
+- a folder with a manifest is complete, and files read between two looks at the same manifest belong together;
 - a process that is killed while it writes leaves the folder as it was; one that is killed while it renames leaves the
-  rest aside, complete, and whoever comes next puts it in place;
+  complete temporary files, and the next process puts them in place;
 - of several processes that write into one folder, one after the other puts its files in place.
 """
 
@@ -43,7 +43,9 @@ def writable(folder: Path) -> None:
     """
     try:
         if folder.exists() and not folder.is_dir():
-            raise FourhopError(f"output folder {folder}: found a file, allowed: a folder, made if it is not there")
+            raise FourhopError(
+                f"output folder {folder}: found a file, allowed: a folder; it is created if it does not exist"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -65,21 +67,21 @@ def prepare(folder: Path, manifest: str, own: str) -> None:
             raise unwritable(folder, error) from error
         if (folder / own).exists() and not (folder / manifest).exists():
             raise FourhopError(
-                f"output folder {folder}: holds a {own} that is not part of a result; name another folder"
+                f"output folder {folder}: holds a {own} that is not part of a result; choose another folder"
             )
 
 
 def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> None:
     """Put `files` into `folder`, the manifest among them; `None` stands for a file that goes if it is there.
 
-    Raises `FourhopError` if they cannot be written; the folder then holds what it held.
+    Raises `FourhopError` if they cannot be written; the folder then keeps its old content.
     """
     writable(folder)
     try:
-        aside = Scratch(folder, _WRITING)
+        temporary = Scratch(folder, _WRITING)
         try:
             for name, write in files.items():
-                path = aside.path / name
+                path = temporary.path / name
                 if write is None:
                     # An empty folder stands for a file that goes.
                     path.mkdir()
@@ -89,10 +91,10 @@ def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> N
                         os.fsync(written.fileno())
             with _locked(folder):
                 _settle(folder, manifest)
-                aside.path.rename(_complete(folder, manifest))
+                temporary.path.rename(_complete(folder, manifest))
                 _settle(folder, manifest)
         finally:
-            aside.remove()
+            temporary.remove()
     except OSError as error:
         raise unwritable(folder, error) from error
 
@@ -125,7 +127,7 @@ def _settle(folder: Path, manifest: str) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> FourhopError:
-    """What keeps `path`, an output folder or a file in one, from being written; of a full disk, that it is full."""
+    """The reason why `path`, an output folder or a file in one, cannot be written, with the space on a full disk."""
     folder = path if path.is_dir() else path.parent
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -137,23 +139,23 @@ def unwritable(path: Path, error: OSError) -> FourhopError:
 
 
 def replace(path: Path, write: Write) -> None:
-    """Write aside in the same folder, flush to disk, rename: `path` is whole or not there, whatever is killed when.
+    """Write a temporary file in the same folder, flush it, rename it: `path` is complete or missing, even after a kill.
 
-    What a killed writer leaves aside begins with a dot. Raises `FourhopError` if it cannot be written.
+    Temporary files of a killed writer begin with a dot. Raises `FourhopError` if it cannot be written.
     """
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        aside = Path(name)
+        temporary = Path(name)
         try:
             os.close(descriptor)
-            write(aside)
-            with aside.open("rb") as written:
+            write(temporary)
+            with temporary.open("rb") as written:
                 os.fsync(written.fileno())
             # mkstemp makes files private; a result is as readable as any file its owner writes.
-            aside.chmod(0o666 & ~_umask())
-            aside.replace(path)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
         finally:
-            aside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -180,7 +182,7 @@ def streamed(rows: pl.LazyFrame, **options: object) -> Write:
         try:
             rows.sink_parquet(path, **options)  # type: ignore[call-overload]
         except pl.exceptions.PolarsError:
-            # Polars does not say what the system said. What is full still is, while the file is there.
+            # Polars does not report the system's error. A full disk still is full while the file exists.
             with tempfile.TemporaryFile(dir=path.parent) as probe:
                 probe.write(_PROBE)
             raise
@@ -210,22 +212,22 @@ class Scratch:
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             # mkdtemp makes folders private; this one may become a part of the result.
             self.path.chmod(0o777 & ~_umask())
-            held = contextlib.ExitStack()
-            held.enter_context(_locked(self.path))
-        self.remove = weakref.finalize(self, _gone, self.path, held)
+            lock = contextlib.ExitStack()
+            lock.enter_context(_locked(self.path))
+        self.remove = weakref.finalize(self, _gone, self.path, lock)
         """Remove it with all that is in it."""
 
 
-def _gone(path: Path, held: contextlib.ExitStack) -> None:
+def _gone(path: Path, lock: contextlib.ExitStack) -> None:
     shutil.rmtree(path, ignore_errors=True)
-    held.close()
+    lock.close()
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold a lock on a folder that ends with the process, however it ends."""
     with _opened(folder) as descriptor:
-        # A file system without locks: files are whole one by one all the same.
+        # A file system without locks: each file is complete anyway.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

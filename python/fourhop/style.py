@@ -33,13 +33,13 @@ TRANSPORTS = {
     "udp": "UDP",
     "ping": "ping",
 }
-"""What transports are called in figures; by these names `transport_place` gives each its colour."""
+"""Names of transports in figures; `transport_place` gives each its colour by name."""
 
 _PLACES = {
     "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
     "ATP": 5, "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "BBR": 2, "Westwood": 5, "AP2": 6,
 }  # fmt: skip
-"""Places in the palette by what transports are called in figures. The last ones share theirs with systems that they are
+"""Places in the palette by transports' names in figures. The last ones share theirs with systems that they are
 not drawn beside."""
 
 _TRANSPORT = re.compile(rf"(?<!\w)({'|'.join(_PLACES)})(?!\w)")

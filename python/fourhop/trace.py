@@ -1,4 +1,4 @@
-"""Traces: everything that happened in a run, as tables (docs/trace.md).
+"""Traces: all events of a run as tables (docs/trace.md).
 
 >>> import fourhop
 >>> import tempfile
@@ -39,7 +39,7 @@ _Native = tuple[str, int | None, int | None, list[str] | None, list[str] | None,
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What of a run is to be traced, and into which folder."""
+    """The part of a run to trace, and the folder."""
 
     folder: str | Path
     """Where the tables go; with several runs each seed has a folder there."""
@@ -48,7 +48,7 @@ class Request:
     end: str | None = None
     """Until when; the end of the run if not given."""
     nodes: Sequence[int | str] | None = None
-    """What happens at these nodes, by number or name; at all if not given."""
+    """Trace these nodes, by number or name; default: all."""
     flows: Sequence[int | str] | None = None
     """Frames, packets and segments of these flows, by number or name; of all, and of none, if not given."""
     last: str | None = None
@@ -92,7 +92,7 @@ def _nanoseconds(what: str, text: str | None) -> int | None:
 
 
 class Trace:
-    """A trace on disk. Its tables are read when they are asked for."""
+    """A trace on disk. Its tables are read on demand."""
 
     def __init__(self, folder: str | Path) -> None:
         """Raise `FourhopError` if `folder` holds no trace."""
@@ -100,7 +100,7 @@ class Trace:
         try:
             self.meta: dict[str, Any] = json.loads((self.folder / META).read_text())
         except FileNotFoundError:
-            raise FourhopError(f"{self.folder}: no {META} here: name the folder of a trace") from None
+            raise FourhopError(f"{self.folder}: found no {META}; name the folder of a trace") from None
         except (OSError, ValueError) as error:
             raise FourhopError(f"{self.folder / META}: cannot be read: {error}") from error
 
@@ -111,21 +111,21 @@ class Trace:
         whole = self.folder / f"{table}.parquet"
         files = [whole] if whole.exists() else sorted(self.folder.glob(f"[0-9]*[0-9]/{table}.parquet"))
         if not files:
-            raise FourhopError(f"{whole}: no tables here: wait until the trace has been written")
+            raise FourhopError(f"{whole}: found no tables; wait until the trace is complete")
         return files
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """A table that has not been read."""
+        """A table as a lazy frame."""
         import polars as pl
 
         return pl.scan_parquet(self.files(table), glob=False)
 
     def table(self, table: str) -> pl.DataFrame:
-        """A table, whole."""
+        """A table as a data frame."""
         return self.scan(table).collect()
 
     def pandas(self, table: str) -> pd.DataFrame:
-        """A table as pandas has it; needs the extra `pandas`."""
+        """A table as a pandas frame; needs the extra `pandas`."""
         return self.table(table).to_pandas()
 
     @property
@@ -144,7 +144,7 @@ class Part:
     """A second of a trace that is being written."""
 
     number: int
-    """Which second of the run."""
+    """The second of the run."""
     meta: dict[str, Any]
     """The description by then: flows of programs come as they begin."""
     tables: dict[str, pl.DataFrame]

@@ -57,7 +57,7 @@ we read the reference as having set it to the rate of the scenario.
 """
 
 UDP_HEADER_BYTES = 20
-"""What ns-2's byte count of UDP holds of each packet besides the payload."""
+"""Bytes that ns-2 counts per UDP packet besides the payload."""
 
 # Rounding of sums must not decide where a difference is exactly what is allowed.
 _SLACK = 1e-9
@@ -84,7 +84,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one of the two simulators measured, in kbit/s."""
+    """The results of one of the two simulators, in kbit/s."""
 
     goodput: Interval
     """Of all flows together."""
@@ -102,7 +102,7 @@ class Judgement:
     allowed: float
     """Share by which the means might differ."""
     reason: str
-    """What decided."""
+    """The reason of the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _close(ns2: Interval, ours: Interval, allowed: float) -> tuple[bool, str]:
 
 def _fairness(ns2: Interval | None, ours: Interval | None) -> tuple[bool, str]:
     if ns2 is None or ours is None:
-        return ns2 is ours, "no Jain's index where nothing was delivered"
+        return ns2 is ours, "no Jain's index: nothing was delivered"
     if ns2.overlaps(ours):
         return True, "Jain's intervals overlap"
     off = ours.mean - ns2.mean
@@ -219,7 +219,7 @@ def read_reference(folder: str | Path | None = None) -> list[Entry]:
     """The entries of a reference folder, or of the small one that comes with the package.
 
     Raises `FourhopError` for a folder, a file, a key or a value that cannot be used, with what was found and what is
-    allowed. Scenario files are read later: one that is missing or wrong spoils its own entries only.
+    allowed. Scenario files are read later: a missing or invalid one affects its own entries only.
     """
     # The package lies in a folder wherever it runs: its extension module could not be loaded otherwise.
     base = Path(str(resources.files("fourhop"))) / "data" / "ns2" if folder is None else Path(folder)
@@ -268,7 +268,7 @@ def select(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
 
 
 def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry | None:
-    """One entry, or `None` with what is wrong put to `problems`."""
+    """One entry, or `None`, with its problems added to `problems`."""
     before = len(problems)
     if not isinstance(found, dict):
         problems.append(f"{where}: found {_kind(found)}, allowed: an object with scenario, transport and runs")

@@ -42,7 +42,7 @@ def test_reproduce_runs_judges_and_computes_nothing_twice(papers: Path, fourhop:
         assert more["low"] > 1.2
         assert nothing["why"] == ("because they do" if profile == "standard" else "")
         assert nothing["because"] == (["something"] if profile == "ns2" else [])
-        assert nothing["reason"].startswith("asked: 0.001 ± 15%; the interval says otherwise")
+        assert nothing["reason"].startswith("criterion: 0.001 ± 15%; the interval says otherwise")
         assert made["profiles"][profile]["verdict"] == "partly"
         (sweep,) = made["profiles"][profile]["sweeps"]
         assert (sweep["runs"], sweep["seeds"], sweep["reused"]) == (6, [1, 3], 0)
@@ -113,7 +113,7 @@ def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "run the same command to continue" in told
     stored = len(kept(store))
     assert 2 <= stored < 16
     again = fourhop("reproduce")

@@ -91,7 +91,7 @@ def main() -> None:
         # Between start and the command, or in the middle of printing: nothing to keep.
         sys.exit(130)
     except OSError as error:
-        # What could not be printed is not tried again when the interpreter ends.
+        # Keep the interpreter from writing the failed output again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = error.filename or "standard output"
         print(f"error: {where}: cannot be written: {error.strerror or error}", file=sys.stderr)

@@ -20,9 +20,9 @@ def command(
     from_kbps: Annotated[float, Option("--from", metavar="KBPS", help="Lowest payload rate in kbit/s.")] = 10,
     to_kbps: Annotated[
         float | None,
-        Option("--to", metavar="KBPS", help="Largest rate in kbit/s; the bit rate of the radio if not given."),
+        Option("--to", metavar="KBPS", help="Highest payload rate in kbit/s; default: the bit rate of the radio."),
     ] = None,
-    loss: Annotated[float, Option(metavar="SHARE", help="Largest share that may be lost, 0 to 1.")] = 0.01,
+    loss: Annotated[float, Option(metavar="SHARE", help="Largest acceptable loss ratio, 0 to 1.")] = 0.01,
     trials: Annotated[int, Option(metavar="N", help="Rates to try.")] = 16,
     runs: Annotated[int, Option(metavar="N", help="Runs per rate.")] = 3,
     set_: common.Set = None,
@@ -46,7 +46,7 @@ def command(
                 runs=runs,
             )
         except KeyboardInterrupt:
-            common.say("interrupted: a search has no result before its end")
+            common.say("interrupted: an unfinished search has no result")
             raise common.Exit(common.INTERRUPTED) from None
     if json:
         echo(json_.dumps(found.to_dict()))
@@ -64,7 +64,7 @@ def command(
     ]
     tables.console().print(tables.table((">offered kbit/s", ">goodput kbit/s", ">lost %", ""), rows))
     if found.best is None:
-        echo(f"every rate lost more than {loss:.3g} of what was offered")
+        echo(f"every rate lost more than {loss:.3g} of the offered load")
 
 
 def _number(scenario: Scenario, flow: str) -> int:

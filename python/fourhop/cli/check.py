@@ -16,9 +16,7 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
     json: common.Json = False,
-    resolved: Annotated[
-        bool, Option("--resolved", help="Print the scenario as TOML with every default written out.")
-    ] = False,
+    resolved: Annotated[bool, Option("--resolved", help="Print the scenario as TOML with all defaults.")] = False,
 ) -> None:
     """Check a scenario without running it. Prints one line per problem and exits with 2 if there is one."""
     with common.errors():

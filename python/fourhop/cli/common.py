@@ -49,10 +49,12 @@ Csv = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    Option("--set", metavar="KEY=VALUE", complete=keys, help="Override a key, as radio.rate=11Mbps. May be repeated."),
+    Option(
+        "--set", metavar="KEY=VALUE", complete=keys, help="Override a key, such as radio.rate=11Mbps. May be repeated."
+    ),
 ]
 Transport = Annotated[str | None, Option("--transport", metavar="NAME", help="Transport of all TCP flows.")]
-Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time, as 300s.")]
+Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time, such as 300s.")]
 Seed = Annotated[
     int | None, Option("--seed", metavar="N", help="Seed of the first run, the next runs use the next seeds.")
 ]
@@ -61,10 +63,10 @@ Size = Annotated[
     Option(
         "--size",
         metavar="SIZE",
-        help="column or page of a two-column paper, slide, or width and height in inches as 5x3.",
+        help="Size of the figure: column or page of a two-column paper, slide, or inches such as 5x3.",
     ),
 ]
-Jobs = Annotated[int | None, Option("--jobs", metavar="N", help="Runs at a time; all cores if not given.")]
+Jobs = Annotated[int | None, Option("--jobs", metavar="N", help="Parallel runs; default: one per core.")]
 
 
 def out(metavar: str, help: str) -> Option:
@@ -173,4 +175,4 @@ def stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise FourhopError(f"<stdin>: cannot be read: not UTF-8 text at byte {error.start}") from None
+        raise FourhopError(f"<stdin>: not UTF-8 text at byte {error.start}") from None

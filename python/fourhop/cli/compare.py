@@ -31,18 +31,16 @@ def command(
     ] = None,
     set_: common.Set = None,
     duration: common.Duration = None,
-    by: Annotated[str | None, Option(metavar="KEY", help="Key to compare, if not the first.")] = None,
+    by: Annotated[str | None, Option(metavar="KEY", help="Key to compare; default: the first.")] = None,
     against: Annotated[
-        str | None, Option(metavar="VALUE", help="Base of the comparison; the first if not given.")
+        str | None, Option(metavar="VALUE", help="Baseline of the comparison; default: the first.")
     ] = None,
-    runs: Annotated[int | None, Option(metavar="N", help="Pairs of runs; 10 if not given.")] = None,
-    seed: Annotated[
-        int | None, Option(metavar="N", help="Seed of the first pair; the scenario's if not given.")
-    ] = None,
+    runs: Annotated[int | None, Option(metavar="N", help="Pairs of runs; default: 10.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the first pair; default: the scenario's.")] = None,
     json: common.Json = False,
     csv: common.Csv = False,
-    out: Annotated[Path | None, common.out("DIR", "Keep the runs here, as `fourhop sweep` does.")] = None,
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    out: Annotated[Path | None, common.out("DIR", "Keep the runs in this folder, as `fourhop sweep` does.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
 ) -> None:
     """Compare scenarios or transports over the same seeds: differences and ratios with 95 % intervals."""
     with common.errors():
@@ -82,7 +80,9 @@ def _refuse(folder: Path, **options: object) -> None:
 
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
-        raise FourhopError(f"{', '.join(given)}: {folder} has its runs already: use this with scenarios only")
+        raise FourhopError(
+            f"{', '.join(given)}: {folder} already has its runs; leave this out, or name scenarios instead"
+        )
 
 
 def _named(files: list[Path]) -> dict[str, Path]:

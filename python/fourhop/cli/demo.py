@@ -23,11 +23,11 @@ TRANSPORTS = ("newreno", "vegas", "tcp-ap")
 
 def command(
     out: Annotated[
-        Path, common.out("DIR", "Keep the figure and every run here; `fourhop plot DIR` draws more.")
+        Path, common.out("DIR", "Keep the figure and all runs in this folder; `fourhop plot DIR` draws more figures.")
     ] = Path("demo"),
     runs: Annotated[int, Option(metavar="N", help="Runs per chain and transport.")] = 10,
     duration: Annotated[str, Option(metavar="TIME", help="Simulated time of each run.")] = "40s",
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
 ) -> None:
     """Show why pacing helps: goodput and delay of NewReno, Vegas and TCP-AP over 1 to 8 hops.
 

@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar on a terminal, a line a minute elsewhere."""
+"""Progress of long work on stderr: a bar on a terminal, a line per minute elsewhere."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fourhop.cli.options import Option
 def command(
     file: common.File,
     out: Annotated[Path, common.out("FILE", "The picture: .png, .svg or .pdf.")] = Path("network.png"),
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; default: the scenario's.")] = None,
     size: common.Size = None,
     set_: common.Set = None,
     transport: common.Transport = None,

@@ -11,33 +11,33 @@ from fourhop.cli import common, tracing
 from fourhop.cli.options import Argument, Option
 
 Meant = Annotated[
-    str | None, Option("--emulation", metavar="NAME", help="Which emulation is meant, if several are running.")
+    str | None, Option("--emulation", metavar="NAME", help="Name of the emulation, if several are running.")
 ]
-Inside = Annotated[str, Argument(metavar="NODE", help="Name of the node, as n0.")]
+Inside = Annotated[str, Argument(metavar="NODE", help="Name of the node, such as n0.")]
 
 
 def command(
     file: Annotated[Path | None, Argument(metavar="FILE", help="Scenario in TOML.")] = None,
     words: Annotated[
         list[str] | None,
-        Argument(metavar="COMMAND", help="Program to run when the nodes are ready, after --; it ends the emulation."),
+        Argument(
+            metavar="COMMAND", help="Command to run when the nodes are ready, after --; the emulation ends with it."
+        ),
     ] = None,
     set_: common.Set = None,
-    after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, as 60s.")] = None,
+    after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, such as 60s.")] = None,
     tap: Annotated[
-        bool, Option("--tap", help="Devices carry Ethernet: the kernels of the nodes route, with ARP and IPv6.")
+        bool, Option("--tap", help="Give nodes Ethernet devices: their kernels route, with ARP and IPv6.")
     ] = False,
-    without_flows: Annotated[bool, Option("--without-flows", help="Leave the flows of the scenario out.")] = False,
+    without_flows: Annotated[bool, Option("--without-flows", help="Leave out the scenario's flows.")] = False,
     adhoc_receivers: Annotated[
         bool,
-        Option("--adhoc-receivers", help="Every node receives as ad hoc TCP does, with the keys of [adhoc_tcp]."),
+        Option("--adhoc-receivers", help="Run the receiver of ad hoc TCP at every node, with the keys of [adhoc_tcp]."),
     ] = False,
-    name: Annotated[
-        str | None, Option(metavar="NAME", help="Name of the emulation; one is made up if there is none.")
-    ] = None,
+    name: Annotated[str | None, Option(metavar="NAME", help="Name of the emulation; default: a new one.")] = None,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the simulated network.")] = None,
-    mtu: Annotated[int, Option(metavar="BYTES", help="Largest packet of the nodes' devices.")] = 1500,
-    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write captures of the air here.")] = None,
+    mtu: Annotated[int, Option(metavar="BYTES", help="MTU of the nodes' devices.")] = 1500,
+    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures into this folder.")] = None,
     trace: tracing.Folder = None,
     trace_from: tracing.From = None,
     trace_to: tracing.To = None,
@@ -45,17 +45,16 @@ def command(
     trace_flows: tracing.Flows = None,
     trace_last: Annotated[
         str | None,
-        Option(metavar="TIME", help="Keep only the last so much of the trace, as 60s, which `view --live` shows."),
+        Option(metavar="TIME", help="Keep only this much of the trace's end, such as 60s, for `view --live`."),
     ] = None,
-    out: Annotated[Path | None, common.out("DIR", "Write the report and the scenario here.")] = None,
+    out: Annotated[Path | None, common.out("DIR", "Write the report and the scenario into this folder.")] = None,
     metrics: Annotated[
-        str | None, Option(metavar="ADDRESS", help="Serve figures for Prometheus here, as 127.0.0.1:9464.")
+        str | None,
+        Option(metavar="ADDRESS", help="Serve metrics for Prometheus on this address, such as 127.0.0.1:9464."),
     ] = None,
     json: common.Json = False,
-    clean: Annotated[
-        bool, Option("--clean", help="Remove what emulations have left that were killed, and exit.")
-    ] = False,
-    list_: Annotated[bool, Option("--list", help="Show the emulations that are there, and exit.")] = False,
+    clean: Annotated[bool, Option("--clean", help="Remove what killed emulations left behind, and exit.")] = False,
+    list_: Annotated[bool, Option("--list", help="List emulations, and exit.")] = False,
 ) -> None:
     """Emulate a network: its nodes are network namespaces for real programs. Linux only; needs root."""
     with common.errors():
@@ -97,7 +96,7 @@ def command(
 
 def exec_command(
     node: Inside,
-    words: Annotated[list[str], Argument(metavar="COMMAND", help="Program to run, and its arguments.")],
+    words: Annotated[list[str], Argument(metavar="COMMAND", help="Command to run, with its arguments.")],
     emulation: Meant = None,
 ) -> None:
     """Run a program in a node of a running emulation."""
@@ -105,7 +104,7 @@ def exec_command(
         become("exec", *_meant(emulation), node, "--", *words)
 
 
-# What follows the node is the other program's.
+# Arguments after the node belong to the other program.
 exec_command.passes_on = True  # type: ignore[attr-defined]
 
 
@@ -118,16 +117,18 @@ def shell_command(node: Inside, emulation: Meant = None) -> None:
 def change_command(
     node: Inside,
     position: Annotated[
-        str | None, Option("--position", metavar="X,Y", help="It stands here from now on, as 100m,20m.")
+        str | None, Option("--position", metavar="X,Y", help="Move the node to this position, such as 100m,20m.")
     ] = None,
-    power: Annotated[str | None, Option("--power", metavar="POWER", help="It transmits with this, as 10dBm.")] = None,
-    gain: Annotated[str | None, Option("--gain", metavar="GAIN", help="Gain of its antenna, as 3dB.")] = None,
+    power: Annotated[
+        str | None, Option("--power", metavar="POWER", help="Set its transmit power, such as 10dBm.")
+    ] = None,
+    gain: Annotated[str | None, Option("--gain", metavar="GAIN", help="Set its antenna gain, such as 3dB.")] = None,
     link: Annotated[
         list[str] | None,
         Option(
             "--link",
             metavar="NODE=LOSS",
-            help="What is lost between it and another node, as n4=95dB, whatever their distance; may be repeated.",
+            help="Set the path loss to another node, such as n4=95dB, whatever the distance. May be repeated.",
         ),
     ] = None,
     emulation: Meant = None,

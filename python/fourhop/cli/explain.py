@@ -13,10 +13,8 @@ from fourhop.cli.options import Option
 
 def command(
     file: common.File,
-    flow: Annotated[
-        str | None, Option(metavar="NAME", help="Flow to look at; the first one that paces if not given.")
-    ] = None,
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; the scenario's if not given.")] = None,
+    flow: Annotated[str | None, Option(metavar="NAME", help="Flow to explain; default: the first that paces.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the run; default: the scenario's.")] = None,
     out: Annotated[Path, common.out("FILE", "The figure: .png, .svg or .pdf.")] = Path("explain.png"),
     set_: common.Set = None,
     json: common.Json = False,
@@ -32,7 +30,7 @@ def command(
         try:
             seen = explain(scenario, flow=flow, seed=seed)
         except Interrupted:
-            common.say("interrupted: a run that has not ended has nothing to show")
+            common.say("interrupted: an unfinished run has no result")
             raise common.Exit(common.INTERRUPTED) from None
         written = seen.save(out)
     if json:

@@ -22,44 +22,47 @@ def command(
         Argument(
             metavar="FILE...",
             help="meshviewer.json; nodes.json with graph.json; GeoJSON points; CSV of places; CSV matrix of links. "
-            "Several files are put together.",
+            "Several files are merged.",
         ),
     ],
-    out: Annotated[Path | None, common.out("FILE", "The scenario; the first FILE's name with .toml.")] = None,
+    out: Annotated[
+        Path | None, common.out("FILE", "Scenario to write; default: the first FILE's name with .toml.")
+    ] = None,
     values: Annotated[
         str | None,
         Option(
-            metavar="KIND", help="What a matrix or list holds: snr (dB), etx, loss (dB), tq (0 to 1) or rate (Mbit/s)."
+            metavar="KIND", help="Values of a matrix or list: snr (dB), etx, loss (dB), tq (0 to 1) or rate (Mbit/s)."
         ),
     ] = None,
     component: Annotated[
         str,
-        Option(metavar="N", help="Number of the part that hangs together, the largest first; all: everything."),
+        Option(metavar="N", help="Number of the connected component, the largest first; all: every node."),
     ] = "1",
     near: Annotated[str | None, Option(metavar="NODE", help="Only nodes near this one.")] = None,
-    hops: Annotated[int, Option(metavar="N", help="How near: links from there, with --near.")] = 3,
+    hops: Annotated[int, Option(metavar="N", help="With --near: most hops from there.")] = 3,
     box: Annotated[
-        str | None, Option(metavar="S,W,N,E", help="Only nodes within these degrees (metres with x and y).")
+        str | None, Option(metavar="S,W,N,E", help="Only nodes in this box, in degrees (with x and y: metres).")
     ] = None,
     gateway: Annotated[
-        list[str] | None, Option(metavar="NODE", help="A node with a way to the Internet. May be repeated.")
+        list[str] | None, Option(metavar="NODE", help="Node with an Internet connection. May be repeated.")
     ] = None,
     radio: Annotated[
         str | None,
         Option(
             metavar="NAME",
-            help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac; by models and rates if not given, else 11g.",
+            help="Radio of all nodes: 11g, 11a, 11n, 11n-5ghz or 11ac; default: by models and rates, else 11g.",
         ),
     ] = None,
     routes: Annotated[
         Path | None, Option(metavar="FILE", help="Routes: a CSV with `node`, `to` and `via`, by name.")
     ] = None,
     mcast_rate: Annotated[
-        str | None, Option(metavar="RATE", help="Rate of broadcasts, as shares were measured: 6Mbps.")
+        str | None,
+        Option(metavar="RATE", help="Rate of the broadcasts that measured the delivery ratios, such as 6Mbps."),
     ] = None,
     pair: Annotated[
         list[str] | None,
-        Option(metavar="FROM:TO", help="A transfer between two nodes, in place of --traffic. May be repeated."),
+        Option(metavar="FROM:TO", help="Transfer between two nodes, instead of --traffic. May be repeated."),
     ] = None,
     traffic: Annotated[str, Option(metavar="KIND", help="downloads, uploads or web.")] = "downloads",
     flows: Annotated[int, Option(metavar="N", help="Nodes with traffic at the same time.")] = 12,
@@ -67,9 +70,9 @@ def command(
         str | None,
         Option(
             metavar="HOW",
-            help="Pairs without a measured link: no-link (too weak for one), heard (by distance, but no route), "
-            "path-loss (distance decides all), silent. If not given, heard with rates, else no-link; silent without "
-            "places.",
+            help="Pairs without a measured link: no-link (too weak for one), heard (by distance, without routes), "
+            "path-loss (by distance), silent. Default: heard if there are rates, silent without positions, else "
+            "no-link.",
         ),
     ] = None,
     set_: common.Set = None,
@@ -100,7 +103,7 @@ def command(
         kind = None if values is None else _one_of("--values", values, tables.BOUNDS)
         network = community.read(files, kind)  # type: ignore[arg-type]
         made = community.to_scenario(network, options, ", ".join(file.name for file in files))
-        store.replace(target, lambda aside: aside.write_text(made.toml, encoding="utf-8"))
+        store.replace(target, lambda temporary: temporary.write_text(made.toml, encoding="utf-8"))
     if json:
         echo(json_.dumps({"scenario": str(target), **made.to_dict()}))
         return

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 def command(
     hosts: Annotated[list[str], Argument(metavar="HOST...", help="Hosts that run `iperf3 -s`.")],
     rounds: Annotated[int, Option(metavar="N", help="Loads, one after another.")] = 5,
-    seconds: Annotated[int, Option(metavar="N", help="Length of each.")] = 10,
-    streams: Annotated[int, Option(metavar="N", help="Connections to a host in each direction.")] = 4,
-    direction: Annotated[Literal["both", "to", "from"], Option(help="Where data goes.")] = "both",
+    seconds: Annotated[int, Option(metavar="N", help="Length of each load.")] = 10,
+    streams: Annotated[int, Option(metavar="N", help="Connections per host and direction.")] = 4,
+    direction: Annotated[Literal["both", "to", "from"], Option(help="Direction of the data.")] = "both",
     port: Annotated[int, Option(metavar="N", help="Port of iperf3.")] = 5201,
-    out: Annotated[Path | None, common.out("FILE", "Keep the result, for --against.")] = None,
-    against: Annotated[
-        Path | None, Option(metavar="FILE", help="Compare with a result that --out kept before a change.")
-    ] = None,
+    out: Annotated[Path | None, common.out("FILE", "Write the result to this file, for --against.")] = None,
+    against: Annotated[Path | None, Option(metavar="FILE", help="Compare with an earlier result of --out.")] = None,
     json: common.Json = False,
 ) -> None:
     """Load real hosts and state goodput, p95 round trip under load and fairness, or what a change did to them."""
@@ -41,7 +39,7 @@ def command(
         try:
             measured = measure(load, rounds)
         except KeyboardInterrupt:
-            common.say("interrupted: a measurement has no result before its end")
+            common.say("interrupted: an unfinished measurement has no result")
             raise common.Exit(common.INTERRUPTED) from None
         if out is not None:
             measured.save(out)

@@ -1,6 +1,6 @@
 """Commands made of functions: an annotated parameter is an option or an argument, the docstring is the help.
 
-Click takes commands apart and completes them. What it needs to know stands once, in the signature of the function.
+Click parses and completes commands. The signature of a function declares its options, once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands by name, each imported when it is asked for. Says what is wrong with a command line as `errors` does."""
+    """Commands by name, each imported on demand. Errors of a command line have the form of `errors`."""
 
     def __init__(self, commands: Mapping[str, str], **settings: Any) -> None:
         """`commands` are functions as `module:function`, or groups as `module:group`."""
@@ -123,13 +123,13 @@ def _summary(function: Callable[..., None]) -> str:
 
 
 def _parameter(key: str, hint: Any, default: Any) -> click.Parameter:
-    plain, told = typing.get_args(hint)
+    plain, declared = typing.get_args(hint)
     optional = default is not inspect.Parameter.empty
     kind, several = _kind(plain)
-    given: dict[str, Any] = {"type": kind, "metavar": told.metavar, "help": told.help}
+    given: dict[str, Any] = {"type": kind, "metavar": declared.metavar, "help": declared.help}
     if optional:
         given["default"] = default
-    if isinstance(told, Argument):
+    if isinstance(declared, Argument):
         given["help"] += "" if optional else "  [required]"
         given |= {"nargs": -1, "required": not optional} if several else {}
         return click.Argument([key], **given)
@@ -137,13 +137,13 @@ def _parameter(key: str, hint: Any, default: Any) -> click.Parameter:
         given.pop("metavar")
         given["is_flag"] = True
     shown = optional and default not in (None, False, True)
-    names = told.names or (f"--{key.replace('_', '-')}",)
+    names = declared.names or (f"--{key.replace('_', '-')}",)
     return click.Option(
         [*names, key],
         multiple=several,
         show_default=shown,
         required=not optional,
-        shell_complete=_completing(told.complete),
+        shell_complete=_completing(declared.complete),
         callback=_none_if_empty if several else None,
         **given,
     )

@@ -26,17 +26,19 @@ def command(
     ] = "goodput",
     x: Annotated[
         str | None,
-        Option("--x", metavar="KEY", help="Key of the x axis; the first with numbers if not given."),
+        Option("--x", metavar="KEY", help="Key of the x axis; default: the first with numbers."),
     ] = None,
-    by: Annotated[str | None, Option(metavar="KEY", help="Key of the colours; the other one if not given.")] = None,
+    by: Annotated[str | None, Option(metavar="KEY", help="Key of the colours; default: the other one.")] = None,
     kind: Annotated[
         Literal["lines", "bars", "ecdf"] | None,
         Option(help="Means with 95 % intervals, or the distribution over runs and flows."),
     ] = None,
-    flow: Annotated[str | None, Option(metavar="NAME", help="This flow alone; all of them if not given.")] = None,
+    flow: Annotated[str | None, Option(metavar="NAME", help="Plot this flow only; default: all flows.")] = None,
     where: Annotated[
         list[str] | None,
-        Option(metavar="KEY=VALUES", help="Show only these values of a key, as transport=cubic,bbr. May be repeated."),
+        Option(
+            metavar="KEY=VALUES", help="Plot only these values of a key, such as transport=cubic,bbr. May be repeated."
+        ),
     ] = None,
     size: common.Size = None,
     log: Annotated[Literal["x", "y", "xy"] | None, Option(help="Logarithmic axes.")] = None,

@@ -20,24 +20,26 @@ NOT_REPRODUCED = 1
 
 def command(
     wanted: Annotated[
-        str | None, Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; all if not given.")
+        str | None, Argument(metavar="[PAPER[/FIGURE]]", help="A paper, or one of its figures; default: all.")
     ] = None,
     out: Annotated[
         Path | None,
         common.out("DIR", "Write report, data and runs here; default: `report`, or `report-quick` with --quick."),
     ] = None,
     quick: Annotated[
-        bool, Option("--quick", help="Short runs: check that everything works, without verdicts.")
+        bool, Option("--quick", help="Short runs that only check that everything works; no verdicts.")
     ] = False,
     list_: Annotated[bool, Option("--list", help="List the figures and exit.")] = False,
     json: common.Json = False,
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     strict: Annotated[
-        bool, Option("--strict", help="Exit with 1 if a check is not reproduced in the profile ns2.")
+        bool, Option("--strict", help="Exit with 1 if a check in the profile ns2 is not reproduced.")
     ] = False,
-    dask: Annotated[str | None, Option(metavar="ADDRESS", help="Run on a Dask cluster, as tcp://host:8786.")] = None,
+    dask: Annotated[
+        str | None, Option(metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.")
+    ] = None,
     papers: Annotated[
-        Path | None, Option(metavar="DIR", help="Folder of the papers; the nearest `papers` if not given.")
+        Path | None, Option(metavar="DIR", help="Folder of the papers; default: the nearest `papers`.")
     ] = None,
 ) -> None:
     """Reproduce figures of the papers: run, draw, check, and write a report.
@@ -61,7 +63,7 @@ def command(
         try:
             records, failed = _reproduce(found, out, quick=quick, jobs=jobs, dask=dask)
         except SweepInterrupted:
-            common.say(f"interrupted: finished runs are kept in {out}; the same command goes on from there")
+            common.say(f"interrupted: finished runs are kept in {out}; run the same command to continue")
             raise common.Exit(common.INTERRUPTED) from None
         if records:
             from fourhop import report

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 def command(
     folder: Annotated[Path, Argument(metavar="DIR", help="Folder that `fourhop sweep` wrote.")],
     json: common.Json = False,
-    csv: Annotated[
-        bool, Option("--csv", help="Print a table of the last sweep as CSV on stdout and nothing else.")
-    ] = False,
+    csv: Annotated[bool, Option("--csv", help="Print only a table of the last sweep, as CSV, on stdout.")] = False,
     table: Annotated[
-        str | None, Option(metavar="NAME", help="The table for --csv, as flows; summary if not given.")
+        str | None, Option(metavar="NAME", help="Table for --csv, such as flows; default: summary.")
     ] = None,
 ) -> None:
     """List a folder of runs: its last sweep, all runs by scenario, and other files."""
@@ -40,7 +38,7 @@ def command(
             return
         store = RunStore(folder)
         if not store.runs.is_dir() and not (folder / manifest.MANIFEST).exists():
-            raise FourhopError(f"{folder}: no sweep here: name a folder that `fourhop sweep` wrote")
+            raise FourhopError(f"{folder}: found no sweep; name a folder that `fourhop sweep` wrote")
         if json:
             _print_json(folder, store)
             return
@@ -53,8 +51,8 @@ def command(
                 common.say(f"note: {error}")
         kept = inventory.take(store)
         tables.show_runs(kept)
-        for path, wrong in store.strange.items():
-            common.say(f"note: left alone: {path}: {wrong}")
+        for path, problem in store.strange.items():
+            common.say(f"note: left alone: {path}: {problem}")
 
 
 def _print_json(folder: Path, store: RunStore) -> None:
@@ -72,5 +70,5 @@ def _print_json(folder: Path, store: RunStore) -> None:
         except FourhopError as error:
             note = str(error)
     kept = [asdict(each) for each in inventory.take(store)]
-    strange = {str(path): str(wrong) for path, wrong in store.strange.items()}
+    strange = {str(path): str(problem) for path, problem in store.strange.items()}
     common.print_json({"out": str(folder), "sweep": swept, "note": note, "runs": kept, "left_alone": strange})

@@ -22,25 +22,27 @@ def command(
     runs: Annotated[int | None, Option(metavar="N", help="Independent replications.")] = None,
     precision: Annotated[
         str | None,
-        Option(metavar="SHARE", help="Instead of --runs: add runs until the interval is this tight, as 5%."),
+        Option(metavar="SHARE", help="Instead of --runs: add runs until the interval is this narrow, such as 5%."),
     ] = None,
     precision_of: Annotated[
         Literal["aggregate", "flows"],
-        Option(help="Goodput for --precision: of all flows together, or of each flow."),
+        Option(help="Goodput that --precision refers to: of all flows together, or of each flow."),
     ] = "aggregate",
-    max_runs: Annotated[int, Option(metavar="N", help="Runs after which --precision gives up.")] = 100,
+    max_runs: Annotated[int, Option(metavar="N", help="Most runs for --precision.")] = 100,
     set_: common.Set = None,
     json: common.Json = False,
     csv: common.Csv = False,
     out: Annotated[
-        Path | None, common.out("DIR", "Write Parquet tables, the scenario, seeds and version here.")
+        Path | None, common.out("DIR", "Write Parquet tables, the scenario, seeds and version into this folder.")
     ] = None,
-    pcap: Annotated[Path | None, Option(metavar="DIR", help="Write packet captures here, one file per node.")] = None,
+    pcap: Annotated[
+        Path | None, Option(metavar="DIR", help="Write packet captures into this folder, one file per node.")
+    ] = None,
     pcap_merged: Annotated[
-        bool, Option("--pcap-merged", help="With --pcap: one pcapng file, with one interface per node.")
+        bool, Option("--pcap-merged", help="With --pcap: write one pcapng file with an interface per node.")
     ] = False,
     pcap_lost: Annotated[
-        bool, Option("--pcap-lost", help="With --pcap: show frames lost to collisions and noise, with a bad FCS.")
+        bool, Option("--pcap-lost", help="With --pcap: include frames lost to collisions and noise, with a bad FCS.")
     ] = False,
     trace: tracing.Folder = None,
     trace_from: tracing.From = None,
@@ -48,9 +50,9 @@ def command(
     trace_nodes: tracing.Nodes = None,
     trace_flows: tracing.Flows = None,
     perfetto: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the trace of one run for Perfetto's viewer here.")
+        Path | None, Option(metavar="FILE", help="Write the trace of one run to this file, for Perfetto's viewer.")
     ] = None,
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
@@ -65,7 +67,7 @@ def command(
         from fourhop.cli.display import Display
 
         code = 0
-        wrong: BaseException | None = None
+        failure: BaseException | None = None
         result: Result | None
         try:
             with Display() as display:
@@ -85,22 +87,22 @@ def command(
                     trace=traced.request,
                 )
         except Interrupted as stop:
-            code, wrong, result = common.INTERRUPTED, stop.__cause__, stop.result
+            code, failure, result = common.INTERRUPTED, stop.__cause__, stop.result
             if result is None:
                 common.say(str(stop))
         except IncompleteError as stop:
-            code, wrong, result = common.INCOMPLETE, stop, stop.result
+            code, failure, result = common.INCOMPLETE, stop, stop.result
         if result is not None:
             _show(result, json=json, csv=csv)
             if result.note is not None:
                 common.say(f"note: {result.note}")
-            if out is not None and (not isinstance(wrong, IncompleteError) or wrong.saved):
+            if out is not None and (not isinstance(failure, IncompleteError) or failure.saved):
                 common.say(f"written: {out}")
             if pcap is not None:
                 common.say(f"captures: {pcap}")
             traced.finish()
-        if wrong is not None:
-            common.tell(wrong)
+        if failure is not None:
+            common.tell(failure)
         if code:
             raise common.Exit(code)
 

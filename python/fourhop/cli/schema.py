@@ -11,7 +11,7 @@ from fourhop.cli.options import Option
 
 def command(
     reference: Annotated[
-        bool, Option("--reference", help="Print the page that documents every key, in Markdown, instead.")
+        bool, Option("--reference", help="Print the reference of all keys in Markdown instead.")
     ] = False,
 ) -> None:
     """Print the JSON Schema of a scenario, which editors use to complete and check TOML files."""

@@ -34,7 +34,7 @@ class StudyDisplay(Bar):
     def update(self, report: SweepProgress) -> None:
         """Show how far the sweep is, and with it the whole."""
         if self._fresh:
-            # What was stored is no measure of how fast the rest goes.
+            # Stored runs say nothing about the speed of the rest.
             self._fresh = False
             self._reused_s += self._cost_s * min(1.0, report.reused / max(1, self._runs))
         share = min(1.0, (self._before_s + report.fraction * self._cost_s) / self._total_s)

@@ -22,19 +22,19 @@ def command(
         ),
     ],
     out: Annotated[
-        Path | None, common.out("DIR", "Keep runs and tables here; default: out/ and the name of FILE.")
+        Path | None, common.out("DIR", "Keep runs and tables in this folder; default: out/ and the name of FILE.")
     ] = None,
     jobs: Annotated[
-        int | None, Option(metavar="N", help="Runs at a time; all cores if not given, or all of the cluster's.")
+        int | None, Option(metavar="N", help="Parallel runs; default: one per core, or all of the cluster's.")
     ] = None,
     dask: Annotated[
         str | None,
-        Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, as tcp://host:8786."),
+        Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, such as tcp://host:8786."),
     ] = None,
     set_: common.Set = None,
     seed: common.Seed = None,
     runs: Annotated[
-        int | None, Option(metavar="N", help="Runs of each point, instead of the runs or the precision of FILE.")
+        int | None, Option(metavar="N", help="Runs per point, instead of FILE's runs or precision.")
     ] = None,
     json: common.Json = False,
     csv: common.Csv = False,
@@ -70,6 +70,6 @@ def _show(result: SweepResult, folder: Path, *, json: bool, csv: bool) -> None:
     common.say(f"{result.computed} {runs} computed, {result.reused} reused")
     if result.note is not None:
         common.say(f"note: {result.note}")
-    for path, wrong in result.store.strange.items():
-        common.say(f"note: left alone: {path}: {wrong}")
+    for path, problem in result.store.strange.items():
+        common.say(f"note: left alone: {path}: {problem}")
     common.say(f"written: {folder}")

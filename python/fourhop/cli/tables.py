@@ -196,7 +196,7 @@ def show_runs(kept: Sequence[Kept]) -> None:
             each.duration,
             span(each.seeds),
             f"{each.goodput_bps / 1e3:.1f}",
-            each.engine if each.current else f"{each.engine} (another, not reused)",
+            each.engine if each.current else f"{each.engine} (another version, not reused)",
         )
         for each in kept[:_LISTED]
     ]

@@ -15,20 +15,21 @@ from fourhop.cli.options import Argument, Group, Option
 if TYPE_CHECKING:
     from fourhop.trace import Request
 
-Folder = Annotated[Path | None, Option("--trace", metavar="DIR", help="Write everything that happens as tables here.")]
-From = Annotated[str | None, Option("--trace-from", metavar="TIME", help="Trace from this time on, as 10s.")]
-To = Annotated[str | None, Option("--trace-to", metavar="TIME", help="Trace until this time.")]
+Folder = Annotated[Path | None, Option("--trace", metavar="DIR", help="Write all events as tables into this folder.")]
+From = Annotated[str | None, Option("--trace-from", metavar="TIME", help="Start the trace at this time, such as 10s.")]
+To = Annotated[str | None, Option("--trace-to", metavar="TIME", help="End the trace at this time.")]
 Nodes = Annotated[
-    str | None, Option("--trace-nodes", metavar="LIST", help="Trace these nodes, by number or name, as 0,3,n4.")
+    str | None,
+    Option("--trace-nodes", metavar="LIST", help="Trace only these nodes, by number or name, such as 0,3,n4."),
 ]
 Flows = Annotated[
-    str | None, Option("--trace-flows", metavar="LIST", help="Trace these flows, by number or name, as 0,2.")
+    str | None, Option("--trace-flows", metavar="LIST", help="Trace only these flows, by number or name, such as 0,2.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What is traced, and what becomes of it."""
+    """The requested trace, and its output."""
 
     request: Request | None
     perfetto: Path | None
@@ -56,13 +57,13 @@ def request(
     runs: int | None = None,
     precision: str | None = None,
 ) -> Traced:
-    """What these options ask for. Raises what `common.errors` turns into a message."""
+    """The trace that these options request. `common.errors` turns its exceptions into messages."""
     from fourhop.errors import FourhopError
     from fourhop.trace import Request
 
     several = precision is not None or (runs is not None and runs > 1)
     if perfetto is not None and several:
-        raise FourhopError("--perfetto: takes one run: leave out --runs and --precision")
+        raise FourhopError("--perfetto: traces one run; leave out --runs and --precision")
     scratch = None
     if folder is None and perfetto is None:
         given = {"--trace-from": start, "--trace-to": end, "--trace-nodes": nodes, "--trace-flows": flows}
@@ -96,14 +97,14 @@ def to_perfetto(folder: Path, file: Path) -> None:
 app = Group(
     {"perfetto": f"{__name__}:perfetto_command", "tables": f"{__name__}:tables_command"},
     name="trace",
-    help="Read a trace written by --trace.",
-    short_help="Read a trace written by --trace.",
+    help="Read a trace that `run --trace` wrote.",
+    short_help="Read a trace that `run --trace` wrote.",
 )
 Dir = Annotated[Path, Argument(metavar="DIR", help="Folder of a trace.")]
 
 
 def perfetto_command(
-    folder: Dir, file: Annotated[Path, Argument(metavar="FILE", help="Where to, as trace.pftrace.")]
+    folder: Dir, file: Annotated[Path, Argument(metavar="FILE", help="File to write, such as trace.pftrace.")]
 ) -> None:
     """Write a trace for Perfetto's viewer: nodes as tracks, frames as slices, packets as arrows, counters."""
     with common.errors():

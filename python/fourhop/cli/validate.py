@@ -24,8 +24,8 @@ DIFFERS = 1
 app = Group(
     {"ns2": f"{__name__}:ns2"},
     name="validate",
-    help="Compare with results of another simulator.",
-    short_help="Compare with results of another simulator.",
+    help="Compare fourhop with the results of another simulator.",
+    short_help="Compare fourhop with the results of another simulator.",
 )
 
 
@@ -44,7 +44,7 @@ def ns2(
         int | None,
         Option(metavar="N", help="Runs per entry; default: 10, up to 20 while ± is above 2 %."),
     ] = None,
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     json: common.Json = False,
 ) -> None:
     """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""

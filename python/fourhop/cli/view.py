@@ -23,16 +23,16 @@ def command(
         Path | None,
         Argument(
             metavar="DIR|FILE",
-            help="A trace, as `run --trace DIR` writes it, or a scenario to run; not needed with --live.",
+            help="A trace that `run --trace DIR` wrote, or a scenario to run; not needed with --live.",
         ),
     ] = None,
     html: Annotated[
         Path | None, Option("--html", metavar="FILE", help="Write the page with its trace to one file and exit.")
     ] = None,
     live: Annotated[
-        bool, Option("--live", help="Follow the last minute of a running emulation, or of the one that writes DIR.")
+        bool, Option("--live", help="Follow the last minute of a running emulation; DIR: of the one that writes there.")
     ] = False,
-    port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; a free one if not given.")] = 0,
+    port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; default: a free one.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the page in your browser.")] = True,
     seed: Annotated[int | None, Option(metavar="N", help="With FILE: seed of the run.")] = None,
     set_: common.Set = None,
@@ -62,7 +62,7 @@ def command(
                 folder = _run(path, Path(scratch), seed, set_, transport, duration)
             elif seed is not None or set_ or transport or duration:
                 raise FourhopError(
-                    f"--seed, --set, --transport, --duration: found with {path}, allowed: with a scenario"
+                    f"--seed, --set, --transport, --duration: found with the trace {path}, allowed: with a scenario"
                 )
             else:
                 folder = path

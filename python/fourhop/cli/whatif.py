@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 def command(
     file: common.File,
     runs: Annotated[
-        int | None, Option(metavar="N", help="Runs of each change; as many as fit into --seconds if not given.")
+        int | None, Option(metavar="N", help="Runs per change; default: as many as fit into --seconds.")
     ] = None,
-    seconds: Annotated[int, Option(metavar="N", help="How long to go on, about; a first answer comes before.")] = 60,
-    places: Annotated[int, Option(metavar="N", help="Places for a gateway that are tried.")] = 3,
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; the scenario's if not given.")] = None,
-    out: Annotated[Path | None, common.out("DIR", "Where page and runs go; `whatif-` and the scenario's name.")] = None,
+    seconds: Annotated[int, Option(metavar="N", help="Approximate time limit; a first answer comes earlier.")] = 60,
+    places: Annotated[int, Option(metavar="N", help="Number of gateway locations to try.")] = 3,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the first run; default: the scenario's.")] = None,
+    out: Annotated[
+        Path | None, common.out("DIR", "Folder for page and runs; default: `whatif-` and the scenario's name.")
+    ] = None,
     set_: common.Set = None,
     transport: common.Transport = None,
     duration: common.Duration = None,
-    jobs: Annotated[int | None, Option(metavar="N", help="Runs at a time; all cores if not given.")] = None,
+    jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     json: common.Json = False,
 ) -> None:
     """Try other TCPs, a pacing gateway and other places for it on a mesh, and say who gains, who loses, and how much.
@@ -61,7 +63,7 @@ def command(
 
 
 def _first(answer: Answer) -> None:
-    """What few runs say, while more are made."""
+    """The result of a few runs, while more are made."""
     from fourhop.whatif import words
 
     echo(f"so far, after {len(answer.results)} runs: {words.headline(answer)}", err=True)
@@ -76,7 +78,7 @@ def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
     def say(text: str, indent: str = "") -> None:
         lines.extend(textwrap.wrap(text, 88, initial_indent=indent, subsequent_indent=indent))
 
-    say("What this cannot know:")
+    say("What this model does not cover:")
     for sentence in words.unknown(answer, notes):
         say(sentence, "  ")
     lines.append("")

@@ -7,7 +7,7 @@
 | `study` | the study: its sweeps, charts and checks |
 | `cells` | what a sweep measured, chosen by its keys |
 | `estimate` | ratios, differences and slopes with their intervals |
-| `claims` | statements held against intervals, and verdicts |
+| `claims` | statements compared with intervals, and verdicts |
 | `chart` | figures as data |
 | `drawing` | how figures are drawn: limits, ticks, colours, marks |
 | `draw` | figures as vector graphics |

@@ -143,7 +143,7 @@ class Cells:
     def best(self, of: Callable[[Cells], Sample] | None = None, **keys: object) -> Cells:
         """The cell that has the largest mean, of its goodput by default.
 
-        It is picked by what was measured, so its mean is a little too good; `peak` of ratios has an interval for that.
+        The measurements select it, so its mean is a little too good; `peak` of ratios has an interval for that.
         """
         chosen = self.where(**keys) if keys else self
         return max(chosen, key=lambda cell: (of(cell) if of is not None else cell.goodput()).mean)
@@ -241,7 +241,7 @@ class Cells:
         return self._result.scan("queues", [cell.index for cell in chosen._cells]).collect()
 
     def queue(self, node: int, since: float, until: float, of: Callable[[pl.Expr], pl.Expr], **keys: object) -> Sample:
-        """What `of` makes of a node's queue, in packets, at the samples after `since` up to `until`, in s."""
+        """`of` applied to a node's queue, in packets, at the samples after `since` up to `until`, in s."""
         import polars as pl
 
         chosen = self.queues(**keys).filter(
@@ -271,7 +271,7 @@ class Cells:
         return self._by_seed(table, (of or pl.Expr.mean)(pl.col(quantity)) * scale, unit, keys)
 
     def _by_seed(self, table: pl.DataFrame, value: pl.Expr, unit: str, keys: Mapping[str, object]) -> Sample:
-        """What `value` makes of a run's rows of a table; not a number for a run without."""
+        """`value` applied to a run's rows of a table; not a number for a run without rows."""
         # In order, so that sums are rounded alike each time.
         found = dict(table.group_by("seed", maintain_order=True).agg(value.alias("value")).iter_rows())
 

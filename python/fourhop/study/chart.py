@@ -99,7 +99,7 @@ class Chart:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Chart:
-        """What `to_dict` made."""
+        """The chart of a `to_dict`."""
         lines = tuple(Line(**line) for line in plain["lines"])
         rows = tuple(tuple(row) for row in plain["rows"])
         return cls(**{**plain, "lines": lines, "rows": rows, "columns": tuple(plain["columns"])})
@@ -165,7 +165,7 @@ def _lines(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> tuple[Line, ...
 
 
 def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scale: float = 1.0) -> Line:
-    """A curve, or bars of one colour, from what was measured at each place, multiplied by `scale`; gains are in %."""
+    """A curve, or bars of one colour, from the measurements at each place times `scale`; gains are in %."""
     each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
     plain = [at for place in places if (at := as_number(place)) is not None]

@@ -39,10 +39,10 @@ Verdict = Literal["reproduced", "partly", "not reproduced", "not judged"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement about measurements, already held against them."""
+    """A statement about measurements, already compared with them."""
 
     criterion: str
-    """What was asked, as `above 1.2`."""
+    """The criterion, such as `above 1.2`."""
     holds: bool | None
     """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
     measured: str
@@ -56,13 +56,13 @@ class Claim:
     method: str = ""
     """How the interval was made."""
     beyond: float = -math.inf
-    """How far the value is on the wrong side of its bound, as a share of the bound where that is not 0; negative on the
-    right side."""
+    """How far the value violates its bound, as a share of the bound where that is not 0; negative if it meets the
+    bound."""
     weaker: tuple[Claim, ...] = ()
-    """The forms of which any makes it `partly`."""
+    """Weaker forms; any of them makes it `partly`."""
 
     def or_partly(self, *weaker: Claim) -> Claim:
-        """This claim, with weaker ones of which any still counts as `partly`, besides those it has."""
+        """This claim with further weaker forms; any of them counts as `partly`."""
         return replace(self, weaker=self.weaker + weaker)
 
     def __str__(self) -> str:
@@ -85,8 +85,8 @@ def reason(claim: Claim) -> str | None:
     if claim.holds:
         return None
     why = {
-        False: f"asked: {claim.criterion}; the interval says otherwise",
-        None: f"asked: {claim.criterion}; the measurement does not decide it",
+        False: f"criterion: {claim.criterion}; the interval says otherwise",
+        None: f"criterion: {claim.criterion}; the measurement does not decide it",
     }[claim.holds]
     for weaker in claim.weaker:
         measured = "" if weaker.measured == claim.measured else f" with {weaker.measured}"
@@ -95,7 +95,7 @@ def reason(claim: Claim) -> str | None:
 
 
 class Criterion(Protocol[P]):
-    """What can be asked of a measured thing, and of each of several."""
+    """A question about one measured quantity, and about each of several."""
 
     @overload
     def __call__(self, measured: Measured, /, *args: P.args, **kwargs: P.kwargs) -> Claim: ...
@@ -104,7 +104,7 @@ class Criterion(Protocol[P]):
 
 
 def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
-    """What `ask` asks of one thing, asked of several by their names, too."""
+    """`ask`, extended to several quantities by their names."""
 
     @wraps(ask)
     def asked(
@@ -149,7 +149,7 @@ def _is_gain(measured: Measured) -> bool:
 
 
 def _told(measured: Measured, bound: float) -> str:
-    """A bound in the words of what is held against it."""
+    """A bound in the unit of the measurement."""
     return f"{percent(bound)} %" if _is_gain(measured) else number(bound)
 
 
@@ -193,7 +193,7 @@ def most(claims: Mapping[str, Claim], share: float = 0.75) -> Claim:
 
 def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     if not claims:
-        raise ValueError("a claim about several things was given none")
+        raise ValueError("a claim about several quantities needs at least one")
     outcomes = {holds: [name for name, claim in claims.items() if claim.holds is holds] for holds in _WORDS}
     held, undecided = len(outcomes[True]), len(outcomes[None])
     holds = True if held >= least else None if held + undecided >= least else False
@@ -205,7 +205,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     )
     what = criteria.pop() if len(criteria) == 1 else own
     lost = "".join(f"; {_WORDS[which]}: {'; '.join(outcomes[which])}" for which in (False, None) if outcomes[which])
-    # The one that is farthest on the wrong side of its bound says most; if all hold, the one that nearly does not.
+    # Show the one that violates its bound most; if all hold, the closest to its bound.
     name, worst = max(claims.items(), key=lambda each: (not each[1].holds, each[1].beyond))
     place = "closest to its bound" if worst.holds else "farthest from its bound"
     method = next((claim.method for claim in claims.values()), "")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What stands for the page's own ink, grid and paper while matplotlib draws. No palette uses them.
+# Placeholders for the page's own ink, grid and paper while matplotlib draws. No palette uses them.
 _INK = "#010203"
 _GRID = "#dddedf"
 _PAPER = "#fefdfc"
@@ -141,7 +141,7 @@ def _lean(tag: re.Match[str]) -> str:
 
 
 def _content(axes: Axes, drawing: Drawing, scale: float = 1.0) -> None:
-    """What is drawn; `scale` is that of letters, which lines follow where they are large."""
+    """Draws the content; `scale` is that of letters, and lines follow large letters."""
     axes.grid(axis="y", color=_GRID, linewidth=0.6)
     _axes(axes, drawing)
     for index, curve in enumerate(drawing.curves):
@@ -231,7 +231,7 @@ def _arrows(axes: Axes, curve: Curve, drawing: Drawing, offset: float, colour: s
 
 
 def _errors(curve: Curve) -> list[list[float]]:
-    """How far the intervals reach down and up; not a number where there is none, which draws none."""
+    """Lengths of the intervals down and up; not a number draws none."""
     y, low, high = (_plain(each) for each in (curve.y, curve.low, curve.high))
     # An interval need not hold the value: that of a ratio is not around it.
     down = [max(0.0, a - b) if b == b else b for a, b in zip(y, low, strict=True)]

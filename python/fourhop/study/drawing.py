@@ -1,4 +1,4 @@
-"""A chart as it is drawn: limits, ticks, colours, lines and marks, settled once for every renderer.
+"""A chart as it is drawn: limits, ticks, colours, lines and markers, fixed once for all renderers.
 
 `draw` makes a vector graphic of it, `report.js` an interactive chart. Neither computes anything of its own but pixels,
 so that both show the same.
@@ -33,7 +33,7 @@ _MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, from `low` to `high`."""
+    """An axis from `low` to `high`."""
 
     name: str
     unit: str
@@ -115,7 +115,7 @@ def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
     """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
 
-    What shares a colour differs by its dash; bars, which have none, by how pale they are. The shortest name is that of
+    Lines of one colour differ by their dash, bars by their shade. The shortest name is that of
     the transport as it is: it has the line without gaps and the full colour.
     """
     known = [style.transport_place(label) for label in labels]

@@ -6,7 +6,7 @@ number made of samples, with the interval that its samples allow:
 - Samples whose values belong together one by one (the same seeds, or the batches of the same run) are *paired*: what
   two schemes owe to the same luck cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom;
   so are samples of unequally many runs, which a precision target makes.
-- A ratio of means has Fieller's interval, which is none where the denominator may be zero.
+- A ratio of means has Fieller's interval, or none if the denominator may be zero.
 - The largest of several has the interval of all of them together (Bonferroni), so that picking it is no cheating.
 
 Nothing here reads a clock or a file.
@@ -27,7 +27,7 @@ Bounds = tuple[float, float] | None
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, and the bounds of its interval at a confidence asked for (`None` where there is none)."""
+    """A number, and the bounds of its confidence interval (`None` without one)."""
 
     value: float
     bounds: Callable[[float], Bounds] = field(repr=False, compare=False)
@@ -36,7 +36,7 @@ class Estimate:
     method: str = ""
     """How the interval was made, for readers."""
     gain: bool = False
-    """Whether it is a ratio that readers are told as a gain or a loss: 1.2 as +20 %. All reports do so."""
+    """Whether it is a ratio that reports show as a gain or a loss: 1.2 as +20 %."""
 
     @property
     def low(self) -> float | None:
@@ -103,7 +103,7 @@ class Sample:
         return combine([(1.0, self)])
 
     def __truediv__(self, other: Sample) -> Estimate:
-        """The ratio of the means, told as a gain."""
+        """The ratio of the means, shown as a gain."""
         return replace(ratio(self, other), gain=True)
 
     def __sub__(self, other: Sample) -> Estimate:
@@ -141,7 +141,7 @@ def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> E
 
 
 def ratio(over: Sample, under: Sample) -> Estimate:
-    """The ratio of two means with Fieller's interval, told as it is; `over / under` is told as a gain."""
+    """The ratio of two means with Fieller's interval, shown as it is; `over / under` is shown as a gain."""
     below = under.mean
     value = math.nan if below == 0.0 or math.isnan(below) else over.mean / below
     together = paired([over, under])
@@ -169,7 +169,7 @@ def ratio(over: Sample, under: Sample) -> Estimate:
 
 
 def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sample:
-    """What `of` makes of the values of several samples in each run; all are measured on the same runs.
+    """`of` applied to the values of several samples in each run; all are measured on the same runs.
 
     >>> one, other = Sample((1.0, 2.0), (1, 2), "kbit/s"), Sample((3.0, 2.0), (1, 2), "kbit/s")
     >>> run_by_run(lambda x, y: x / (x + y), one, other).values
@@ -180,7 +180,7 @@ def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sa
 
 
 def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
-    """What `part` has of the sum of `whole`, which are measured on the same runs."""
+    """The share of `part` in the sum of `whole`, all measured on the same runs."""
     if not paired([part, *whole]):
         raise ValueError("a share needs samples of the same runs")
     values = tuple(math.fsum(row) for row in zip(*(sample.values for sample in whole), strict=True))
@@ -217,7 +217,7 @@ def trough(estimates: Sequence[Estimate]) -> Estimate:
 
 def _extreme(estimates: Sequence[Estimate], pick: Callable[..., float], word: str) -> Estimate:
     if not estimates:
-        raise ValueError(f"the {word} of nothing was asked for")
+        raise ValueError(f"the {word} needs at least one estimate")
     value = math.nan if any(math.isnan(each.value) for each in estimates) else pick(each.value for each in estimates)
 
     def bounds(confidence: float) -> Bounds:
@@ -260,7 +260,7 @@ def _around(value: float, half_width: float | None) -> Bounds:
 
 
 def _variance(sample: Sample) -> float:
-    """Variance of the mean; not a number where there is none."""
+    """Variance of the mean; not a number if undefined."""
     n = len(sample.values)
     return _covariance(sample, sample) if n > 1 else math.nan
 

@@ -130,7 +130,7 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
 
 
 def judged(check: Check, data: Data, causes: Mapping[str, dict[str, Any]], *, quick: bool = False) -> dict[str, Any]:
-    """What became of a check, with the causes that are shown and what we think where it is not reproduced."""
+    """The outcome of a check, with measured causes, and our guess if it is not reproduced."""
     found = outcome(check, data, quick=quick)
     explain = found["verdict"] in ("partly", "not reproduced")
     shown = [
@@ -224,7 +224,7 @@ def ran(result: SweepResult) -> str:
     times = result.runs["point"].value_counts()["count"]
     seeds = result.runs["seed"].unique()
     if not len(seeds):
-        return "Nothing was run."
+        return "No runs."
     runs, seed = _span(times.min(), times.max()), _span(seeds.min(), seeds.max())
     scenarios = [point.scenario for point in result.sweep.points]
     packets = [scenario.packets for scenario in scenarios if scenario.packets is not None]
@@ -241,7 +241,7 @@ def _span(least: object, most: object) -> str:
 
 
 def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, Any]:
-    """What the report says of a sweep, and its tables as files."""
+    """The report's data on a sweep, and its tables as files."""
     tables = {"flows": result.flows, "runs": result.runs}
     files = []
     for table, frame in tables.items():
@@ -277,7 +277,7 @@ def _cut_short(result: SweepResult) -> int:
 
 
 def _write_chart(chart: Chart, path: Path) -> None:
-    """What is drawn, as numbers."""
+    """The drawn numbers as CSV."""
     import polars as pl
 
     if chart.kind == "table":
@@ -319,7 +319,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _line(error: Exception) -> str:
-    """What went wrong, and where, on a line."""
+    """The error and its location on one line."""
     if isinstance(error, FourhopError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)

@@ -46,7 +46,7 @@ def folder(given: Path | None = None) -> Path:
     """
     if given is not None:
         if not given.is_dir():
-            raise FourhopError(f"--papers: found {given}, allowed: a folder with a folder for each paper")
+            raise FourhopError(f"--papers: found {given}, allowed: a folder with one folder per paper")
         return given.resolve()
     here = Path.cwd()
     # Of a package that was built in place, the checkout is three folders up from here.
@@ -107,16 +107,16 @@ def load(papers: Path, name: str) -> Found:
 
 
 def load_all(papers: Path, wanted: Sequence[str]) -> list[Found]:
-    """Import several studies; raises `FourhopError` with what is wrong in any of them."""
+    """Import several studies; raises `FourhopError` with the problems of all."""
     found: list[Found] = []
-    wrong: list[str] = []
+    problems: list[str] = []
     for name in wanted:
         try:
             found.append(load(papers, name))
         except FourhopError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise FourhopError("\n".join(wrong))
+            problems.append(str(error))
+    if problems:
+        raise FourhopError("\n".join(problems))
     return found
 
 
@@ -145,7 +145,7 @@ def _import(path: Path, paper: str, figure: str) -> types.ModuleType:
 
 
 def _where(error: Exception, path: Path) -> str:
-    """What went wrong, and in which line of the study."""
+    """The error, and its line in the study."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
     while trace is not None:

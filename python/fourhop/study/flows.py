@@ -41,12 +41,12 @@ def starving(run: Run) -> float:
 
 
 def fairness(of: Callable[[Run], list[float]]) -> Of:
-    """Jain's index of what `of` says of each flow."""
+    """Jain's index of `of` over the flows."""
     return lambda run: stats.jain(of(run)) or math.nan
 
 
 def total(of: Callable[[Run], list[float]]) -> Of:
-    """The sum of what `of` says of each flow, in kbit/s."""
+    """The sum of `of` over the flows, in kbit/s."""
     return lambda run: 1e-3 * sum(of(run))
 
 
@@ -56,7 +56,7 @@ def goodput_between(cells: Cells, flow: str, when: tuple[float, float]) -> Sampl
 
 
 def part_of_both(one: Sample, other: Sample) -> Sample:
-    """What the one has of both, 0 to 1, in each run; 0 where neither has anything."""
+    """The share of `one` in the sum of both in each run, 0 to 1; 0 if both are 0."""
     return run_by_run(lambda x, y: x / (x + y) if x + y else 0.0, one, other)
 
 

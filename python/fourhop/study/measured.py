@@ -21,7 +21,7 @@ _KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "u
 
 
 def load(papers: Path) -> dict[str, Any]:
-    """What is kept in a folder of papers by figure; nothing if nothing is. Raises `FourhopError` if it is damaged."""
+    """The measurements kept in a folder of papers, by figure. Raises `FourhopError` if the file is damaged."""
     path = papers / FILE
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def load(papers: Path) -> dict[str, Any]:
 
 
 def extract(out: Path) -> dict[str, Any]:
-    """What is worth keeping of the full records in a report's folder, by figure."""
+    """The part of a report's records that is kept, by figure."""
     records = (json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json")))
     return {f"{each['paper']}/{each['figure']}": _extract(each) for each in records if not each["quick"]}
 
@@ -62,7 +62,7 @@ Costs = Mapping[tuple[str, str, str], float]
 
 
 def costs(found: Sequence[Found]) -> Costs:
-    """What the sweeps of some studies cost when they were last measured; those that were not are missing."""
+    """The last measured cost of some studies' sweeps; unmeasured ones are missing."""
     kept = {papers: load(papers) for papers in {each.path.parent.parent for each in found}}
     return {
         (each.name, profile, sweep): cost
@@ -73,7 +73,7 @@ def costs(found: Sequence[Found]) -> Costs:
 
 
 class Cost:
-    """What each of several sweeps will cost in s of processor time; of those never measured, guessed by their runs."""
+    """Expected processor time of sweeps in s; unmeasured ones are estimated by their runs."""
 
     def __init__(self, known: Costs, jobs: Sequence[Job]) -> None:
         self._known = known

@@ -43,11 +43,13 @@ class Measured:
         return cells.measure(lambda run: self._of(run, flow), self.unit)
 
     def each(self, run: Run, flow: str | None = None) -> list[float]:
-        """What each flow of a run measured, or `flow` alone; of a column of runs, the run."""
+        """The values of a run's flows, or of `flow` alone; for a column of runs, that of the run."""
         if self.column not in run.columns:
             found = [row[self.column] for row in _flows(run, flow)]
         elif flow is not None:
-            raise FourhopError(f"flow: found {flow!r}, allowed: none, as {self.label} is that of all flows together")
+            raise FourhopError(
+                f"flow: found {flow!r}, allowed: none, since {self.label} is a value of all flows together"
+            )
         else:
             found = [run.columns[self.column]]
         return [math.nan if value is None else self.scale * value for value in found]
@@ -78,7 +80,7 @@ _IDENTITY = ("point", "seed", "src", "dst")
 
 
 def named(name: str, cells: Cells) -> Measured:
-    """What `name` stands for in the cells of a sweep. Raises `FourhopError`, with what there is, for a name of nothing.
+    """The measure called `name` in the cells of a sweep. Raises `FourhopError` for an unknown name.
 
     >>> MEASURES["delay"].title
     'mean round trip (ms)'

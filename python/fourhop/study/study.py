@@ -47,7 +47,7 @@ Because = str | Sequence[str] | Mapping[Profile, str | Sequence[str]]
 PROFILES: tuple[Profile, ...] = ("ns2", "standard")
 
 STEADY: Mapping[str, Any] = {"packets": 55_000, "batches": 10, "duration": "100000s"}
-"""Steady state as the papers measure it: until 55,000 packets are delivered, in eleven batches of 5,000 of which the
+"""Steady state as the papers measure it: until 55,000 packets are delivered, in eleven batches of 5,000; the
 first is dropped. `duration` is far beyond any run that delivers at all."""
 
 QUICK_S = 10.0
@@ -88,19 +88,19 @@ class Data:
 
 
 OUR_OWN = "nothing: this is our own question"
-"""What stands for the words of the paper where a check asks what no paper answers."""
+"""Used instead of the paper's words if no paper makes the statement."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of a paper, and how it is held against the measurements."""
+    """A statement of a paper, and its comparison with the measurements."""
 
     name: str
     statement: str
     paper: str
-    """What the paper says, in numbers if it gives any."""
+    """The paper's statement, in numbers if it gives any."""
     assumed: str
-    """What the text leaves open and this check decides."""
+    """The assumption of this check where the paper is silent."""
     why: Why
     """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
     because: Mapping[Profile, tuple[str, ...]]
@@ -128,7 +128,7 @@ class Study:
     source: str = field(kw_only=True)
     """Where it comes from: paper and figure."""
     assumed: Sequence[str] = field(default=(), kw_only=True)
-    """What the text leaves open, and the choice made."""
+    """Assumptions where the paper is silent."""
     profiles: tuple[Profile, ...] = field(default=PROFILES, kw_only=True)
     quick: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """Keys of the scenario for `--quick`, beyond the usual shortening."""
@@ -177,7 +177,7 @@ class Study:
         because: Because = (),
         main: bool = False,
     ) -> Callable[[F], F]:
-        """Register a check of `statement`, of which the paper says `paper`; `main` puts it into the overview.
+        """Register a check of `statement`; `paper` is the paper's value, and `main` puts it into the overview.
 
         `because` names the causes, registered with `cause`, that may explain why it is not reproduced.
         """
@@ -215,7 +215,7 @@ class Study:
     ) -> Callable[[Callable[[Data, str], Claim]], None]:
         """Register a check of each of several variants, which `labels` has by short name; the function gets the name.
 
-        `{}` in the statement becomes the label. `why_of` has what we think of those of which it is not `why`. If it is
+        `{}` in the statement becomes the label. `why_of` has our guesses for single variants instead of `why`. If it is
         a main claim, it is one of the first variant.
         """
 

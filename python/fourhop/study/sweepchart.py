@@ -1,4 +1,4 @@
-"""A chart of any sweep, without a study: what to put where is guessed from what was varied, and can be said instead."""
+"""A chart of any sweep, without a study. The varied keys decide its axes, unless options do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def chart(
     if kind is not None and kind not in get_args(Kind):
         raise FourhopError(f"kind: found {kind!r}, allowed: {', '.join(get_args(Kind))}")
     if kind == "ecdf" and x is not None:
-        raise FourhopError(f"x: found {x!r}, allowed: none, as an ECDF has the measured values on its axis of x")
+        raise FourhopError(f"x: found {x!r}, allowed: none, since the x axis of an ECDF is the measured value")
     x, by = (None if key is None else cells.key(key) for key in (x, by))
     open_ = [key for key in cells.keys if len(cells.values(key)) > 1]
     if x is None and kind != "ecdf":
@@ -76,7 +76,7 @@ def _means(
     if kind != "bars" and places and _numbers(places):
         return Chart("lines", tuple(line(label, points) for label, points in of.items()), _axis(str(x), places), title)
     if kind == "lines":
-        raise FourhopError(f"kind: found lines over {x or 'nothing'}, allowed: bars, as there is no axis of numbers")
+        raise FourhopError(f"kind: found lines over {x or 'nothing'}, allowed: bars, since the values are not numbers")
     bars = tuple(
         replace(line(label, points), x=[_name(x or "", place) for place in points]) for label, points in of.items()
     )
@@ -111,7 +111,7 @@ def _ecdf(groups: Mapping[str, Cells], measured: Measured, flow: str | None) -> 
 
 
 def _label(key: str, value: Any) -> str:
-    """What a curve is called that stands for a value of a key."""
+    """The label of a curve for a value of a key."""
     return _name(key, value) if isinstance(value, str) else f"{_short(key)} {_name(key, value)}"
 
 

@@ -96,7 +96,7 @@ class Cluster:
         """Take back what is not finished."""
         futures = list(self._futures.values())
         self._futures.clear()
-        # What is left to say to a scheduler that is gone need not be said.
+        # A scheduler that is gone needs no messages.
         with contextlib.suppress(Exception):
             if futures:
                 self._client.cancel(futures)
@@ -156,7 +156,7 @@ def _connect(address: str) -> Client:
     try:
         import distributed
     except ModuleNotFoundError:
-        raise FourhopError("cluster: the package distributed is missing: pip install distributed") from None
+        raise FourhopError("cluster: the package `distributed` is not installed: pip install distributed") from None
     try:
         # A client that finds nobody tries on for long, and goes away with tracebacks: so look first.
         parts = urlsplit(address)

@@ -1,4 +1,4 @@
-"""What a sweep is: a scenario, keys to vary, and how often to run each point. Nothing here runs anything."""
+"""The description of a sweep: a scenario, keys to vary, and runs per point."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Point:
     parameters: Mapping[str, object]
     """The varied keys with their values at this point; `variant` first, in a sweep over several scenarios."""
     scenario: Scenario
-    """What runs here."""
+    """The scenario of this point."""
 
     def describe(self) -> str:
         """`topology.hops=3, transport=vegas`."""
@@ -83,7 +83,7 @@ class Sweep:
     max_runs: int = field(default=MAX_RUNS, kw_only=True)
     """Where `precision` gives up."""
     name: str = field(default="", kw_only=True)
-    """What to call it; the name of the scenario if not given."""
+    """Its name; default: the name of the scenario."""
     source: str = field(default="sweep", kw_only=True, compare=False)
     """Where it was written, for messages."""
     _keys: tuple[str, ...] | None = field(default=None, init=False, repr=False)
@@ -91,7 +91,7 @@ class Sweep:
     def __post_init__(self) -> None:
         """Check and normalize; the points are made, and with them every scenario checked, at once.
 
-        Raises `FourhopError` with everything found wrong.
+        Raises `FourhopError` with all problems.
         """
         if (self.base is None) == (self.variants is None):
             found = "neither" if self.base is None else "both"
@@ -108,7 +108,7 @@ class Sweep:
         lengths = {key: len(tuple(values)) for key, values in self.zipped.items()}
         if len(set(lengths.values())) > 1:
             each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
-            self._refuse("zipped", f"values of different number: {each}", "equally many of each key")
+            self._refuse("zipped", f"lists of different lengths: {each}", "equally many of each key")
         if self.runs is not None and self.precision is not None:
             self._refuse("runs, precision", "both", "one of the two")
         try:
@@ -158,12 +158,12 @@ class Sweep:
 
     @property
     def target(self) -> float | None:
-        """The relative half-width asked for."""
+        """The requested relative half-width."""
         return None if self.precision is None else quantity.precision(self.precision)
 
     @property
     def rule(self) -> Rule:
-        """How many runs every point gets."""
+        """The rule for the number of runs per point."""
         if self.target is None:
             return Rule(self.replications, self.replications)
         judged = aggregate_goodput if self.precision_of == "aggregate" else flow_goodputs
@@ -176,7 +176,9 @@ class Sweep:
             return self.seed
         seeds = {scenario.seed for _, scenario in self._scenarios}
         if len(seeds) > 1:
-            self._refuse("seed", f"variants with the seeds {sorted(seeds)}", "a seed for the sweep, or one for all")
+            self._refuse(
+                "seed", f"variants with the seeds {sorted(seeds)}", "a seed of the sweep, or the same seed in all"
+            )
         return seeds.pop()
 
     @cached_property
@@ -194,7 +196,7 @@ class Sweep:
             ]
             rows = [{**row, **column} for row in rows for column in columns]
         made: list[Point] = []
-        wrong: dict[str, list[str]] = {}
+        faults: dict[str, list[str]] = {}
         for variant, scenario in self._scenarios:
             for row in rows:
                 parameters = row if variant is None else {VARIANT: variant, **row}
@@ -202,12 +204,12 @@ class Sweep:
                     made.append(Point(len(made), parameters, self._vary(scenario, row)))
                 except ScenarioError as error:
                     for each in error.problems:
-                        told, at = self._problem(each, scenario, row)
-                        wrong.setdefault(told, []).extend([at] if at else [])
-        # A slip is wrong at many points, and said once.
+                        message, at = self._problem(each, scenario, row)
+                        faults.setdefault(message, []).extend([at] if at else [])
+        # An error at many points is reported once.
         problems.refuse(
-            told + (f" (at {at[0]}" + (f" and {len(at) - 1} more points)" if at[1:] else ")") if at else "")
-            for told, at in wrong.items()
+            message + (f" (at {at[0]}" + (f" and {len(at) - 1} more points)" if at[1:] else ")") if at else "")
+            for message, at in faults.items()
         )
         return tuple(made)
 
@@ -245,7 +247,7 @@ class Sweep:
             self._refuse(f"{part}.{key}", "no value", "at least one")
         for value in read:
             if not isinstance(value, bool | int | float | str | list):
-                self._refuse(f"{part}.{key}", f"a {type(value).__name__}", "texts, numbers, truths, lists of them")
+                self._refuse(f"{part}.{key}", f"a {type(value).__name__}", "strings, numbers, booleans, lists of them")
         once = {json.dumps(value) for value in read}
         if part == "over" and len(once) < len(read):
             self._refuse(f"{part}.{key}", "a value twice", "each once")

@@ -59,14 +59,14 @@ def load(
 
     `overrides` are `key=value` for its scenarios; `seed` and `runs` take the place of those in the file.
 
-    Raises `FourhopError` with everything found wrong in it, and `ScenarioError` for a scenario it names.
+    Raises `FourhopError` with all its problems, and `ScenarioError` for a scenario it names.
     """
     path = Path(path) if text is None else Path("sweep.toml")
     file = str(path) if text is None else "<stdin>"
     document = _parse(read(path) if text is None else text, file)
     if "topology" in document:
         raise FourhopError(f"{file}: this is a scenario: run it with `fourhop run`")
-    wrong = [
+    faults = [
         problems.line(file, key, "an unknown key", ", ".join(sorted(_KINDS)), problems.did_you_mean(key, _KINDS))
         for key in document
         if key not in _KINDS
@@ -74,16 +74,16 @@ def load(
     for key, (allowed, kinds) in _KINDS.items():
         value = document.get(key)
         if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
-            wrong.append(problems.line(file, key, problems.shown(value), allowed))
+            faults.append(problems.line(file, key, problems.shown(value), allowed))
     if ("scenario" in document) == ("variants" in document):
         found = "both" if "scenario" in document else "neither"
-        wrong.append(problems.line(file, "scenario, variants", found, "one of the two"))
+        faults.append(problems.line(file, "scenario, variants", found, "one of the two"))
     if "runs" in document and "precision" in document:
-        wrong.append(problems.line(file, "runs, precision", "both", "one of the two"))
+        faults.append(problems.line(file, "runs, precision", "both", "one of the two"))
     if "precision" not in document:
         alone = [key for key in ("precision_of", "max_runs") if key in document]
-        wrong += [problems.line(file, key, "a key without precision", "together with precision") for key in alone]
-    problems.refuse(wrong)
+        faults += [problems.line(file, key, "a key without precision", "together with precision") for key in alone]
+    problems.refuse(faults)
     if runs is not None:
         document = {key: value for key, value in document.items() if key not in _HOW_OFTEN} | {"runs": runs}
     if seed is not None:
@@ -154,13 +154,13 @@ def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[s
 def _varied(file: str, part: str, table: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The keys of `over` or `zipped` with their values."""
     made: dict[str, list[Any]] = {}
-    wrong = []
+    faults = []
     for key, value in _flat(table).items():
         try:
             made[key] = values(value)
         except ValueError as error:
-            wrong.append(f"{file}: {part}.{key}: {error}")
-    problems.refuse(wrong)
+            faults.append(f"{file}: {part}.{key}: {error}")
+    problems.refuse(faults)
     return made
 
 

@@ -71,8 +71,8 @@ def sweep(
 ) -> SweepResult:
     """Run every point of a sweep with every seed and gather what the runs measured.
 
-    What a run yields depends on its scenario and its seed only, so neither the number of cores, nor a cluster, nor what
-    was stored already changes a table.
+    The result of a run depends on its scenario and its seed only, so neither the number of cores, nor a cluster, nor
+    stored runs change a table.
 
     Args:
         description: a `Sweep`, or the scenario to vary, or the name of its file; then `over`, `zipped` and `options`
@@ -94,7 +94,7 @@ def sweep(
         ScenarioError: no scenario can run with any of the seeds (say, no connected random network was found).
         IncompleteError: some runs could not be done; all others were and are kept in `out`.
         FourhopError: an argument, a folder or a cluster cannot be used.
-        SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call goes on from there.
+        SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call continues.
 
     Warns:
         FourhopWarning: of flows that delivered nothing because no path leads along them.

@@ -1,4 +1,4 @@
-"""What a folder of runs holds, scenario by scenario."""
+"""The content of a folder of runs, by scenario."""
 
 from __future__ import annotations
 

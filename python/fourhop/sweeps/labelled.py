@@ -33,7 +33,7 @@ def arranged(frame: pl.DataFrame, keys: list[str], table: str, name: str) -> xar
         import pandas as pd
         import xarray
     except ImportError as error:
-        raise FourhopError(f"xarray: a package is missing ({error}): pip install 'fourhop[xarray]'") from None
+        raise FourhopError(f"xarray: a package is not installed ({error}): pip install 'fourhop[xarray]'") from None
     axes = [*keys, *_AXES[table]]
     twice = frame.filter(frame.select(axes).is_duplicated()) if axes else frame.head(0)
     if not twice.is_empty():

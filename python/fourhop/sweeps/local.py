@@ -24,7 +24,7 @@ _PATIENCE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What an executor hands over."""
+    """A finished run of an executor."""
 
     task: Task
     outcome: str | Exception
@@ -49,7 +49,7 @@ class Executor(Protocol):
 
     @property
     def running(self) -> list[tuple[Task, float]]:
-        """Runs in progress with the share done, 0 to 1, of those of which it is known."""
+        """Runs in progress with the share done, 0 to 1, if it is known."""
 
     def stop(self) -> None:
         """Give up what is running."""

@@ -82,7 +82,7 @@ class Loop:
         self._running: dict[Hashable, list[Task]] = {}
 
     def refuse_failures(self, describe: Callable[[Task], str], kept: str) -> IncompleteError | None:
-        """What to say of the runs that failed, `None` if none did. `describe` names a run, `kept` where the others are.
+        """The error about failed runs, `None` if none failed. `describe` names a run, `kept` where the others are.
 
         Raises what the first one failed of if there is no run at all: what was asked for cannot be.
         """

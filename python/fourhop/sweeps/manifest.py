@@ -38,7 +38,7 @@ class PointRuns:
 
 @dataclass(frozen=True)
 class Content:
-    """What the manifest is of."""
+    """The content of a manifest."""
 
     sweep: Sweep
     store: RunStore
@@ -55,7 +55,7 @@ def save(content: Content, note: str | None, tables: Mapping[str, pl.DataFrame],
 
 
 def load(folder: Path) -> Content:
-    """What a folder holds."""
+    """The content of a folder's manifest."""
     path = folder / MANIFEST
     store.settle(folder, MANIFEST)
     try:
@@ -64,10 +64,12 @@ def load(folder: Path) -> Content:
     except OSError as error:
         raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ScenarioError as error:
-        raise FourhopError(f"{path}: written by another fourhop, whose scenarios this one refuses: {error}") from None
+        raise FourhopError(
+            f"{path}: written by another version of fourhop, and this one refuses its scenario: {error}"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise FourhopError(
-            f"{path}: found no sweep ({type(error).__name__}: {error}), allowed: what a sweep wrote"
+            f"{path}: found no sweep ({type(error).__name__}: {error}); name a folder that `fourhop sweep` wrote"
         ) from None
     kept = RunStore(folder if document["store"] is None else Path(document["store"]))
     per_point = []
@@ -83,7 +85,7 @@ def load(folder: Path) -> Content:
         per_point.append(PointRuns(tuple(runs), point["precision_met"]))
     if gone:
         raise FourhopError(
-            f"{folder}: {len(gone)} of its runs are gone or damaged, such as {gone[0]}; run the sweep again"
+            f"{folder}: {len(gone)} of its runs are missing or damaged, such as {gone[0]}; run the sweep again"
         )
     return Content(sweep, kept, tuple(per_point))
 

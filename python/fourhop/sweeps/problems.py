@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from fourhop._core import Problem
 
 _SHOWN = 20
-"""Problems listed before the rest is only counted: one slip can be wrong at every point."""
+"""Most problems listed; the rest is only counted, since one error can occur at every point."""
 
 
 MISSING = "nothing"
-"""What is found where something is missing."""
+"""Shown as found if a value is missing."""
 
 
 def line(file: str, key: str, found: object, allowed: str, hint: str | None = None) -> str:

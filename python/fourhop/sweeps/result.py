@@ -1,4 +1,4 @@
-"""What a sweep measured, as tables. They are read from the runs' files when first asked for."""
+"""The results of a sweep as tables, read from the runs' files on first use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SweepResult:
     """
 
     sweep: Sweep
-    """What was run."""
+    """The description of the sweep."""
     store: RunStore
     """Where the runs are."""
     per_point: tuple[PointRuns, ...]
@@ -71,7 +71,7 @@ class SweepResult:
     @cached_property
     def runs(self) -> pl.DataFrame:
         """One row per (point, seed): goodput of all flows together in bit/s, Jain's index, drops, counts."""
-        # What the radio drops are copies of frames that were overheard in vain, not packets.
+        # The radio drops copies of frames, not packets.
         counted = pl.element().filter(pl.element().struct.field("layer") != "radio").struct.field("count")
         dropped = pl.col("drops").list.eval(counted).list.sum().alias("dropped_packets")
         scalars = [name for name in runfile.SCALARS if name not in ("seed", "wall_s")]
@@ -79,7 +79,7 @@ class SweepResult:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        """One row per (point, seed): how long the simulation took, and the file it is in. Differs from call to call."""
+        """One row per (point, seed): duration of the simulation, and its file. Differs from call to call."""
         return self._collect(self._scan("wall_s", "key"))
 
     @cached_property
@@ -130,7 +130,7 @@ class SweepResult:
         """Time series, one row per (point, seed, time, flow), read from the files as they are needed.
 
         They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It has no rows unless the
-        scenario asks for series (`sample_every`).
+        scenario sets `sample_every`.
         """
         return self.scan("series")
 
@@ -173,7 +173,7 @@ class SweepResult:
         return Shown(tables.flow_summary(self.points, self._flow_runs))
 
     def flows_without_path(self) -> list[str]:
-        """What `Scenario.flows_without_path` says of flows that delivered nothing, each after its point.
+        """`Scenario.flows_without_path` for flows that delivered nothing, with the point of each.
 
         Asked is only about points whose first run has such a flow, as a network has to be built for the answer.
         """
@@ -218,7 +218,7 @@ class SweepResult:
         try:
             return frame.to_pandas()
         except ImportError as error:
-            raise FourhopError(f"pandas: a package is missing ({error}): pip install pandas pyarrow") from None
+            raise FourhopError(f"pandas: a package is not installed ({error}): pip install pandas pyarrow") from None
 
     def xarray(self, table: labelled.Arranged = "runs") -> xarray.Dataset:
         """A table as a labelled dataset, for what is easier with axes than with rows.
@@ -246,14 +246,14 @@ class SweepResult:
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
         """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
 
-        Raises `FourhopError` for a table that there is not, or if the file cannot be written.
+        Raises `FourhopError` for an unknown table, or if the file cannot be written.
         """
         if table not in TABLES:
             raise FourhopError(f"table: found {table!r}, allowed: {', '.join(TABLES)}")
         return to_csv(getattr(self, table), path)
 
     def save(self, folder: str | Path) -> Path:
-        """Write all tables but the time series as Parquet, and sweep.json with what they are of, into `folder`.
+        """Write all tables but the time series as Parquet into `folder`, and sweep.json with their description.
 
         Raises `FourhopError` if it cannot be written.
         """
@@ -263,23 +263,24 @@ class SweepResult:
 
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
-        """The result of the last sweep that was finished in `folder`.
+        """The result of the last finished sweep in `folder`.
 
-        Raises `FourhopError` if there is none, or if some of its runs are gone.
+        Raises `FourhopError` if there is none, or if some of its runs are missing.
         """
-        held = manifest.load(Path(folder))
-        return cls(held.sweep, held.store, held.per_point, reused=sum(len(each.runs) for each in held.per_point))
+        content = manifest.load(Path(folder))
+        return cls(
+            content.sweep, content.store, content.per_point, reused=sum(len(each.runs) for each in content.per_point)
+        )
 
     @property
     def note(self) -> str | None:
-        """What to know before quoting the numbers."""
+        """Caveats about the numbers."""
         missed = sum(each.met is False for each in self.per_point)
         if missed:
             return f"precision not met at {missed} of {len(self.per_point)} points after {self.sweep.max_runs} runs"
         if self.sweep.target is None and self.sweep.replications == 1:
             return (
-                "one run a point, so no interval over replications: ± is by batch means within the run. "
-                "Use more runs for intervals to quote"
+                "one run per point: ± is by batch means within the run. For intervals over replications, use more runs"
             )
         return None
 

@@ -138,7 +138,7 @@ def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
 
 
 def check(path: Path, key: str | None = None) -> str | None:
-    """What keeps the file at `path` from being a run, with this key if one is given; `None` if nothing does.
+    """The reason why the file at `path` is not a run (with this key, if one is given); `None` if it is one.
 
     Raises `FileNotFoundError` if there is none.
     """
@@ -149,15 +149,15 @@ def check(path: Path, key: str | None = None) -> str | None:
         return "not a run of fourhop"
     key = path.name.split(".")[0] if key is None else key
     if about.get("key") != key:
-        return f"holds the run {about.get('key')}, not the one it is named after"
+        return f"contains the run {about.get('key')}, not the one in its name"
     for table in TABLES if about.get("series") else ():
         at = seriesfile.beside(path, table)
         try:
-            wrong = seriesfile.check(at, key)
+            problem = seriesfile.check(at, key)
         except FileNotFoundError:
-            wrong = "not there"
-        if wrong is not None:
-            return f"its time series cannot be used: {at.name}: {wrong}"
+            problem = "not there"
+        if problem is not None:
+            return f"cannot read its time series: {at.name}: {problem}"
     return None
 
 

@@ -2,7 +2,7 @@
 
 `<folder>/runs/<first two letters of the key>/<key>.parquet` holds one run, see `runfile` for what is in it and for
 the key. The time series of a run that records any are beside it (`seriesfile`) and are there before it is. A file is
-written aside, flushed and renamed over its name, so it is whole or not there: writers may be killed at any moment, and
+written to a temporary file, flushed and renamed, so it is complete or missing: writers may be killed at any moment, and
 any number of them may work in one folder, for they would put the same content under the same name.
 
 A file that cannot be what its name says is left alone: it is reported, and the run that would be called like it gets a
@@ -28,7 +28,7 @@ from fourhop.sweeps import runfile, seriesfile
 
 _NAMES = 9
 """Names tried for one run before giving up: this number of unusable files of one name is no accident."""
-_LEFT = "left by a writer that was killed, or of one still at work"
+_LEFT = "a temporary file of a killed or running writer"
 
 
 @dataclass
@@ -38,7 +38,7 @@ class RunStore:
     folder: Path
     """The folder that holds `runs`."""
     strange: dict[Path, str] = field(default_factory=dict)
-    """Files met that are no runs, each with what is wrong with it."""
+    """Files that are not runs, each with the reason."""
 
     @property
     def runs(self) -> Path:
@@ -54,12 +54,12 @@ class RunStore:
         """The file of a run, `None` if it is not there."""
         for path in self._names(key):
             try:
-                wrong = runfile.check(path, key)
+                problem = runfile.check(path, key)
             except FileNotFoundError:
                 return None
-            if wrong is None:
+            if problem is None:
                 return path
-            self.strange[path] = wrong
+            self.strange[path] = problem
         return None
 
     def write(self, key: str, scenario: str, run: RunData, series: Mapping[Table, Path] | None = None) -> Path:
@@ -77,9 +77,9 @@ class RunStore:
                 raise store.unwritable(self.runs, error) from error
             if series is not None:
                 seriesfile.write(path, key, series)
-            store.replace(path, lambda aside: runfile.write(aside, frame, series is not None))
+            store.replace(path, lambda temporary: runfile.write(temporary, frame, series is not None))
             return path
-        raise FourhopError(f"{self._at(key)}: found {_NAMES} files of this name that are no runs, allowed: fewer")
+        raise FourhopError(f"{self._at(key)}: found {_NAMES} damaged files of this name; delete them")
 
     def survey(self) -> Iterator[Path]:
         """Every run in the folder, by name; what is no run goes into `strange`."""
@@ -97,18 +97,18 @@ class RunStore:
                     self.strange[path] = _LEFT
                 elif run is not None:
                     continue  # Looked at with the run.
-                elif (wrong := runfile.check(path)) is None:
+                elif (problem := runfile.check(path)) is None:
                     yield path
                 else:
-                    self.strange[path] = wrong
+                    self.strange[path] = problem
 
     def _ours(self, path: Path, key: str, series: bool) -> bool:
         """May a run go to `path`? Not where something is that is not this run already."""
         beside = [seriesfile.beside(path, table) for table in TABLES] if series else []
         for at, check in ((path, runfile.check), *((at, seriesfile.check) for at in beside)):
             try:
-                if (wrong := check(at, key)) is not None:
-                    self.strange[at] = wrong
+                if (problem := check(at, key)) is not None:
+                    self.strange[at] = problem
                     return False
             except FileNotFoundError:
                 pass

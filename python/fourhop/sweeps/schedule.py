@@ -1,4 +1,4 @@
-"""Which run comes next, and when a point has enough of them.
+"""Chooses the next run, and decides when a point has enough runs.
 
 The runs of all points and seeds are one list, longest first, so that the last core does not start on a long run when
 the others are out of work. With a precision target a point gets further seeds until its stop rule is met. That rule
@@ -51,7 +51,7 @@ class Rule:
     target: float | None = None
     """Largest half-width over mean of the 95 % interval of what is judged."""
     judged: Callable[[RunData], Sequence[float]] = aggregate_goodput
-    """What is judged of a run; of several values the one with the widest interval decides."""
+    """The values of a run that the precision refers to; the one with the widest interval decides."""
     step: int = 1
     """Runs added at a time: between, nothing is judged."""
 
@@ -98,7 +98,7 @@ class Prefix:
 
 @dataclass
 class _State:
-    """What is known of a point."""
+    """The state of a point."""
 
     scenario: Scenario
     rule: Rule
@@ -127,7 +127,7 @@ class Plan:
             for scenario, rule in points
         ]
         self._tasks = [(state.scenario.records_series, state.scenario.duration_s) for state in self._states]
-        # What every point needs at least, longest first; then in the order of the points.
+        # The minimum of every point, longest first; then in the order of the points.
         self._needed = [
             (-state.estimate, point, seed)
             for point, state in enumerate(self._states)

@@ -14,7 +14,7 @@ CHECKSUM = "sha256"
 """Key of the checksum in the description."""
 
 EMPTY = "0" * 64
-"""What stands there until the file is sealed."""
+"""Placeholder until the file is sealed."""
 
 _FIELD = f'"{CHECKSUM}": "'.encode()
 _CHUNK = 1 << 20

@@ -63,7 +63,7 @@ def _write(csv: Path, columns: pl.Schema, metadata: dict[str, str], path: Path) 
 
 
 def check(path: Path, key: str) -> str | None:
-    """What keeps the file at `path` from being series of the run with this key; `None` if nothing does.
+    """The reason why the file at `path` is not the series of the run with this key; `None` if it is.
 
     Raises `FileNotFoundError` if there is none.
     """
@@ -76,14 +76,14 @@ def check(path: Path, key: str) -> str | None:
 
 
 def described(path: Path) -> dict[str, object] | str:
-    """What a sealed Parquet file says of itself; or what is wrong with it. Every byte of it is looked at.
+    """The metadata of a sealed Parquet file, or the problem with it. Reads every byte.
 
     Raises `FileNotFoundError` if there is none.
     """
     try:
         with path.open("rb") as file:
             if not sealed.is_whole(file):
-                return "damaged, or nothing of fourhop: it does not have the checksum that it should"
+                return "damaged, or not a file of fourhop: its checksum does not match"
             file.seek(0)
             text = pl.read_parquet_metadata(file).get(METADATA)
     except FileNotFoundError:

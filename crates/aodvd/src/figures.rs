@@ -1,4 +1,4 @@
-//! Figures for Prometheus.
+//! Metrics for Prometheus.
 
 use crate::report::Report;
 use fourhop_live::metrics::Page;

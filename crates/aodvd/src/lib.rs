@@ -1,19 +1,19 @@
-//! `fourhop-aodvd`: AODV (RFC 3561) that looks at the signal, as a routing daemon for Linux, around the state machine
-//! that the simulator runs, `fourhop_proto::route::Aodv`.
+//! `fourhop-aodvd`: AODV (RFC 3561) with signal strength, as a routing daemon for Linux around the state machine
+//! of the simulator, `fourhop_proto::route::Aodv`.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`config`] | what the file of the configuration says |
+//! | [`config`] | the configuration file |
 //! | [`engine`] | AODV with limits, checks and authentication, without clock, socket or kernel |
-//! | [`guard`] | what is let in |
-//! | [`authentication`] | messages that holders of a key have sent |
-//! | [`port`] | interfaces: datagrams, and packets that go on |
-//! | [`kernel`] | routes, the device that catches packets without one, variables |
-//! | [`traffic`] | which routes the kernel uses |
-//! | [`signal`] | how strongly neighbours are received |
-//! | [`kept`] | what survives a restart, and a kill |
-//! | [`daemon`] | all of it in one loop |
-//! | [`report`], [`figures`] | what it shows: tables and JSON, figures for Prometheus |
+//! | [`guard`] | checks of incoming messages |
+//! | [`authentication`] | authentication of messages by shared keys |
+//! | [`port`] | interfaces: datagrams, and forwarded packets |
+//! | [`kernel`] | routes, the device for packets without one, variables |
+//! | [`traffic`] | the routes that the kernel uses |
+//! | [`signal`] | signal strength of neighbours |
+//! | [`kept`] | state that survives a restart and a kill |
+//! | [`daemon`] | the main loop |
+//! | [`report`], [`figures`] | output: tables and JSON, metrics for Prometheus |
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

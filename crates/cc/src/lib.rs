@@ -11,7 +11,7 @@
 //! `cong_control` owns window and rate, in recovery too; one with `cong_avoid` leaves recovery to the kernel, which
 //! also computes `sk_pacing_rate` anew at each ACK, up to a maximum. The split here is that of the second form:
 //!
-//! | hook here | callback there | may write | what is different there |
+//! | hook here | callback there | may write | differences there |
 //! |---|---|---|---|
 //! | [`init`](CongestionControl::init) | `init` | all of [`Window`] | |
 //! | [`on_ack`](CongestionControl::on_ack) | `pkts_acked`, then `cong_avoid` | first the interval, then the window | `cong_avoid` is not called in recovery; samples are whole microseconds; `acked` comes without a cap |
@@ -19,19 +19,19 @@
 //! | [`loss_window`](CongestionControl::loss_window) | none | | what is in flight plus 1; `set_state(TCP_CA_Loss)` comes later and may set another |
 //! | [`on_state`](CongestionControl::on_state) | `set_state` | all of [`Window`] | called after `ssthresh`; has `TCP_CA_CWR` beside |
 //! | [`undo`](CongestionControl::undo) | `undo_cwnd` | nothing | `fourhop_proto::tcp` finds no reduction spurious and never asks |
-//! | [`on_hint`](CongestionControl::on_hint) | none | | lies in the socket's storage when `pkts_acked` looks |
+//! | [`on_hint`](CongestionControl::on_hint) | none | | `pkts_acked` finds it in the socket's storage |
 //! | [`on_rate`](CongestionControl::on_rate) | `cong_control`, of the first form | all of [`Window`] | the rate comes in packets and microseconds, and the algorithm divides |
 //! | [`on_lost`](CongestionControl::on_lost), [`on_mark`](CongestionControl::on_mark) | none in Linux 6.18; `skb_marked_lost` of BBR's own tree | | |
 //! | [`on_restart`](CongestionControl::on_restart) | `cwnd_event(CA_EVENT_TX_START)` | | |
 //! | [`measurements`](CongestionControl::measurements) | none | | user space reads the socket's storage |
 //!
-//! | field of [`Window`] | what carries it there |
+//! | field of [`Window`] | carrier there |
 //! |---|---|
 //! | `cwnd`, `cwnd_cnt`, `ssthresh` | `snd_cwnd`, `snd_cwnd_cnt`, `snd_ssthresh`, written as they are; the kernel clears the remainder at a loss, as the stack here does, and reads it only in `tcp_cong_avoid_ai` |
 //! | `cwnd_clamp` | not to be written: `bpf_setsockopt(TCP_BPF_SNDCWND_CLAMP)` |
 //! | `pacing` | [`Window::max_pacing_rate`], `bpf_setsockopt(SO_MAX_PACING_RATE)`; retransmissions are paced too, the first ten segments of a connection are not |
 //!
-//! | [`Hint`] | who puts it into the socket's storage |
+//! | [`Hint`] | writer into the socket's storage |
 //! |---|---|
 //! | `HopCount` | a `cgroup_skb/ingress` program, from the time to live of each packet, before TCP sees it |
 //! | `WiredRtt` | a `sockops` program that reads the gateway's TCP option |

@@ -1,4 +1,4 @@
-//! Figures for Prometheus.
+//! Metrics for Prometheus.
 
 use crate::status::{Class, Node, State, Status};
 use fourhop_live::metrics::Page;

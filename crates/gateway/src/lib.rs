@@ -2,24 +2,24 @@
 //! in it, and shares evenly between flows. The state machine is `fourhop_proto::gateway`; this is the daemon around it.
 //! docs/gateway.md is for its users.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`config`], [`reread`] | what a file says, at the start and on SIGHUP |
-//! | [`rules`] | the rules that bring packets here |
-//! | [`keeper`] | puts them back where another program has taken them away |
-//! | [`setup`], [`selftest`] | what writes a first configuration, and tries the kernel's queue |
+//! | [`config`], [`reread`] | the configuration file, at the start and on SIGHUP |
+//! | [`rules`] | the rules that queue packets |
+//! | [`keeper`] | restores rules that another program has changed |
+//! | [`setup`], [`selftest`] | the first configuration, and a test of the kernel's queue |
 //! | [`daemon`] | the main thread: starts, reloads, reports, ends |
 //! | [`worker`] | a thread with queues and a state machine |
-//! | [`pulse`] | sees to it that packets pass when the workers stand still |
-//! | [`packet`] | a packet that the kernel holds |
-//! | [`hops`] | how far nodes are |
-//! | [`nodes`] | what is known and counted of them |
-//! | [`status`], [`figures`], [`top`] | what is said of it all: JSON, Prometheus, a table |
+//! | [`pulse`] | lets packets pass if the workers hang |
+//! | [`packet`] | a packet in the kernel's queue |
+//! | [`hops`] | hop counts of nodes |
+//! | [`nodes`] | data and counters of nodes |
+//! | [`status`], [`figures`], [`top`] | output: JSON, metrics for Prometheus, a table |
 //!
 //! # If it fails
-//! Without a listener packets pass the queue (bypass); what it is too slow for passes (fail open). When the process is
-//! killed, stopped or hangs, a second process lets pass what the kernel holds. When it ends by itself, the rules go
-//! first, then what it holds leaves.
+//! Without a listener packets pass the queue (bypass); if it is too slow, packets pass, too (fail open). When the
+//! process is killed, stopped or hangs, a second process lets waiting packets pass. When it ends by itself, it first
+//! removes the rules, then releases its packets.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

@@ -1,14 +1,14 @@
 //! Common parts of fourhop's Linux programs. The only crate with unsafe code for Linux: a few system calls that no
-//! crate wraps, and what runs between fork and exec.
+//! crate wraps, and the code between fork and exec.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`clock`] | the monotonic clock as the simulator's time |
 //! | [`poll`] | waiting for devices, an instant and signals in one place |
 //! | [`priority`] | the scheduling class of real-time programs |
 //! | [`namespace`] | network namespaces with a name |
 //! | [`netlink`] | interfaces, addresses and routes, many at a time |
-//! | [`nfqueue`] | packets that the filter hands over, and what becomes of them |
+//! | [`nfqueue`] | packets from the packet filter, and their verdicts |
 //! | [`device`] | TUN and TAP devices |
 //! | [`capture`] | packets of a device |
 //! | [`lateness`] | a histogram of delays |
@@ -16,15 +16,15 @@
 //! | [`control`] | the state of a service, for local clients |
 //! | [`service`] | notifications to systemd |
 //! | [`privileges`] | dropping privileges |
-//! | [`screen`] | tables that are drawn again and again |
+//! | [`screen`] | tables that are updated in place |
 //! | [`manual`] | manual pages |
-//! | [`user`] | namespaces for those who are not root |
-//! | [`exit`] | how a program ends |
+//! | [`user`] | namespaces for users other than root |
+//! | [`exit`] | the end of a program |
 //! | [`instance`] | one process of a service in a network namespace |
-//! | [`open_files`] | how many a process may have |
-//! | [`host`] | what the machine did meanwhile: stolen time, processor time |
+//! | [`open_files`] | the limit of open files |
+//! | [`host`] | load of the machine: stolen time, processor time |
 //!
-//! Elsewhere than on Linux the crate is empty but for [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
+//! On other systems than Linux the crate has only [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
 
 #[cfg(target_os = "linux")]
 pub mod capture;

@@ -1,4 +1,4 @@
-//! Figures for Prometheus: a page in its text format 0.0.4, served over HTTP.
+//! Metrics for Prometheus: a page in its text format 0.0.4, served over HTTP.
 
 use crate::clients::Clients;
 use std::fmt::Write as _;

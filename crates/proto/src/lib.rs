@@ -13,7 +13,7 @@
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
 //! | [`atp`] | ATP, a transport of its own |
-//! | [`gateway`] | what happens between a wireless network and the Internet |
+//! | [`gateway`] | gateways between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all of them stacked |
 //! | [`preset`] | options of radio and MAC that are known when the program is compiled |

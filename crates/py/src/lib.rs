@@ -1,4 +1,4 @@
-//! `fourhop._core`: the simulator for Python. Conversions only; what a call means is documented in `fourhop_sim`.
+//! `fourhop._core`: the simulator for Python. Conversions only; `fourhop_sim` documents the calls.
 //!
 //! Scenarios and results are passed as JSON texts: the format is defined once by the simulator, and its cost is small
 //! compared with a run.

@@ -1,24 +1,24 @@
 //! The simulator: virtual time around the protocol crates.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`scenario`] | what users write: TOML, JSON, ns-2's reference files, checked and resolved |
-//! | [`topology`] | where the nodes stand |
+//! | [`scenario`] | input of users: TOML, JSON, ns-2's reference files, checked and resolved |
+//! | [`topology`] | positions of the nodes |
 //! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | neighbour lists of fixed nodes |
 //! | [`propagation`] | path loss, shadowing and fading |
 //! | [`stations`] | the radios of the nodes and their channels |
-//! | [`mobility`] | how nodes move |
-//! | [`grid`] | which of the moving nodes are near |
-//! | [`air`] | the neighbours of a frame, still or moving |
-//! | [`spread`] | how far apart the receivers of a frame may be |
+//! | [`mobility`] | movement of nodes |
+//! | [`grid`] | moving nodes in range |
+//! | [`air`] | the neighbours of a frame, fixed or moving |
+//! | [`spread`] | the limit of distances between the receivers of a frame |
 //! | [`event_queue`] | the order of events |
 //! | [`wired`] | hosts, routers and links without radios |
 //! | [`world`] | nodes and frames in virtual time |
 //! | [`trace`] | capture files, time series |
 //! | [`batch`] | many runs on all cores |
-//! | [`translate`](mod@translate) | from a scenario to a setup |
+//! | [`translate`](mod@translate) | conversion of a scenario to a setup |
 //! | [`survey()`] | the network of a run at its start, for pictures |
 //! | [`PacedUdp`] | paced UDP in the place of a flow |
 #![forbid(unsafe_code)]

@@ -3,7 +3,7 @@
 //! Each quantity has its own type, so that adding two powers in dBm, comparing two TCP sequence numbers with `<` or
 //! passing seconds as a bare number does not compile. Time is integer nanoseconds; nothing here reads a clock.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`time`] | [`Time`] (an instant) and [`Dur`] (a duration), both integer nanoseconds |
 //! | [`data`] | [`Bytes`] and [`Rate`]; their quotient is a [`Dur`] |

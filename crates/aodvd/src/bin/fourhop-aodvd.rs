@@ -1,4 +1,4 @@
-//! `fourhop-aodvd`: the routing daemon, and what shows its state.
+//! `fourhop-aodvd`: the routing daemon, and the commands that show its state.
 
 #[cfg(target_os = "linux")]
 mod program {

@@ -1,11 +1,10 @@
-//! How strongly stations are received, and frames to them that were given up: by MAC address, from one of several
-//! sources.
+//! Signal strength of stations, and frames to them that were given up: by MAC address, from one of several sources.
 //!
-//! | file | where from |
+//! | file | source |
 //! |---|---|
 //! | [`monitor`] | frames on a device in monitor mode, each with its strength |
 //! | [`emulator`] | the emulator, each frame with its strength |
-//! | this | nl80211: what the driver says of its stations, asked again and again |
+//! | this | nl80211: polls the driver's data on its stations |
 
 pub mod emulator;
 pub mod monitor;

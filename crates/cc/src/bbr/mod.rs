@@ -1,16 +1,16 @@
-//! BBR, version 3: a model of the path (what it delivers in a second, its shortest round trip, what may be in flight
-//! without losses) sets the rate and the window.
+//! BBR, version 3: a model of the path (delivery rate, shortest round trip, inflight limit without losses) sets the
+//! rate and the window.
 //!
 //! Source: draft-ietf-ccwg-bbr-05; sections named below are its. Amounts are segments, not bytes; gains are per cent.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `mod` | the state, and the order of the steps at an acknowledgement (5.2.3) |
 //! | `model` | rounds, the filters of the delivery rate and of aggregation (5.5.1 to 5.5.6, 5.5.9) |
 //! | `startup` | Startup and Drain, the search for a plateau (5.3.1, 5.3.2) |
 //! | `probe_bw` | the cycle DOWN, CRUISE, REFILL, UP (5.3.3) |
 //! | `probe_rtt` | the shortest round trip, ProbeRTT (5.3.4, 5.5.7) |
-//! | `bounds` | what losses say: short-term and long-term bounds (5.5.10) |
+//! | `bounds` | the response to losses: short-term and long-term bounds (5.5.10) |
 //! | `control` | pacing interval and window (5.6) |
 //!
 //! ```text

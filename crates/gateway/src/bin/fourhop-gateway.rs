@@ -1,4 +1,4 @@
-//! `fourhop-gateway`: the pacing gateway as a service, and what looks at it.
+//! `fourhop-gateway`: the pacing gateway as a service, and the commands that show its state.
 
 #[cfg(target_os = "linux")]
 mod program {

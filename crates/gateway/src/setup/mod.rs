@@ -1,4 +1,4 @@
-//! `setup`: finds the mesh, what routes in it and how fast its links are, and writes the configuration.
+//! `setup`: finds the mesh, its routing and the rate of its links, and writes the configuration.
 
 pub mod find;
 pub mod rate;

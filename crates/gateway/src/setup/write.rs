@@ -1,4 +1,4 @@
-//! The file of a setup: `[mesh]` says what was found, everything else stays as it was.
+//! The file of a setup: `[mesh]` has the findings, everything else stays unchanged.
 
 use super::find::Routing;
 use super::rate::Learned;

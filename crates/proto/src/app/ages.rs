@@ -1,4 +1,4 @@
-//! How old bytes are when they are delivered: what each end of a TCP flow writes down, and the ages that follow.
+//! Ages of bytes at delivery, from the logs of both ends of a TCP flow.
 //!
 //! A byte is born when it becomes the next to be sent: when the byte before it has left for the first time, or when the
 //! application writes it to a sender that has nothing else. From then on everything counts that keeps it from the

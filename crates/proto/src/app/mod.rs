@@ -1,8 +1,8 @@
-//! Traffic sources, which make the packets of a flow, their receivers, and what an end of a flow is to its node.
+//! Traffic sources of flows, their receivers, and the ends of flows as their nodes see them.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | [`ages`] | how old bytes are when they are delivered |
+//! | [`ages`] | ages of bytes at delivery |
 //! | [`end`] | an end of a flow, whatever its transport |
 //! | [`cbr`] | constant bit rate UDP |
 //! | [`files`] | short files over TCP with pauses between them |

@@ -1,6 +1,6 @@
 //! Active queue management: each flow has a queue of its own, and each queue is kept short.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`codel`] | CoDel (RFC 8289) for one queue |
 //! | [`flow_queues`] | FQ-CoDel (RFC 8290): queues of flows in deficit round robin |

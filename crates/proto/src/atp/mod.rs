@@ -1,24 +1,24 @@
 //! ATP, the ad hoc transport protocol (Sundaresan, Anantharaman, Hsieh, Sivakumar, MobiHoc 2003; IEEE Transactions on
-//! Mobile Computing 4, 2005): reliable, paced by a rate that the nodes of the path tell, and no TCP.
+//! Mobile Computing 4, 2005): reliable, paced by a rate that the nodes of the path report; it is no TCP.
 //!
 //! ```text
 //!  sender ── data, a packet every 1 / rate ──► node ──► node ──► receiver
 //!    ▲          each node: delay in the packet = max(it, wait in its queue + transmission, both averaged)
-//!    └───────── feedback once in an epoch: average of those delays, what has arrived ─────────┘
+//!    └───────── feedback once per epoch: average of those delays, data received ───────────────┘
 //! ```
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`meter`] | a node: averages, and the delay it writes into packets |
 //! | [`rate`] | the sender's rate: increase, decrease, maintain |
-//! | [`scoreboard`] | the sender: what was sent, arrived, and is lost |
-//! | [`sender`] | quick start, pacing, feedback that fails to come |
+//! | [`scoreboard`] | the sender's segments: sent, arrived, lost |
+//! | [`sender`] | quick start, pacing, missing feedback |
 //! | [`receiver`] | the stream in order, averages, feedback |
 //! | [`end`] | both ends as their nodes see them |
 //!
-//! The paper itself was not at hand: what is here follows what others write of it, above all the papers on TCP-AP and
-//! TCP-GAP, and the abstracts. Which constants those give, which are ours because they leave them open, and what is
-//! left out: docs/atp.md. A constant that is not marked as theirs is ours.
+//! We did not have the paper itself: this follows descriptions by others, above all the papers on TCP-AP and
+//! TCP-GAP, and the abstracts. docs/atp.md lists their constants, ours where they leave them open, and
+//! omissions. A constant that is not marked as theirs is ours.
 
 pub mod end;
 pub mod meter;

@@ -12,7 +12,7 @@
 //!          link layer  ── mac::measure at each node ──  link layer
 //! ```
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`coverage`] | receiver: the measurement of the last packet that an acknowledgement covers |
 //! | [`window`] | sender: the product of bandwidth and delay, written into the window field |

@@ -1,13 +1,13 @@
 //! Between routing and the MAC: address resolution, the fixed delay of the link layer, the interface queue.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`link`] | the state machine: down through ARP and the queue, up to IP |
 //! | [`arp`] | addresses of neighbours, one pending packet for each |
 //! | [`queue`] | drop-tail, routing packets first |
 //! | [`station_queues`] | FQ-CoDel for each neighbour, air time shared evenly |
 //! | [`link_red`] | early drops by how often the MAC retries |
-//! | [`neighbourhood_red`] | early drops by how busy the medium is, and whose traffic it is |
+//! | [`neighbourhood_red`] | early drops by the load of the medium and the node's share of it |
 //! | `addresses` | addresses of a station; a fixed table instead of ARP |
 //! | [`sizes`] | how many bytes a packet counts on the air |
 //! | [`port`] | one direction of a wired link, which has none of the above |

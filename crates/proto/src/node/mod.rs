@@ -11,7 +11,7 @@
 //! The node is a state machine of the common shape; its driver is the world of the simulator or a program with devices.
 //! Its outputs are frames to radiate and packets ([`Output`]): for an outside host, which sends through
 //! [`Node::handle_local`], and for the wires of a gateway. Its [`Ear`] is a separate state machine, which the driver
-//! keeps next to it: it hears every frame in the air and says which of them the node must handle.
+//! keeps next to it: it hears every frame in the air and selects those that the node must handle.
 
 mod account;
 mod balance;

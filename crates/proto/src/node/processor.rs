@@ -1,8 +1,8 @@
 //! The processor of a router: it takes its time for each packet that the node sends or forwards, one after the other,
 //! whichever radio they leave by.
 //!
-//! What waits is a ring of fixed size, as that of a network driver: what finds it full is lost. Left out: interrupts,
-//! receiving (a packet that ends here costs what its answer costs), and whatever else a router computes.
+//! Waiting packets are in a ring of fixed size, as in a network driver; packets for a full ring are lost. Left out:
+//! interrupts, receiving (a packet that ends here costs as much as its answer), and all other work of a router.
 
 use fourhop_units::{Dur, Time};
 

@@ -1,6 +1,6 @@
 //! The radio of one node: how it receives overlapping frames.
 //!
-//! The channel (outside this crate) tells the receiver when a copy of a frame arrives, how strong it is and when it
+//! The channel (outside this crate) reports to the receiver when a copy of a frame arrives, its power, and when it
 //! ends; the receiver returns a [`Verdict`] at the end. There are two models with the same calls: [`threshold`], which
 //! the papers used, and [`sinr`], which is more realistic. The choice is made once for each walk of a frame over its
 //! receivers, so neither costs time in the other.

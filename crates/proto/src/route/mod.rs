@@ -1,9 +1,9 @@
-//! Routing: which neighbour a packet goes to next.
+//! Routing: the next hop of a packet.
 //!
 //! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
 //! outside, [`Aodv`], on-demand routing by RFC 3561, and [`Babel`], which knows all routes beforehand (RFC 8966). Each
 //! is a [`Protocol`] and answers with [`Action`]s: the routing layer owns no queue to the link and delivers nothing; it
-//! tells its node what to send where, what is lost and why, and which next hop has failed.
+//! tells its node what to send and where, what is lost and why, and the next hop that has failed.
 //!
 //! # Legal call order
 //! Time never runs backwards between calls. A packet is handed over by value and leaves in exactly one [`Action`], at
@@ -12,8 +12,8 @@
 //!
 //! # What the node does
 //! - Packets for the node's own address and for the broadcast address are delivered by the node and never come here.
-//! - A packet received from a radio has its [`hops`](crate::wire::PacketMeta::hops) counted by the node before it is
-//!   handed over.
+//! - The node counts the [`hops`](crate::wire::PacketMeta::hops) of a packet from a radio before it
+//!   hands the packet over.
 //! - Packets whose body is [`Body::Routing`](crate::wire::Body) go to `handle_message` whatever their destination.
 
 mod action;

@@ -1,4 +1,4 @@
-//! Routes of a node with wired links: which port leads to which destination.
+//! Routes of a node with wired links: the port for each destination.
 //!
 //! The routes to hosts and networks behind gateways are given and never change. The location of a mesh node changes as
 //! it moves from one gateway to another, and is not announced. Instead a router remembers the port through which the
@@ -7,7 +7,7 @@
 //! first packet through the new gateway, as fast as the links carry it, to exactly those routers that the packets of
 //! the other end pass. Before the first packet the given route is used.
 //!
-//! Leaves out: expiry of what was learned, links that fail, costs.
+//! Leaves out: expiry of learned entries, link failures, costs.
 
 use super::{AddressPlan, Prefix};
 use core::cmp::Reverse;

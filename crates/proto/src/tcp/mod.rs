@@ -1,20 +1,20 @@
 //! TCP (RFC 9293) without clock, sockets or payload bytes.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`config`](Config) | every choice as a named option; profiles `ns2` and `standard` |
-//! | [`socket`](Socket), `input` | one connection: the states of RFC 9293, what the user calls; arriving segments, state by state |
-//! | `sender` | what is under way, recovery, congestion control, pacing: what leaves next |
-//! | `receiver`, [`ack_policy`](AckPolicy) | what has arrived; when to acknowledge, how much to offer |
-//! | `context` | what the sender may use of its connection: the instant, the receiver, timers, the driver's buffer |
+//! | [`socket`](Socket), `input` | one connection: the states of RFC 9293, user calls; arriving segments, state by state |
+//! | `sender` | data in flight, recovery, congestion control, pacing |
+//! | `receiver`, [`ack_policy`](AckPolicy) | data received; acknowledgements and the offered window |
+//! | `context` | the sender's view of its connection: the instant, the receiver, timers, the driver's buffer |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
 //! | `timestamps`, `ecn` | RFC 7323; explicit congestion notification (RFC 3168) |
 //! | `position`, `timers` | sequence numbers that do not wrap; a table of timers |
 //!
 //! Congestion control is `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
 //!
-//! A payload is a length. [`Action::Send`] says where in the stream its bytes begin, [`Action::Stored`] where arriving
-//! bytes belong, so a driver with real bytes needs only two buffers next to the socket.
+//! A payload is a length. [`Action::Send`] gives the position of its bytes in the stream, [`Action::Stored`] the place
+//! of arriving bytes, so a driver with real bytes needs only two buffers next to the socket.
 //!
 //! Left out: urgent data, fast open, path MTU discovery, keep-alive.
 

@@ -1,4 +1,4 @@
-//! One connection: the states of RFC 9293, and what the user calls (RFC 9293 section 3.10).
+//! One connection: the states of RFC 9293, and the user calls (RFC 9293 section 3.10).
 
 use super::action::Action;
 use super::config::Config;

@@ -1,4 +1,4 @@
-//! The states of a connection and what they allow.
+//! The states of a connection, and the operations that they allow.
 
 /// States of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

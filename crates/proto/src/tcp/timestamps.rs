@@ -1,4 +1,4 @@
-//! Timestamps (RFC 7323): the own clock, and what the peer's is echoed with.
+//! Timestamps (RFC 7323): the own clock, and echoes of the peer's.
 
 use super::adhoc::Clock;
 use super::position::Pos;

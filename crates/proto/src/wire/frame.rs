@@ -1,4 +1,4 @@
-//! 802.11 frames and what they carry.
+//! 802.11 frames and their content.
 
 use super::{Category, Ipv4Packet};
 use super::{Format, Mcs};

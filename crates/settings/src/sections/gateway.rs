@@ -1,4 +1,4 @@
-//! `[gateway]`: what happens to packets between the mesh and the wired side.
+//! `[gateway]`: treatment of packets between the mesh and the wired side.
 
 use crate::key::{Choice, Fallback::*, Kind, Section, number, rate, share, size, time};
 use crate::layer::Held;

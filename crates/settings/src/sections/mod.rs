@@ -1,6 +1,6 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
 //! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its
-//! default from there; `convert.rs` holds what is not one to one. The section of a single protocol is a row of
+//! default from there; `convert.rs` has the exceptions. The section of a single protocol is a row of
 //! [`own_sections!`](crate::own_sections).
 
 mod adhoc_tcp;

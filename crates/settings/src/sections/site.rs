@@ -1,4 +1,4 @@
-//! `[[nodes]]`, `[[losses]]` and `[[walls]]`: what is particular about a network's place.
+//! `[[nodes]]`, `[[losses]]` and `[[walls]]`: single nodes, measured links and the surroundings.
 
 use super::Phy;
 use crate::key::{Choice, Fallback::*, Kind, length, number, power, rate, share, size, time};

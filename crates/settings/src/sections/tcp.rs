@@ -1,4 +1,4 @@
-//! `[tcp]`: what all TCP connections have in common.
+//! `[tcp]`: options of all TCP connections.
 
 use super::Profile;
 use crate::key::{Choice, Fallback::*, Kind, Section, size, time};

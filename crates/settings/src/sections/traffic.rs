@@ -1,4 +1,4 @@
-//! `[traffic]` and `[[flows]]`: who sends what to whom.
+//! `[traffic]` and `[[flows]]`: the flows.
 
 use crate::key::{Choice, Fallback::*, Kind, number, rate, size, time};
 use crate::value::{Number, Value};

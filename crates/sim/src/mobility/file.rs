@@ -1,4 +1,4 @@
-//! Movement files: what both formats have in common.
+//! Movement files: the common part of both formats.
 
 use super::Waypoint;
 use crate::topology::Position;

@@ -1,8 +1,8 @@
 //! Propagation of a signal: path loss, shadowing, fading.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | [`shadowing`] | walls and furniture that nobody has drawn: correlated in space |
+//! | [`shadowing`] | unmodelled walls and furniture, correlated in space |
 //! | [`site`] | walls one by one, measured losses, transmitters and antennas of single nodes |
 //! | [`fading`] | many paths: Rayleigh and Rician, with Doppler |
 //! | [`turns`] | cosines that are the same on every machine |

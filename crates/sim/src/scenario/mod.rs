@@ -1,6 +1,6 @@
-//! Scenarios: what is simulated, described once.
+//! Scenarios: the description of a simulation.
 //!
-//! Keys, their values and how a text becomes checked sections are declared in `fourhop-settings`. Here sections become
+//! `fourhop-settings` declares keys and values, and turns a text into checked sections. Here sections become
 //! a [`Scenario`], conditions on several keys are checked, and a scenario becomes configurations of the layers.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! From `[radio]`, and what `[mac]` says about rates, to the radio of a run.
+//! Converts `[radio]`, and the rates of `[mac]`, to the radio of a run.
 
 use super::Scenario;
 use super::sections::{Errors, Fading, PathLossKind, RadioModel, RateControl};

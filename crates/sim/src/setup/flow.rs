@@ -1,4 +1,4 @@
-//! The flows of a run: what they carry, their ports, and the two ends of each.
+//! The flows of a run: applications, ports, and the two ends of each.
 
 use super::Setup;
 use fourhop_cc::Transport;

@@ -1,4 +1,4 @@
-//! The router of each node, with what it knows at time zero.
+//! The router of each node, with its state at time zero.
 
 use super::{Particular, Setup};
 use crate::channel::Channel;

@@ -1,4 +1,4 @@
-//! Radiotap headers (radiotap.org): what capturing hardware says of a frame, in front of it.
+//! Radiotap headers (radiotap.org): capture data in front of a frame.
 
 use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
 use fourhop_units::{Rate, Watt};

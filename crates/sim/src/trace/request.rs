@@ -1,4 +1,4 @@
-//! A trace as it is asked for: where, and what of a run.
+//! The request for a trace: its folder, and the part of a run to record.
 
 use super::recorder::{Filter, PART};
 use super::tables::Form;

@@ -1,4 +1,4 @@
-//! Nodes with several radios: what comes to a radio besides the first.
+//! Nodes with several radios: frames and timers of radios after the first.
 
 use super::{Transmission, World, departure_key, plan_wired, timer_key};
 use crate::channel::Neighbour;

@@ -1,7 +1,7 @@
 //! The probability that a frame survives noise and interference: error rates by modulation, as functions of the signal
 //! to interference and noise ratio.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`dsss`] | DBPSK, DQPSK and CCK: 1, 2, 5.5 and 11 Mbit/s |
 //! | [`ofdm`] | the convolutional code over BPSK to 64-QAM: 6 to 54 Mbit/s |

@@ -1,7 +1,7 @@
 //! The `sinr` radio: a frame survives with a probability that follows, bit by bit, from the ratio of its power to noise
 //! and to the sum of everything else on the air.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`config`] | noise, receiver and carrier sense: parameters with their sources |
 //! | `parts` | the MPDUs of an aggregate; each survives or not |

@@ -1,18 +1,18 @@
 //! Babel (RFC 8966), for one node with one interface: a distance-vector protocol whose routes have no loops. Routes are
-//! known before they are needed; a packet for which there is none is dropped.
+//! known before they are needed; a packet without a route is dropped.
 //!
 //! | file | section of RFC 8966 |
 //! |---|---|
 //! | `config` | appendix B |
 //! | `seqno` | 3.2.1 |
 //! | `neighbour` | 3.2.4 and 3.4, appendices A.1 and A.2: Hellos, IHUs, the cost of a link |
-//! | `source` | 3.5.1 and 3.7.3: what is feasible |
-//! | `table` | 3.2.6, 3.5.4 and A.3: routes, smoothed metrics, which route an address has |
-//! | `update` | 3.5.3, 3.8.2.2 and 3.8.2.3: updates that come in, routes that expire |
-//! | `select` | 3.6 and 3.7.2: which route is taken, triggered updates |
+//! | `source` | 3.5.1 and 3.7.3: feasibility |
+//! | `table` | 3.2.6, 3.5.4 and A.3: routes, smoothed metrics, the route of an address |
+//! | `update` | 3.5.3, 3.8.2.2 and 3.8.2.3: received updates, expiry of routes |
+//! | `select` | 3.6 and 3.7.2: route selection, triggered updates |
 //! | `request` | 3.8: requests for updates and for sequence numbers |
-//! | `outbox` | 3.1: what is collected before it is sent |
-//! | `announce` | 3.1, 3.4 and 3.7.1: what is sent |
+//! | `outbox` | 3.1: TLVs collected before they are sent |
+//! | `announce` | 3.1, 3.4 and 3.7.1: messages sent |
 //! | `acquire` | 3.3, 3.4: messages about the link itself |
 //! | `forward` | data packets |
 //!
@@ -22,11 +22,11 @@
 //! - A request for a sequence number goes to all neighbours when the last route is lost, and to the neighbour in
 //!   question when its update is not feasible (3.8.2.1, 3.8.2.2).
 //! - Retractions and changes of the router-id are sent twice, not acknowledged (3.7.2).
-//! - A triggered update tells a metric that has changed by as much as a link costs that loses nothing (3.7.2).
+//! - A metric that has changed by the cost of a perfect link triggers an update (3.7.2).
 //! - A request for everything is answered to all neighbours, so that one answer serves several (3.8.1.1).
-//! - A link layer that gives a packet up changes no route: Hellos alone measure links, as with babeld.
+//! - A packet given up by the link layer changes no route: Hellos alone measure links, as with babeld.
 //!
-//! # What is left out
+//! # Left out
 //! Several interfaces, thus split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped; Hellos to
 //! single neighbours, which are understood; requests for acknowledgements, which are answered; RFC 8967 and 8968
 //! (security), RFC 9079 (source-specific routes), RFC 9616 (delays as costs). Numbers are not kept over a restart.

@@ -1,5 +1,5 @@
-//! Pending messages (RFC 8966 section 3.1): it is collected for a short random time, so that one packet says much,
-//! and put into words when it leaves, so that it says what is true then.
+//! Pending messages (RFC 8966 section 3.1): they are collected for a short random time to share a packet, and written
+//! when it leaves, so that their content is current.
 
 use crate::wire::BabelTlv;
 use crate::wire::Prefix;

@@ -1,4 +1,4 @@
-//! The route table (RFC 8966 section 3.2.6) and what of it is in use.
+//! The route table (RFC 8966 section 3.2.6) and its selected routes.
 
 use super::config::hold;
 use crate::wire::Prefix;

@@ -1,14 +1,14 @@
-//! Ad hoc TCP (Cho, Sirisena, Pawlikowski 2004): a receiver that tells its sender how much the path can hold, and a
+//! Ad hoc TCP (Cho, Sirisena, Pawlikowski 2004): a receiver that tells its sender the capacity of the path, and a
 //! sender that waits and probes where others time out. docs/adhoc-tcp.md has the formulas, the states and the open
 //! points.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`clock`](Clock) | forward delays from timestamps, with clocks that are synchronised or differ |
 //! | [`rater`](Rater) | throughput of a hop and its two bounds (equations 1 to 3) |
-//! | [`delimiter`](Delimiter) | the window that the path can hold (equation 4) |
+//! | [`delimiter`](Delimiter) | the window by the capacity of the path (equation 4) |
 //! | [`freezer`](Freezer) | the delay beyond which the sender is stopped (equation 5) |
-//! | [`receiver`](Receiver) | the three together: what a receiver advertises |
+//! | [`receiver`](Receiver) | the three together: the advertised window |
 //! | [`freeze`](Freeze) | the frozen state of the sender and its probes |
 //!
 //! `tcp/sender/freezing.rs` connects that state to the sender (figures 6 and 7).

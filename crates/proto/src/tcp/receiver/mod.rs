@@ -1,7 +1,7 @@
-//! The receiving half of a connection: what has arrived, what is said about it, and when.
+//! The receiving half of a connection: received data, and acknowledgements with their timing.
 //!
-//! `space` is the sequence space: reassembly, the window, SACK blocks. [`ReceiverPolicy`] says when to acknowledge and
-//! how much to offer.
+//! `space` is the sequence space: reassembly, the window, SACK blocks. [`ReceiverPolicy`] decides when to acknowledge
+//! and how much to offer.
 
 mod space;
 

@@ -1,4 +1,4 @@
-//! Acknowledgements: one way for all recovery strategies, which say what each meant.
+//! Acknowledgements: one path for all recovery strategies, which evaluate them.
 
 use super::Sender;
 use super::recovery::{Arrived, Heard, Reaction};

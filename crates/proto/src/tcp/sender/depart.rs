@@ -1,4 +1,4 @@
-//! How a segment leaves: its header, and what is noted about it.
+//! Departure of a segment: its header, and its entry in the sender's lists.
 
 use super::Sender;
 use crate::tcp::context::Context;

@@ -1,15 +1,15 @@
-//! The sending half of a connection: what is under way, what is known of it, and what leaves next.
+//! The sending half of a connection: data in flight, its state, and the next segment.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `space` | the send sequence space and the list of segments in flight |
-//! | `ack` | what an acknowledgement meant, and what follows from it |
+//! | `ack` | acknowledgements and their effects |
 //! | [`recovery`] | the strategies that find and repair losses: Reno and NewReno, SACK, RACK-TLP, Vegas's fine clock |
-//! | `loss`, `undo` | how a loss cuts the window; the retransmission timer; a time-out that was not needed (RFC 3522) |
+//! | `loss`, `undo` | window cuts by losses; the retransmission timer; spurious timeouts (RFC 3522) |
 //! | `probes` | RACK-TLP's timer: the reordering window and the tail probe |
 //! | `control` | congestion control with its window; `stack_pacing`: the interval that Linux's stack takes |
-//! | `output`, `depart` | which segment goes next; how it leaves |
-//! | [`pacer`](Pacer), `queue`, `release` | when it leaves, if congestion control asks for an interval |
+//! | `output`, `depart` | choice of the next segment; its departure |
+//! | [`pacer`](Pacer), `queue`, `release` | its release, if congestion control asks for an interval |
 //! | `freezing` | ad hoc TCP's frozen state |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 

@@ -1,5 +1,5 @@
-//! Connects pacing to the sender: what passes the [`Pacer`](super::Pacer), what goes through the queue of the authors'
-//! agent, and what the timer releases.
+//! Connects pacing to the sender: segments that pass the [`Pacer`](super::Pacer), the queue of the authors' agent, and
+//! releases by the timer.
 //!
 //! Segments that a time-out puts back wait for their slots like new ones; TCP's own retransmissions, which are the
 //! first segment after a time-out and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first

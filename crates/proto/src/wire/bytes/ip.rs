@@ -1,4 +1,4 @@
-//! The headers of IPv4 and IPv6 (RFC 8200) up to what they carry, as one.
+//! The headers of IPv4 and IPv6 (RFC 8200) up to the payload, as one.
 
 use super::ipv4::{self, Ipv4Head};
 use super::words::{TCP, UDP, be16};

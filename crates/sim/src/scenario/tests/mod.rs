@@ -1,4 +1,4 @@
-//! Tests of scenarios: what is refused and how, what is filled in, and that writing and reading agree.
+//! Tests of scenarios: refusals and their messages, defaults, and the round trip of writing and reading.
 
 mod bad_input;
 mod c3tcp;

@@ -1,4 +1,4 @@
-//! `meta.json`: what was run and what of it is recorded.
+//! `meta.json`: the run, and the recorded part of it.
 
 use super::super::tables::{ColumnAbout, Tables};
 use super::flows::FlowAbout;

@@ -1,4 +1,4 @@
-//! The ends of flows in a trace: what each segment says, counted from the SYN, and what the sockets know.
+//! The ends of flows in a trace: the fields of segments, counted from the SYN, and the state of sockets.
 
 use super::super::tables::Tcp;
 use fourhop_proto::node::{Endpoint, Note, OwnEnd, PacketKind};

@@ -1,5 +1,5 @@
-//! The state of loss recovery, and the recovery strategies, which decide what an acknowledgement means for it. Each
-//! strategy is a type that decides; the sender acts on its answer.
+//! The state of loss recovery, and the recovery strategies. Each strategy is a type that evaluates acknowledgements;
+//! the sender acts on its answer.
 //!
 //! ```text
 //!   hear (reports) ──► on_new_ack ──► Verdict ──┐
@@ -10,9 +10,9 @@
 //! |---|---|
 //! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
-//! | `rack`, `flight`, `delivery` | what arrived later proves a loss (RFC 8985); the segments in flight; samples of the delivery rate |
+//! | `rack`, `flight`, `delivery` | a later arrival proves a loss (RFC 8985); the segments in flight; samples of the delivery rate |
 //! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
-//! | `state` | what they share, and the answers they give |
+//! | `state` | shared state, and the answers |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
 //! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.

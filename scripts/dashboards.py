@@ -45,7 +45,7 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
                 {f"{G}waiting": "packets", f"{G}flows": "flows", f"{G}throttled_flows": "throttled {{node}}"},
             ),
             (
-                "Not paced, and why",
+                "Not paced, by reason",
                 "pps",
                 {
                     rate(f"{G}{name}_total"): words
@@ -71,12 +71,12 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
         [
             ("Routes and neighbours", "none", {f"{A}routes": "valid routes", f"{A}neighbours": "neighbours"}),
             ("Signal of neighbours", "dBm", {f"{A}signal_dbm": "{{neighbour}}"}),
-            ("What AODV does", "ops", {rate(f"{A}events_total"): "{{event}}"}),
-            ("Messages refused, and why", "ops", {rate(f"{A}refused_total"): "{{reason}}"}),
-            ("Packets lost for want of a route", "pps", {rate(f"{A}lost_total"): "{{reason}}"}),
-            ("What the daemon does for the kernel", "ops", {rate(f"{A}daemon_total"): "{{event}}"}),
+            ("AODV events", "ops", {rate(f"{A}events_total"): "{{event}}"}),
+            ("Messages refused, by reason", "ops", {rate(f"{A}refused_total"): "{{reason}}"}),
+            ("Packets lost without a route", "pps", {rate(f"{A}lost_total"): "{{reason}}"}),
+            ("Changes for the kernel", "ops", {rate(f"{A}daemon_total"): "{{event}}"}),
             ("Processor", "percentunit", {rate(f"{A}processor_seconds_total"): "of one core"}),
-            ("Time since its start", "s", {f"{A}uptime_seconds": "uptime"}),
+            ("Uptime", "s", {f"{A}uptime_seconds": "uptime"}),
         ],
     ),
     "cc": (
@@ -89,7 +89,7 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
             ("Smoothed delay over the hops", "s", {f"{C}delay_seconds": CONNECTION}),
             ("Variation of round trips", "none", {f"{C}variation": CONNECTION}),
             ("Hops", "none", {f"{C}hops": CONNECTION}),
-            ("Sent again", "pps", {rate(f"{C}retransmissions_total"): CONNECTION}),
+            ("Retransmissions", "pps", {rate(f"{C}retransmissions_total"): CONNECTION}),
         ],
     ),
     "emulate": (
@@ -100,14 +100,14 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
                 "pps",
                 {rate(f"{E}packets_taken_total"): "sent", rate(f"{E}packets_delivered_total"): "delivered"},
             ),
-            ("Packets lost, and why", "pps", {rate(f"{E}packets_lost_total"): "{{layer}} {{reason}}"}),
+            ("Packets lost, by reason", "pps", {rate(f"{E}packets_lost_total"): "{{layer}} {{reason}}"}),
             (
                 "Goodput of flows, with headers",
                 "bps",
                 {rate(f"{E}flow_bytes_total", " * 8"): "{{src}} {{dst}} {{dst_port}}"},
             ),
             ("Frames on the air", "pps", {rate(f"{E}frames_total"): "frames"}),
-            ("How late packets were delivered", "s", {f"{E}lateness_seconds": "quantile {{quantile}}"}),
+            ("Lateness of deliveries", "s", {f"{E}lateness_seconds": "quantile {{quantile}}"}),
             ("Events of the simulated network", "ops", {rate(f"{E}events_total"): "events"}),
         ],
     ),

@@ -178,6 +178,7 @@ bench: build ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
 docs: build ## write the generated pages
 	$(BIN)/fourhop schema --reference > docs/scenario.md
 	$(BIN)/python scripts/licences.py > LICENSE-DEPENDENCIES
+	$(BIN)/python packaging/sbom.py > packaging/fourhop.cdx.json
 	$(BIN)/python scripts/result_columns.py
 	$(BIN)/python scripts/manual.py
 	$(BIN)/python scripts/dashboards.py
@@ -252,6 +253,7 @@ dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; 
 	  exit 1
 	fi
 	test -s target/unpacked/*.dist-info/licenses/LICENSE-DEPENDENCIES
+	cmp packaging/fourhop.cdx.json target/unpacked/*.dist-info/sboms/fourhop.cdx.json
 	auditwheel show dist/*.whl | tee dist/audit.txt
 	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds another platform than $(PLATFORM)" >&2; exit 1; }
 	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)

@@ -186,7 +186,7 @@ class Contents:
 
 
 def documents(package: Package, contents: Contents, stage: Path, release: str) -> None:
-    """Changelog, copyright, licences and manual pages."""
+    """Changelog, copyright, licences, bill of materials and manual pages."""
     folder = f"/usr/share/doc/{package.name}"
     stamp = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
     log = (
@@ -206,6 +206,8 @@ def documents(package: Package, contents: Contents, stage: Path, release: str) -
     contents.add(stage / "copyright", f"{folder}/copyright")
     licences = packed((ROOT / "LICENSE-DEPENDENCIES").read_bytes(), stage / "LICENSE-DEPENDENCIES.gz")
     contents.add(licences, f"{folder}/LICENSE-DEPENDENCIES.gz")
+    materials = packed((PACKAGING / "fourhop.cdx.json").read_bytes(), stage / "fourhop.cdx.json.gz")
+    contents.add(materials, f"{folder}/fourhop.cdx.json.gz")
     for page in sorted(PACKAGING.glob("*.[18]")):
         if page.stem in {*package.programs, package.name}:
             section = page.suffix[1:]

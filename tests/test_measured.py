@@ -127,7 +127,7 @@ def test_only_full_records_are_kept(tmp_path: Path) -> None:
     profile = {
         "outcomes": [outcome],
         "causes": [],
-        "sweeps": [{"name": "chain", "runs": 4, "wall_s": 1.26}],
+        "sweeps": [{"name": "chain", "runs": 4, "most": 8, "wall_s": 1.26}],
     }
     for figure, quick in (("f1", False), ("f2", True)):
         record = {"paper": "p", "figure": figure, "quick": quick, "commit": "abc", "profiles": {"ns2": profile}}
@@ -135,7 +135,8 @@ def test_only_full_records_are_kept(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(record), encoding="utf-8")
     (kept,) = measured.extract(tmp_path).values()
-    assert kept["profiles"]["ns2"]["cost_s"] == {"chain": 1.3}
+    assert kept["profiles"]["ns2"]["cost_s"] == {"chain": 2.5}, "what all eight runs would take"
+    assert (kept["profiles"]["ns2"]["runs"], kept["profiles"]["ns2"]["most"]) == (4, 8)
     assert kept["profiles"]["ns2"]["checks"]["gain"]["value"] == 1.123
 
 

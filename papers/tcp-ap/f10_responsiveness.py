@@ -4,6 +4,7 @@ According to the paper, TCP-AP shares the bandwidth when the second flow starts 
 ended, while NewReno, with and without a window limit, leaves the second flow in long time-outs.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from fourhop import Scenario, Sweep
@@ -219,7 +220,7 @@ def needs_long_time_outs(data: Data) -> Claim:
 def _started(shares: Sample) -> Sample:
     """Without the runs in which the flow got next to nothing."""
     kept = [(share, unit) for share, unit in zip(shares.values, shares.units, strict=True) if share > 0.02]
-    return Sample(tuple(share for share, _ in kept), tuple(unit for _, unit in kept))
+    return replace(shares, values=tuple(share for share, _ in kept), units=tuple(unit for _, unit in kept))
 
 
 @study.check(

@@ -6,6 +6,7 @@ total goodput. This study has ten.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from fourhop import Sweep
 from fourhop.study import STEADY, Chart, Claim, Data, Profile, Run, Sample, Study, combine, groups, table_by
@@ -121,7 +122,7 @@ def _starving_among(lengths: range) -> Callable[[Run], float]:
 def _known(sample: Sample) -> Sample:
     """Without the networks that have no such flow."""
     kept = [(value, unit) for value, unit in zip(sample.values, sample.units, strict=True) if not math.isnan(value)]
-    return Sample(tuple(value for value, _ in kept), tuple(unit for _, unit in kept), sample.unit)
+    return replace(sample, values=tuple(value for value, _ in kept), units=tuple(unit for _, unit in kept))
 
 
 @study.cause(

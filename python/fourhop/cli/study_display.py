@@ -19,7 +19,7 @@ class StudyDisplay(Bar):
         """`runs` and `cost_s` are those of all sweeps together: processor time measured before, or a guess."""
         super().__init__()
         self._total, self._total_s = runs, max(cost_s, 1e-9)
-        self._before, self._before_s = 0, 0.0
+        self._done: dict[str, tuple[int, float]] = {}
         self._runs, self._cost_s = 0, 0.0
         self._title = ""
         self._fresh = True
@@ -27,7 +27,7 @@ class StudyDisplay(Bar):
         self._reused_s = 0.0
 
     def begin(self, title: str, runs: int, cost_s: float) -> None:
-        """The next reports are about this sweep."""
+        """The next reports are about so much of this sweep, what it has done before included."""
         self._title, self._runs, self._cost_s = title, runs, cost_s
         self._fresh = True
 
@@ -36,8 +36,10 @@ class StudyDisplay(Bar):
         if self._fresh:
             # Stored runs say nothing about the speed of the rest.
             self._fresh = False
-            self._reused_s += self._cost_s * min(1.0, report.reused / max(1, self._runs))
-        share = min(1.0, (self._before_s + report.fraction * self._cost_s) / self._total_s)
+            before_s = self._done.get(self._title, (0, 0.0))[1]
+            self._reused_s += max(0.0, self._cost_s * min(1.0, report.reused / max(1, self._runs)) - before_s)
+        others_s = sum(cost_s for title, (_, cost_s) in self._done.items() if title != self._title)
+        share = min(1.0, (others_s + report.fraction * self._cost_s) / self._total_s)
         computed = share - self._reused_s / self._total_s
         elapsed = time.monotonic() - self._started
         left = clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
@@ -45,8 +47,14 @@ class StudyDisplay(Bar):
         self.show(share, of, left)
 
     def end(self) -> None:
-        """The sweep is done."""
-        self._before += self._runs
-        self._before_s += self._cost_s
+        """So much of the sweep is done."""
+        self._done[self._title] = self._runs, self._cost_s
         if not self.on_terminal:
-            print(f"{self._title}: done, {self._before} of {self._total} runs", file=sys.stderr, flush=True)
+            runs = sum(each for each, _ in self._done.values())
+            print(f"{self._title}: done, {runs} of {self._total} runs", file=sys.stderr, flush=True)
+
+    def finish(self, title: str, runs: int, cost_s: float) -> None:
+        """A sweep of so many runs needs no more than it has: the others are no work that is left."""
+        done, done_s = self._done.get(title, (0, 0.0))
+        self._total += done - runs
+        self._total_s += done_s - cost_s

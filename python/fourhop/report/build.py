@@ -24,6 +24,7 @@ from fourhop.study import draw
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import describe
 from fourhop.study.execute import FIGURES, write
+from fourhop.study.looks import LOOKS
 
 PAGE = "index.html"
 
@@ -163,7 +164,8 @@ def _notes(outcome: Record, causes: list[Record]) -> list[str]:
         shown.append(f"We think: {outcome['why']}")
     elif _unexplained(outcome):
         shown.append("The cause is unknown.")
-    return list(filter(None, (outcome["reason"] or asked, *shown, outcome.get("method", ""))))
+    look = f"decided at look {outcome['look']} of {len(LOOKS)}" if outcome.get("look", len(LOOKS)) < len(LOOKS) else ""
+    return list(filter(None, (outcome["reason"] or asked, *shown, outcome.get("method", ""), look)))
 
 
 def _unexplained(outcome: Record) -> bool:

@@ -14,6 +14,8 @@
 | `flows` | what a run says of its flows together: fairness, starvation |
 | `variants` | a scenario with other transports and keys |
 | `find` | studies found in the folder of the papers |
+| `looks` | when a study may stop, and how sure it has to be |
+| `course` | a study in one profile, look after look |
 | `execute` | running a study and writing down what came of it |
 """
 

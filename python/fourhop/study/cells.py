@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import stats
 from fourhop.errors import FourhopError
+from fourhop.stats import CONFIDENCE
 from fourhop.study.estimate import Estimate, Sample, share
 
 if TYPE_CHECKING:
@@ -59,14 +60,24 @@ class Cell:
 class Cells:
     """The cells of a sweep, or those of them that were chosen."""
 
-    def __init__(self, cells: Sequence[Cell], result: SweepResult, name: str = "sweep") -> None:
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        result: SweepResult,
+        name: str = "sweep",
+        confidence: float = CONFIDENCE,
+        used: set[int] | None = None,
+    ) -> None:
         self._cells = tuple(cells)
         self._result = result
         self._name = name
+        self._confidence = confidence
+        self.used: set[int] = set() if used is None else used
+        """The points whose runs were asked for, here or of a part of these cells."""
 
     @classmethod
-    def of(cls, result: SweepResult, name: str = "sweep") -> Cells:
-        """Every cell of a sweep that ran."""
+    def of(cls, result: SweepResult, name: str = "sweep", confidence: float = CONFIDENCE) -> Cells:
+        """Every cell of a sweep that ran; intervals of what it measured have this level."""
         runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
         for row in result.flows.iter_rows(named=True):
             runs.setdefault(row["point"], {}).setdefault(row["seed"], {})[row["flow"]] = {**row, "batches": []}
@@ -86,7 +97,7 @@ class Cells:
             )
             for point in result.sweep.points
         ]
-        return cls(cells, result, name)
+        return cls(cells, result, name, confidence)
 
     def __len__(self) -> int:
         """How many cells."""
@@ -95,7 +106,7 @@ class Cells:
     def __iter__(self) -> Iterator[Cells]:
         """Each cell alone."""
         for cell in self._cells:
-            yield Cells([cell], self._result, self._name)
+            yield self._part([cell])
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -110,7 +121,7 @@ class Cells:
     @property
     def runs(self) -> list[Run]:
         """The runs of all cells."""
-        return [run for cell in self._cells for run in cell.runs]
+        return [run for cell in self._opened() for run in cell.runs]
 
     def values(self, key: str) -> list[Any]:
         """The values of a varied key, in the order of the sweep."""
@@ -129,12 +140,12 @@ class Cells:
             allowed = "; ".join(f"{key}: {', '.join(map(str, self.values(key)))}" for key in wanted)
             found = ", ".join(f"{key}={value!r}" for key, value in keys.items())
             raise FourhopError(f"sweep {self._name}: found no point with {found}, allowed: {allowed}")
-        return Cells(chosen, self._result, self._name)
+        return self._part(chosen)
 
     def among(self, key: str, values: Sequence[object]) -> Cells:
         """The cells with one of these values of a key; raises `FourhopError` for a value that the key does not have."""
         chosen = [cell for value in values for cell in self.where(**{key: value})._cells]
-        return Cells([cell for cell in self._cells if cell in chosen], self._result, self._name)
+        return self._part([cell for cell in self._cells if cell in chosen])
 
     def by(self, key: str) -> dict[Any, Cells]:
         """The cells for each value of a key."""
@@ -160,8 +171,8 @@ class Cells:
             batches = _batches(cell.runs[0], names)
             if len(batches) > 1:
                 each = tuple(1e-3 * math.fsum(batch) for batch in batches)
-                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0])
-        return Sample(tuple(values), self._seeds(cell), KBPS, "replications" if len(values) > 1 else "none")
+                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0], self._confidence)
+        return self._sample(values, cell, KBPS)
 
     def throughput(self, flow: str | None = None, **keys: object) -> Sample:
         """Throughput (repeated bytes included) in kbit/s of one flow, or of all together; one value a run."""
@@ -176,20 +187,20 @@ class Cells:
         cell = self._one(keys)
         if len(cell.runs) != 1:
             indices = [math.nan if run.columns["jain"] is None else run.columns["jain"] for run in cell.runs]
-            return Sample(tuple(indices), self._seeds(cell))
+            return Sample(tuple(indices), self._seeds(cell), confidence=self._confidence)
         run = cell.runs[0]
         means = [flow["goodput_bps"] for flow in run.flows.values()]
         batches = _batches(run)
         index = stats.jain(means)
         if index is None or len(batches) < 2:
-            return Sample((math.nan if index is None else index,), self._seeds(cell), method="none")
+            return self._sample((math.nan if index is None else index,), cell)
         total, squares, n = math.fsum(means), math.fsum(x * x for x in means), len(means)
         gradient = [2.0 * total / (n * squares) - 2.0 * total**2 * x / (n * squares**2) for x in means]
         usual = [math.fsum(column) / len(batches) for column in zip(*batches, strict=True)]
         around = tuple(
             index + math.fsum(g * (x - m) for g, x, m in zip(gradient, batch, usual, strict=True)) for batch in batches
         )
-        return Sample(around, self._units(cell, len(batches)), "", "batch means", index)
+        return Sample(around, self._units(cell, len(batches)), "", "batch means", index, self._confidence)
 
     def share(self, flow: str, **keys: object) -> Estimate:
         """Share of one flow in the goodput of all, 0 to 1."""
@@ -227,18 +238,17 @@ class Cells:
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
         """Any number that a function finds in a run: one value per run."""
         cell = self._one(keys)
-        values = tuple(of(run) for run in cell.runs)
-        return Sample(values, self._seeds(cell), unit, "replications" if len(values) > 1 else "none")
+        return self._sample([of(run) for run in cell.runs], cell, unit)
 
     def series(self, **keys: object) -> pl.DataFrame:
         """The time series of the chosen cells' runs: one row per (point, seed, time, flow)."""
         chosen = self.where(**keys) if keys else self
-        return self._result.scan("series", [cell.index for cell in chosen._cells]).collect()
+        return self._result.scan("series", [cell.index for cell in chosen._opened()]).collect()
 
     def queues(self, **keys: object) -> pl.DataFrame:
         """The interface queues of the chosen cells' runs over time: one row per (point, seed, time, node)."""
         chosen = self.where(**keys) if keys else self
-        return self._result.scan("queues", [cell.index for cell in chosen._cells]).collect()
+        return self._result.scan("queues", [cell.index for cell in chosen._opened()]).collect()
 
     def queue(self, node: int, since: float, until: float, of: Callable[[pl.Expr], pl.Expr], **keys: object) -> Sample:
         """`of` applied to a node's queue, in packets, at the samples after `since` up to `until`, in s."""
@@ -290,7 +300,20 @@ class Cells:
             raise FourhopError(
                 f"sweep {self._name}: found {len(chosen)} points, allowed: one; say also {', '.join(open_)}"
             )
-        return chosen[0]
+        return self._part(chosen)._opened()[0]
+
+    def _opened(self) -> tuple[Cell, ...]:
+        """The cells, whose runs are used from now on."""
+        self.used.update(cell.index for cell in self._cells)
+        return self._cells
+
+    def _part(self, cells: Sequence[Cell]) -> Cells:
+        return Cells(cells, self._result, self._name, self._confidence, self.used)
+
+    def _sample(self, values: Sequence[float], cell: Cell, unit: str = "") -> Sample:
+        """One value a run of a cell."""
+        method: stats.Method = "replications" if len(values) > 1 else "none"
+        return Sample(tuple(values), self._seeds(cell), unit, method, confidence=self._confidence)
 
     def _seeds(self, cell: Cell) -> tuple[int, ...]:
         return tuple(run.seed for run in cell.runs)

@@ -58,6 +58,9 @@ class Claim:
     beyond: float = -math.inf
     """How far the value violates its bound, as a share of the bound where that is not 0; negative if it meets the
     bound."""
+    firm: bool = False
+    """Whether a look before the last may decide it: its interval was made for looks and has a width. A claim without
+    such an interval says nothing of later runs, and equal values may be followed by others."""
     weaker: tuple[Claim, ...] = ()
     """Weaker forms; any of them makes it `partly`."""
 
@@ -78,6 +81,18 @@ def judge(claim: Claim) -> Verdict:
     if claim.holds:
         return "reproduced"
     return "partly" if any(weaker.holds for weaker in claim.weaker) else "not reproduced"
+
+
+def settled(claim: Claim) -> bool:
+    """Whether the verdict is the same whatever further runs bring, as sure as the intervals are."""
+    if claim.holds is None or not claim.firm:
+        return False
+    weaker = claim.weaker
+    return (
+        claim.holds
+        or any(each.holds and each.firm for each in weaker)
+        or all(each.holds is False and each.firm for each in weaker)
+    )
 
 
 def reason(claim: Claim) -> str | None:
@@ -173,6 +188,7 @@ def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
         estimate.unit,
         estimate.method,
         max(_beyond(low - estimate.value, low), _beyond(estimate.value - high, high)),
+        estimate.confidence is not None and bottom is not None and top is not None and bottom < top,
     )
 
 
@@ -209,6 +225,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     name, worst = max(claims.items(), key=lambda each: (not each[1].holds, each[1].beyond))
     place = "closest to its bound" if worst.holds else "farthest from its bound"
     method = next((claim.method for claim in claims.values()), "")
+    firm = {which: sum(claim.firm for claim in claims.values() if claim.holds is which) for which in (True, False)}
     return Claim(
         f"{words} {len(claims)}: {what}",
         holds,
@@ -216,6 +233,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         f"{held} of {len(claims)} hold, weakest {name}: {worst.brief or worst.measured}",
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
+        firm=firm[True] >= least or len(claims) - firm[False] < least,
     )
 
 

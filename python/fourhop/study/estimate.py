@@ -37,17 +37,20 @@ class Estimate:
     """How the interval was made, for readers."""
     gain: bool = False
     """Whether it is a ratio that reports show as a gain or a loss: 1.2 as +20 %."""
+    confidence: float | None = None
+    """Level of `low` and `high`, so that those of all looks at the runs are 95 % together (`looks`). `None` is 95 % by
+    itself, which decides nothing before the last look."""
 
     @property
     def low(self) -> float | None:
         """Lower end of the 95 % interval."""
-        bounds = self.bounds(CONFIDENCE)
+        bounds = self.bounds(self.confidence or CONFIDENCE)
         return None if bounds is None else bounds[0]
 
     @property
     def high(self) -> float | None:
         """Upper end of the 95 % interval."""
-        bounds = self.bounds(CONFIDENCE)
+        bounds = self.bounds(self.confidence or CONFIDENCE)
         return None if bounds is None else bounds[1]
 
     def __str__(self) -> str:
@@ -83,6 +86,8 @@ class Sample:
     method: Method = "replications"
     centre: float | None = None
     """The estimate where it is not the plain mean of the values: of a single run, what it measured as a whole."""
+    confidence: float | None = field(default=None, compare=False)
+    """Level of its intervals, as in an `Estimate`."""
 
     @property
     def mean(self) -> float:
@@ -94,7 +99,7 @@ class Sample:
     @property
     def interval(self) -> Interval:
         """Mean and half-width of the 95 % interval."""
-        spread = stats.student_interval(self.values, method=self.method)
+        spread = stats.student_interval(self.values, confidence=self.confidence or CONFIDENCE, method=self.method)
         return Interval(self.mean, spread.half_width, spread.n, spread.method)
 
     @property
@@ -117,6 +122,25 @@ def paired(samples: Sequence[Sample]) -> bool:
     return all(sample.units == first.units and sample.method == first.method for sample in samples)
 
 
+def common(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples over the runs of the shortest, if all have those: some points of a study may have more runs.
+
+    >>> few, many = Sample((1.0, 2.0), (1, 2)), Sample((3.0, 4.0, 9.0), (1, 2, 3))
+    >>> [sample.values for sample in common([few, many])]
+    [(1.0, 2.0), (3.0, 4.0)]
+    """
+    fewest = min((sample.units for sample in samples), key=len)
+    if any(sample.units[: len(fewest)] != fewest or sample.method != samples[0].method for sample in samples):
+        return list(samples)
+    return [replace(sample, units=fewest, values=sample.values[: len(fewest)]) for sample in samples]
+
+
+def _level(made_of: Sequence[Sample] | Sequence[Estimate]) -> float | None:
+    """The level of what is made of several: the highest, `None` if one has none."""
+    known = [each.confidence for each in made_of if each.confidence is not None]
+    return max(known) if len(known) == len(made_of) else None
+
+
 def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> Estimate:
     """A weighted sum of means: a difference has the weights 1 and -1."""
     value = math.fsum(weight * sample.mean for weight, sample in terms)
@@ -131,13 +155,14 @@ def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> E
         def bounds(confidence: float) -> Bounds:
             return _around(value, stats.student_interval(each, confidence=confidence).half_width)
 
-        return Estimate(value, bounds, unit, _method(samples, "paired" if len(samples) > 1 else ""))
+        how = _method(samples, "paired" if len(samples) > 1 else "")
+        return Estimate(value, bounds, unit, how, confidence=_level(samples))
     spreads = [(weight**2 * _variance(sample), len(sample.values) - 1) for weight, sample in terms]
 
     def welch(confidence: float) -> Bounds:
         return _around(value, _welch(spreads, confidence))
 
-    return Estimate(value, welch, unit, _method(samples, "Welch"))
+    return Estimate(value, welch, unit, _method(samples, "Welch"), confidence=_level(samples))
 
 
 def ratio(over: Sample, under: Sample) -> Estimate:
@@ -165,27 +190,30 @@ def ratio(over: Sample, under: Sample) -> Estimate:
         middle = value - (g * v12 / v22 if v22 > 0.0 else 0.0)
         return (middle - half) / (1.0 - g), (middle + half) / (1.0 - g)
 
-    return Estimate(value, bounds, "", _method([over, under], "Fieller, paired" if together else "Fieller"))
+    how = _method([over, under], "Fieller, paired" if together else "Fieller")
+    return Estimate(value, bounds, "", how, confidence=_level([over, under]))
 
 
 def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sample:
-    """`of` applied to the values of several samples in each run; all are measured on the same runs.
+    """`of` applied to the values of several samples in each run that all of them have.
 
     >>> one, other = Sample((1.0, 2.0), (1, 2), "kbit/s"), Sample((3.0, 2.0), (1, 2), "kbit/s")
     >>> run_by_run(lambda x, y: x / (x + y), one, other).values
     (0.25, 0.5)
     """
-    values = tuple(of(*row) for row in zip(*(sample.values for sample in samples), strict=True))
-    return Sample(values, samples[0].units, unit, samples[0].method)
+    shared = common(samples)
+    values = tuple(of(*row) for row in zip(*(sample.values for sample in shared), strict=True))
+    return Sample(values, shared[0].units, unit, shared[0].method, confidence=_level(samples))
 
 
 def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
-    """The share of `part` in the sum of `whole`, all measured on the same runs."""
+    """The share of `part` in the sum of `whole`, in the runs that all of them have."""
+    part, *whole = common([part, *whole])
     if not paired([part, *whole]):
         raise ValueError("a share needs samples of the same runs")
     values = tuple(math.fsum(row) for row in zip(*(sample.values for sample in whole), strict=True))
     centre = math.fsum(sample.mean for sample in whole)
-    return ratio(part, Sample(values, part.units, part.unit, part.method, centre))
+    return ratio(part, Sample(values, part.units, part.unit, part.method, centre, _level(whole)))
 
 
 def growth(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
@@ -229,7 +257,8 @@ def _extreme(estimates: Sequence[Estimate], pick: Callable[..., float], word: st
 
     method = f"{word} of {len(estimates)}, simultaneous"
     first = estimates[0]
-    return Estimate(value, bounds, first.unit, "; ".join(filter(None, (first.method, method))), first.gain)
+    how = "; ".join(filter(None, (first.method, method)))
+    return Estimate(value, bounds, first.unit, how, first.gain, _level(estimates))
 
 
 def number(value: float) -> str:

@@ -10,7 +10,7 @@ import json
 import math
 import subprocess
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,11 @@ class Job:
     sweep: Sweep
 
     @property
+    def most(self) -> int:
+        """Most runs of a point."""
+        return self.sweep.wanted
+
+    @property
     def runs(self) -> int:
         """How many runs it is; with a precision target the least number."""
         return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
@@ -78,26 +83,47 @@ def jobs(found: Found, *, quick: bool) -> list[Job]:
 def run(
     job: Job,
     out: Path,
+    runs: Sequence[int] | None = None,
     *,
     runs_at_a_time: int | None = None,
     client: distributed.Client | str | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
 ) -> SweepResult:
-    """Run one sweep; runs that are there are not run again."""
-    from fourhop.sweeps.execute import sweep
+    """Run one sweep, or of each point the first `runs`; runs that are there are not run again."""
+    from fourhop.sweeps.execute import carry_out, warn
 
-    return sweep(job.sweep, out=out / STORE, jobs=runs_at_a_time, client=client, progress=progress)
+    result = carry_out(job.sweep, runs, out=out / STORE, jobs=runs_at_a_time, client=client, progress=progress)
+    if result.computed:
+        warn(result.flows_without_path())
+    return result
 
 
-def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out: Path, *, quick: bool) -> Record:
-    """Draw and check a study whose sweeps ran, write tables and record, and return the record."""
+Outcomes = Mapping[Check | Cause, Record]
+"""The verdicts on checks and causes."""
+
+
+def record(
+    found: Found,
+    results: Mapping[tuple[Profile, str], SweepResult],
+    out: Path,
+    *,
+    quick: bool,
+    decided: Mapping[Profile, Outcomes] | None = None,
+) -> Record:
+    """Draw and check a study whose sweeps ran, write tables and record, and return the record.
+
+    A check that was `decided` at a look at the runs stays so; any other is compared with all that ran. Charts show all
+    that ran, each point with the 95 % interval of its own runs.
+    """
     study = found.study
     profiles: dict[str, Any] = {}
     for profile in study.profiles:
         mine = {name: result for (which, name), result in results.items() if which == profile}
         data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
-        causes = {name: outcome(cause, data, quick=quick) for name, cause in study.causes.items()}
-        outcomes = [judged(check, data, causes, quick=quick) for check in study.checks.values()]
+        known = (decided or {}).get(profile, {})
+        of = {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
+        causes = {name: of[cause] for name, cause in study.causes.items()}
+        outcomes = [judged(check, of[check], profile, causes) for check in study.checks.values()]
         charts = [_chart(name, draw, caption, data, mine, found) for name, (caption, draw) in study.charts.items()]
         place = out / DATA / found.paper / found.figure
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
@@ -129,35 +155,44 @@ def record(found: Found, results: Mapping[tuple[Profile, str], SweepResult], out
     return made
 
 
-def judged(check: Check, data: Data, causes: Mapping[str, dict[str, Any]], *, quick: bool = False) -> dict[str, Any]:
+def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, Record]) -> Record:
     """The outcome of a check, with measured causes, and our guess if it is not reproduced."""
-    found = outcome(check, data, quick=quick)
     explain = found["verdict"] in ("partly", "not reproduced")
-    shown = [
-        name for name in check.because.get(data.profile, ()) if explain and causes[name]["verdict"] == "reproduced"
-    ]
+    shown = [name for name in check.because.get(profile, ()) if explain and causes[name]["verdict"] == "reproduced"]
     return {
         **found,
         **{name: getattr(check, name) for name in ("paper", "assumed", "main")},
         "because": shown,
-        "why": _thought(check, data.profile) if explain and not shown else "",
+        "why": _thought(check, profile) if explain and not shown else "",
     }
 
 
-def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> dict[str, Any]:
-    """Hold one check, or one cause, against what was measured."""
-    base = {"name": check.name, "statement": check.statement}
+def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str:
+    """The claim of a check or a cause about the measurements; of `few` runs perhaps only why there is none."""
     try:
         claim = check.evaluate(data)
         if not isinstance(claim, Claim):
             raise FourhopError(f"found a {type(claim).__name__}, allowed: a claim, as above(...) makes it")
     except Exception as error:
-        # Of a smoke test a flow may well have delivered nothing; a real one has to be able to answer. A mistake in the
+        # Of few runs a flow may well have delivered nothing; a whole study has to be able to answer. A mistake in the
         # check is one in either.
-        if not quick or isinstance(error, TypeError | AttributeError | NameError):
+        if not few or isinstance(error, TypeError | AttributeError | NameError):
             what = type(check).__name__.lower()
             raise FourhopError(f"{what} {check.name}, profile {data.profile}: {_line(error)}") from error
-        unknown = {"measured": f"unknown: {_line(error)}", "brief": "unknown", "criterion": "", "reason": ""}
+        return _line(error)
+    return claim
+
+
+def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> Record:
+    """Hold one check, or one cause, against what was measured."""
+    return told(check, asked(check, data, few=quick), quick=quick)
+
+
+def told(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:
+    """The record of a check by its claim, or by why there is none."""
+    base = {"name": check.name, "statement": check.statement}
+    if isinstance(claim, str):
+        unknown = {"measured": f"unknown: {claim}", "brief": "unknown", "criterion": "", "reason": ""}
         return {**base, "verdict": "not judged", **unknown}
     verdict: Verdict = "not judged" if quick else judge(claim)
     return {
@@ -256,6 +291,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
         "name": name,
         "points": len(sweep.points),
         "runs": result.runs.height,
+        "most": len(sweep.points) * sweep.wanted,
         "reused": result.reused,
         "seeds": [seeds[0], seeds[-1]] if seeds else [],
         "wall_s": float(result.timing["wall_s"].sum()),

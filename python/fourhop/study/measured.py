@@ -1,6 +1,7 @@
 """Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
-The file has for each figure and profile what became of every check and cause, and the processor time of each sweep.
+For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is how
+many runs were used, `most` how many were allowed, `cost_s` the processor time in s that all runs of a sweep would take.
 The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will last.
 """
 
@@ -17,7 +18,7 @@ from fourhop.study.find import Found
 
 FILE = "measured.json"
 
-_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because")
+_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "look")
 
 
 def load(papers: Path) -> dict[str, Any]:
@@ -50,11 +51,17 @@ def _extract(record: Record) -> dict[str, Any]:
                 "checks": {it["name"]: brief(it) for it in each["outcomes"]},
                 "causes": {it["name"]: brief(it) for it in each["causes"]},
                 "runs": sum(sweep["runs"] for sweep in each["sweeps"]),
-                "cost_s": {sweep["name"]: round(sweep["wall_s"], 1) for sweep in each["sweeps"]},
+                "most": sum(sweep["most"] for sweep in each["sweeps"]),
+                "cost_s": {sweep["name"]: round(_whole_s(sweep), 1) for sweep in each["sweeps"]},
             }
             for profile, each in record["profiles"].items()
         },
     }
+
+
+def _whole_s(sweep: Record) -> float:
+    """Processor time of all runs of a sweep, by those that ran."""
+    return float(sweep["wall_s"] * sweep["most"] / max(1, sweep["runs"]))
 
 
 Costs = Mapping[tuple[str, str, str], float]

@@ -91,7 +91,7 @@ OUR_OWN = "nothing: this is our own question"
 """Used instead of the paper's words if no paper makes the statement."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Check:
     """A statement of a paper, and its comparison with the measurements."""
 
@@ -110,7 +110,7 @@ class Check:
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cause:
     """A reason why something is not as the paper says, and the experiment that shows it."""
 
@@ -138,6 +138,11 @@ class Study:
     charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
     checks: dict[str, Check] = field(default_factory=dict, init=False)
     causes: dict[str, Cause] = field(default_factory=dict, init=False)
+
+    @property
+    def questions(self) -> tuple[Check | Cause, ...]:
+        """All that is held against the measurements."""
+        return (*self.causes.values(), *self.checks.values())
 
     def sweep(self, make: F) -> F:
         """Register a sweep: a function of the profile, named as `data` will have it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,7 +112,27 @@ def sweep(
     else:
         base = None if description is None else Scenario.of(description)
         made = Sweep(base, over or {}, zipped or {}, **options)
+    result = carry_out(made, out=out, jobs=jobs, client=client, fresh=fresh, progress=progress)
+    if out is not None:
+        result.save(out)
+    warn(result.flows_without_path())
+    return result
+
+
+def carry_out(
+    made: Sweep,
+    runs: Sequence[int] | None = None,
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    client: distributed.Client | str | None = None,
+    fresh: bool = False,
+    progress: Callable[[SweepProgress], None] | None = None,
+) -> SweepResult:
+    """Run a sweep as `sweep` does, but write no tables; of each point only its first runs, if `runs` says how many."""
     jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else None
+    rules = [made.rule] * len(made.points) if runs is None else [made.rule.within(count) for count in runs]
+    wanted = None if made.target is not None else sum(rule.least for rule in rules)
 
     temporary = None
     if out is None:
@@ -121,7 +141,7 @@ def sweep(
     else:
         store = RunStore(Path(out))
     store.prepare()
-    plan = Plan([(point.scenario, made.rule) for point in made.points], made.first_seed)
+    plan = Plan([(each.scenario, rule) for each, rule in zip(made.points, rules, strict=True)], made.first_seed)
     kept = _Stored(store, fresh)
     loop = Loop(plan, kept)
     loop.reuse()
@@ -134,11 +154,11 @@ def sweep(
             from fourhop.sweeps.cluster import Cluster
 
             executor = Cluster(client, staging, jobs)
-        reports = _Reports(made, loop, kept, executor, progress)
+        reports = _Reports(len(made.points), wanted, loop, kept, executor, progress)
         try:
             loop.run(executor, reports.due)
         except KeyboardInterrupt:
-            raise SweepInterrupted(plan.done, _wanted(made), None if out is None else Path(out)) from None
+            raise SweepInterrupted(plan.done, wanted, None if out is None else Path(out)) from None
         finally:
             staging.remove()
     failed = loop.refuse_failures(
@@ -153,14 +173,10 @@ def sweep(
         )
         for point in range(len(made.points))
     )
-    result = SweepResult(made, store, per_point, kept.reused, loop.computed, temporary)
-    if out is not None:
-        result.save(out)
-    _warn(result.flows_without_path())
-    return result
+    return SweepResult(made, store, per_point, kept.reused, loop.computed, temporary)
 
 
-def _warn(lines: list[str]) -> None:
+def warn(lines: list[str]) -> None:
     """Warn of flows that cannot deliver anything; of many the first ones stand for all."""
     shown = lines if len(lines) <= _WARNINGS else [*lines[:_WARNINGS], f"{len(lines) - _WARNINGS} more like these"]
     for line in shown:
@@ -211,13 +227,15 @@ class _Reports:
 
     def __init__(
         self,
-        sweep: Sweep,
+        points: int,
+        wanted: int | None,
         loop: Loop,
         kept: _Stored,
         executor: Executor,
         progress: Callable[[SweepProgress], None] | None,
     ) -> None:
-        self._sweep = sweep
+        self._points = points
+        self._wanted = wanted
         self._loop = loop
         self._kept = kept
         self._executor = executor
@@ -231,7 +249,7 @@ class _Reports:
         if self._progress is None or (elapsed_s - self._reported_s < _REPORT_S and not plan.is_finished()):
             return
         self._reported_s = elapsed_s
-        wanted = _wanted(self._sweep)
+        wanted = self._wanted
         fraction = plan.fraction
         if wanted is not None:
             fraction = min(1.0, fraction + sum(share for _, share in self._executor.running) / wanted)
@@ -248,15 +266,10 @@ class _Reports:
                 wanted=wanted,
                 reused=self._kept.reused,
                 points_done=plan.points_done,
-                points=len(self._sweep.points),
+                points=self._points,
                 fraction=fraction,
                 simulated_s=loop.simulated_s,
                 elapsed_s=elapsed_s,
                 remaining_s=remaining_s,
             )
         )
-
-
-def _wanted(sweep: Sweep) -> int | None:
-    """Runs there will be; `None` where a precision target decides."""
-    return None if sweep.target is not None else len(sweep.points) * sweep.replications

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fourhop import stats
 from fourhop.rundata import RunData
@@ -54,6 +54,11 @@ class Rule:
     """The values of a run that the precision refers to; the one with the widest interval decides."""
     step: int = 1
     """Runs added at a time: between, nothing is judged."""
+
+    def within(self, most: int) -> Rule:
+        """The same rule for the first runs only: at most so many."""
+        least = min(self.least, most)
+        return replace(self, least=least, most=max(least, min(self.most, most)))
 
 
 class Prefix:

@@ -1,0 +1,101 @@
+"""The course of a study: look after look at its runs, until all that is asked is decided.
+
+At each look (`looks`) the open checks and causes are compared with the runs there are. A point gets further runs while
+an open one uses it, as the cells note. A check that turns to a point that was stopped waits for the runs that are
+missing there: all points of a check have as many runs as the look says, with the same seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fourhop.study.cells import Cells
+from fourhop.study.claims import Claim, settled
+from fourhop.study.execute import Job, Record, asked, told
+from fourhop.study.looks import LOOKS, looks
+from fourhop.study.study import Cause, Check, Data, Profile, Study
+
+if TYPE_CHECKING:
+    from fourhop.sweeps.result import SweepResult
+
+Run = Callable[[Job, Sequence[int]], "SweepResult"]
+"""Runs a sweep: of each point as many runs as given, with the first seeds."""
+
+Point = tuple[str, int]
+"""A sweep and the number of a point."""
+
+
+class Course:
+    """One study in one profile."""
+
+    def __init__(self, study: Study, profile: Profile, jobs: Sequence[Job], run: Run) -> None:
+        self.results: dict[str, SweepResult] = {}
+        """The runs of each sweep by its name."""
+        self.outcomes: dict[Check | Cause, Record] = {}
+        """The verdict on each check and cause, with the number of the look that decided it, from 1 on."""
+        self._profile = profile
+        self._questions = study.questions
+        self._jobs = {job.name: job for job in jobs}
+        self._looks = {job.name: looks(job.most) for job in jobs}
+        self._runs = {job.name: [0] * len(job.sweep.points) for job in jobs}
+        self._computed = dict.fromkeys(self._jobs, 0)
+        self._used: dict[Check | Cause, set[Point]] = {}
+        self._run = run
+
+    def finish(self) -> dict[str, SweepResult]:
+        """Run until everything is decided or has all its runs; returns `results`."""
+        self._extend({(name, point) for name, runs in self._runs.items() for point in range(len(runs))}, 0)
+        open_ = list(self._questions)
+        for look in range(len(LOOKS)):
+            last = look + 1 == len(LOOKS)
+            if not open_ or (not last and all(each[look] == each[look + 1] for each in self._looks.values())):
+                continue
+            self._extend(set().union(*(self._used.get(each, set()) for each in open_)), look)
+            claims = self._asked(open_, look)
+            for question in [each for each in open_ if last or _settled(claims[each])]:
+                self.outcomes[question] = {**told(question, claims[question]), "look": look + 1}
+                open_.remove(question)
+        return self.results
+
+    def _asked(self, questions: Sequence[Check | Cause], look: int) -> dict[Check | Cause, Claim | str]:
+        """The claims at a look, each about as many runs as belong to it."""
+        few = look + 1 < len(LOOKS)
+        while True:
+            levels = {name: each[look].confidence for name, each in self._looks.items()}
+            cells = {name: Cells.of(result, name, levels[name]) for name, result in self.results.items()}
+            data = Data(self._profile, cells)
+            claims = {each: self._ask(each, data) for each in questions}
+            if not self._extend(set().union(*(self._used[each] for each in questions)), look):
+                # Of all its runs a study has to be able to answer.
+                return {
+                    each: asked(each, data, few=few) if isinstance(claim, str) else claim
+                    for each, claim in claims.items()
+                }
+
+    def _ask(self, question: Check | Cause, data: Data) -> Claim | str:
+        for cells in data.sweeps.values():
+            cells.used.clear()
+        claim = asked(question, data, few=True)
+        self._used[question] = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
+        return claim
+
+    def _extend(self, points: set[Point], look: int) -> bool:
+        """Give points the runs of a look; whether some lacked runs."""
+        lacking = {(name, point) for name, point in points if self._runs[name][point] < self._looks[name][look].runs}
+        for name in [each for each in self._jobs if any(each == where for where, _ in lacking)]:
+            for _, point in filter(lambda each: each[0] == name, lacking):
+                self._runs[name][point] = self._looks[name][look].runs
+            result = self._run(self._jobs[name], tuple(self._runs[name]))
+            self._computed[name] += result.computed
+            runs = sum(len(each.runs) for each in result.per_point)
+            # Runs of an earlier look are no runs of an earlier call.
+            self.results[name] = replace(
+                result, reused=max(0, runs - self._computed[name]), computed=self._computed[name]
+            )
+        return bool(lacking)
+
+
+def _settled(claim: Claim | str) -> bool:
+    return not isinstance(claim, str) and settled(claim)

@@ -1,0 +1,207 @@
+"""Looks at the runs of a study: intervals keep their level, and what is decided stops the runs it needs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourhop.stats import CONFIDENCE
+from fourhop.study import Claim, Sample, above, below, every, most, peak
+from fourhop.study.cells import Cells
+from fourhop.study.claims import settled
+from fourhop.study.course import Course
+from fourhop.study.estimate import Estimate
+from fourhop.study.execute import Job, jobs, outcome, run
+from fourhop.study.find import load
+from fourhop.study.looks import LOOKS, Look, looks
+from fourhop.study.study import Data
+from fourhop.sweeps.result import SweepResult
+from tests.conftest import Command
+from tests.study.conftest import record
+
+TRIALS = 2000
+
+
+@pytest.mark.parametrize("runs", [*range(1, 30), 40, 80, 500])
+def test_the_error_of_all_looks_is_that_of_one_interval(runs: int) -> None:
+    made = looks(runs)
+    assert len(made) == len(LOOKS)
+    assert made[-1].runs == runs
+    assert all(early.runs <= late.runs for early, late in itertools.pairwise(made))
+    assert math.fsum(1.0 - look.confidence for look in dict.fromkeys(made)) == pytest.approx(1.0 - CONFIDENCE)
+    assert all(look.runs >= 3 or look.runs == runs for look in made)
+
+
+def first_runs(values: np.ndarray, look: Look) -> Sample:
+    return Sample(tuple(values[: look.runs]), tuple(range(look.runs)), confidence=look.confidence)
+
+
+def wrong(estimates: Sequence[Estimate], truth: float) -> bool:
+    """Whether an interval of any look misses the truth: a claim about it could be decided wrongly there."""
+    return any(it.low is not None and it.high is not None and not it.low <= truth <= it.high for it in estimates)
+
+
+@pytest.mark.parametrize("runs", [5, 10, 20])
+@pytest.mark.parametrize("what", ["mean", "difference", "ratio", "peak"])
+def test_with_looks_an_interval_is_wrong_as_rarely_as_it_says(runs: int, what: str) -> None:
+    """Under the null, with the looks of a study: a claim decided at any of them is wrong in 5 % of the studies."""
+    drawn = np.random.default_rng(1)
+    # A third of the variance is the seed's, which two points share.
+    shared = drawn.normal(0.0, 0.5, (TRIALS, runs))
+    one, other = (10.0 + shared + drawn.normal(0.0, 0.7, (TRIALS, runs)) for _ in range(2))
+
+    def estimate(trial: int, look: Look) -> Estimate:
+        first, second = first_runs(one[trial], look), first_runs(other[trial], look)
+        return {
+            "mean": lambda: first.estimate,
+            "difference": lambda: first - second,
+            "ratio": lambda: first / second,
+            "peak": lambda: peak([first.estimate, second.estimate]),
+        }[what]()
+
+    truth = {"mean": 10.0, "difference": 0.0, "ratio": 1.0, "peak": 10.0}[what]
+    each = [[estimate(trial, look) for look in looks(runs)] for trial in range(TRIALS)]
+    errors = sum(wrong(estimates, truth) for estimates in each) / TRIALS
+    # Three standard errors of the count; and the level is not bought by intervals that are far too wide.
+    assert errors <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / TRIALS)
+    assert errors >= (0.005 if what == "peak" else 0.03)
+    # Looks without spending would be wrong more often: the simulation can tell.
+    careless = [[replace(it, confidence=CONFIDENCE) for it in estimates] for estimates in each]
+    if what != "peak" and len({look.runs for look in looks(runs)}) == len(LOOKS):
+        assert sum(wrong(estimates, truth) for estimates in careless) / TRIALS > 0.07
+
+
+def sample(*values: float) -> Sample:
+    return Sample(values, tuple(range(len(values))), confidence=CONFIDENCE)
+
+
+def test_only_an_interval_that_was_made_for_looks_and_has_a_width_settles() -> None:
+    far = sample(10.0, 11.0, 12.0)
+    assert settled(above(far, 1.0))
+    assert settled(below(far, 1.0))
+    assert not settled(above(far, 11.0))
+    assert not settled(above(sample(10.0, 10.0, 10.0), 1.0)), "equal values say nothing of the next one"
+    assert not settled(above(replace(far, confidence=None), 1.0))
+    assert not settled(Claim("by its values", True, "10"))
+
+
+def test_a_claim_that_fails_waits_for_its_weaker_forms() -> None:
+    far = sample(10.0, 11.0, 12.0)
+    lost, open_, held = above(far, 20.0), above(far, 11.0), above(far, 1.0)
+    assert settled(lost.or_partly(held))
+    assert not settled(lost.or_partly(open_))
+    assert settled(lost.or_partly(above(far, 30.0)))
+    assert settled(held.or_partly(open_))
+
+
+def test_several_claims_are_settled_by_those_that_decide() -> None:
+    far = sample(10.0, 11.0, 12.0)
+    lost, open_, held = above(far, 20.0), above(far, 11.0), above(far, 1.0)
+    flat = above(sample(10.0, 10.0, 10.0), 1.0)
+    assert settled(every({"a": lost, "b": open_}))
+    assert not settled(every({"a": held, "b": open_}))
+    assert not settled(every({"a": held, "b": flat}))
+    assert settled(most({"a": held, "b": held, "c": held, "d": open_}))
+
+
+STUDY = '''\
+"""One to three hops."""
+
+from fourhop import Scenario, Sweep
+from fourhop.study import Chart, Claim, Data, Profile, Study, about, above, lines
+
+study = Study("Looks", source="nowhere", profiles=("ns2",))
+
+
+@study.sweep
+def chain(profile: Profile) -> Sweep:
+    base = Scenario.chain(hops=1, profile=profile, duration="4s", warmup="1s")
+    return Sweep(base, {"topology.hops": [1, 2, 3, 4]}, runs=12)
+
+
+@study.chart
+def goodput(data: Data) -> Chart:
+    """Goodput, with intervals."""
+    return lines(data.chain, x="hops")
+
+
+@study.check("One hop carries more than three", paper="more")
+def more(data: Data) -> Claim:
+    return above(data.chain.goodput(hops=1) / data.chain.goodput(hops=3), 1.5)
+
+
+@study.check("Four hops carry what they carry", paper="what it says")
+def close(data: Data) -> Claim:
+    return above(data.chain.goodput(hops=4), {bound})
+'''
+
+
+def counts(out: Path) -> dict[int, int]:
+    """Runs by hops."""
+    import polars as pl
+
+    runs = pl.read_parquet(out / "data" / "some-paper" / "looks" / "ns2-chain-runs.parquet")
+    return dict(runs.group_by("topology.hops").len().sort("topology.hops").iter_rows())
+
+
+def test_points_get_the_runs_that_their_checks_need(papers: Path, fourhop: Command) -> None:
+    study = papers / "some-paper" / "looks.py"
+    study.write_text(STUDY.replace("{bound}", "0.0"), encoding="utf-8")
+    full, out = papers.parent / "full", papers.parent / "few"
+    assert fourhop("reproduce", "some-paper/looks", "--full", "--out", full).returncode == 0
+    assert counts(full) == dict.fromkeys(range(1, 5), 12)
+    whole = record(full, "some-paper/looks")["profiles"]["ns2"]
+    assert "look" not in whole["outcomes"][0]
+    # A bound that no number of runs decides.
+    study.write_text(STUDY.replace("{bound}", repr(whole["outcomes"][1]["value"])), encoding="utf-8")
+    done = fourhop("reproduce", "some-paper/looks", "--out", out, "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    made = record(out, "some-paper/looks")["profiles"]["ns2"]
+    more, close = made["outcomes"]
+    assert (more["verdict"], close["verdict"], close["look"]) == ("reproduced", "not reproduced", len(LOOKS))
+    assert more["look"] < len(LOOKS)
+    stopped = looks(12)[more["look"] - 1].runs
+    assert counts(out) == {1: stopped, 2: looks(12)[0].runs, 3: stopped, 4: 12}
+    assert made["sweeps"][0]["runs"] < made["sweeps"][0]["most"] == 48
+    # The same of stored runs, and with other threads.
+    again = fourhop("reproduce", "some-paper/looks", "--out", out, "--jobs", "1")
+    assert again.returncode == 0, again.stderr
+    repeated = record(out, "some-paper/looks")["profiles"]["ns2"]
+    assert repeated["outcomes"] == made["outcomes"]
+    assert repeated["sweeps"][0]["reused"] == made["sweeps"][0]["runs"]
+    assert made["sweeps"][0]["reused"] == 0
+
+
+def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_path: Path) -> None:
+    """It looks at three hops only once it has seen more than the first runs of one."""
+    text = STUDY.replace(
+        "    return above(data.chain.goodput(hops=4), {bound})",
+        "    one = data.chain.goodput(hops=1)\n"
+        "    other = data.chain.goodput(hops=4 if len(one.values) > 3 else 1)\n"
+        "    return above(one - other, 1e9 if len(one.values) > 6 else one.mean - other.mean)",
+    )
+    (papers / "some-paper" / "looks.py").write_text(text, encoding="utf-8")
+    found = load(papers, "some-paper/looks")
+    asked: list[tuple[int, ...]] = []
+
+    def counted(job: Job, runs: Sequence[int]) -> SweepResult:
+        asked.append(tuple(runs))
+        return run(job, tmp_path / "out", runs)
+
+    course = Course(found.study, "ns2", jobs(found, quick=False), counted)
+    results = course.finish()
+    (job,) = jobs(found, quick=False)
+    check = found.study.checks["close"]
+    assert course.outcomes[check]["look"] == len(LOOKS)
+    last = asked[-1]
+    assert (last[0], last[3]) == (12, 12)
+    level = looks(12)[-1].confidence
+    data = Data("ns2", {"chain": Cells.of(results["chain"], "chain", level)})
+    assert {**outcome(check, data), "look": len(LOOKS)} == course.outcomes[check]
+    assert job.most == 12

@@ -94,7 +94,7 @@ def test_nodes_are_tracks_and_frames_slices(both: tuple[traces.Trace, Shown]) ->
         for node, start, end in trace.table("frames").select("node", "start_ns", "end_ns").iter_rows()
     )
     for node, start, end, state in trace.table("mac").select("node", "start_ns", "end_ns", "state").iter_rows():
-        expected[(names[node], "medium" if state in perfetto.MEDIUM else "back-off"), start, end] += 1
+        expected[(names[node], "medium" if state in perfetto.MEDIUM else "backoff"), start, end] += 1
     assert expected
     assert {key: slices[key] for key in expected} == expected
     received = Counter({key: count for key, count in slices.items() if key[0][1] == "received"})

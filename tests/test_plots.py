@@ -61,7 +61,7 @@ def test_axes_can_be_chosen_and_have_units(swept: SweepResult) -> None:
     assert (chart.x_label, chart.y_label) == ("spacing (m)", "mean round trip (ms)")
     assert [line.x for line in chart.lines] == [[100.0, 200.0]] * 3
     assert [line.label for line in chart.lines] == ["hops 1", "hops 2", "hops 3"]
-    assert sweepchart.chart(cells.where(hops=1), "timeouts").y_label == "time-outs"
+    assert sweepchart.chart(cells.where(hops=1), "timeouts").y_label == "timeouts"
     assert sweepchart.chart(cells.where(hops=1), "delivered_bytes").y_label == "delivered (kB)"
 
 

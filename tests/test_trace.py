@@ -170,7 +170,7 @@ def test_back_offs_count_while_the_medium_is_idle_and_end_in_frames(recorded: tu
         "node", start_ns="start_ns", medium_ends_ns="end_ns"
     )
     # While SIFS passes before an answer the medium is idle to everybody, and DIFS is longer.
-    # The last thing at the medium that begins before a part of a back-off ends is over before that part begins.
+    # The last thing at the medium that begins before a part of a backoff ends is over before that part begins.
     last = runs.sort("end_ns").join_asof(
         taken.sort("start_ns"), left_on="end_ns", right_on="start_ns", by="node", allow_exact_matches=False
     )  # fmt: skip

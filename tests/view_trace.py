@@ -1,7 +1,7 @@
 """A small trace as docs/trace.md describes it, made by hand: what a real one seldom has all at once.
 
 Four nodes on a line, the last of which moves, and a host on a wire; a packet over two hops, the first of which needs a
-second attempt; a time-out, a drop, a change of a route, a wall.
+second attempt; a timeout, a drop, a change of a route, a wall.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _EXPLICIT = 3
 """Tracks below their parent by their ranks."""
 
 MEDIUM = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs")
-"""States of a node's medium; the other ones are of its back-off."""
+"""States of a node's medium; the other ones are of its backoff."""
 
 
 def _varint(value: int) -> bytes:
@@ -138,7 +138,7 @@ def write(trace: Trace, file: str | Path) -> None:
         for node in trace.meta["nodes"]:
             number = node["node"]
             process = writer.track(f"node {node['name']}", pid=number + 1)
-            names = ("sent", "received", "medium", "back-off") if node["radio"] else ()
+            names = ("sent", "received", "medium", "backoff") if node["radio"] else ()
             for rank, name in enumerate(names):
                 tracks[number, name] = writer.track(name, process, rank=rank)
             for queue in ("interface", "routing", "gateway", "wire"):
@@ -191,7 +191,7 @@ def _receptions(trace: Trace, tracks: dict[tuple[int, str], int]) -> Iterator[_S
 def _states(trace: Trace, tracks: dict[tuple[int, str], int]) -> Iterator[_Slice]:
     for row in trace.table("mac").iter_rows(named=True):
         of_medium = row["state"] in MEDIUM
-        track = tracks[row["node"], "medium" if of_medium else "back-off"]
+        track = tracks[row["node"], "medium" if of_medium else "backoff"]
         about: dict[str, object] = {} if of_medium else {"slots": row["slots"]}
         yield track, row["start_ns"], row["end_ns"], row["state"], "mac", None, about
 
@@ -228,7 +228,7 @@ _COUNTERS = {
     "ssthresh_segments": ("slow-start threshold", "segments", 1.0),
     "in_flight_bytes": ("in flight", "B", 1.0),
     "srtt_ns": ("smoothed round trip", "ms", 1e-6),
-    "rto_ns": ("time-out", "ms", 1e-6),
+    "rto_ns": ("timeout", "ms", 1e-6),
     "interval_ns": ("pacing interval", "ms", 1e-6),
 }
 

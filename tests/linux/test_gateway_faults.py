@@ -136,7 +136,7 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
         transfer = threads.submit(border.transfer, 6_000_000)
         deadline = time.monotonic() + LONGEST
         waiting, again, since = 0, 0, time.monotonic()
-        # Until the sender has learned that round trips are long: at first its time-outs take waiting for loss.
+        # Until the sender has learned that round trips are long: at first its timeouts take waiting for loss.
         while waiting < 50 or time.monotonic() < since + 1.5:
             assert time.monotonic() < deadline, (waiting, again)
             assert not transfer.done(), (waiting, again)

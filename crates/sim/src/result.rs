@@ -105,7 +105,7 @@ result! {
         sent: u64 as "sent_packets";
         /// Of those, segments sent again.
         retransmitted: u64 as "retransmitted_packets";
-        /// Retransmission time-outs.
+        /// Retransmission timeouts.
         timeouts: u64;
         /// Losses found by duplicate acknowledgements.
         fast_retransmits: u64;

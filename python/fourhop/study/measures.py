@@ -68,7 +68,7 @@ MEASURES: dict[str, Measured] = {
     "fairness": Measured("jain", "Jain's fairness index", "", 1.0),
     "delay": Measured("rtt_mean_s", "mean round trip", "ms", 1e3),
     "resent": Measured("retransmitted_packets", "packets sent again", "", 1.0),
-    "timeouts": Measured("timeouts", "time-outs", "", 1.0),
+    "timeouts": Measured("timeouts", "timeouts", "", 1.0),
 }
 """Measures with names of their own."""
 

@@ -9,7 +9,7 @@ from fourhop.view.columns import Nodes, among, code
 from fourhop.view.tables import Tables
 
 LOSS, DROP, TIMEOUT, ROUTE = range(4)
-"""A frame lost at the node that it is for; a packet given up; a time-out of TCP; a route that came, changed or went."""
+"""A frame lost at the node that it is for; a packet given up; a timeout of TCP; a route that came, changed or went."""
 
 COLUMNS = ("time", "what", "node", "flow", "ref", "reason")
 

@@ -12,7 +12,7 @@ choice! {
     ProbeBound {
         Fixed = "fixed", "nothing";
         LargestRto = "largest-rto",
-            "`probe_rtos` times the largest time-out since the number of hops changed, which the paper derives from \
+            "`probe_rtos` times the largest timeout since the number of hops changed, which the paper derives from \
                 S_min";
     }
 }

@@ -127,7 +127,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
     }),
     column(
         "frozen",
-        "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a time-out",
+        "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a timeout",
         |flow| {
             let freeze = sender(flow)?;
             Some(match (freeze.is_frozen(), freeze.cause()) {
@@ -144,7 +144,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
     column("freezes_provisional", "times it froze provisionally so far", |flow| {
         Some(sender(flow)?.stats().provisional as f64)
     }),
-    column("freezes_timeout", "times a time-out froze it so far", |flow| Some(sender(flow)?.stats().by_timeout as f64)),
+    column("freezes_timeout", "times a timeout froze it so far", |flow| Some(sender(flow)?.stats().by_timeout as f64)),
     column("probes", "probes it sent so far", |flow| Some(sender(flow)?.stats().probes as f64)),
     column("gateway_interval_s", "least time between segments that adaptive pacing at the gateway asks for", |flow| {
         flow.gateway?.interval.map(Dur::as_secs_f64)

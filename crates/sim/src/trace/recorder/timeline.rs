@@ -1,7 +1,7 @@
 //! The activity of a station as intervals, from its view of the medium at each event.
 //!
 //! Between two events at a station everything follows from what it knew at the first: how long it still radiates, when
-//! the NAV and the EIFS end, which slots of the back-off pass. The intervals are cut there; an event that changes
+//! the NAV and the EIFS end, which slots of the backoff pass. The intervals are cut there; an event that changes
 //! nothing cuts none.
 
 use fourhop_proto::mac::medium::Sight;
@@ -16,7 +16,7 @@ pub struct Interval {
     pub slots: Option<u32>,
 }
 
-/// Constants of the MAC that the back-off goes by.
+/// Constants of the MAC that the backoff goes by.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     pub difs: Dur,
@@ -33,17 +33,17 @@ pub struct Known {
     pub sifs_ends: Option<Time>,
 }
 
-/// A state, with the slots that are left of a back-off, and until when it lasts if nothing else happens.
+/// A state, with the slots that are left of a backoff, and until when it lasts if nothing else happens.
 type Lasting = (Option<(&'static str, Option<u32>)>, Time);
 /// How the state at an instant follows from what is known.
 type Rule = fn(&Known, Time, Clock) -> Lasting;
 
-/// The medium and the back-off of one station.
+/// The medium and the backoff of one station.
 #[derive(Debug, Default)]
 pub struct Timeline {
     since: Time,
     known: Option<Known>,
-    /// The intervals that have not ended: of the medium, of the back-off.
+    /// The intervals that have not ended: of the medium, of the backoff.
     open: [Option<Interval>; 2],
 }
 
@@ -122,7 +122,7 @@ impl Known {
         }
     }
 
-    /// The same of the back-off; none: there is none.
+    /// The same of the backoff; none: there is none.
     fn backoff_at(&self, at: Time, clock: Clock) -> Lasting {
         let Some((drawn, slots)) = self.sight.backoff else { return (None, Time::NEVER) };
         let state = |name| Some((name, Some(slots)));

@@ -221,7 +221,7 @@ tables! {
         /// `received`, `overheard`, or why it was lost.
         fate: &'static str = FATES,
     }
-    /// What a node was doing: its medium, and its back-off.
+    /// What a node was doing: its medium, and its backoff.
     mac: Mac {
         /// The node.
         node: u32,
@@ -229,10 +229,10 @@ tables! {
         start_ns: i64,
         /// Until when.
         end_ns: i64,
-        /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the back-off: `ifs`,
+        /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the backoff: `ifs`,
         /// `counting`, `frozen`.
         state: &'static str = STATES,
-        /// Of a back-off: slots that are left at its start.
+        /// Of a backoff: slots that are left at its start.
         slots: Option<u32>,
     }
     /// A step of an IP packet.
@@ -311,7 +311,7 @@ tables! {
         srtt_ns: Option<i64>,
         /// Newest round trip that congestion control has used.
         rtt_ns: Option<i64>,
-        /// Retransmission time-out.
+        /// Retransmission timeout.
         rto_ns: Option<i64>,
         /// Least time between segments, if paced.
         interval_ns: Option<i64>,

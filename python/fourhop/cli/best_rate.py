@@ -30,7 +30,7 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
-    """Find the rate at which paced UDP carries most: the upper bound for TCP on that path."""
+    """Find the paced UDP rate with the highest goodput: the upper bound for TCP on that path."""
     with common.errors():
         from fourhop.search import best_rate
 

@@ -133,7 +133,7 @@ def change_command(
     ] = None,
     emulation: Meant = None,
 ) -> None:
-    """Change a node of a running emulation: its place, its transmitter, what is lost between it and others."""
+    """Change a node of a running emulation: position, transmit power, antenna gain, path losses."""
     with common.errors():
         given = (("--position", position), ("--power", power), ("--gain", gain))
         words = [f"{option}={value}" for option, value in given if value is not None]

@@ -78,7 +78,7 @@ def command(
     set_: common.Set = None,
     json: common.Json = False,
 ) -> None:
-    """Turn what a community publishes of its network into a scenario, and say what was missing and assumed."""
+    """Turn the published files of a community network into a scenario, and list what was missing and assumed."""
     with common.errors():
         from fourhop import community, store
         from fourhop.community import tables

@@ -26,7 +26,7 @@ def command(
     against: Annotated[Path | None, Option(metavar="FILE", help="Compare with an earlier result of --out.")] = None,
     json: common.Json = False,
 ) -> None:
-    """Load real hosts and state goodput, p95 round trip under load and fairness, or what a change did to them."""
+    """Load real hosts: goodput, p95 round trip under load and fairness; --against shows the effect of a change."""
     with common.errors():
         from fourhop.errors import FourhopError
         from fourhop.measure import METRICS, Load, Measured, compare, measure

@@ -39,9 +39,9 @@ def command(
     transport: common.Transport = None,
     duration: common.Duration = None,
 ) -> None:
-    """Show what happened: a map, time lines of all nodes, a sequence diagram and plots, on one page.
+    """Show a run: a map, time lines of all nodes, a sequence diagram and plots, on one page.
 
-    A scenario runs for 10 s, or until all flows have begun; `--duration 60s` runs longer. The page is
+    A scenario runs for 10 s, or longer if a flow begins later; `--duration 60s` runs longer. The page is
     served on 127.0.0.1 until Ctrl-C; with --html it is one file that you can share.
     """
     with common.errors():

@@ -34,9 +34,9 @@ def command(
     jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     json: common.Json = False,
 ) -> None:
-    """Try other TCPs, a pacing gateway and other places for it on a mesh, and say who gains, who loses, and how much.
+    """Try other TCPs, a pacing gateway and other gateway locations on a mesh: who gains, who loses, and how much.
 
-    Runs are kept in DIR: the same command goes on where it was interrupted. The page is DIR/index.html.
+    Runs are kept in DIR: repeat the command to continue after an interruption. The page is DIR/index.html.
     """
     with common.errors():
         from fourhop.cli.display import Bar

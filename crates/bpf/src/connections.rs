@@ -33,7 +33,7 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// The newest round trip over the radio, in s; of RBP the smoothed one.
     pub rtt_s: Option<f64>,
-    /// Wired part of round trips, as a gateway told it.
+    /// Wired part of round trips, as reported by a gateway.
     pub wired_rtt_s: f64,
     /// Wireless hops; `None` before the first packet.
     pub hops: Option<u32>,
@@ -47,7 +47,7 @@ pub struct Connection {
     pub burst: u32,
     /// Payload that may be sent, in bit/s: what follows from the interval, or less if the application wants less.
     pub rate_bps: Option<u64>,
-    /// What the application wants it to be at most.
+    /// The application's limit.
     pub application_rate_bps: Option<u64>,
     /// Round trips that counted.
     pub samples: u64,

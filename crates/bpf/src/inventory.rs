@@ -11,7 +11,7 @@ pub(crate) const OURS: &str = "fh_";
 pub struct Object {
     /// "program" or "table".
     pub kind: &'static str,
-    /// Its name, of which the kernel keeps 15 characters.
+    /// Its name, cut by the kernel to 15 characters.
     pub name: String,
     /// Its number in the kernel.
     pub id: u32,

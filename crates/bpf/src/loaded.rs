@@ -31,7 +31,7 @@ pub struct Loaded {
     object: Object,
 }
 
-/// What the library for BPF says while it works; told only if it fails.
+/// Messages of the library for BPF; shown only if it fails.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn listen() {
@@ -64,7 +64,7 @@ pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject
     })
 }
 
-/// What this kernel cannot have.
+/// Features that this kernel lacks.
 fn missing(kernel: &Kernel) -> impl Iterator<Item = Optional> {
     OPTIONAL.into_iter().filter(|(.., possible)| !possible(kernel))
 }
@@ -135,7 +135,7 @@ impl Loaded {
         let done = self.pin_links(folder);
         if done.is_err() {
             for (_, link) in &mut self.links {
-                // What is not pinned cannot be unpinned, and goes with the process.
+                // An unpinned link cannot be unpinned, and goes with the process.
                 let _ = link.unpin();
             }
             let _ = fs::remove_dir(folder);

@@ -18,11 +18,11 @@ use std::path::Path;
 pub struct Change {
     /// The namespace in which; that of the caller if there is none.
     pub namespace: Option<String>,
-    /// What is set.
+    /// The setting.
     pub what: What,
     /// Its earlier value.
     pub before: u32,
-    /// What it is set to.
+    /// Its new value.
     pub after: u32,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Change {
 }
 
 impl What {
-    /// What it is now, in the namespace of this thread.
+    /// Its current value, in the namespace of this thread.
     fn read(&self) -> Result<u32, Error> {
         match self {
             What::Variable(file) => {
@@ -84,7 +84,7 @@ pub(crate) fn inside<T: Send>(name: Option<&str>, work: impl FnOnce() -> Result<
     })
 }
 
-/// What has to be changed for this; nothing is yet.
+/// The changes needed for this; makes none yet.
 ///
 /// # Errors
 /// If there is no such namespace or device.
@@ -118,10 +118,10 @@ pub fn apply(changes: &[Change]) -> Result<(), Error> {
     changes.iter().try_for_each(|change| inside(change.namespace.as_deref(), || change.what.write(change.after)))
 }
 
-/// Takes them back, the last first. What is no longer as it was set, or has gone, is left alone.
+/// Restores them, the last first. Leaves alone values that others have changed since, or that have gone.
 ///
 /// # Errors
-/// What the system refuses; the others have been taken back.
+/// The errors of the system; the others are restored.
 pub fn restore(changes: &[Change]) -> Result<(), Error> {
     let mut done = Ok(());
     for change in changes.iter().rev() {

@@ -38,7 +38,7 @@ impl State {
         State { pid, started: started(pid).unwrap_or(0), pins, changes }
     }
 
-    /// What is written down, if anything is.
+    /// The recorded state, if there is any.
     pub fn read() -> Option<State> {
         serde_json::from_slice(&fs::read(FILE).ok()?).ok()
     }
@@ -66,7 +66,7 @@ impl State {
         started(self.pid) == Some(self.started)
     }
 
-    /// Where what is loaded is held, as a user is told.
+    /// The holder of the loaded programs, for messages.
     pub fn place(&self) -> String {
         match &self.pins {
             Some(folder) => format!("pinned in {}", folder.display()),
@@ -90,7 +90,7 @@ impl State {
         let restored = settings::restore(&self.changes);
         forget()?;
         restored?;
-        // What this process holds itself goes with it.
+        // Programs held by this process go with it.
         if self.pins.is_none() && self.pid == std::process::id() { Ok(()) } else { gone() }
     }
 

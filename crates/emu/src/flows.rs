@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Flows that are told apart; those that come later are counted together.
+/// Most flows that are listed separately; later ones are counted together.
 const MOST: usize = 4096;
 
 /// Identity of a flow.

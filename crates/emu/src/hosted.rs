@@ -62,7 +62,7 @@ impl Hosted {
         self.call(out, |router, actions| router.handle_timeout(now, actions));
     }
 
-    /// A frame has arrived, with this strength. What is none of a host's business is dropped.
+    /// A frame has arrived, with this strength. Frames that are not for a host are dropped.
     pub fn handle_frame(&mut self, now: Time, frame: &[u8], strength: Dbm, out: &mut Vec<Vec<u8>>) {
         let Some((header, content)) = frame.split_at_checked(HEADER) else { return };
         let from = MacAddr([header[6], header[7], header[8], header[9], header[10], header[11]]);
@@ -160,7 +160,7 @@ impl Hosted {
         [&to.0[..], &self.node.mac().0, &kind].concat()
     }
 
-    /// Whoever asks for this node's MAC address gets it.
+    /// Answers requests for this node's MAC address.
     fn answer(&self, arp: &[u8], from: MacAddr) -> Option<Vec<u8>> {
         let (asks, rest) = arp.split_first_chunk::<8>()?;
         let own = self.node.ipv4().octets();

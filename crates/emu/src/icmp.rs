@@ -43,7 +43,7 @@ impl Allowance {
     }
 }
 
-/// What the router `at` says of this packet, as an IPv4 packet; `None` if it says nothing.
+/// The message of the router `at` about this packet, as an IPv4 packet; `None` if there is none.
 pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Vec<u8>> {
     let kind = match reason {
         DropReason::TtlExpired => Icmpv4Type::TimeExceeded(TimeExceededCode::TtlExceededInTransit),
@@ -60,8 +60,8 @@ pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Ve
     about(at, &bytes, kind)
 }
 
-/// What the router `at` says of a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section 4);
-/// `None` if it may be.
+/// The message of the router `at` about a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section
+/// 4); `None` if it may be.
 pub fn too_long(at: Ipv4Addr, bytes: &[u8], mtu: u32) -> Option<Vec<u8>> {
     // The bit DF (RFC 791 section 3.1).
     let whole = bytes.get(6).is_some_and(|flags| flags & 0x40 != 0);

@@ -242,7 +242,7 @@ const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 
 /// How the kernel of the present namespace behaves.
 fn set_variables(kind: Kind) -> Result<(), Error> {
-    // What one connection has learned of a path must not decide about the next (tcp_metrics of RFC 2140).
+    // Keep one connection's path metrics from the next (tcp_metrics of RFC 2140).
     namespace::set_variable("net/ipv4/tcp_no_metrics_save", "1")?;
     // Everybody may ping (icmp(7)). In a user namespace there is nobody but root, who may in any case.
     if user::outside().is_none() {
@@ -251,7 +251,7 @@ fn set_variables(kind: Kind) -> Result<(), Error> {
     for place in ["all", "default"] {
         // A mesh is no place where an address tells the way: a neighbour's packets may come over any path (RFC 3704).
         namespace::set_variable(&format!("net/ipv4/conf/{place}/rp_filter"), "0")?;
-        // What the network below says of a packet of this node comes with the address of this node.
+        // ICMP messages of the network below come with the address of this node.
         namespace::set_variable(&format!("net/ipv4/conf/{place}/accept_local"), "1")?;
     }
     match kind {

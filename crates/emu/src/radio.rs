@@ -28,7 +28,7 @@ pub struct Radio {
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// What it is, once it has said so.
+    /// Its node, once it has named it.
     node: Option<NodeId>,
 }
 

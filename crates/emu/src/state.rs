@@ -100,7 +100,7 @@ impl State {
         let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
         let mut namespaces = namespace::identities(names.iter().map(String::as_str));
         if namespaces.is_empty() {
-            // What a killed user's emulation had mounted has gone with it; programs in its nodes have not.
+            // The mounts of a killed user's emulation have gone with it; programs in its nodes have not.
             let (own, inside) = (format!("{MEANT}={}\0", self.id), format!("{NODE}="));
             namespaces = namespace::of_marked(&[own.as_bytes(), inside.as_bytes()]);
         }

@@ -1,4 +1,4 @@
-//! The kernels route: devices carry Ethernet frames, each of which becomes one frame on the simulated air.
+//! The kernels route: devices carry Ethernet frames; each becomes one frame on the simulated air.
 //!
 //! The network knows packets, not Ethernet. An IPv4 packet is one; its `dst` is the neighbour that the frame is for,
 //! and `src` the station that sends it, whatever addresses the packet has in its bytes, which stay as they are.

@@ -73,7 +73,7 @@ pub enum Carry {
 }
 
 impl Carry {
-    /// What `node` sends through its device becomes a packet of the world.
+    /// Turns a packet that `node` sends through its device into a packet of the world.
     ///
     /// # Errors
     /// If it has no business in the network.

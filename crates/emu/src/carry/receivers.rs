@@ -163,7 +163,7 @@ impl Receivers {
         connection
     }
 
-    /// What the receivers of the connections that are known have done, by name.
+    /// Counters of the receivers of known connections, by name.
     pub fn counters(&self) -> BTreeMap<&'static str, u64> {
         let mut sum = BTreeMap::new();
         for Connection { receiver, lowered, .. } in self.connections.values() {

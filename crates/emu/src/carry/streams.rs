@@ -19,7 +19,7 @@ const AHEAD: usize = 1 << 24;
 /// An end of a connection.
 pub type End = (Ipv4Addr, u16);
 
-/// What has been sent over all connections, from the first of the two ends to the second.
+/// Data sent over all connections, from the first of the two ends to the second.
 #[derive(Debug, Default)]
 pub struct Streams {
     by_ends: BTreeMap<(End, End), Stream>,

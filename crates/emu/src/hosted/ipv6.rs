@@ -14,7 +14,7 @@ pub const GROUP_MAC: MacAddr = MacAddr([0x33, 0x33, 0, 1, 0, 6]);
 /// A neighbour solicitation and its advertisement (RFC 4861 sections 4.3 and 4.4).
 const SOLICITS: u8 = 135;
 const ADVERTISES: u8 = 136;
-/// What says that a packet of neighbour discovery has passed no router.
+/// Hop limit of a neighbour discovery packet that has passed no router.
 const UNROUTED: u8 = 255;
 
 /// The link-local address of a node: of its MAC address as EUI-64 (RFC 4291 appendix A).
@@ -98,13 +98,13 @@ fn advertise(own: NodeId, ip: &Ipv6Slice<'_>, asked: &[u8]) -> Option<Vec<u8>> {
     {
         return None;
     }
-    // Whoever looks for a double of its own address has none to answer to; no other node has this one.
+    // Duplicate address detection has no address to answer to; no other node has this one.
     let asker = Some(head.source_addr()).filter(Ipv6Addr::is_unicast_link_local)?;
     let mut target = address.octets().to_vec();
     // The option with the link-layer address (section 4.6.1), in units of eight bytes.
     target.extend([2, 1]);
     target.extend(own.mac().0);
-    // Flags: asked for, and to be taken in place of what was known.
+    // Flags: solicited and override.
     let kind = Icmpv6Type::Unknown { type_u8: ADVERTISES, code_u8: 0, bytes5to8: [0x60, 0, 0, 0] };
     let mut bytes = Vec::new();
     let packet = PacketBuilder::ipv6(address.octets(), asker.octets(), UNROUTED).icmpv6(kind);

@@ -27,7 +27,7 @@ impl Running {
         let air = emulation.setup.change(node, &change, emulation.seed).map_err(|too_wide| too_wide.found())?;
         emulation.world.change_air(air);
         let done = format!("{} was changed at {:.3} s", request.node, self.now().as_nanos() as f64 / 1e9);
-        // Whoever reads the report must know that the scenario does not say all.
+        // Readers of the report must know that the scenario is not complete.
         self.warnings.push(done.clone());
         Ok(done)
     }

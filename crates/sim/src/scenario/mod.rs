@@ -271,8 +271,8 @@ pub enum Form<'a> {
 /// Reads a scenario. `file` is its name for messages; `overrides` are applied on top. When `control` is
 /// stopped, the search for a random network ends without one.
 ///
+/// # Errors
 /// All its problems.
-/// Everything that is wrong with it.
 pub fn load(
     form: Form<'_>,
     text: &str,
@@ -307,7 +307,7 @@ pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenari
 /// [`load`] of [`Form::Ns2`].
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All its problems.
 pub fn load_ns2(
     text: &str,
     file: &str,

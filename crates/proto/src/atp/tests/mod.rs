@@ -31,8 +31,8 @@ fn data(number: u32, place: u64, delay_ms: u32) -> AtpData {
     }
 }
 
-/// Feedback `number`: `complete` packets have arrived, and those of `blocks`, the newest of which was transmission
-/// `newest`.
+/// Feedback `number`: `complete` packets have arrived, and those of `blocks`; `newest` is the newest transmission among
+/// them.
 fn feedback(number: u32, delay_ms: u32, complete: u64, blocks: &[(u32, u32)], newest: u32) -> AtpFeedback {
     AtpFeedback {
         number: Seq::from_wire(number),

@@ -303,8 +303,8 @@ struct Place {
     at: u32,
 }
 
-/// Makes room for one more, and where there is none for a quarter more: of tables that double, a third is empty on
-/// average, and thousands of nodes have one each.
+/// Makes room for one more; a full list grows by a quarter. Lists that double are a third empty on average, and
+/// thousands of nodes have one each.
 fn grow<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(4));

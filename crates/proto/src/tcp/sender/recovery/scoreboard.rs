@@ -100,8 +100,8 @@ impl Scoreboard {
         end.map(|end| Hole { start, end })
     }
 
-    /// RFC 6675 section 4, `IsLost()`: `threshold` separate ranges are SACKed beyond `place`, or more than (`threshold`
-    /// - 1) segments' bytes.
+    /// RFC 6675 section 4, `IsLost()`: `threshold` separate ranges are SACKed beyond `place`, or more bytes than
+    /// `threshold - 1` segments have.
     pub(super) fn is_lost(&self, place: Pos, mss: u32, threshold: u32) -> bool {
         let above = self.ranges.partition_point(|&(_, end)| end <= place);
         self.proves_loss(above, mss, threshold)

@@ -201,7 +201,7 @@ impl Worker {
             gateway.handle_packet(now, from, packet, out);
         };
         let count = queues.receive(room, &mut handled);
-        let failed = |source| Error { what: "the queue of packets has failed".to_owned(), source };
+        let failed = |source| Error { what: "the packet queue has failed".to_owned(), source };
         let count = count.map_err(failed)?;
         self.verdicts(now)?;
         Ok(count)
@@ -224,7 +224,7 @@ impl Worker {
             }
             self.queues.accept(packet.queue, packet.id, packet.instead());
         }
-        let failed = |source| Error { what: "the kernel takes no verdicts".to_owned(), source };
+        let failed = |source| Error { what: "the kernel refuses verdicts".to_owned(), source };
         self.queues.flush().map_err(failed)
     }
 

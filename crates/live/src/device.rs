@@ -46,7 +46,7 @@ impl Device {
         // SAFETY: the descriptor is that of the TUN driver, and the call reads and writes an `ifreq`; `request` is one,
         // and outlives the call.
         let made = unsafe { ioctl::set_interface(fd.as_raw_fd(), &raw mut request) };
-        made.tried(|| format!("cannot make the device {name}"))?;
+        made.tried(|| format!("cannot create the device {name}"))?;
         Ok(Device { fd })
     }
 

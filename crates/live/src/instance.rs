@@ -35,7 +35,7 @@ impl Instance {
     }
 
     fn take_in(folders: &[&Path], service: &str, user: &str) -> Result<Instance, Error> {
-        let failed = || format!("cannot be the only {service} of this network namespace");
+        let failed = || format!("cannot check whether another {service} runs in this network namespace");
         let name = format!("{}.lock", std::fs::metadata("/proc/thread-self/ns/net").tried(failed)?.ino());
         let mut refused = None;
         for folder in folders {

@@ -51,7 +51,7 @@ pub fn path(name: &str) -> PathBuf {
 /// If this process may not make namespaces, or one of that name is there.
 pub fn create(name: &str) -> Result<(), Error> {
     let path = path(name);
-    let failed = || format!("cannot make the network namespace {name}");
+    let failed = || format!("cannot create the network namespace {name}");
     File::create_new(&path).tried(failed)?;
     let made = unshare(CloneFlags::CLONE_NEWNET)
         .and_then(|()| mount(Some(OWN), &path, None::<&str>, MsFlags::MS_BIND, None::<&str>));
@@ -83,7 +83,7 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
         return Err(io::Error::from(io::ErrorKind::NotFound))
             .tried(|| format!("the network namespace {name} has ended"));
     }
-    let failed = || format!("cannot give programs in {name} their files");
+    let failed = || format!("cannot mount the files of programs in {name}");
     // The two together, since the root folder of threads that share it cannot be in another set of mounts.
     unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
     // Mounts here are invisible to others.

@@ -107,7 +107,7 @@ impl Queues {
     /// # Errors
     /// If this process may not (CAP_NET_ADMIN), another has one of them, or the kernel has no such queues.
     pub fn open(numbers: &[u16], keep: Keep) -> Result<Queues, Error> {
-        let failed = || "cannot open a queue of packets".to_owned();
+        let failed = || "cannot open a packet queue".to_owned();
         let (flags, protocol) = (SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkNetFilter);
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol).tried(failed)?;
         // Those who may not have that much get what everybody gets.
@@ -139,7 +139,7 @@ impl Queues {
     pub fn take_again(&mut self, room: &mut Room) -> Result<(), Error> {
         self.verdicts.clear();
         // Discard messages about packets that have left: their numbers would match new ones.
-        while self.receive(room, |_| ()).tried(|| "the queue of packets has failed".to_owned())? > 0 {}
+        while self.receive(room, |_| ()).tried(|| "the packet queue has failed".to_owned())? > 0 {}
         self.bind()
     }
 
@@ -152,7 +152,7 @@ impl Queues {
             &[(COPY, &copy), (MOST, &keep.packets.to_be_bytes()), (MASK, &flags), (FLAGS, &flags)],
         ];
         for (&number, content) in self.numbers.iter().flat_map(|number| attributes.map(|content| (number, content))) {
-            let failed = || format!("queue {number} of the packet filter");
+            let failed = || format!("packet queue {number} (NFQUEUE)");
             let mut message = Vec::new();
             begin(&mut message, CONFIG, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, number);
             content.iter().for_each(|(kind, content)| attribute(&mut message, *kind, content));

@@ -25,7 +25,7 @@ pub enum Ready {
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 /// Operations that need descriptors.
-const FAILED: &str = "cannot make a loop of events";
+const FAILED: &str = "cannot create the event loop";
 /// Most that one wait returns.
 const BATCH: usize = 64;
 

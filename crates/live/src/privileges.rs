@@ -63,7 +63,7 @@ fn set(bits: u64) -> Result<(), Errno> {
 /// # Errors
 /// If there is no such user, or the system refuses.
 pub fn drop_to(user: &str, keep: &[Capability]) -> Result<(), Error> {
-    let failed = || format!("cannot go on as user {user}");
+    let failed = || format!("cannot switch to user {user}");
     let account = if crate::user::is_root() { Some(find(user)?) } else { None };
     let bits = keep.iter().fold(0, |bits, &one| bits | 1_u64 << one as u8);
     (|| {

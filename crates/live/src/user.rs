@@ -26,7 +26,7 @@ pub fn is_root() -> bool {
 /// If the system gives its users no namespaces.
 pub fn become_root() -> Result<(), Error> {
     let (uid, gid) = (geteuid(), getegid());
-    let failed = || "cannot make a user namespace".to_owned();
+    let failed = || "cannot create a user namespace".to_owned();
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS).tried(failed)?;
     // Groups must be given up before they may be mapped (user_namespaces(7), since Linux 3.19).
     fs::write("/proc/self/setgroups", "deny").tried(failed)?;

@@ -44,7 +44,7 @@ impl Guard {
     /// # Errors
     /// If the system cannot start it.
     pub fn start(queues: &[Guarded]) -> Result<Guard, Error> {
-        let failed = || "cannot start the process that lets packets pass when this one hangs".to_owned();
+        let failed = || "cannot start the guard process, which lets packets pass if this one hangs".to_owned();
         let (line, other) = UnixStream::pair().tried(failed)?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(WORD).stdin(OwnedFd::from(other)).stdout(Stdio::null()).process_group(0);
@@ -77,7 +77,7 @@ impl Guard {
     /// # Errors
     /// If the guard has ended.
     pub fn beat(&self) -> Result<(), Error> {
-        let failed = || "the process that lets packets pass when this one hangs has ended".to_owned();
+        let failed = || "the guard process, which lets packets pass if this one hangs, has ended".to_owned();
         match (&mut self.line()?).write(b".") {
             // It has not read for a while: it is stopped, and will see those that wait.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
@@ -90,7 +90,7 @@ impl Guard {
     /// # Errors
     /// If the guard has ended.
     pub fn gave_up(&self) -> Result<bool, Error> {
-        let failed = || "the process that lets packets pass when this one hangs has ended".to_owned();
+        let failed = || "the guard process, which lets packets pass if this one hangs, has ended".to_owned();
         let mut said = [0; 16];
         match (&mut self.line()?).read(&mut said) {
             Ok(0) => Err(io::Error::from(Errno::EPIPE)).tried(failed),
@@ -129,7 +129,7 @@ impl Guarded {
     /// # Errors
     /// If the system has no descriptors left.
     pub fn of(queues: &Queues) -> Result<Guarded, Error> {
-        let socket = queues.socket.try_clone().tried(|| "cannot share a queue of packets".to_owned())?;
+        let socket = queues.socket.try_clone().tried(|| "cannot share the packet queue".to_owned())?;
         Ok(Guarded { socket, numbers: queues.numbers.clone() })
     }
 

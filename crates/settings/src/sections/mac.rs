@@ -39,7 +39,7 @@ choice! {
     RateControl {
         Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
-        Aarf = "aarf", "the same, but each rise that fails doubles the ACKs before the next (Lacage, Manshaei, \
+        Aarf = "aarf", "the same, but each failed rise doubles the ACKs before the next (Lacage, Manshaei, \
             Turletti 2004)";
         Minstrel = "minstrel", "the best average, with trials of other rates, as in Linux (docs/radios.md)";
     }

@@ -19,7 +19,7 @@ choice! {
 choice! {
     /// Where random waypoints start.
     Start {
-        SteadyState = "steady-state", "places, speeds and pauses from the stationary distribution; the topology sets \
+        SteadyState = "steady-state", "positions, speeds and pauses from the stationary distribution; the topology sets \
             the number of nodes";
         Topology = "topology", "at the positions of the topology, with a pause";
     }

@@ -49,7 +49,7 @@ section! {
         to: u32, Kind::Int(0, 1_000_000), Required;
         /// Loss between them.
         loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"),
-            Computed("what `snr`, `delivery` or `etx` gives");
+            Computed("derived from `snr`, `delivery` or `etx`");
         /// Power over noise at the receiver. With `sinr` only, as are the next two.
         snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("derived from `loss`");
         /// Delivery ratio of frames of size `frame` at `frame_rate` without other traffic, averaged over fading; like

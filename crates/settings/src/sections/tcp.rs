@@ -48,9 +48,8 @@ choice! {
     for SackRecovery {
         Scoreboard = "scoreboard", "RFC 6675";
         RackTlp = "rack-tlp",
-            "RFC 8985: by time, with probes of the last segments; receivers report what came twice. `bbr` and `ap2` \
-                always recover so, \
-             senders of ad hoc TCP never";
+            "RFC 8985: by time, with tail loss probes; receivers report duplicates. Always used by `bbr` and `ap2`, \
+             never by senders of ad hoc TCP";
         PipeCounter = "pipe-counter", "a count of segments in flight, each hole once, as in ns-2";
     }
 }

@@ -19,8 +19,8 @@ choice! {
 choice! {
     /// Where random waypoints start.
     Start {
-        SteadyState = "steady-state", "positions, speeds and pauses from the stationary distribution; the topology sets \
-            the number of nodes";
+        SteadyState = "steady-state", "positions, speeds and pauses from the stationary distribution; the topology \
+            sets the number of nodes";
         Topology = "topology", "at the positions of the topology, with a pause";
     }
 }

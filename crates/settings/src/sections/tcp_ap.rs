@@ -43,8 +43,8 @@ choice! {
     for Release {
         Gate = "gate", "as soon as the interval since the last one has passed";
         Timer = "timer",
-            "at once unless the timer of the segment before runs; when it fires, one segment leaves and restarts it; it \
-                stops if the window is closed";
+            "at once unless the timer of the segment before runs; when it fires, one segment leaves and restarts it; \
+                it stops if the window is closed";
         Slots = "slots", "one per tick of a timer with this interval";
         Queue = "queue", "from a queue that the window fills and the timer empties; a loss clears it";
     }

@@ -51,6 +51,13 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "aodv": (("proto/src/route/aodv/",), ("route::aodv::",)),
     "wire": (("proto/src/wire/",), ("wire::",)),
     "mac": (("proto/src/mac/",), ("mac::",)),
+    "tcp": (("proto/src/tcp/",), ("tcp::",)),
+    "aqm": (("proto/src/aqm/",), ("aqm::",)),
+    "phy": (("proto/src/phy/",), ("phy::",)),
+    "babel": (("proto/src/route/babel/",), ("route::babel::",)),
+    "net": (("proto/src/net/",), ("net::",)),
+    "node": (("proto/src/node/",), ("node::",)),
+    "atp": (("proto/src/atp/",), ("atp::",)),
 }
 # A mutant is tried in its own crate, then in those above it. Not in the simulator: what a module must do is to be seen
 # in its own tests, or in those of what uses it.

@@ -14,7 +14,7 @@ BY_PROFILE := $(BIN)/python packaging/guided.py
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
-.PHONY: help build quick profile linux bpf packages openwrt demo reproduce test test-linux compiled compiled-tests results soak soak-linux fuzz mutants lint lint-rust lint-python deny bench docs site site-serve view fmt lock release wheel dist dist-again clean
+.PHONY: help build quick profile linux bpf packages openwrt demo reproduce test test-linux compiled compiled-tests results other-processors soak soak-linux fuzz mutants lint lint-rust lint-python deny bench docs site site-serve view fmt lock release wheel dist dist-again clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -102,6 +102,29 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 
 results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
+
+# Results do not depend on instructions, byte order or libraries. Debian has linkers (gcc-s390x-linux-gnu with libc6-dev-s390x-cross) and
+# emulators (qemu-user), rustup the standard libraries.
+PROCESSORS := aarch64 s390x
+other-processors: ## results on aarch64 and s390x under qemu: those of the lists, bit for bit
+	for processor in $(PROCESSORS); do
+	  target=$$processor-unknown-linux-gnu
+	  linker=$$processor-linux-gnu-gcc
+	  emulator=qemu-$$processor
+	  needs=()
+	  command -v $$linker >/dev/null || needs+=($$linker)
+	  command -v $$emulator >/dev/null || needs+=($$emulator)
+	  if [ $${#needs[@]} = 0 ] && [ ! -d "$$(rustc --print target-libdir --target $$target)" ]; then
+	    rustup target add $$target || needs+=("rustup target add $$target")
+	  fi
+	  if [ $${#needs[@]} != 0 ]; then
+	    printf "other-processors: SKIPPED $$processor: needs %s\n" "$${needs[@]}" >&2
+	    continue
+	  fi
+	  key=CARGO_TARGET_$$(tr a-z- A-Z_ <<<$$target)
+	  env $${key}_LINKER=$$linker "$${key}_RUNNER=$$emulator -L /usr/$$processor-linux-gnu" \
+	    cargo test --locked -p fourhop-sim --target $$target --test networks -- results_are_those_of_the_list
+	done
 
 soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
@@ -260,9 +283,10 @@ dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; 
 	$(call TRIED,dist)
 
 # `scripts/release.py --set VERSION` begins a release; this says what is missing for it.
-release: ## check a release: version, changelog, generated pages, then the wheel and its sources in dist/
+release: ## check a release: version, changelog, generated pages, results on other processors, then the wheel and its sources in dist/
 	$(PYTHON) scripts/release.py
 	$(MAKE) --no-print-directory docs
+	$(MAKE) --no-print-directory other-processors
 	git diff --exit-code --stat || { echo "release: pages or lists were not current: commit what \`make docs\` has written" >&2; exit 1; }
 	$(MAKE) --no-print-directory dist
 	test -e dist/fourhop-$(RELEASE)-*.whl || { echo "release: the wheel has another version than $(RELEASE)" >&2; exit 1; }

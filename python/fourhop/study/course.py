@@ -70,7 +70,7 @@ class Course:
             if not self._extend(set().union(*(self._used[each] for each in questions)), look):
                 # Of all its runs a study has to be able to answer.
                 return {
-                    each: asked(each, data, few=few) if isinstance(claim, str) else claim
+                    each: asked(each, data) if isinstance(claim, str) and not few else claim
                     for each, claim in claims.items()
                 }
 

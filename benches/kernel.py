@@ -64,7 +64,7 @@ def loaded(*namespaces: str, keys: str = "", rate: str = "2Mbps") -> Iterator[No
 def prepare(net: Emulation, sender: str, receiver: str, control: str, quick: bool = True) -> None:
     """Routes of both ends; that of the receiver stays an ordinary one if acknowledgements are not to be quick."""
     addresses = {name: net["n0"].run("getent", "hosts", name).stdout.split()[0] for name in (sender, receiver)}
-    net[sender].run(PROGRAM, "route", addresses[receiver], "--set", control, "--initial-window", "2")
+    net[sender].run(PROGRAM, "route", addresses[receiver], "--set", control)
     if quick:
         net[receiver].run(PROGRAM, "route", addresses[sender], "--set", "reno", "--initial-window", "0", "--quick-ack")
 

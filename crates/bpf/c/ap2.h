@@ -11,24 +11,34 @@
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_CWR = 2, TCP_CA_LOSS = 4 };
+/* us; Linux delays acknowledgements by 40 ms at least (TCP_DELACK_MIN of include/net/tcp.h). */
+#define DELAYED 30000
 
 static inline fh_u32 in_flight(const struct tcp_sock *tcp)
 {
 	return tcp->packets_out - tcp->sacked_out - tcp->lost_out + tcp->retrans_out;
 }
 
-/* The window as it is, or as long as a burst has no room closed. What is lost goes again whatever the room is. */
-static inline void open_window(struct tcp_sock *tcp, const struct fh_connection *conn)
+/* The window as it is; closed as long as it has no room for a burst, or for the rest of one. What is lost goes again whatever the
+ * room is. The kernel hands down half a window at most, so that a pair out of a window of two or three needs a larger one. */
+static inline int open_window(struct tcp_sock *tcp, const struct fh_connection *conn)
 {
 	fh_u32 out = in_flight(tcp), cwnd = conn->ap2.cwnd, mss = tcp->mss_cache ? tcp->mss_cache : 1;
 	fh_u32 waiting = (tcp->write_seq - tcp->snd_nxt + mss - 1) / mss;
-	fh_u32 wanted = waiting < conn->ap2.burst ? waiting : conn->ap2.burst;
-	int closed = out && !tcp->lost_out && wanted && out + wanted > cwnd;
+	fh_u32 sent = tcp->data_segs_out - conn->burst_from;
+	fh_u32 wanted = sent < conn->ap2.burst ? conn->ap2.burst - sent : conn->ap2.burst;
+	int closed;
 
+	if (waiting < wanted)
+		wanted = waiting;
+	closed = out && !tcp->lost_out && wanted && out + wanted > cwnd;
 	if (closed)
 		cwnd = out;
+	else if (!tcp->lost_out && cwnd < 2 * wanted)
+		cwnd = 2 * wanted;
 	if (tcp->snd_cwnd != cwnd)
 		tcp->snd_cwnd = cwnd;
+	return !closed && sent >= conn->ap2.burst;
 }
 
 /* What follows from the algorithm's state, for the kernel and for `status`. */
@@ -56,6 +66,7 @@ void fh_init_ap2(fh_u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	fh_u32 cwnd = tcp->snd_cwnd;
 	struct fh_connection *conn = begin(sk, FH_AP2);
 
 	if (!conn) {
@@ -70,8 +81,9 @@ void fh_init_ap2(fh_u64 *ctx)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	conn->delivered = tcp->delivered;
 	conn->lost = tcp->lost;
-	fh_ap2_begin(&conn->ap2, tcp->tcp_mstamp * 1000, (fh_u64)tcp->srtt_us * 125, tcp->snd_cwnd);
+	fh_ap2_begin(&conn->ap2, tcp->tcp_mstamp * 1000, (fh_u64)tcp->srtt_us * 125, cwnd);
 	conn->ap2.round_delivered = conn->delivered;
+	fh_ap2_learn(&conn->ap2, conn->to.link, conn->to.path.hops);
 	follow(sk, conn);
 }
 
@@ -104,7 +116,11 @@ void fh_control_ap2(fh_u64 *ctx)
 	ack.total = conn->delivered;
 	ack.prior = conn->delivered - (fh_u32)(tcp->delivered - sample->prior_delivered);
 	ack.rtt = rtt > 0 ? (fh_u64)rtt * 1000 : 0;
+	/* Receivers of Linux delay acknowledgements only after a while. A segment whose acknowledgement waited in vain for a second one
+	 * counts as one of two, so that the next ones leave by twos. */
 	ack.acked = sample->acked_sacked;
+	if (ack.acked == 1 && sample->prior_in_flight == 1 && rtt > 0 && (fh_u64)rtt > fh_least(&conn->ap2) + DELAYED)
+		ack.acked = 2;
 	ack.in_flight = conn->peak > conn->peak_before ? conn->peak : conn->peak_before;
 	ack.has_data = sample->prior_mstamp != 0;
 	ack.cwnd_limited = sample->prior_in_flight >= conn->ap2.cwnd;
@@ -137,11 +153,13 @@ SEC("struct_ops")
 fh_u32 fh_burst_ap2(fh_u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	struct fh_connection *conn = connection(sk);
 
 	if (!conn)
 		return 1;
-	open_window((struct tcp_sock *)sk, conn);
+	if (open_window(tcp, conn))
+		conn->burst_from = tcp->data_segs_out;
 	return conn->ap2.burst;
 }
 

@@ -42,7 +42,7 @@ struct fh_connection {
 	fh_u32 peak;             /* most segments in flight in this round, and in the one before */
 	fh_u32 peak_before;
 	fh_u32 lost;             /* marked as lost so far */
-	fh_u32 unused;
+	fh_u32 burst_from;       /* segments sent as the last burst began */
 };
 
 struct {

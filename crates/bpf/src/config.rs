@@ -77,7 +77,7 @@ section! {
         gateway: bool, Kind::Bool, Both("true");
         /// Of the hops that the time to live tells, so many are behind the gateway.
         wired_hops: u32, Kind::Int(0, 255), Both("0");
-        /// Window of a new connection in segments; 0: the kernel's.
+        /// Window of a new connection in segments; 0: the kernel's. `fh_ap2` has its own.
         initial_window: u32, Kind::Int(0, 1_000), Both("2");
         /// RBP: V of RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000), Both("1");

@@ -88,9 +88,9 @@ mod program {
         /// Use this congestion control on the route.
         #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_ap2")]
         set: Option<String>,
-        /// Initial window of its connections, in segments; 0: the kernel's.
-        #[arg(long, value_name = "SEGMENTS", default_value_t = 2, requires = "set")]
-        initial_window: u32,
+        /// Initial window of its connections, in segments; 0: the kernel's, the default with fh_ap2; with others 2.
+        #[arg(long, value_name = "SEGMENTS", requires = "set")]
+        initial_window: Option<u32>,
         /// Acknowledge its segments at once. For receivers: delayed acknowledgements look like long round trips.
         #[arg(long, requires = "set")]
         quick_ack: bool,
@@ -272,8 +272,8 @@ mod program {
 
     fn route(line: &RouteLine) -> Result<(), Error> {
         let set = line.set.clone().map(|congestion_control| Change::Set {
+            initial_window: line.initial_window.unwrap_or(if congestion_control == "fh_ap2" { 0 } else { 2 }),
             congestion_control,
-            initial_window: line.initial_window,
             quick_ack: line.quick_ack,
         });
         let change = if line.reset { Some(Change::Reset) } else { set };

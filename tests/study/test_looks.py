@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fourhop.errors import FourhopError
 from fourhop.stats import CONFIDENCE
 from fourhop.study import Claim, Sample, above, below, every, most, peak
 from fourhop.study.cells import Cells
@@ -205,3 +206,22 @@ def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_p
     data = Data("ns2", {"chain": Cells.of(results["chain"], "chain", level)})
     assert {**outcome(check, data), "look": len(LOOKS)} == course.outcomes[check]
     assert job.most == 12
+
+
+@pytest.mark.parametrize("mistake", ["1 / 0", "None + 1", "nothing"])
+def test_a_check_that_few_runs_cannot_answer_gets_more(papers: Path, tmp_path: Path, mistake: str) -> None:
+    """An error of few runs leaves it open; one of all runs is told."""
+    text = STUDY.replace("{bound}", f"0.0 if len(data.chain.goodput(hops=4).values) > LEAST else {mistake}")
+    for least, expected in ((6, 12), (12, None)):
+        path = papers / "some-paper" / "looks.py"
+        path.write_text(text.replace("LEAST", str(least)), encoding="utf-8")
+        found = load(papers, "some-paper/looks")
+        work = jobs(found, quick=False)
+        course = Course(found.study, "ns2", work, lambda job, runs: run(job, tmp_path / "out", runs))
+        if expected is None:
+            with pytest.raises(FourhopError, match="check close, profile ns2"):
+                course.finish()
+        else:
+            result = course.finish()["chain"]
+            assert [len(each.runs) for each in result.per_point][3] == expected
+            assert course.outcomes[found.study.checks["close"]]["verdict"] == "reproduced"

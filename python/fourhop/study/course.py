@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fourhop.errors import FourhopError
 from fourhop.study.cells import Cells
 from fourhop.study.claims import Claim, settled
 from fourhop.study.execute import Job, Record, asked, told
@@ -77,7 +78,12 @@ class Course:
     def _ask(self, question: Check | Cause, data: Data) -> Claim | str:
         for cells in data.sweeps.values():
             cells.used.clear()
-        claim = asked(question, data, few=True)
+        claim: Claim | str
+        try:
+            claim = asked(question, data, few=True)
+        except FourhopError as error:
+            # Perhaps of an interval that so few runs do not have; a mistake is one at the last look, too.
+            claim = str(error)
         self._used[question] = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
         return claim
 

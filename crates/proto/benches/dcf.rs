@@ -4,7 +4,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use fourhop_proto::mac::medium::Rules;
 use fourhop_proto::mac::{Action, Config, Dcf, Medium};
-use fourhop_proto::wire::{ArpMessage, ArpOperation, Frame, Msdu, Payload};
+use fourhop_proto::wire::{ArpMessage, ArpOperation, Category, Frame, Msdu, Payload};
 use fourhop_units::{Bytes, NodeId, Purpose, Stream, Time};
 use std::hint::black_box;
 use std::net::Ipv4Addr;
@@ -38,7 +38,7 @@ impl Pair {
 
     /// Sends `msdu` from the first to the second station until it has been acknowledged.
     fn exchange(&mut self, msdu: Msdu) {
-        self.stations[0].handle_packet(self.now, msdu, &mut self.media[0]);
+        self.stations[0].handle_packet(self.now, Category::Be, msdu, &mut self.media[0]);
         while !self.stations[0].is_ready() || self.on_air.is_some() {
             let timers = [0, 1].map(|n: usize| self.stations[n].next_timeout(&self.media[n]));
             let next_timer = timers.into_iter().flatten().min();
@@ -48,14 +48,14 @@ impl Pair {
                     let medium = &mut self.media[to];
                     medium.handle_good_frame(end, Time::ZERO, false, &self.rules);
                     medium.handle_quiet(end);
-                    self.stations[to].handle_reception(end, &frame, medium, &mut self.out);
+                    self.stations[to].handle_reception(end, &frame, u64::MAX, medium, &mut self.out);
                     self.act(to);
                 }
                 None => {
                     let Some(at) = next_timer else { return };
                     self.now = at;
                     let who = usize::from(timers[0] != Some(at));
-                    self.stations[who].handle_timeout(at, &mut self.media[who], &mut self.air, &mut self.out);
+                    self.stations[who].handle_timeout(at, &mut self.media[who], &mut self.air, &mut (), &mut self.out);
                     self.act(who);
                 }
             }

@@ -12,26 +12,27 @@
 //! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
 //! all of this.
 //!
-//! With EDCA the station has four functions of this kind; this is then the one in front ([`edca`](super::edca)).
+//! What contends for the medium is the active one of its access functions: it has one, or with EDCA four
+//! ([`edca`](super::edca)).
 
 use super::action::{Action, Due};
-use super::aggregate::{Sessions, Supply};
+use super::aggregate::Supply;
 use super::config::{Config, OptionsRule};
 use super::counters::Counters;
-use super::edca::{Access, Edca};
 use super::exchange::{Answer, Content, Outgoing, TxState, needs_rts};
+use super::function::{Function, Functions};
 use super::measure;
 use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
 use crate::phy::Mcs;
-use crate::wire::{Frame, FrameKind, Msdu};
+use crate::wire::{Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
 
 /// The MAC of one station.
 ///
-/// The driver calls [`Dcf::handle_packet`] only while [`Dcf::is_ready`]; [`Dcf::handle_reception`] for every good frame
+/// The driver calls [`Dcf::handle_packet`] if it [`Dcf::wants`] one; [`Dcf::handle_reception`] for every good frame
 /// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks
 /// for it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`;
 /// so may every event at the medium while it awaits access. `medium` is always that of this station.
@@ -44,90 +45,70 @@ pub struct Dcf {
     pub(super) sifs_ends: Time,
     /// End of the wait that belongs to `state`; `NEVER` if there is none.
     pub(super) state_ends: Time,
-    /// With an MCS.
-    pub(super) sessions: Option<Box<Sessions>>,
-    /// With EDCA: the functions that are not in front. Everything else here that a function has is of the one in front.
-    pub(super) edca: Option<Box<Edca>>,
     pub(super) state: TxState,
     pub(super) addr: MacAddr,
     next_seq: u16,
-    pub(super) cw: u32,
-    pub(super) short_retries: u32,
-    pub(super) long_retries: u32,
     pub(super) answer: Option<Answer>,
-    pub(super) outgoing: Option<Outgoing>,
+    pub(super) functions: Functions,
     pub(super) rules: Rules,
-    pub(super) access: Access,
     pub(super) random: Stream,
-    pub(super) counters: Counters,
-    /// Last sequence number accepted from each transmitter.
-    pub(super) last_seq: Vec<(MacAddr, u16)>,
     pub(super) times: ExchangeTimes,
     answer_times: AnswerTimes,
     pub(super) rates: Rates,
-    /// For whom frames were last sent, and the air time that those took which nobody has asked about yet.
-    pub(super) sent_for: MacAddr,
-    pub(super) air_used: Dur,
 }
 
 impl Dcf {
     /// An idle station. Stations made from one `Arc` share its memory.
     pub fn new(addr: MacAddr, config: impl Into<Arc<Config>>, random: Stream) -> Dcf {
         let config = config.into();
-        let access = Access::new(&config);
         Dcf {
             rules: Rules::new(&config),
             times: ExchangeTimes::new(&config, config.data_rate),
             answer_times: AnswerTimes::new(&config, config.basic_rate),
-            sessions: config.mcs.map(|mcs| Box::new(Sessions::new(&config, mcs))),
-            edca: config.edca.map(|parameters| Box::new(Edca::new(&config, &parameters))),
-            access,
+            functions: Functions::new(&config),
             addr,
             random,
-            outgoing: None,
             answer: None,
             sifs_ends: Time::NEVER,
             state: TxState::Idle,
             state_ends: Time::NEVER,
-            cw: access.cw_min,
             config,
-            short_retries: 0,
-            long_retries: 0,
             next_seq: 1,
             rates: Rates::default(),
-            last_seq: Vec::new(),
-            counters: Counters::default(),
-            sent_for: MacAddr::BROADCAST,
-            air_used: Dur::ZERO,
         }
     }
 
     /// Rate control draws the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
-        if let Some(edca) = &mut self.edca {
-            edca.parked_sessions_mut().for_each(|sessions| sessions.sample_by(random.clone()));
-        }
-        if let Some(sessions) = &mut self.sessions {
+        for sessions in self.functions.all_mut().iter_mut().flat_map(|function| &mut function.sessions) {
             sessions.sample_by(random.clone());
         }
         self.rates.sample_by(random);
     }
 
-    /// For whom MSDUs have been sent since the last call, and how long their frames were on the air, with RTS and
-    /// repeats. To be asked before the next MSDU, while [`Dcf::is_ready`].
-    pub fn take_airtime(&mut self) -> Option<(MacAddr, Dur)> {
-        let used = core::mem::take(&mut self.air_used);
-        (!used.is_zero()).then_some((self.sent_for, used))
+    /// For whom MSDUs of this category have been sent since the last call, and how long their frames were on the air,
+    /// with RTS and repeats. To be asked before the next MSDU, while [`Dcf::wants`] one.
+    pub fn take_airtime(&mut self, category: Category) -> Option<(MacAddr, Dur)> {
+        let Function { sent_for, air_used, .. } = self.functions.of_mut(category);
+        let used = core::mem::take(air_used);
+        (!used.is_zero()).then_some((*sent_for, used))
     }
 
-    /// Can it take an MSDU?
+    /// Has the active function nothing to send? Without access categories it can then take an MSDU.
+    #[inline(always)]
     pub fn is_ready(&self) -> bool {
-        self.outgoing.is_none()
+        self.functions.active().outgoing.is_none()
+    }
+
+    /// Can it take an MSDU of this category?
+    pub fn wants(&self, category: Category) -> bool {
+        let Function { outgoing, txop, .. } = self.functions.of(category);
+        outgoing.is_none() && txop.as_ref().is_none_or(|txop| txop.next.is_none())
     }
 
     /// Rate of data to a neighbour at present.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
-        match &self.sessions {
+        match &self.functions.active().sessions {
             Some(sessions) if sessions.is_for(addr) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
             _ => self.rates.present(addr, &self.config),
         }
@@ -135,8 +116,8 @@ impl Dcf {
 
     /// Counts since the start, of all its functions.
     pub fn counters(&self) -> Counters {
-        let mut sum = self.counters;
-        self.parked().for_each(|function| sum.add(function.counters()));
+        let mut sum = Counters::default();
+        self.functions.all().iter().for_each(|function| sum.add(&function.counters));
         sum
     }
 
@@ -150,24 +131,15 @@ impl Dcf {
         Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
     }
 
-    /// The MSDU in hand, if it is one alone.
-    pub fn in_hand(&self) -> Option<&Msdu> {
-        match &self.outgoing.as_ref()?.content {
-            Content::One { msdu, .. } => Some(msdu),
-            Content::Session(_) => None,
-        }
-    }
-
     /// MSDUs that it has taken and that are neither done with nor given up.
-    pub fn held(&self) -> usize {
-        let alone = usize::from(self.in_hand().is_some());
-        alone + self.sessions.as_ref().map_or(0, |sessions| sessions.held()) + self.held_aside()
+    pub fn held(&self) -> impl Iterator<Item = &Msdu> {
+        self.functions.all().iter().flat_map(Function::held)
     }
 
-    /// Takes an MSDU from the queue. Only while [`Dcf::is_ready`].
-    pub fn handle_packet(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
-        debug_assert!(self.is_ready(), "the MAC holds one MSDU at a time");
-        self.take_packet(now, msdu, medium);
+    /// Takes an MSDU from the queue of this category, which [`Dcf::wants`] one.
+    pub fn handle_packet(&mut self, now: Time, category: Category, msdu: Msdu, medium: &mut Medium) {
+        debug_assert!(self.wants(category), "a function holds one MSDU at a time");
+        self.on_behalf_of(now, category, medium, |mac, medium| mac.take_packet(now, msdu, medium));
     }
 
     #[inline(always)]
@@ -175,8 +147,9 @@ impl Dcf {
         if matches!(self.config.options, OptionsRule::Measure { .. }) {
             measure::note_head(now, &mut msdu);
         }
-        self.counters.accepted += 1;
-        if let Some(sessions) = &self.sessions
+        let function = self.functions.active_mut();
+        function.counters.accepted += 1;
+        if let Some(sessions) = &function.sessions
             && !msdu.dst.is_broadcast()
             && sessions.is_for(msdu.dst)
         {
@@ -193,52 +166,35 @@ impl Dcf {
         let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
-        let seq = match &mut self.edca {
-            None => {
-                let seq = self.next_seq;
-                // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
-                self.next_seq = (seq + 1) & 0x0fff;
-                seq
-            }
-            Some(edca) => edca.next_number(msdu.dst),
+        let Function { outgoing, txop, .. } = self.functions.active_mut();
+        let next_seq = match txop {
+            None => &mut self.next_seq,
+            Some(txop) => txop.next_seq_to(msdu.dst),
         };
+        let seq = *next_seq;
+        // IEEE 802.11-2020 clause 9.2.4.4.2: 12 bits.
+        *next_seq = (seq + 1) & 0x0fff;
         let content = Content::One { msdu, seq, retry: false };
-        self.outgoing = Some(Outgoing { content, rate, airtime, rts });
+        *outgoing = Some(Outgoing { content, rate, airtime, rts });
     }
 
     /// Something is to be sent.
+    #[inline(always)]
     pub(super) fn want_access(&mut self, now: Time, medium: &mut Medium) {
         let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
-        if medium.request_access(now, immediate, self.access.later, &self.rules) {
-            self.draw_backoff(now, medium);
+        let function = self.functions.active();
+        if medium.request_access(now, immediate, function.access.later, &self.rules) {
+            medium.replace_backoff(Some(function.draw(now, &self.config, &mut self.random)));
         }
         medium.want_access(true);
     }
 
     /// The medium has become busy before an immediate access, or while back-offs of EDCA ran.
     pub fn handle_access_lost(&mut self, now: Time, medium: &mut Medium) {
-        match self.edca {
-            None => self.draw_backoff(now, medium),
-            Some(_) => self.stop_backoffs(now, medium),
+        match self.has_categories() {
+            false => self.draw_backoff(now, medium),
+            true => self.stop_backoffs(now, medium),
         }
-    }
-
-    /// The receiver has received `frame`, which is addressed to this station or to all, of an aggregate every MPDU.
-    pub fn handle_reception(&mut self, now: Time, frame: &Frame, medium: &mut Medium, out: &mut Vec<Action>) {
-        self.handle_reception_of(now, frame, u64::MAX, medium, out);
-    }
-
-    /// The same; of an aggregate bit n of `arrived` says whether MPDU n is right, and one is at least.
-    pub fn handle_reception_of(
-        &mut self,
-        now: Time,
-        frame: &Frame,
-        arrived: u64,
-        medium: &mut Medium,
-        out: &mut Vec<Action>,
-    ) {
-        self.handle_frame(now, frame, arrived, medium, out);
-        self.settle(now, medium);
     }
 
     /// When [`Dcf::handle_timeout`] has to be called.
@@ -259,20 +215,9 @@ impl Dcf {
     }
 
     /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there
-    /// is one at most. Without one, what was there stays.
-    pub fn handle_timeout(
-        &mut self,
-        now: Time,
-        medium: &mut Medium,
-        air: &mut Option<Frame>,
-        out: &mut Vec<Action>,
-    ) -> Due {
-        self.handle_timeout_with(now, medium, air, &mut (), out)
-    }
-
-    /// The same with a layer above that has further packets for an aggregate.
+    /// is one at most. Without one, what was there stays. The layer above has further packets for an aggregate.
     #[inline(always)]
-    pub fn handle_timeout_with(
+    pub fn handle_timeout(
         &mut self,
         now: Time,
         medium: &mut Medium,
@@ -291,9 +236,9 @@ impl Dcf {
         }
         let access_due = medium.take_access(now, &self.rules);
         if access_due {
-            match self.edca {
-                None => self.access(now, medium, air, supply),
-                Some(_) => self.access_of_the_winner(now, medium, air, supply, out),
+            match self.has_categories() {
+                false => self.access(now, medium, air, supply),
+                true => self.access_of_the_winner(now, medium, air, supply, out),
             }
         }
         if !(state_due || sifs_due || access_due) {
@@ -305,10 +250,10 @@ impl Dcf {
 
     /// Something has happened: tells the medium whether a packet waits.
     #[inline(always)]
-    fn settle(&mut self, now: Time, medium: &mut Medium) {
-        match self.edca {
-            None => medium.want_access(self.outgoing.is_some()),
-            Some(_) => self.elect(now, medium),
+    pub(super) fn settle(&mut self, now: Time, medium: &mut Medium) {
+        match &self.functions {
+            Functions::One(function) => medium.want_access(function.outgoing.is_some()),
+            Functions::Four(_) => self.elect(now, medium),
         }
     }
 
@@ -330,8 +275,7 @@ impl Dcf {
     }
 
     pub(super) fn draw_backoff(&mut self, now: Time, medium: &mut Medium) {
-        let slots = self.random.below(self.config.backoff_values(self.cw));
-        medium.begin_backoff(now, slots, self.access.later);
+        medium.replace_backoff(Some(self.functions.active().draw(now, &self.config, &mut self.random)));
     }
 
     /// A frame of `airtime`, which the caller writes to where it stays, begins.
@@ -348,7 +292,7 @@ impl Dcf {
             // By coincidence with a pending CTS or ACK; its end asks for access again.
             return;
         }
-        match &self.outgoing {
+        match &self.functions.active().outgoing {
             Some(Outgoing { content: Content::Session(to), .. }) => {
                 let to = *to;
                 self.begin_exchange_with(now, to, medium, air, supply);
@@ -360,7 +304,11 @@ impl Dcf {
     }
 
     fn send_rts(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
-        let Some(Outgoing { content: Content::One { msdu, .. }, rate, airtime, .. }) = &self.outgoing else { return };
+        let Some(Outgoing { content: Content::One { msdu, .. }, rate, airtime, .. }) =
+            &self.functions.active().outgoing
+        else {
+            return;
+        };
         self.times.follow(&self.config, *rate);
         let (to, times, airtime) = (msdu.dst, self.times, *airtime);
         self.radiate_rts(now, to, &times, airtime, medium, air);
@@ -377,8 +325,9 @@ impl Dcf {
         medium: &mut Medium,
         air: &mut Option<Frame>,
     ) {
-        self.counters.rts_sent += 1;
-        (self.sent_for, self.air_used) = (to, self.air_used + times.rts_airtime);
+        let function = self.functions.active_mut();
+        function.counters.rts_sent += 1;
+        (function.sent_for, function.air_used) = (to, function.air_used + times.rts_airtime);
         *air = Some(Frame {
             dst: to,
             src: self.addr,
@@ -391,18 +340,18 @@ impl Dcf {
     }
 
     fn send_data(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>) {
-        let Some(Outgoing { content: Content::One { msdu, seq, retry }, rate, airtime, .. }) = &self.outgoing else {
+        let Some(Outgoing { content: Content::One { msdu, seq, retry }, rate, airtime, .. }) =
+            &self.functions.active().outgoing
+        else {
             return;
         };
-        let broadcast = msdu.dst.is_broadcast();
-        let (rate, airtime) = (*rate, *airtime);
+        let (to, rate, airtime) = (msdu.dst, *rate, *airtime);
         self.times.follow(&self.config, rate);
-        let further = if self.edca.is_some() { self.further(now, msdu.dst, airtime) } else { Dur::ZERO };
-        (self.sent_for, self.air_used) = (msdu.dst, self.air_used + airtime);
+        let further = if self.has_categories() { self.further(now, to, airtime) } else { Dur::ZERO };
         let frame = air.insert(Frame {
-            dst: msdu.dst,
+            dst: to,
             src: self.addr,
-            duration: if broadcast { Dur::ZERO } else { self.times.data_duration + further },
+            duration: if to.is_broadcast() { Dur::ZERO } else { self.times.data_duration + further },
             rate,
             airtime,
             kind: FrameKind::Data { seq: *seq, retry: *retry, qos: self.qos(), msdu: msdu.clone() },
@@ -413,10 +362,12 @@ impl Dcf {
             let sent = measure::transmission_time(&self.config, airtime, rate);
             measure::update(now, sent, msdu, backward_queueing);
         }
-        if broadcast {
+        let function = self.functions.active_mut();
+        (function.sent_for, function.air_used) = (to, function.air_used + airtime);
+        if to.is_broadcast() {
             self.radiate(now, airtime, TxState::Broadcast, airtime, medium);
         } else {
-            self.counters.data_sent += 1;
+            function.counters.data_sent += 1;
             self.radiate(now, airtime, TxState::Data, self.times.ack_timeout(airtime), medium);
         }
     }
@@ -427,12 +378,12 @@ impl Dcf {
             Some(Answer::Cts { to, duration, rate }) => {
                 let free = if self.config.cts_refused_by_eifs { medium.is_idle(now) } else { medium.nav() <= now };
                 if !free {
-                    self.counters.cts_refused += 1;
+                    self.functions.active_mut().counters.cts_refused += 1;
                     self.answer = None;
                     self.resume_outgoing(now, medium);
                     return;
                 }
-                self.counters.cts_sent += 1;
+                self.functions.active_mut().counters.cts_sent += 1;
                 self.answer_times.follow(&self.config, rate);
                 let duration = self.answer_times.cts_duration(duration);
                 *air = Some(self.answer_frame(FrameKind::Cts, to, duration, rate));
@@ -440,7 +391,7 @@ impl Dcf {
                 self.radiate(now, self.answer_times.airtime, TxState::Cts, wait, medium);
             }
             Some(Answer::Ack { to, duration, rate }) => {
-                self.counters.acks_sent += 1;
+                self.functions.active_mut().counters.acks_sent += 1;
                 self.answer_times.follow(&self.config, rate);
                 let airtime = self.answer_times.airtime;
                 *air = Some(self.answer_frame(FrameKind::Ack, to, duration, rate));
@@ -450,11 +401,11 @@ impl Dcf {
                 self.send_block_ack(now, (to, category), (duration, rate), medium, air);
             }
             None => {
-                if self.edca.is_some() {
+                if self.has_categories() {
                     self.look_ahead(now, supply);
                 }
                 let idle = medium.is_idle(now);
-                let Some(outgoing) = &mut self.outgoing else { return };
+                let Some(outgoing) = &mut self.functions.active_mut().outgoing else { return };
                 match &outgoing.content {
                     Content::Session(to) if idle => {
                         let to = *to;
@@ -490,7 +441,7 @@ impl Dcf {
 
     /// An MSDU that waits must have a back-off.
     pub(super) fn resume_outgoing(&mut self, now: Time, medium: &mut Medium) {
-        if self.outgoing.is_some() && !medium.has_backoff() {
+        if !medium.has_backoff() && self.functions.active().outgoing.is_some() {
             self.draw_backoff(now, medium);
         }
     }

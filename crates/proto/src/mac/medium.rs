@@ -351,19 +351,9 @@ impl Medium {
         self.backoff.is_none()
     }
 
-    /// A back-off of `slots` begins, likewise.
-    pub(crate) fn begin_backoff(&mut self, now: Time, slots: u32, later: u32) {
-        self.backoff = Some(Backoff::drawn(now, slots, later));
-    }
-
-    /// Another function of the station comes to the front: its back-off runs, and the one that did is given back.
-    pub(super) fn swap_backoff(&mut self, other: &mut Option<Backoff>) {
-        core::mem::swap(&mut self.backoff, other);
-    }
-
-    /// There is nothing more to wait for.
-    pub(super) fn end_backoff(&mut self) {
-        self.backoff = None;
+    /// Another back-off runs, or none; the one that did is given back.
+    pub(crate) fn replace_backoff(&mut self, other: Option<Backoff>) -> Option<Backoff> {
+        core::mem::replace(&mut self.backoff, other)
     }
 
     /// The back-off that there is.

@@ -76,7 +76,7 @@ pub struct Minstrel {
     /// The best, the second and the surest.
     chain: [usize; 3],
     /// The rate that the present packet tries first, if it is a sample.
-    sample: Option<usize>,
+    pub(super) sample: Option<usize>,
     /// Packets until the next sample.
     gap: u32,
     /// The order of samples, and how far it has come.
@@ -115,11 +115,6 @@ impl Minstrel {
     /// Is the interval over?
     pub(super) fn is_due(&self, now: Time) -> bool {
         now >= self.interval_ends
-    }
-
-    /// The next packet tries this rate first, or none but those of the chain. In the place of [`Minstrel::begin`].
-    pub(super) fn try_first(&mut self, sample: Option<usize>) {
-        self.sample = sample;
     }
 
     /// The rate of attempt number `attempt`, from 0, of the packet, which has `limit` attempts in all.

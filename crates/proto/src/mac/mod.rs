@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
 //! | [`dcf`] | the state machine: timers, access, what is sent |
+//! | `function` | the state of an access function; a station has one or four |
 //! | `exchange` | what an exchange consists of: its states, what it carries, answers owed |
 //! | `retry` | what follows when a wait ends: repeats, giving up, the contention window |
 //! | `action` | what the station tells the layers above and its driver |
@@ -29,6 +30,7 @@ mod counters;
 pub mod dcf;
 pub mod edca;
 mod exchange;
+mod function;
 pub mod measure;
 pub mod medium;
 pub mod minstrel;

@@ -9,10 +9,12 @@ use super::measure;
 use super::medium::Medium;
 use crate::drop::DropReason;
 use crate::wire::{Category, Frame, FrameKind, Msdu};
-use fourhop_units::{Dur, MacAddr, Time};
+use fourhop_units::{Dur, Time};
 
 impl Dcf {
-    pub(super) fn handle_frame(
+    /// The receiver has received `frame`, which is addressed to this station or to all. Of an aggregate bit n of
+    /// `arrived` says whether MPDU n is right, and one is at least.
+    pub fn handle_reception(
         &mut self,
         now: Time,
         frame: &Frame,
@@ -31,6 +33,7 @@ impl Dcf {
             }
             FrameKind::Data { seq, msdu, qos, .. } => self.handle_data(now, frame, (*seq, *qos), msdu, medium, out),
         }
+        self.settle(now, medium);
     }
 
     fn handle_rts(&mut self, now: Time, frame: &Frame) {
@@ -46,9 +49,10 @@ impl Dcf {
         if self.state != TxState::Rts {
             return;
         }
-        let Some(outgoing) = &mut self.outgoing else { return };
+        let function = self.functions.active_mut();
+        let Some(outgoing) = &mut function.outgoing else { return };
         outgoing.rts = false;
-        self.short_retries = 0;
+        function.short_retries = 0;
         self.answered(now, medium);
         self.sifs_ends = now + self.config.sifs;
     }
@@ -57,22 +61,23 @@ impl Dcf {
         if self.state != TxState::Data {
             return;
         }
-        let Some(outgoing) = self.outgoing.take() else { return };
+        let function = self.functions.active_mut();
+        let Some(outgoing) = function.outgoing.take() else { return };
         let msdu = match outgoing.content {
             Content::One { msdu, .. } => msdu,
             Content::Session(to) => return self.session_answered(now, to, None, medium, out),
         };
         self.rates.handle_ack(msdu.dst, &self.config);
         if needs_rts(&self.config, &msdu) {
-            self.long_retries = 0;
+            function.long_retries = 0;
         } else {
-            self.short_retries = 0;
+            function.short_retries = 0;
         }
-        self.counters.acknowledged += 1;
+        function.counters.acknowledged += 1;
         self.exchange_done(now, medium);
         // What was left for stations that take aggregates takes turns with frames for those that do not.
-        if self.has_unsent() {
-            self.resume(now, medium);
+        if self.aggregates() && self.functions.active().has_unsent() {
+            self.go_on(now, medium);
         }
     }
 
@@ -80,7 +85,7 @@ impl Dcf {
     #[inline]
     pub(super) fn exchange_done(&mut self, now: Time, medium: &mut Medium) {
         self.answered(now, medium);
-        if self.edca.is_some() && self.continue_txop(now) {
+        if self.has_categories() && self.continue_txop(now) {
             return;
         }
         self.succeeded_or_gave_up(now, true, medium);
@@ -127,13 +132,14 @@ impl Dcf {
                 // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
                 self.sifs_ends = now + self.config.sifs;
             }
-            if self.is_duplicate(frame.src, seq) {
-                self.counters.duplicates += 1;
+            let function = self.functions.of_mut(Category::default());
+            if function.is_duplicate(frame.src, seq) {
+                function.counters.duplicates += 1;
                 out.push(Action::Discarded(DropReason::Duplicate));
                 return;
             }
         }
-        self.counters.delivered += 1;
+        self.functions.active_mut().counters.delivered += 1;
         let strip = self.config.options == OptionsRule::Strip && measure::carried(msdu).is_some();
         let msdu = if strip { measure::stripped(msdu) } else { msdu.clone() };
         out.push(Action::Deliver { msdu, from: frame.src });
@@ -157,22 +163,11 @@ impl Dcf {
         if !self.owes(now, Answer::Ack { to: frame.src, duration, rate }, medium, out) {
             return false;
         }
-        let again = self.edca.as_mut().is_some_and(|edca| edca.is_duplicate(frame.src, category, seq));
+        let again = self.functions.of_mut(category).is_duplicate(frame.src, seq);
         if again {
-            self.counters.duplicates += 1;
+            self.functions.active_mut().counters.duplicates += 1;
             out.push(Action::Discarded(DropReason::Duplicate));
         }
         !again
-    }
-
-    /// Compares with, and remembers, the last number from this transmitter.
-    fn is_duplicate(&mut self, src: MacAddr, seq: u16) -> bool {
-        match self.last_seq.iter_mut().find(|(addr, _)| *addr == src) {
-            Some((_, last)) => core::mem::replace(last, seq) == seq,
-            None => {
-                self.last_seq.push((src, seq));
-                false
-            }
-        }
     }
 }

@@ -11,15 +11,15 @@ use fourhop_units::Time;
 impl Dcf {
     /// The wait that belongs to `state` is over without a response.
     pub(super) fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
-        let now = if self.edca.is_some() { self.answer_was_due(now) } else { now };
+        let now = if self.has_categories() { self.answer_was_due(now) } else { now };
         match self.state {
             TxState::Idle => {}
             TxState::Rts if self.in_session() => {
-                self.counters.rts_timeouts += 1;
+                self.functions.active_mut().counters.rts_timeouts += 1;
                 self.session_unanswered(now, DropReason::RtsRetryLimit, medium, out);
             }
             TxState::Data if self.in_session() => {
-                self.counters.data_timeouts += 1;
+                self.functions.active_mut().counters.data_timeouts += 1;
                 self.session_unanswered(now, DropReason::DataRetryLimit, medium, out);
             }
             TxState::SelfCts => {
@@ -30,11 +30,12 @@ impl Dcf {
                 return;
             }
             TxState::Rts => {
-                self.counters.rts_timeouts += 1;
-                self.short_retries += 1;
-                if self.short_retries >= self.config.short_retry_limit {
-                    self.short_retries = 0;
-                    self.counters.rts_limit_drops += 1;
+                let function = self.functions.active_mut();
+                function.counters.rts_timeouts += 1;
+                function.short_retries += 1;
+                if function.short_retries >= self.config.short_retry_limit {
+                    function.short_retries = 0;
+                    function.counters.rts_limit_drops += 1;
                     self.give_up(now, DropReason::RtsRetryLimit, medium, out);
                 } else {
                     self.failed(now, medium);
@@ -42,8 +43,9 @@ impl Dcf {
             }
             TxState::Data => self.ack_missing(now, medium, out),
             TxState::Broadcast => {
-                self.outgoing = None;
-                self.counters.broadcasts += 1;
+                let function = self.functions.active_mut();
+                function.outgoing = None;
+                function.counters.broadcasts += 1;
                 self.succeeded_or_gave_up(now, true, medium);
             }
             TxState::Cts => self.answer = None,
@@ -58,23 +60,24 @@ impl Dcf {
     }
 
     fn ack_missing(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
-        self.counters.data_timeouts += 1;
+        let function = self.functions.active_mut();
+        function.counters.data_timeouts += 1;
         let Some(Outgoing { content: Content::One { msdu, retry, .. }, rate, airtime, rts: reserve }) =
-            &mut self.outgoing
+            &mut function.outgoing
         else {
             return;
         };
         self.rates.handle_missing_ack(msdu.dst, &self.config);
         let rts = needs_rts(&self.config, msdu);
         let (count, limit) = if rts {
-            (&mut self.long_retries, self.config.long_retry_limit)
+            (&mut function.long_retries, self.config.long_retry_limit)
         } else {
-            (&mut self.short_retries, self.config.short_retry_limit)
+            (&mut function.short_retries, self.config.short_retry_limit)
         };
         *count += 1;
         if *count >= limit {
             *count = 0;
-            self.counters.data_limit_drops += 1;
+            function.counters.data_limit_drops += 1;
             self.give_up(now, DropReason::DataRetryLimit, medium, out);
         } else {
             *retry = true;
@@ -87,22 +90,24 @@ impl Dcf {
     }
 
     pub(super) fn give_up(&mut self, now: Time, reason: DropReason, medium: &mut Medium, out: &mut Vec<Action>) {
-        if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = self.outgoing.take() {
+        if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = self.functions.active_mut().outgoing.take() {
             out.push(Action::GaveUp { msdu, reason });
         }
         self.succeeded_or_gave_up(now, false, medium);
     }
 
     pub(super) fn failed(&mut self, now: Time, medium: &mut Medium) {
-        self.cw = self.access.next_cw(self.cw);
-        self.draw_backoff(now, medium);
+        let function = self.functions.active_mut();
+        function.cw = function.access.next_cw(function.cw);
+        medium.replace_backoff(Some(function.draw(now, &self.config, &mut self.random)));
     }
 
     /// After an MSDU was given up, acknowledged or broadcast.
     pub(super) fn succeeded_or_gave_up(&mut self, now: Time, post_backoff: bool, medium: &mut Medium) {
-        self.cw = self.access.cw_min;
+        let function = self.functions.active_mut();
+        function.cw = function.access.cw_min;
         if post_backoff || self.config.immediate_access {
-            self.draw_backoff(now, medium);
+            medium.replace_backoff(Some(function.draw(now, &self.config, &mut self.random)));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::mac::Dcf;
 
 /// Losses by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Drops([u64; DropReason::ALL.len()]);
+pub struct Drops(pub(super) [u64; DropReason::ALL.len()]);
 
 impl Default for Drops {
     fn default() -> Drops {
@@ -18,11 +18,6 @@ impl Drops {
     /// One more.
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
-    }
-
-    /// `more` of them.
-    pub(super) fn count_many(&mut self, reason: DropReason, more: u64) {
-        self.0[reason as usize] += more;
     }
 
     /// Losses for this reason.
@@ -68,7 +63,7 @@ impl Account {
             taken: counters.accepted,
             passed: counters.acknowledged + counters.broadcasts,
             dropped: counters.rts_limit_drops + counters.data_limit_drops,
-            held: mac.held() as u64,
+            held: mac.held().count() as u64,
         }
     }
 

@@ -2,11 +2,10 @@
 
 use super::buffers::Buffers;
 use super::ear::Ear;
-use super::journal::Step;
 use super::stack::Node;
-use super::supply::lost_to_codel;
+use crate::mac::Supply;
 use crate::net::Airtime;
-use crate::wire::{Category, Msdu, Payload};
+use crate::wire::{Category, Msdu};
 use fourhop_units::{Dur, Time};
 
 impl Node {
@@ -20,10 +19,10 @@ impl Node {
                 continue;
             }
             if let Some(msdu) = self.next_of_category(now, radio, category, out) {
-                self.mac_of(radio).handle_packet_of(now, category, msdu, &mut ear.medium);
+                self.mac_of(radio).handle_packet(now, category, msdu, &mut ear.medium);
                 taken = true;
-            } else if self.mac_at(radio).has_unsent_of(category) {
-                self.mac_of(radio).resume_of(now, category, &mut ear.medium);
+            } else if self.mac_at(radio).has_unsent(category) {
+                self.mac_of(radio).resume(now, category, &mut ear.medium);
             }
         }
         if taken && self.wired.is_some() {
@@ -33,18 +32,10 @@ impl Node {
 
     fn next_of_category(&mut self, now: Time, radio: usize, category: Category, out: &mut Buffers) -> Option<Msdu> {
         if self.link_at(radio).counts_airtime()
-            && let Some((neighbour, airtime)) = self.mac_of(radio).take_airtime_of(category)
+            && let Some((neighbour, airtime)) = self.mac_of(radio).take_airtime(category)
         {
             self.link_of(radio).charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, category);
         }
-        let Node { radios, drops, journal, .. } = self;
-        let link = &mut radios.at_mut(radio).link;
-        let lost = |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs);
-        let mut msdu = link.dequeue_of(now, category, lost)?;
-        self.crossings.link_to_mac += 1;
-        if let Payload::Ipv4(packet) = &mut msdu.payload {
-            self.journal.note(packet, Step::Head, &mut out.outputs);
-        }
-        Some(msdu)
+        self.mac_and_supply(radio, &mut out.outputs).1.next_of(now, category)
     }
 }

@@ -452,7 +452,7 @@ impl Ear {
         let mut lost = self.lost;
         self.receiver.asides(now).for_each(|reason| lost[reason as usize] -= 1);
         let mut drops = Drops::default();
-        DropReason::ALL.iter().zip(lost).for_each(|(&reason, count)| drops.count_many(reason, count));
+        drops.0[..REASONS].copy_from_slice(&lost);
         drops
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::drop::Layer;
+use crate::mac::backoff::Backoff;
 use crate::wire::FrameKind;
 use fourhop_units::{Dur, Purpose, Rate, Stream};
 use proptest::prelude::*;
@@ -50,7 +51,9 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
     };
     if let Some((slots, wanted)) = backoff {
         match slots {
-            Some(slots) => ear.medium.begin_backoff(Time::ZERO, slots, 0),
+            Some(slots) => {
+                ear.medium.replace_backoff(Some(Backoff::drawn(Time::ZERO, slots, 0)));
+            }
             None => assert!(!ear.medium.request_access(Time::ZERO, true, 0, &rules.medium)),
         }
         ear.medium.want_access(wanted);
@@ -81,7 +84,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
             None => ear.handle_arrival::<P>(now, power, for_us, &radiated, rules),
         };
         if effect == Begun::AccessLost {
-            ear.medium.begin_backoff(now, 20, 0);
+            ear.medium.replace_backoff(Some(Backoff::drawn(now, 20, 0)));
         }
         begun.push((effect, ear.access_timeout(&rules.medium)));
     }

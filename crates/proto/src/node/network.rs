@@ -5,6 +5,7 @@ use super::ear::Ear;
 use super::journal::{self, Step};
 use super::radio::FIRST;
 use super::stack::Node;
+use super::upper::{ROUTER, TRANSPORTS};
 use super::wired_side::WiredSide;
 use crate::ccm;
 use crate::gateway::{Action, Side};
@@ -109,7 +110,7 @@ impl Node {
             // Whether anybody listens is known afterwards.
             journal::revise(&mut out.outputs[..place], reason);
         }
-        self.transports_called();
+        self.upper.stale[TRANSPORTS] = true;
         self.send_made(now, &mut made, out);
         out.packets.give(made);
     }
@@ -153,7 +154,7 @@ impl Node {
             self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
             return self.local.tell_lost(packet, reason, &mut out.outputs);
         }
-        self.router_called();
+        self.upper.stale[ROUTER] = true;
         self.router.handle_used(now, packet.dst, Some(packet.src), self.radios.neighbour_ip(from));
         self.cross(now, Side::Wireless, packet, out);
     }

@@ -28,25 +28,12 @@ pub(super) struct Radio {
 #[repr(C)]
 pub(super) struct Radios {
     first: Radio,
-    further: Vec<Radio>,
+    pub further: Vec<Radio>,
 }
 
 impl Radios {
     pub fn new(first: Radio) -> Radios {
         Radios { first, further: Vec::new() }
-    }
-
-    pub fn add(&mut self, radio: Radio) {
-        self.further.push(radio);
-    }
-
-    pub fn count(&self) -> usize {
-        1 + self.further.len()
-    }
-
-    /// Is there one alone?
-    pub fn is_one(&self) -> bool {
-        self.further.is_empty()
     }
 
     #[inline(always)]
@@ -57,11 +44,6 @@ impl Radios {
     #[inline(always)]
     pub fn at_mut(&mut self, radio: usize) -> &mut Radio {
         if radio == FIRST { &mut self.first } else { &mut self.further[radio - 1] }
-    }
-
-    /// All but the first.
-    pub fn further_mut(&mut self) -> &mut [Radio] {
-        &mut self.further
     }
 
     /// The radio on whose channel this neighbour is.

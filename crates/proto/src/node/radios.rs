@@ -39,7 +39,7 @@ impl Node {
     ) {
         let (mac, link) = config.into().layers(addresses, backoff);
         self.router.add_interface(addresses.ip);
-        self.radios.add(Radio { link, mac, addresses, on_channel: Some(on_channel) });
+        self.radios.further.push(Radio { link, mac, addresses, on_channel: Some(on_channel) });
     }
 
     /// Rate control of a radio draws from `random`. Before anything happens.
@@ -56,7 +56,7 @@ impl Node {
 
     /// How many radios it has.
     pub fn radios(&self) -> usize {
-        self.radios.count()
+        1 + self.radios.further.len()
     }
 
     /// The MAC of a radio, which must be one, for inspection.
@@ -75,6 +75,18 @@ impl Node {
     #[inline(always)]
     pub(super) fn mac_of(&mut self, radio: usize) -> &mut Dcf {
         &mut self.radios.at_mut(radio).mac
+    }
+
+    /// The MAC of a radio, and what it takes further packets from.
+    #[inline(always)]
+    pub(super) fn mac_and_supply<'a>(
+        &'a mut self,
+        radio: usize,
+        outputs: &'a mut Vec<Output>,
+    ) -> (&'a mut Dcf, LinkSupply<'a>) {
+        let Node { radios, crossings, drops, journal, .. } = self;
+        let Radio { mac, link, .. } = radios.at_mut(radio);
+        (mac, LinkSupply { link, crossings, drops, journal, outputs })
     }
 
     #[inline(always)]
@@ -106,18 +118,11 @@ impl Node {
         air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        let Radio { mac, link, .. } = self.radios.at_mut(radio);
-        ear.settle(now, mac.medium_rules());
-        let mut supply = LinkSupply {
-            link,
-            crossings: &mut self.crossings,
-            drops: &mut self.drops,
-            journal: &mut self.journal,
-            outputs: &mut out.outputs,
-        };
-        let mac_due = mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
+        ear.settle(now, self.mac_at(radio).medium_rules());
+        let (mac, mut supply) = self.mac_and_supply(radio, &mut out.outputs);
+        let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         let reorder_due = mac.next_reorder_timeout().is_some_and(|at| at <= now);
-        let link_due = link.next_timeout().is_some_and(|at| at <= now);
+        let link_due = supply.link.next_timeout().is_some_and(|at| at <= now);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -153,7 +158,7 @@ impl Node {
     pub(super) fn dequeue_fairly(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
         let Node { radios, drops, journal, .. } = self;
         let Radio { mac, link, .. } = radios.at_mut(radio);
-        if let Some((neighbour, airtime)) = mac.take_airtime() {
+        if let Some((neighbour, airtime)) = mac.take_airtime(Category::Be) {
             link.charge(neighbour, Airtime { sent: airtime, received: Dur::ZERO }, Category::Be);
         }
         link.dequeue(now, |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs))
@@ -187,7 +192,7 @@ impl Node {
                 radio
             }
             NextHop::Broadcast => {
-                for radio in self.radios.further_mut() {
+                for radio in &mut self.radios.further {
                     let mut copy = packet.clone();
                     readdress(&mut copy, own, radio.addresses.ip);
                     copy.meta.number = 0;

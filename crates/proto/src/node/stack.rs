@@ -11,9 +11,8 @@ use super::link_drops::{self, LinkDrops};
 use super::local::Local;
 use super::processor::Processor;
 use super::radio::{FIRST, Radio, Radios};
-use super::supply::LinkSupply;
 use super::transports::Transports;
-use super::upper::{LINK, ROUTER, UpperTimers};
+use super::upper::{LINK, ROUTER, TRANSPORTS, UpperTimers};
 use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
@@ -21,7 +20,7 @@ use crate::drop::DropReason;
 use crate::mac::{self, Dcf, Due};
 use crate::net::{self, Addresses, Link};
 use crate::route::{self, Protocol, Router};
-use crate::wire::{Frame, Ipv4Packet, Msdu, Payload};
+use crate::wire::{Category, Frame, Ipv4Packet, Msdu, Payload};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 
@@ -85,7 +84,7 @@ impl Node {
     /// Adds one end of a flow; returns its place among [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
-        self.transports_called();
+        self.upper.stale[TRANSPORTS] = true;
         self.refresh_upper();
         place
     }
@@ -202,7 +201,7 @@ impl Node {
         ear: &mut Ear,
         out: &mut Buffers,
     ) {
-        self.mac_of(radio).handle_reception_of(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
+        self.mac_of(radio).handle_reception(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
         if !out.mac.is_empty() {
             if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
                 self.charge_received(radio, frame);
@@ -256,16 +255,9 @@ impl Node {
         if radio != FIRST {
             return self.handle_further_timeout(now, radio, ear, air, out);
         }
-        let Radio { mac, link, .. } = self.radios.at_mut(FIRST);
-        ear.settle(now, mac.medium_rules());
-        let mut supply = LinkSupply {
-            link,
-            crossings: &mut self.crossings,
-            drops: &mut self.drops,
-            journal: &mut self.journal,
-            outputs: &mut out.outputs,
-        };
-        let mac_due = mac.handle_timeout_with(now, &mut ear.medium, air, &mut supply, &mut out.mac);
+        ear.settle(now, self.mac_at(FIRST).medium_rules());
+        let (mac, mut supply) = self.mac_and_supply(FIRST, &mut out.outputs);
+        let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {
             if mac_due == Due::Frame {
                 ear.transmit_started();
@@ -300,7 +292,7 @@ impl Node {
             if let Payload::Ipv4(packet) = &mut msdu.payload {
                 self.journal.note(packet, Step::Head, &mut out.outputs);
             }
-            self.mac_of(radio).handle_packet(now, msdu, &mut ear.medium);
+            self.mac_of(radio).handle_packet(now, Category::default(), msdu, &mut ear.medium);
             if self.wired.is_some() {
                 self.tell_backlog(now, out);
             }
@@ -313,8 +305,8 @@ impl Node {
     /// the gateway fills.
     #[inline(never)]
     fn go_on_with_aggregates(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
-        if self.mac_at(radio).has_unsent() {
-            self.mac_of(radio).resume(now, &mut ear.medium);
+        if self.mac_at(radio).has_unsent(Category::default()) {
+            self.mac_of(radio).resume(now, Category::default(), &mut ear.medium);
         }
         if self.wired.is_some() {
             self.tell_backlog(now, out);
@@ -467,7 +459,7 @@ impl Node {
                     }
                     self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
                     self.crossings.network_to_link += 1;
-                    let radio = match self.radios.is_one() {
+                    let radio = match self.radios.further.is_empty() {
                         true => FIRST,
                         false => self.choose_radio(now, &mut packet, next_hop, &mut link_actions, &mut out.outputs),
                     };

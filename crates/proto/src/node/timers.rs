@@ -3,7 +3,7 @@
 use super::buffers::Buffers;
 use super::radio::FIRST;
 use super::stack::Node;
-use super::upper::{LINK, ROUTER, TRANSPORTS};
+use super::upper::{LINK, TRANSPORTS};
 use crate::route::Protocol;
 use fourhop_units::Time;
 
@@ -73,15 +73,5 @@ impl Node {
             upper.rest = Time::or_never(Time::earlier_of(reordering, rest));
         }
         upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
-    }
-
-    /// The transports have been called.
-    pub(super) fn transports_called(&mut self) {
-        self.upper.stale[TRANSPORTS] = true;
-    }
-
-    /// The router has been called.
-    pub(super) fn router_called(&mut self) {
-        self.upper.stale[ROUTER] = true;
     }
 }

@@ -7,8 +7,8 @@ use super::supply::Supply;
 use crate::drop::DropReason;
 use crate::mac::action::Action;
 use crate::mac::dcf::Dcf;
-use crate::mac::edca::sessions_of;
 use crate::mac::exchange::{Answer, Content, Outgoing, TxState};
+use crate::mac::function::Function;
 use crate::mac::medium::Medium;
 use crate::mac::sizes::{BLOCK_ACK, BLOCK_ACK_REQUEST};
 use crate::wire::{Aggregate, Category, Frame, FrameKind, Msdu};
@@ -18,33 +18,37 @@ use std::sync::Arc;
 impl Dcf {
     /// Is the exchange in hand one of a session?
     pub(in crate::mac) fn in_session(&self) -> bool {
-        matches!(&self.outgoing, Some(Outgoing { content: Content::Session(_), .. }))
+        matches!(&self.functions.active().outgoing, Some(Outgoing { content: Content::Session(_), .. }))
     }
 
     /// These stations, in order, know no MCS: what is for them goes frame by frame at rates without. Before anything
     /// happens.
     pub fn know_without_mcs(&mut self, stations: Arc<[MacAddr]>) {
-        if let Some(sessions) = &mut self.sessions {
-            sessions.legacy = stations;
+        for sessions in self.functions.all_mut().iter_mut().flat_map(|function| &mut function.sessions) {
+            sessions.legacy = stations.clone();
         }
     }
 
     /// Does it send and take aggregates?
     #[inline]
     pub fn aggregates(&self) -> bool {
-        self.sessions.is_some()
+        self.config.mcs.is_some()
     }
 
-    /// Is something left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where the layer above
-    /// has nothing.
+    /// Is something of this category left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where
+    /// the layer above has nothing.
     #[inline]
-    pub fn has_unsent(&self) -> bool {
-        self.sessions.as_ref().is_some_and(|sessions| self.outgoing.is_none() && sessions.has_work())
+    pub fn has_unsent(&self, category: Category) -> bool {
+        self.functions.of(category).has_unsent()
     }
 
-    /// Begins an exchange for what sessions have left. Only while [`Dcf::is_ready`].
-    pub fn resume(&mut self, now: Time, medium: &mut Medium) {
-        let Some(sessions) = &mut self.sessions else { return };
+    /// Begins an exchange for what sessions of this category have left. Only while it [`Dcf::wants`] an MSDU.
+    pub fn resume(&mut self, now: Time, category: Category, medium: &mut Medium) {
+        self.on_behalf_of(now, category, medium, |mac, medium| mac.go_on(now, medium));
+    }
+
+    pub(in crate::mac) fn go_on(&mut self, now: Time, medium: &mut Medium) {
+        let Some(sessions) = &mut self.functions.active_mut().sessions else { return };
         sessions.from_above = false;
         if let Some(to) = sessions.take_up_next() {
             self.take_up(now, to, medium);
@@ -53,7 +57,7 @@ impl Dcf {
 
     /// Takes a packet for one station.
     pub(in crate::mac) fn begin_session(&mut self, now: Time, msdu: Msdu, medium: &mut Medium) {
-        let Some(sessions) = &mut self.sessions else { return };
+        let Some(sessions) = &mut self.functions.active_mut().sessions else { return };
         let to = msdu.dst;
         sessions.current = sessions.originator(to);
         sessions.originators[sessions.current].accept(msdu);
@@ -63,7 +67,8 @@ impl Dcf {
 
     fn take_up(&mut self, now: Time, to: MacAddr, medium: &mut Medium) {
         let rate = self.config.data_rate;
-        self.outgoing = Some(Outgoing { content: Content::Session(to), rate, airtime: Dur::ZERO, rts: false });
+        self.functions.active_mut().outgoing =
+            Some(Outgoing { content: Content::Session(to), rate, airtime: Dur::ZERO, rts: false });
         self.want_access(now, medium);
     }
 
@@ -78,7 +83,11 @@ impl Dcf {
         supply: &mut impl Supply,
     ) {
         let category = self.qos().unwrap_or_default();
-        let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &mut self.outgoing) else { return };
+        let Function { sessions: Some(sessions), outgoing: Some(outgoing), counters, access, .. } =
+            self.functions.active_mut()
+        else {
+            return;
+        };
         let originator = &mut sessions.originators[sessions.current];
         sessions.requests = originator.request().is_some();
         if sessions.requests {
@@ -89,8 +98,7 @@ impl Dcf {
         let choice = sessions.choose(now, &self.config);
         let mcs = choice.mcs;
         let originator = &mut sessions.originators[sessions.current];
-        let counters = &mut self.counters;
-        let within = self.access.longest_aggregate(&self.config, mcs);
+        let within = access.longest_aggregate(&self.config, mcs);
         originator.fill(&self.config, choice, within, || {
             let msdu = supply.next_for(now, to, category)?;
             counters.accepted += 1;
@@ -106,7 +114,7 @@ impl Dcf {
             Protection::RtsCts => self.radiate_rts(now, to, &times, airtime, medium, air),
             _ if psdu > self.config.rts_threshold => self.radiate_rts(now, to, &times, airtime, medium, air),
             Protection::CtsToSelf => {
-                self.counters.self_cts_sent += 1;
+                counters.self_cts_sent += 1;
                 let rate = self.config.basic_rate;
                 let cts = self.config.answer_airtime(rate);
                 let duration = times.self_cts_duration(&self.config, airtime);
@@ -128,7 +136,10 @@ impl Dcf {
         supply: &mut impl Supply,
     ) {
         let category = self.qos().unwrap_or_default();
-        let (Some(sessions), Some(outgoing)) = (&mut self.sessions, &self.outgoing) else { return };
+        let Function { sessions: Some(sessions), outgoing: Some(outgoing), counters, .. } = self.functions.active_mut()
+        else {
+            return;
+        };
         let mcs = sessions.mcs;
         let originator = &sessions.originators[sessions.current];
         let (rate, airtime) = (outgoing.rate, outgoing.airtime);
@@ -136,7 +147,7 @@ impl Dcf {
         let times = &mut sessions.times[usize::from(answered_by_block_ack)];
         let kind = if sessions.requests {
             times.follow(&self.config, rate);
-            self.counters.requests_sent += 1;
+            counters.requests_sent += 1;
             FrameKind::BlockAckRequest { start: originator.request().unwrap_or_default(), category }
         } else {
             times.follow(&self.config, mcs.reference_rate());
@@ -147,9 +158,9 @@ impl Dcf {
             };
             (aggregate.mcs, aggregate.category) = (mcs, category);
             originator.copy_into(&mut aggregate.mpdus);
-            self.counters.data_sent += 1;
-            self.counters.mpdus_sent += aggregate.mpdus.len() as u64;
-            self.counters.mpdus_again += aggregate.mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
+            counters.data_sent += 1;
+            counters.mpdus_sent += aggregate.mpdus.len() as u64;
+            counters.mpdus_again += aggregate.mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
             FrameKind::Aggregate(aggregate)
         };
         let (duration, wait) = (times.data_duration, times.ack_timeout(airtime));
@@ -167,9 +178,9 @@ impl Dcf {
         medium: &mut Medium,
         air: &mut Option<Frame>,
     ) {
-        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
+        let Function { sessions: Some(sessions), counters, .. } = self.functions.of_mut(category) else { return };
         let (start, bitmap) = sessions.recipient(to).block_ack();
-        self.counters.block_acks_sent += 1;
+        counters.block_acks_sent += 1;
         let airtime = self.config.airtime(BLOCK_ACK, rate);
         let kind = FrameKind::BlockAck { start, bitmap, category };
         *air = Some(Frame { dst: to, src: self.addr, duration, rate, airtime, kind });
@@ -184,7 +195,8 @@ impl Dcf {
         medium: &mut Medium,
         out: &mut Vec<Action>,
     ) {
-        let Some(sessions) = &mut self.sessions else { return };
+        let function = self.functions.active_mut();
+        let Some(sessions) = &mut function.sessions else { return };
         let limit = self.config.short_retry_limit;
         let originator = &mut sessions.originators[sessions.current];
         if sessions.requests {
@@ -194,19 +206,19 @@ impl Dcf {
             let outcome = originator.handle_nothing(limit, |msdu| out.push(Action::GaveUp { msdu, reason }));
             let given_up = (out.len() - before) as u64;
             match reason {
-                DropReason::RtsRetryLimit => self.counters.rts_limit_drops += given_up,
+                DropReason::RtsRetryLimit => function.counters.rts_limit_drops += given_up,
                 _ => {
-                    self.counters.data_limit_drops += given_up;
+                    function.counters.data_limit_drops += given_up;
                     sessions.note(outcome, false);
                 }
             }
         }
         if !sessions.originators[sessions.current].has_work() {
-            self.outgoing = None;
+            function.outgoing = None;
         }
-        self.short_retries += 1;
-        if self.short_retries >= limit {
-            self.short_retries = 0;
+        function.short_retries += 1;
+        if function.short_retries >= limit {
+            function.short_retries = 0;
             self.succeeded_or_gave_up(now, true, medium);
         } else {
             self.failed(now, medium);
@@ -223,7 +235,8 @@ impl Dcf {
         medium: &mut Medium,
         out: &mut Vec<Action>,
     ) {
-        let Some(sessions) = &mut self.sessions else { return };
+        let function = self.functions.active_mut();
+        let Some(sessions) = &mut function.sessions else { return };
         debug_assert_eq!(sessions.originators[sessions.current].to(), to);
         let originator = &mut sessions.originators[sessions.current];
         let before = out.len();
@@ -235,15 +248,15 @@ impl Dcf {
                 })
             }
         };
-        self.counters.data_limit_drops += (out.len() - before) as u64;
-        self.counters.acknowledged += outcome.acked_packets;
+        function.counters.data_limit_drops += (out.len() - before) as u64;
+        function.counters.acknowledged += outcome.acked_packets;
         sessions.note(outcome, true);
-        self.short_retries = 0;
+        function.short_retries = 0;
         // What others have left takes turns with what comes from above.
         let resumes = core::mem::take(&mut sessions.from_above) && sessions.has_work();
         self.exchange_done(now, medium);
         if resumes {
-            self.resume(now, medium);
+            self.go_on(now, medium);
         }
     }
 
@@ -258,7 +271,7 @@ impl Dcf {
         if self.state != TxState::Data || !self.in_session() {
             return;
         }
-        if let Some(Outgoing { content: Content::Session(to), .. }) = self.outgoing.take() {
+        if let Some(Outgoing { content: Content::Session(to), .. }) = self.functions.active_mut().outgoing.take() {
             self.session_answered(now, to, Some((start, bitmap)), medium, out);
         }
     }
@@ -281,17 +294,17 @@ impl Dcf {
         if !self.owes(now, answer, medium, out) {
             return;
         }
-        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
+        let Function { sessions: Some(sessions), counters, .. } = self.functions.of_mut(category) else { return };
         let recipient = sessions.recipient(frame.src);
         for mpdu in
             aggregate.mpdus.iter().enumerate().filter(|(place, _)| arrived >> place & 1 == 1).map(|(_, mpdu)| mpdu)
         {
             let fate = recipient.handle_mpdu(now, mpdu, |msdu| {
-                self.counters.delivered += 1;
+                counters.delivered += 1;
                 out.push(Action::Deliver { msdu, from: frame.src });
             });
             if fate == Fate::Late {
-                self.counters.duplicates += 1;
+                counters.duplicates += 1;
                 out.push(Action::Discarded(DropReason::Duplicate));
             }
         }
@@ -309,9 +322,9 @@ impl Dcf {
         if !self.owes(now, answer, medium, out) {
             return;
         }
-        let Some(sessions) = sessions_of(&mut self.sessions, &mut self.edca, category) else { return };
+        let Function { sessions: Some(sessions), counters, .. } = self.functions.of_mut(category) else { return };
         sessions.recipient(frame.src).handle_request(now, start, |msdu| {
-            self.counters.delivered += 1;
+            counters.delivered += 1;
             out.push(Action::Deliver { msdu, from: frame.src });
         });
     }
@@ -346,36 +359,28 @@ impl Dcf {
     /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the
     /// medium.
     pub fn next_reorder_timeout(&self) -> Option<Time> {
-        let own = self.sessions.as_ref()?.next_timeout(&self.config);
-        self.edca
-            .iter()
-            .flat_map(|edca| edca.parked_sessions())
-            .fold(own, |first, sessions| Time::earlier_of(first, sessions.next_timeout(&self.config)))
+        self.config.mcs?;
+        let sessions = self.functions.all().iter().flat_map(|function| &function.sessions);
+        sessions.filter_map(|sessions| sessions.next_timeout(&self.config)).min()
     }
 
     /// Hands up what has waited too long for something missing; nothing if called early.
     pub fn handle_reorder_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         let timeout = self.config.aggregation.reorder_timeout;
-        let parked = self.edca.iter_mut().flat_map(|edca| edca.parked_sessions_mut());
-        for recipient in self.sessions.as_deref_mut().into_iter().chain(parked).flat_map(|it| &mut it.recipients) {
-            let from = recipient.from();
-            recipient.handle_timeout(now, timeout, |msdu| {
-                self.counters.delivered += 1;
-                out.push(Action::Deliver { msdu, from });
-            });
+        for Function { sessions, counters, .. } in self.functions.all_mut() {
+            for recipient in sessions.iter_mut().flat_map(|sessions| &mut sessions.recipients) {
+                let from = recipient.from();
+                recipient.handle_timeout(now, timeout, |msdu| {
+                    counters.delivered += 1;
+                    out.push(Action::Deliver { msdu, from });
+                });
+            }
         }
     }
 
     /// Packets that wait in reordering buffers.
     pub fn reordering(&self) -> usize {
-        let parked = self.edca.iter().flat_map(|edca| edca.parked_sessions());
-        let sessions = self.sessions.as_deref().into_iter().chain(parked);
+        let sessions = self.functions.all().iter().flat_map(|function| &function.sessions);
         sessions.flat_map(|sessions| &sessions.recipients).map(super::Recipient::held).sum()
-    }
-
-    /// The packets that it holds for one station each, those of sessions included.
-    pub fn packets_held(&self) -> impl Iterator<Item = &Msdu> {
-        let sessions = self.sessions.iter().flat_map(|sessions| sessions.packets());
-        self.in_hand().into_iter().chain(sessions).chain(self.aside())
     }
 }

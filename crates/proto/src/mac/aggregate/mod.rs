@@ -172,11 +172,6 @@ impl Sessions {
     }
 
     /// Packets that it has taken and that are neither acknowledged nor given up.
-    pub fn held(&self) -> usize {
-        self.originators.iter().map(Originator::held).sum()
-    }
-
-    /// They.
     pub fn packets(&self) -> impl Iterator<Item = &Msdu> {
         self.originators.iter().flat_map(Originator::packets)
     }

@@ -94,11 +94,6 @@ impl Originator {
     }
 
     /// Packets that it has taken and that are neither acknowledged nor given up.
-    pub fn held(&self) -> usize {
-        self.packets().count()
-    }
-
-    /// The same packets.
     pub fn packets(&self) -> impl Iterator<Item = &Msdu> {
         self.pending.iter().flat_map(|pending| pending.mpdu.msdus()).chain(&self.waiting)
     }

@@ -133,7 +133,7 @@ impl McsControl {
             if known.unanswered == 0 {
                 let sample = known.next_sample(now, options, groups, random);
                 known.is_sample = sample.is_some();
-                known.minstrel.try_first(sample);
+                known.minstrel.sample = sample;
             } else {
                 known.is_sample = false;
             }

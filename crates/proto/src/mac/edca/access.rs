@@ -1,10 +1,11 @@
-//! How an access function gains the medium, and what it counts.
+//! How an access function gains the medium, what follows in its opportunity, and what it counts.
 
 use super::parameters::Parameters;
 use crate::counters::counters;
 use crate::mac::config::Config;
-use crate::wire::Category;
-use fourhop_units::Dur;
+use crate::mac::exchange::needs_rts;
+use crate::wire::{Category, Msdu};
+use fourhop_units::{Dur, MacAddr, Time};
 
 counters! {
     /// Counters of a category besides frames.
@@ -32,16 +33,12 @@ pub(in crate::mac) struct Access {
 }
 
 impl Access {
-    /// That of DCF, or of best effort with EDCA.
-    pub fn new(config: &Config) -> Access {
-        match &config.edca {
-            None => Access { later: 0, cw_min: config.cw_min, cw_max: config.cw_max, txop: Dur::ZERO },
-            Some(edca) => Access::of(edca.of(Category::Be)),
-        }
-    }
-
-    pub(super) fn of(parameters: &Parameters) -> Access {
-        let Parameters { aifsn, cw_min, cw_max, txop } = *parameters;
+    /// That of a category, or of DCF.
+    pub fn new(config: &Config, category: Category) -> Access {
+        let Some(edca) = &config.edca else {
+            return Access { later: 0, cw_min: config.cw_min, cw_max: config.cw_max, txop: Dur::ZERO };
+        };
+        let Parameters { aifsn, cw_min, cw_max, txop } = *edca.of(category);
         Access { later: aifsn.saturating_sub(2), cw_min, cw_max, txop }
     }
 
@@ -52,13 +49,42 @@ impl Access {
     }
 }
 
+/// The transmission opportunity of a function that is under way, or was last, and what follows it.
+#[derive(Clone, Default, Debug)]
+pub(in crate::mac) struct Txop {
+    /// A packet taken to know what follows; it comes next.
+    pub next: Option<Msdu>,
+    /// When the opportunity must be over.
+    pub ends: Time,
+    /// Did it begin with an RTS?
+    pub protected: bool,
+    pub counters: Counters,
+    /// The next sequence number to each receiver (clause 10.3.2.14.2).
+    next_seq: Vec<(MacAddr, u16)>,
+}
+
+impl Txop {
+    /// Can `next` follow without an RTS?
+    pub fn allows(&self, next: &Msdu, config: &Config) -> bool {
+        self.protected || next.dst.is_broadcast() || !needs_rts(config, next)
+    }
+
+    pub fn next_seq_to(&mut self, to: MacAddr) -> &mut u16 {
+        let place = self.next_seq.iter().position(|&(addr, _)| addr == to).unwrap_or_else(|| {
+            self.next_seq.push((to, 0));
+            self.next_seq.len() - 1
+        });
+        &mut self.next_seq[place].1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_window_doubles_up_to_its_limit() {
-        let access = Access::new(&Config::ns2());
+        let access = Access::new(&Config::ns2(), Category::default());
         let windows: Vec<_> =
             core::iter::successors(Some(access.cw_min), |&cw| Some(access.next_cw(cw))).take(7).collect();
         assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023]);

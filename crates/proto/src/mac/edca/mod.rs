@@ -9,13 +9,12 @@
 //! | file | what |
 //! |---|---|
 //! | [`parameters`](Parameters) | parameters of the categories |
-//! | `access` | what a function knows of its access, and counts |
-//! | `functions` | the four functions beside the station's one exchange: whose turn is next, collisions within the station |
+//! | `access` | what a function knows of its access and its opportunity, and counts |
+//! | `election` | whose turn is next; collisions within the station |
 //! | `txop` | what follows a frame within a transmission opportunity |
 //!
-//! A station exchanges frames with others for one of its functions at a time. [`Dcf`](super::Dcf) has the state of that
-//! function, or, while none has won the medium, of the one whose wait ends first; the other three are parked. A station
-//! without EDCA has one function, and none of this.
+//! A station exchanges frames with others for one of its functions at a time, the active one. A station without EDCA
+//! has one function, and none of this.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2.3.2 (EDCA), 10.23.2 (its procedures), 9.2.5.2 (duration fields), table
 //! 9-155 (parameters), 10.3.2.14.2 (sequence numbers for each receiver and TID).
@@ -30,11 +29,10 @@
 //! All stations of a network know EDCA: what is for all is QoS data too, as in a mesh BSS.
 
 mod access;
-mod functions;
+mod election;
 pub(super) mod parameters;
 mod txop;
 
-pub(super) use access::Access;
 pub use access::Counters;
-pub(super) use functions::{Edca, sessions_of};
+pub(super) use access::{Access, Txop};
 pub use parameters::{Config, Parameters};

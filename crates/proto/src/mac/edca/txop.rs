@@ -18,7 +18,8 @@ use crate::mac::aggregate::options::Protection;
 use crate::mac::aggregate::supply::Supply;
 use crate::mac::config::{Config, whole_micros};
 use crate::mac::dcf::Dcf;
-use crate::mac::exchange::{Content, Outgoing, needs_rts};
+use crate::mac::exchange::{Content, Outgoing};
+use crate::mac::function::{Function, Functions};
 use crate::mac::medium::Medium;
 use crate::mac::sizes::BLOCK_ACK;
 use crate::phy::Mcs;
@@ -26,56 +27,50 @@ use crate::wire::{Category, Frame, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 
 impl Dcf {
-    /// The category whose function is in front, of which frames are QoS data.
+    /// The category whose function is active, of which frames are QoS data.
     #[inline(always)]
     pub(in crate::mac) fn qos(&self) -> Option<Category> {
-        self.edca.as_ref().map(|edca| edca.front)
+        match &self.functions {
+            Functions::One(_) => None,
+            Functions::Four(four) => Some(four.active),
+        }
     }
 
-    /// The function in front has won the medium.
+    /// The active function has won the medium.
     pub(in crate::mac) fn begin_txop(&mut self, now: Time) {
-        let txop = self.access.txop;
-        if let Some(edca) = &mut self.edca {
-            edca.counters[edca.front as usize].txops += 1;
-            (edca.txop_ends, edca.protected) = (now + txop, false);
-        }
+        let Function { access, txop: Some(txop), .. } = self.functions.active_mut() else { return };
+        txop.counters.txops += 1;
+        (txop.ends, txop.protected) = (now + access.txop, false);
     }
 
     /// Takes the packet that is to follow what is now sent.
     #[inline(never)]
     pub(in crate::mac) fn look_ahead(&mut self, now: Time, supply: &mut impl Supply) {
-        let Some(edca) = &mut self.edca else { return };
-        let followed = match &self.outgoing {
-            Some(Outgoing { content: Content::One { msdu, .. }, rts, .. }) => {
-                edca.protected |= *rts;
-                !msdu.dst.is_broadcast()
+        let Functions::Four(four) = &mut self.functions else { return };
+        let category = four.active;
+        if let Function { outgoing: Some(outgoing), access, counters, txop: Some(txop), .. } = four.active_mut()
+            && let Outgoing { content: Content::One { msdu, .. }, rts, .. } = outgoing
+        {
+            txop.protected |= *rts;
+            if !msdu.dst.is_broadcast() && txop.next.is_none() && !access.txop.is_zero() {
+                txop.next = supply.next_of(now, category);
+                counters.accepted += u64::from(txop.next.is_some());
             }
-            _ => false,
-        };
-        let next = &mut edca.next[edca.front as usize];
-        if followed && next.is_none() && !self.access.txop.is_zero() {
-            *next = supply.next_of(now, edca.front);
-            self.counters.accepted += u64::from(next.is_some());
         }
     }
 
     /// How much longer than to its own answer the medium is needed after a frame of `airtime` that begins at `now`.
     #[inline(never)]
     pub(in crate::mac) fn further(&self, now: Time, to: MacAddr, airtime: Dur) -> Dur {
-        let Some(edca) = &self.edca else { return Dur::ZERO };
-        let Some(next) = &edca.next[edca.front as usize] else { return Dur::ZERO };
-        if to.is_broadcast() || !self.may_follow(next) {
+        let Some(txop) = &self.functions.active().txop else { return Dur::ZERO };
+        let Some(next) = &txop.next else { return Dur::ZERO };
+        if to.is_broadcast() || !txop.allows(next, &self.config) {
             return Dur::ZERO;
         }
         let rate = if next.dst.is_broadcast() { self.config.basic_rate } else { self.rate_to(next.dst) };
         let exchange = self.exchange(next, self.config.data_airtime(next.len, rate));
         let answered = now + airtime + self.times.answered(&self.config);
-        if answered + exchange <= edca.txop_ends { whole_micros(exchange) } else { Dur::ZERO }
-    }
-
-    fn may_follow(&self, next: &Msdu) -> bool {
-        let protected = self.edca.as_ref().is_some_and(|edca| edca.protected);
-        protected || next.dst.is_broadcast() || !needs_rts(&self.config, next)
+        if answered + exchange <= txop.ends { whole_micros(exchange) } else { Dur::ZERO }
     }
 
     /// SIFS, a frame, and its answer if it has one.
@@ -94,40 +89,47 @@ impl Dcf {
     /// An exchange has ended well: takes up what follows, if it does. Otherwise the opportunity is over.
     #[inline(never)]
     pub(in crate::mac) fn continue_txop(&mut self, now: Time) -> bool {
-        let Some(edca) = &mut self.edca else { return false };
-        let front = edca.front as usize;
         if self.answer.is_some() {
             return false;
         }
-        let Some(next) = edca.next[front].take() else { return false };
-        let follows = self.may_follow(&next);
+        let Some(txop) = &mut self.functions.active_mut().txop else { return false };
+        let Some(next) = txop.next.take() else { return false };
+        let follows = txop.allows(&next, &self.config);
         self.take_in_hand(now, next);
-        let Some(Outgoing { content: Content::One { msdu, .. }, airtime, .. }) = &self.outgoing else { return false };
+        let Some(Outgoing { content: Content::One { msdu, .. }, airtime, .. }) = &self.functions.active().outgoing
+        else {
+            return false;
+        };
         let ends = now + self.exchange(msdu, *airtime);
-        let (Some(edca), Some(outgoing)) = (&mut self.edca, &mut self.outgoing) else { return false };
-        if !follows || ends > edca.txop_ends {
+        let Function { outgoing: Some(outgoing), cw, access, txop: Some(txop), .. } = self.functions.active_mut()
+        else {
+            return false;
+        };
+        if !follows || ends > txop.ends {
             return false;
         }
         outgoing.rts = false;
-        edca.counters[front].continued += 1;
-        self.cw = self.access.cw_min;
+        txop.counters.continued += 1;
+        *cw = access.cw_min;
         self.sifs_ends = now + self.config.sifs;
         true
     }
 
     /// What the duration field of the answer to `frame` says: what is left of that of `frame` (clause 9.2.5.7).
     pub(in crate::mac) fn left_of(&self, frame: &Frame, answer: Dur) -> Dur {
-        match self.edca {
-            None => Dur::ZERO,
-            Some(_) => whole_micros(frame.duration.saturating_sub(self.config.sifs + answer)),
+        match self.has_categories() {
+            false => Dur::ZERO,
+            true => whole_micros(frame.duration.saturating_sub(self.config.sifs + answer)),
         }
     }
 
     /// As [`Medium::begin_exchange`], with all functions.
     #[inline(always)]
     pub(in crate::mac) fn stop_for_exchange(&mut self, now: Time, medium: &Medium) {
-        if self.edca.is_some() {
-            self.stop_parked(now, medium);
+        if self.has_categories()
+            && let Some(idle_since) = medium.idle_since()
+        {
+            self.stop_others(now, idle_since);
         }
     }
 }

@@ -43,8 +43,8 @@ fn answered(bench: &mut Bench, at: u64, kind: FrameKind) -> u64 {
 
 /// The layer above has nothing: what is left goes on.
 fn nothing_above(bench: &mut Bench, at: u64) {
-    if bench.mac.is_ready() && bench.mac.has_unsent() {
-        bench.mac.resume(us(at), &mut bench.medium);
+    if bench.mac.is_ready() && bench.mac.has_unsent(Category::Be) {
+        bench.mac.resume(us(at), Category::Be, &mut bench.medium);
     }
 }
 
@@ -91,8 +91,8 @@ fn what_is_missing_comes_again_with_what_is_new() {
     assert_eq!(sent(&bench), [(1, true), (3, false)]);
     answered(&mut bench, again, block_ack(0, 0b1111));
     let counters = bench.mac.counters();
-    assert_eq!((counters.acknowledged, counters.accepted, bench.mac.held()), (4, 4, 0));
-    assert!(bench.mac.is_ready() && !bench.mac.has_unsent());
+    assert_eq!((counters.acknowledged, counters.accepted, bench.mac.held().count()), (4, 4, 0));
+    assert!(bench.mac.is_ready() && !bench.mac.has_unsent(Category::Be));
 }
 
 //  | DIFS | A-MPDU | no answer | DIFS + k, twice the window | the same again
@@ -144,7 +144,7 @@ fn a_cts_to_oneself_protects_what_follows() {
     assert_eq!((cts.dst, cts.duration), (NodeId(0).mac(), Dur::from_micros(SIFS + THREE + SIFS + BA)));
     bench.next_is(DIFS + 44 + SIFS, "A-MPDU");
     let end = answered(&mut bench, DIFS + 44 + SIFS, block_ack(0, 0b111));
-    assert_eq!((end, bench.mac.held()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
+    assert_eq!((end, bench.mac.held().count()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
 }
 
 // The first MPDU fails seven times, those with it arrive at once: then the receiver is told, and the request is
@@ -170,7 +170,7 @@ fn a_request_follows_what_was_given_up() {
     assert_eq!(request.kind, FrameKind::BlockAckRequest { start: 8, category: Category::Be });
     assert_eq!((request.airtime, request.duration), (Dur::from_micros(56), Dur::from_micros(SIFS + BA)));
     answered(&mut bench, at, block_ack(8, 0));
-    assert!(!bench.mac.has_unsent() && bench.mac.is_ready());
+    assert!(!bench.mac.has_unsent(Category::Be) && bench.mac.is_ready());
 }
 
 /// An aggregate of station 1 for station 0 with these numbers.
@@ -193,7 +193,7 @@ fn the_receiver_answers_with_what_it_has_and_hands_up_in_order() {
     let end = THREE;
     bench.medium.handle_good_frame(us(end), Time::ZERO, false, &bench.rules);
     bench.medium.handle_quiet(us(end));
-    bench.mac.handle_reception_of(us(end), &frame, 0b101, &mut bench.medium, &mut bench.out);
+    bench.mac.handle_reception(us(end), &frame, 0b101, &mut bench.medium, &mut bench.out);
     bench.note(end);
     bench.run(end + SIFS);
     bench.expect(&[(end, "up"), (end + SIFS, "BA")]);
@@ -222,7 +222,7 @@ fn a_bad_link_does_not_hold_up_the_others() {
     bench.next_is(at, "A-MPDU");
     let end = answered(&mut bench, at, block_ack(0, 0b101));
     // Now the layer above has its turn.
-    assert!(bench.mac.is_ready() && bench.mac.has_unsent());
+    assert!(bench.mac.is_ready() && bench.mac.has_unsent(Category::Be));
     bench.packet(end, other);
     let at = end + DIFS + slots(&mut bench, 16);
     bench.next_is(at, "A-MPDU");

@@ -10,7 +10,7 @@ fn an_early_timeout_does_nothing() {
         bench.hear(0, &frame(FrameKind::Cts, 3, 2, 3000 - CTS));
         bench.packet(1000, packet());
         for at in (1001..3000).step_by(7) {
-            let due = bench.mac.handle_timeout(us(at), &mut bench.medium, &mut bench.air, &mut bench.out);
+            let due = bench.mac.handle_timeout(us(at), &mut bench.medium, &mut bench.air, &mut (), &mut bench.out);
             assert_eq!(due, Due::Nothing);
         }
         assert!(bench.out.is_empty() && bench.air.is_none());
@@ -23,7 +23,7 @@ fn an_early_timeout_does_nothing() {
 #[test]
 fn a_packet_in_hand_waits_for_access_until_it_goes() {
     let mut bench = Bench::new(Config::ns2());
-    let state = |bench: &Bench| (bench.mac.is_ready(), bench.mac.in_hand().cloned(), bench.medium.awaits_access());
+    let state = |bench: &Bench| (bench.mac.is_ready(), bench.mac.held().next().cloned(), bench.medium.awaits_access());
     assert_eq!(state(&bench), (true, None, false));
     bench.packet(0, packet());
     assert_eq!(state(&bench), (false, Some(packet()), true));

@@ -112,7 +112,7 @@ impl Bench {
     fn run(&mut self, until: u64) {
         while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
             let (medium, air) = (&mut self.medium, &mut self.air);
-            let due = self.mac.handle_timeout_with(at, medium, air, &mut self.above, &mut self.out);
+            let due = self.mac.handle_timeout(at, medium, air, &mut self.above, &mut self.out);
             assert_eq!(due == Due::Frame, self.air.is_some());
             self.note(at.as_nanos() / 1000);
         }
@@ -120,7 +120,7 @@ impl Bench {
 
     fn packet(&mut self, at: u64, msdu: Msdu) {
         self.run(at);
-        self.mac.handle_packet(us(at), msdu, &mut self.medium);
+        self.mac.handle_packet(us(at), Category::Be, msdu, &mut self.medium);
     }
 
     /// Energy from `at` to the returned end, and what the receiver makes of it.
@@ -153,7 +153,7 @@ impl Bench {
         }
         self.medium.handle_quiet(now);
         if verdict == Verdict::Good && (for_us || frame.dst.is_broadcast()) {
-            self.mac.handle_reception(now, frame, &mut self.medium, &mut self.out);
+            self.mac.handle_reception(now, frame, u64::MAX, &mut self.medium, &mut self.out);
         }
     }
 

@@ -110,7 +110,7 @@ impl Tap for Recorder {
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
         let (station, (id, radio)) = (id, self.stations.owner(id));
         self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
-        let holds = |note: &Note| node.mac_at(radio).packets_held().any(|msdu| number_in(msdu) == note.number);
+        let holds = |note: &Note| node.mac_at(radio).held().any(|msdu| number_in(msdu) == note.number);
         self.sent_from_hand(now, station, holds);
         // With several radios, this shows which one has taken a packet.
         if !self.nodes[id.index()].heads.is_empty() {

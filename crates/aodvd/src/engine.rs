@@ -9,7 +9,7 @@ use crate::authentication::{Envelope, Fault, Keys};
 use crate::config::Config;
 use crate::guard::{Bucket, Originators, Refusal, plausible};
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::route::{Action, AddressPlan, Aodv, NextHop, Signal};
+use fourhop_proto::route::{Action, AddressPlan, Aodv, NextHop, Protocol, Signal};
 use fourhop_proto::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
 use fourhop_units::{Dbm, Dur, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};

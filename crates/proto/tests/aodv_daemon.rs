@@ -3,7 +3,7 @@
 
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;
-use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, NextHop, Prefix};
+use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, NextHop, Prefix, Protocol};
 use fourhop_proto::wire::{AodvMessage, Body, EchoMessage, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
 use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
 use std::collections::BTreeMap;

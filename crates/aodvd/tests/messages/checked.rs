@@ -5,6 +5,7 @@ use fourhop_aodvd::authentication::{BLOCK, Envelope, Keys};
 use fourhop_aodvd::config::Config;
 use fourhop_aodvd::engine::{Arrival, Engine, Numbers, Task};
 use fourhop_proto::drop::DropReason;
+use fourhop_proto::route::Protocol;
 use fourhop_proto::wire::{Body, EchoMessage, Ipv4Packet, PacketMeta, decode};
 use fourhop_units::{Dbm, Dur, NodeId, Purpose, Stream, Time};
 use std::collections::BTreeMap;

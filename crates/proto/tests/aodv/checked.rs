@@ -3,7 +3,7 @@
 
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::route::aodv::{HelloConfig, Limits, MetricConfig, SignalConfig};
-use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, Counters, Metric, NextHop, Prefix};
+use fourhop_proto::route::{Action, AddressPlan, Aodv, Config, Counters, Metric, NextHop, Prefix, Protocol};
 use fourhop_proto::wire::{
     AodvMessage, Body, EchoMessage, Ipv4Packet, PacketMeta, Probe, RoutingMessage, decode, encode,
 };

@@ -1,26 +1,14 @@
 //! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer in which they wait for a
 //! route.
 
-use super::{Action, Aodv, NextHop, Refresh, Retry, RouteState};
+use super::{Action, Aodv, NextHop, Refresh, Retry};
 use crate::drop::DropReason;
-use crate::route::action::pass_on;
+use crate::route::protocol::Protocol;
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
-    /// A data packet made at this node for another one.
-    pub fn handle_outgoing(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
-        if let Some(ttl) = self.config.data_ttl {
-            packet.ttl = ttl;
-        }
-        if packet.dst == self.addr || packet.dst.is_broadcast() {
-            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-        } else {
-            self.forward_or_search(now, packet, out);
-        }
-    }
-
     pub(super) fn forward_or_search(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         if let Some(packet) = self.try_forward(now, packet, out) {
             let (dst, begun) = (packet.dst, out.len());
@@ -33,43 +21,13 @@ impl Aodv {
         }
     }
 
-    /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
-    /// option that the neighbour lives.
-    pub fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        self.data_from(now, from);
-        let Some(packet) = pass_on(self.addr, packet, out) else { return };
-        if let Some(packet) = self.try_forward(now, packet, out) {
-            match self.table.get(packet.dst).map(|route| route.state) {
-                Some(RouteState::InRepair) => self.hold(now, packet, out),
-                _ => self.no_route(now, packet, out),
-            }
-        }
-    }
-
-    /// Traffic for `dst` was forwarded outside this router, such as by a kernel with its routes, or left the mesh here.
-    /// If known, `src` is its source and `from` the neighbour that delivered it; a node's own traffic has its own
-    /// address as source. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
-    pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
-        self.data_from(now, from);
-        if self.serves(dst) {
-            self.keep_way_back(now, src);
-        } else if let Some(next_hop) = self.next_hop(dst) {
-            self.keep_alive(now, dst, next_hop, src);
-        }
-    }
-
     /// A neighbour that data comes from lives. With [`SignalConfig`](super::SignalConfig) only its messages prove it.
-    fn data_from(&mut self, now: Time, from: Option<Ipv4Addr>) {
+    pub(super) fn data_from(&mut self, now: Time, from: Option<Ipv4Addr>) {
         if let Some(from) = from
             && self.config.signal.is_none()
         {
             self.hello.heard(now, from);
         }
-    }
-
-    /// The next hop of a valid route to `dst`.
-    pub fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop)
     }
 
     /// Sends the packet if there is a valid route for it.
@@ -82,7 +40,7 @@ impl Aodv {
     }
 
     /// Data of `src` goes to `dst` through `next_hop`.
-    fn keep_alive(&mut self, now: Time, dst: Ipv4Addr, next_hop: Ipv4Addr, src: Option<Ipv4Addr>) {
+    pub(super) fn keep_alive(&mut self, now: Time, dst: Ipv4Addr, next_hop: Ipv4Addr, src: Option<Ipv4Addr>) {
         if src == Some(self.addr) {
             self.usages.note(dst, next_hop);
         }
@@ -94,7 +52,7 @@ impl Aodv {
     }
 
     /// Data of `src` came over the route that leads back to it.
-    fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
+    pub(super) fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
         if self.config.refresh == Refresh::WholePath
             && let Some(src) = src.filter(|&src| src != self.addr)
             && let Some(previous_hop) = self.carry(now, src)

@@ -11,12 +11,10 @@
 //!
 //! For packets from outside, the gateway acts as the source: it searches for their destinations itself.
 
-use super::{Action, Aodv};
+use super::Aodv;
 use crate::route::address_plan::AddressPlan;
-use crate::wire::Ipv4Packet;
 use crate::wire::Prefix;
 use core::net::Ipv4Addr;
-use fourhop_units::Time;
 
 impl Aodv {
     /// The same, knowing which addresses are behind gateways. Without a plan none is.
@@ -39,10 +37,5 @@ impl Aodv {
     /// Do packets of `src` enter the mesh here?
     pub(super) fn is_source(&self, src: Ipv4Addr) -> bool {
         src == self.addr || self.serves(src)
-    }
-
-    /// A packet from outside for a node of the mesh. Its TTL stays as it is.
-    pub fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        self.forward_or_search(now, packet, out);
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Hello {
     /// End of the present interval.
     next_at: Time,
     /// When this node last sent a broadcast, which counts as a HELLO.
-    last_broadcast: Option<Time>,
+    pub last_broadcast: Option<Time>,
     /// (neighbour, when it counts as lost): those a HELLO was received from.
     neighbours: Vec<(Ipv4Addr, Time)>,
 }
@@ -24,10 +24,6 @@ impl Hello {
             false => Time::ZERO + jitter.duration(hello.interval),
         });
         Hello { config, next_at, last_broadcast: None, neighbours: Vec::new() }
-    }
-
-    pub fn broadcast_sent(&mut self, now: Time) {
-        self.last_broadcast = Some(now);
     }
 
     /// Any packet of a neighbour shows that it lives.

@@ -37,7 +37,7 @@ pub(super) const BETTER_COPIES: u8 = 4;
 
 /// The link to a neighbour.
 #[derive(Clone, Copy, Debug)]
-struct Neighbour {
+pub(super) struct Neighbour {
     addr: Ipv4Addr,
     /// Number of its last probe.
     number: u16,
@@ -48,7 +48,7 @@ struct Neighbour {
     /// Of this node's last probes, those it has received by its own account.
     reported: u8,
     /// Data rate to it, if the driver has set it.
-    rate: Option<Rate>,
+    pub rate: Option<Rate>,
 }
 
 impl Neighbour {
@@ -97,7 +97,7 @@ impl Links {
     }
 
     /// The entry of a neighbour, if there is one or room for one.
-    fn entry(&mut self, now: Time, addr: Ipv4Addr, limit: usize) -> Option<&mut Neighbour> {
+    pub(super) fn entry(&mut self, now: Time, addr: Ipv4Addr, limit: usize) -> Option<&mut Neighbour> {
         let at = match self.neighbours.binary_search_by_key(&addr, |neighbour| neighbour.addr) {
             Ok(at) => at,
             Err(_) if self.neighbours.len() >= limit => return None,
@@ -133,16 +133,6 @@ impl Aodv {
     /// Does it need the rate of data to its neighbours?
     pub fn wants_rates(&self) -> bool {
         self.config.metric.is_some_and(|config| config.metric != Metric::Etx)
-    }
-
-    /// Data to `neighbour`, whose message comes next, is sent at this rate at present. Only where
-    /// [`Aodv::wants_rates`].
-    pub fn handle_rate(&mut self, now: Time, neighbour: Ipv4Addr, rate: Rate) {
-        if self.wants_rates()
-            && let Some(link) = self.links.entry(now, neighbour, self.limits.neighbours)
-        {
-            link.rate = Some(rate);
-        }
     }
 
     /// The current cost of the link to a neighbour, in the unit of the metric; none without a metric, or if the link is

@@ -17,7 +17,6 @@
 //! | `gateway` | 7, for one subnet behind each of several gateways |
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
 //! | `metric` | not in the RFC: routes by ETX or ETT, and the probes that measure links |
-//! | `told` | route changes for a driver that mirrors them |
 //! | `oneway` | 6.8: RREP-ACK, the blacklist of one-way links |
 //! | `limits` | how much is remembered |
 //! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
@@ -66,7 +65,6 @@ mod signal;
 mod table;
 #[cfg(test)]
 mod tests;
-mod told;
 
 pub use config::{
     AfterFailure, Config, Expiry, FirstSearch, HelloConfig, IdLifetime, MetricConfig, OwnSeqno, Refresh,
@@ -80,8 +78,7 @@ use super::address_plan::AddressPlan;
 use super::counters::Counters;
 use super::told::Told;
 use super::usage::{Usage, Usages};
-use crate::drop::DropReason;
-use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, Prefix, RoutingMessage};
+use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, Prefix};
 use buffer::Buffer;
 use core::net::Ipv4Addr;
 use delay::Delay;
@@ -195,12 +192,6 @@ impl Aodv {
         }
     }
 
-    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
-    /// by it.
-    pub fn add_interface(&mut self, addr: Ipv4Addr) {
-        self.interfaces.push(addr);
-    }
-
     /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off
     /// headers that no real packet has. Otherwise the hops a packet has behind it are those of the route back to its
     /// source, and an answer took as long as the search it ends.
@@ -212,97 +203,6 @@ impl Aodv {
     /// [`seqno`](Self::seqno) and [`rreq_id`](Self::rreq_id) gave them before a restart (RFC 3561 section 6.13).
     pub fn with_numbers(self, seqno: u32, rreq_id: u32) -> Aodv {
         Aodv { seqno, rreq_id, ..self }
-    }
-
-    /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its
-    /// own address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets
-    /// of some systems hand back, is ignored.
-    pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
-        let begun = out.len();
-        let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
-        if from == self.addr {
-            return;
-        }
-        let broadcast = packet.dst.is_broadcast();
-        let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
-        if self.is_too_weak(from) {
-            self.counters.weak_ignored += 1;
-            return;
-        }
-        if self.config.hello.is_some() {
-            self.hello.heard(now, from);
-        }
-        match message {
-            AodvMessage::Rreq(rreq) => self.handle_request(now, rreq, envelope, out),
-            AodvMessage::Rrep(rrep) => self.handle_reply(now, rrep, envelope, out),
-            AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
-            AodvMessage::RrepAck => self.reply_acknowledged(from),
-            AodvMessage::Probe(probe) => self.handle_probe(now, &probe, from),
-        }
-        self.tell_changes(now, begun, out);
-    }
-
-    /// The link layer could not deliver to `next_hop`; `packet` is what it tried, if it gives it back, and `reason`
-    /// what it met.
-    pub fn handle_link_failure(
-        &mut self,
-        now: Time,
-        packet: Option<Ipv4Packet>,
-        next_hop: Ipv4Addr,
-        reason: DropReason,
-        out: &mut Vec<Action>,
-    ) {
-        let begun = out.len();
-        self.counters.link_failures += 1;
-        self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
-        let detects = self.config.link_layer_detection;
-        self.reply_failed(now, next_hop);
-        match packet {
-            Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
-            packet => {
-                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
-                if detects && self.config.control_breaks_links {
-                    self.lose_neighbour(now, next_hop, out);
-                }
-            }
-        }
-        self.tell_changes(now, begun, out);
-    }
-
-    /// Does what has become due.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        let begun = out.len();
-        self.delay.release(now, out);
-        if self.sweep_at.is_some_and(|at| at <= now) {
-            self.sweep(now, out);
-        }
-        if self.retry_at.is_some_and(|at| at <= now) {
-            self.retry_all(now, out);
-        }
-        while let Some(dst) = self.repairs.pop_due(now) {
-            self.repair_timed_out(now, dst, out);
-        }
-        self.one_way_timeout(now);
-        self.hello_timeout(now, out);
-        self.probe_timeout(now, out);
-        self.tell_changes(now, begun, out);
-    }
-
-    /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
-    pub fn next_timeout(&self) -> Option<Time> {
-        let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
-        let queues = Time::earlier_of(queues, self.one_way.next());
-        let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
-        let first = Time::earlier_of(queues, ticks);
-        if self.config.hello.is_none() && self.config.metric.is_none() {
-            return first;
-        }
-        Time::earlier_of(first, Time::earlier_of(self.hello.next(), self.links.next()))
-    }
-
-    /// Routing as this node's own packets for `dst` experienced it.
-    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
-        self.usages.of(dst)
     }
 
     /// The same for every destination it had packets for, in order of address.
@@ -345,11 +245,6 @@ impl Aodv {
         &self.counters
     }
 
-    /// Data packets handed in that have not left yet: in the send buffer or between two packets of a flush.
-    pub fn held(&self) -> usize {
-        self.buffer.len() + self.delay.data()
-    }
-
     /// Routing messages that wait for their jitter.
     pub fn waiting_control(&self) -> usize {
         self.delay.control()
@@ -358,6 +253,14 @@ impl Aodv {
     /// Requests remembered against duplicates.
     pub fn remembered_requests(&self) -> usize {
         self.seen.len()
+    }
+
+    /// Reports the differences to the last report, before the actions from `begun` on.
+    pub(super) fn tell_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
+        let Some(told) = &mut self.told else { return };
+        let valid = self.table.iter().filter(|route| route.is_valid());
+        let ways = valid.map(|route| ((route.dst, route.next_hop, route.hops), route.expires.saturating_since(now)));
+        told.report(ways, begun, out);
     }
 
     /// A message of this node, or one it passes on.
@@ -369,7 +272,7 @@ impl Aodv {
 
     /// Sends a message to all neighbours, after a random delay if it is passed on.
     fn broadcast(&mut self, now: Time, packet: Ipv4Packet, relayed: bool, out: &mut Vec<Action>) {
-        self.hello.broadcast_sent(now);
+        self.hello.last_broadcast = Some(now);
         let at = if relayed { now + self.jitter.duration(self.config.broadcast_jitter) } else { now };
         if at > now && self.delay.control() >= self.limits.messages {
             self.counters.relays_refused += 1;

@@ -1,11 +1,12 @@
 //! AODV as its node sees it.
 
-use super::{Aodv, Config};
+use super::{Aodv, Config, Envelope, RouteState};
 use crate::drop::DropReason;
-use crate::route::action::{Action, Signal};
+use crate::route::action::{Action, Signal, pass_on};
 use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
+use crate::route::told::Told;
 use crate::route::usage::Usage;
-use crate::wire::Ipv4Packet;
+use crate::wire::{AodvMessage, Body, Ipv4Packet, RoutingMessage};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dbm, Rate, Time};
 use std::sync::Arc;
@@ -24,45 +25,102 @@ impl Distributed for Aodv {
 }
 
 impl Protocol for Aodv {
+    /// The same, which reports every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What
+    /// a call changes of the routes comes before the packets that it sends over them.
     fn with_route_changes(self) -> Aodv {
-        Aodv::with_route_changes(self)
+        Aodv { told: Some(Told::default()), ..self }
     }
 
     fn add_interface(&mut self, addr: Ipv4Addr) {
-        Aodv::add_interface(self, addr);
+        self.interfaces.push(addr);
     }
 
-    fn handle_outgoing(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        Aodv::handle_outgoing(self, now, packet, out);
+    fn handle_outgoing(&mut self, now: Time, mut packet: Ipv4Packet, out: &mut Vec<Action>) {
+        if let Some(ttl) = self.config.data_ttl {
+            packet.ttl = ttl;
+        }
+        if packet.dst == self.addr || packet.dst.is_broadcast() {
+            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+        } else {
+            self.forward_or_search(now, packet, out);
+        }
     }
 
+    /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
+    /// option that the neighbour lives.
     fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        Aodv::handle_transit(self, now, packet, from, out);
+        self.data_from(now, from);
+        let Some(packet) = pass_on(self.addr, packet, out) else { return };
+        if let Some(packet) = self.try_forward(now, packet, out) {
+            match self.table.get(packet.dst).map(|route| route.state) {
+                Some(RouteState::InRepair) => self.hold(now, packet, out),
+                _ => self.no_route(now, packet, out),
+            }
+        }
     }
 
     fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        Aodv::handle_entering(self, now, packet, out);
+        self.forward_or_search(now, packet, out);
     }
 
     #[inline]
     fn watches_links(&self) -> bool {
-        self.wants_signals() || self.wants_rates()
+        self.config.signal.is_some() || self.wants_rates()
     }
 
     fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
-        Aodv::handle_signal(self, neighbour, strength);
+        if let Some(config) = &self.config.signal {
+            let watched = self.signals.sample(config, neighbour, strength, self.limits.neighbours);
+            self.counters.neighbours_refused += u64::from(!watched);
+        }
     }
 
     fn handle_rate(&mut self, now: Time, neighbour: Ipv4Addr, rate: Rate) {
-        Aodv::handle_rate(self, now, neighbour, rate);
+        if self.wants_rates()
+            && let Some(link) = self.links.entry(now, neighbour, self.limits.neighbours)
+        {
+            link.rate = Some(rate);
+        }
     }
 
+    /// Traffic for `dst` was forwarded outside this router, such as by a kernel with its routes, or left the mesh here.
+    /// If known, `src` is its source and `from` the neighbour that delivered it; a node's own traffic has its own
+    /// address as source. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
     fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
-        Aodv::handle_used(self, now, dst, src, from);
+        self.data_from(now, from);
+        if self.serves(dst) {
+            self.keep_way_back(now, src);
+        } else if let Some(next_hop) = self.next_hop(dst) {
+            self.keep_alive(now, dst, next_hop, src);
+        }
     }
 
+    /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its
+    /// own address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets
+    /// of some systems hand back, is ignored.
     fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
-        Aodv::handle_message(self, now, packet, from, out);
+        let begun = out.len();
+        let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
+        if from == self.addr {
+            return;
+        }
+        let broadcast = packet.dst.is_broadcast();
+        let envelope = Envelope { from, ttl: packet.ttl, broadcast, created: packet.meta.created };
+        if self.is_too_weak(from) {
+            self.counters.weak_ignored += 1;
+            return;
+        }
+        if self.config.hello.is_some() {
+            self.hello.heard(now, from);
+        }
+        match message {
+            AodvMessage::Rreq(rreq) => self.handle_request(now, rreq, envelope, out),
+            AodvMessage::Rrep(rrep) => self.handle_reply(now, rrep, envelope, out),
+            AodvMessage::Rerr(rerr) => self.handle_error(now, &rerr, envelope, out),
+            AodvMessage::RrepAck => self.reply_acknowledged(from),
+            AodvMessage::Probe(probe) => self.handle_probe(now, &probe, from),
+        }
+        self.tell_changes(now, begun, out);
     }
 
     fn handle_link_failure(
@@ -73,38 +131,75 @@ impl Protocol for Aodv {
         reason: DropReason,
         out: &mut Vec<Action>,
     ) {
-        Aodv::handle_link_failure(self, now, packet, next_hop, reason, out);
+        let begun = out.len();
+        self.counters.link_failures += 1;
+        self.counters.link_failures_unresolved += u64::from(reason == DropReason::ArpUnresolved);
+        let detects = self.config.link_layer_detection;
+        self.reply_failed(now, next_hop);
+        match packet {
+            Some(packet) if detects && !packet.is_routing() => self.handle_data_failure(now, packet, next_hop, out),
+            packet => {
+                out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
+                if detects && self.config.control_breaks_links {
+                    self.lose_neighbour(now, next_hop, out);
+                }
+            }
+        }
+        self.tell_changes(now, begun, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        Aodv::handle_timeout(self, now, out);
+        let begun = out.len();
+        self.delay.release(now, out);
+        if self.sweep_at.is_some_and(|at| at <= now) {
+            self.sweep(now, out);
+        }
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_all(now, out);
+        }
+        while let Some(dst) = self.repairs.pop_due(now) {
+            self.repair_timed_out(now, dst, out);
+        }
+        self.one_way_timeout(now);
+        self.hello_timeout(now, out);
+        self.probe_timeout(now, out);
+        self.tell_changes(now, begun, out);
     }
 
+    /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
     fn next_timeout(&self) -> Option<Time> {
-        Aodv::next_timeout(self)
+        let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
+        let queues = Time::earlier_of(queues, self.one_way.next());
+        let ticks = Time::earlier_of(self.sweep_at, self.retry_at);
+        let first = Time::earlier_of(queues, ticks);
+        if self.config.hello.is_none() && self.config.metric.is_none() {
+            return first;
+        }
+        Time::earlier_of(first, Time::earlier_of(self.hello.next(), self.links.next()))
     }
 
+    /// Data packets handed in that have not left yet: in the send buffer or between two packets of a flush.
     fn held(&self) -> usize {
-        Aodv::held(self)
+        self.buffer.len() + self.delay.data()
     }
 
     fn count(&self, visit: &mut CounterVisitor) {
-        visit("route", &mut self.counters().named());
+        visit("route", &mut self.counters.named());
     }
 
     fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
-        Aodv::signal(self, neighbour)
+        self.signals.get(neighbour).copied()
     }
 
     fn usage(&self, dst: Ipv4Addr) -> Usage {
-        Aodv::usage(self, dst)
+        self.usages.of(dst)
     }
 
     fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        Aodv::next_hop(self, dst)
+        self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop)
     }
 
     fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
-        self.route(dst).filter(|route| route.is_valid()).map(|route| route.hops)
+        self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.hops)
     }
 }

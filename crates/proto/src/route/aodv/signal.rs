@@ -30,13 +30,13 @@ use fourhop_units::Dbm;
 pub(super) struct Signals(Vec<Signal>);
 
 impl Signals {
-    fn get(&self, neighbour: Ipv4Addr) -> Option<&Signal> {
+    pub(super) fn get(&self, neighbour: Ipv4Addr) -> Option<&Signal> {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
     /// False if there is no room for the neighbour: in a full table the weakest neighbour that is not routed over is
     /// evicted.
-    fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
+    pub(super) fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],
             Err(_) if self.0.len() >= limit && !self.forget_weakest() => return false,
@@ -80,25 +80,6 @@ impl Signals {
 }
 
 impl Aodv {
-    /// A frame with a routing message of `neighbour` was received with this strength. Comes before the message itself;
-    /// without [`SignalConfig`] it changes nothing.
-    pub fn handle_signal(&mut self, neighbour: Ipv4Addr, strength: Dbm) {
-        if let Some(config) = &self.config.signal {
-            let watched = self.signals.sample(config, neighbour, strength, self.limits.neighbours);
-            self.counters.neighbours_refused += u64::from(!watched);
-        }
-    }
-
-    /// Does it need the strength of messages?
-    pub fn wants_signals(&self) -> bool {
-        self.config.signal.is_some()
-    }
-
-    /// How strongly a neighbour is received; nothing without [`SignalConfig`].
-    pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
-        self.signals.get(neighbour).copied()
-    }
-
     /// Is a routing message of this neighbour to be ignored?
     pub(super) fn is_too_weak(&self, neighbour: Ipv4Addr) -> bool {
         self.config.signal.is_some() && !self.signals.is_stable(neighbour)

@@ -14,7 +14,7 @@
 //! | `outbox` | 3.1: TLVs collected before they are sent |
 //! | `announce` | 3.1, 3.4 and 3.7.1: messages sent |
 //! | `acquire` | 3.3, 3.4: messages about the link itself |
-//! | `forward` | data packets |
+//! | `router` | data packets, and what else its node asks of it |
 //!
 //! # Choices where RFC 8966 leaves room
 //! - An update for the selected route that is not feasible is ignored if the router-id is the same, and a sequence
@@ -35,7 +35,6 @@ mod acquire;
 mod announce;
 mod config;
 mod counters;
-mod forward;
 mod neighbour;
 mod outbox;
 mod request;
@@ -54,9 +53,8 @@ pub use table::Selected;
 
 use super::action::{Action, NextHop};
 use super::told::Told;
-use super::usage::{Usage, Usages};
-use crate::drop::DropReason;
-use crate::wire::{BabelTlv, Body, Ipv4Packet, Prefix, RouterId, RoutingMessage};
+use super::usage::Usages;
+use crate::wire::{BabelTlv, Prefix, RouterId};
 use config::MOST;
 use core::net::Ipv4Addr;
 use fourhop_units::{Stream, Time};
@@ -143,35 +141,8 @@ impl Babel {
         self
     }
 
-    /// The same, which reports every change of its routes to hosts as [`Action::RouteUp`] and [`Action::RouteDown`].
-    #[must_use]
-    pub fn with_route_changes(self) -> Babel {
-        Babel { told: Some(Told::default()), ..self }
-    }
-
-    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
-    /// by it. A Hello has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before
-    /// anything happens.
-    pub fn add_interface(&mut self, addr: Ipv4Addr) {
-        self.interfaces.push(addr);
-    }
-
     fn is_own(&self, addr: Ipv4Addr) -> bool {
         addr == self.addr || self.interfaces.contains(&addr)
-    }
-
-    /// A packet of Babel, received from the neighbour `from`. One of this node itself is ignored.
-    pub fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
-        let Body::Routing(RoutingMessage::Babel(message)) = packet.body else { return };
-        if self.is_own(from) {
-            return;
-        }
-        self.counters.packets_received += 1;
-        for tlv in &message.tlvs {
-            self.handle_tlv(now, from, tlv);
-        }
-        self.refresh_neighbour(now, from);
-        self.finish(now, out.len(), out);
     }
 
     fn handle_tlv(&mut self, now: Time, from: Ipv4Addr, tlv: &BabelTlv) {
@@ -189,27 +160,6 @@ impl Babel {
         }
     }
 
-    /// The link layer could not deliver to a neighbour. `packet` is what it tried, if it gives it back.
-    pub fn handle_link_failure(&mut self, packet: Option<Ipv4Packet>, out: &mut Vec<Action>) {
-        self.counters.link_failures += 1;
-        out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
-    }
-
-    /// Does what has become due.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        if now < self.wake {
-            return;
-        }
-        let begun = out.len();
-        self.neighbours_timeout(now);
-        self.routes_timeout(now);
-        self.requests_timeout(now);
-        self.repeats_timeout(now);
-        self.intervals_timeout(now);
-        self.send_waiting(now, out);
-        self.finish(now, begun, out);
-    }
-
     /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called
     /// again.
     fn finish(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
@@ -225,11 +175,6 @@ impl Babel {
         self.wake = first.max(now);
     }
 
-    /// When something becomes due.
-    pub fn next_timeout(&self) -> Time {
-        self.wake
-    }
-
     /// Does this node announce the prefix?
     fn announces(&self, prefix: Prefix) -> bool {
         self.own.contains(&prefix)
@@ -238,11 +183,6 @@ impl Babel {
     /// Is this address its own, or behind it?
     pub fn serves(&self, addr: Ipv4Addr) -> bool {
         self.own.iter().any(|prefix| prefix.contains(addr))
-    }
-
-    /// Routing as this node's own packets for `dst` experienced it.
-    pub fn usage(&self, dst: Ipv4Addr) -> Usage {
-        self.usages.of(dst)
     }
 
     /// The selected route for an address.

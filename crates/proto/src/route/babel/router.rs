@@ -2,10 +2,11 @@
 
 use super::{Babel, Config};
 use crate::drop::DropReason;
-use crate::route::action::Action;
+use crate::route::action::{Action, NextHop, pass_on};
 use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
+use crate::route::told::Told;
 use crate::route::usage::Usage;
-use crate::wire::Ipv4Packet;
+use crate::wire::{Body, Ipv4Packet, RoutingMessage};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 use std::sync::Arc;
@@ -19,24 +20,45 @@ impl Distributed for Babel {
 }
 
 impl Protocol for Babel {
+    /// The same, which reports every change of its routes to hosts as [`Action::RouteUp`] and [`Action::RouteDown`].
     fn with_route_changes(self) -> Babel {
-        Babel::with_route_changes(self)
+        Babel { told: Some(Told::default()), ..self }
     }
 
+    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
+    /// by it. A Hello has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before
+    /// anything happens.
     fn add_interface(&mut self, addr: Ipv4Addr) {
-        Babel::add_interface(self, addr);
+        self.interfaces.push(addr);
     }
 
     fn handle_outgoing(&mut self, _now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
-        Babel::handle_outgoing(self, packet, out);
+        if packet.src == self.addr
+            && let Some(next_hop) = self.next_hop(packet.dst)
+        {
+            self.usages.note(packet.dst, next_hop);
+        }
+        self.forward(packet, out);
     }
 
     fn handle_transit(&mut self, _now: Time, packet: Ipv4Packet, _from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
-        Babel::handle_transit(self, packet, out);
+        if let Some(packet) = pass_on(self.addr, packet, out) {
+            self.forward(packet, out);
+        }
     }
 
+    /// A packet of Babel, received from the neighbour `from`. One of this node itself is ignored.
     fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
-        Babel::handle_message(self, now, packet, from, out);
+        let Body::Routing(RoutingMessage::Babel(message)) = packet.body else { return };
+        if self.is_own(from) {
+            return;
+        }
+        self.counters.packets_received += 1;
+        for tlv in &message.tlvs {
+            self.handle_tlv(now, from, tlv);
+        }
+        self.refresh_neighbour(now, from);
+        self.finish(now, out.len(), out);
     }
 
     fn handle_link_failure(
@@ -47,30 +69,50 @@ impl Protocol for Babel {
         _reason: DropReason,
         out: &mut Vec<Action>,
     ) {
-        Babel::handle_link_failure(self, packet, out);
+        self.counters.link_failures += 1;
+        out.extend(packet.map(|packet| Action::Drop { packet, reason: DropReason::LinkBroken }));
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
-        Babel::handle_timeout(self, now, out);
+        if now < self.wake {
+            return;
+        }
+        let begun = out.len();
+        self.neighbours_timeout(now);
+        self.routes_timeout(now);
+        self.requests_timeout(now);
+        self.repeats_timeout(now);
+        self.intervals_timeout(now);
+        self.send_waiting(now, out);
+        self.finish(now, begun, out);
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        Some(Babel::next_timeout(self))
+        Some(self.wake)
     }
 
     fn count(&self, visit: &mut CounterVisitor) {
-        visit("babel", &mut self.counters().named());
+        visit("babel", &mut self.counters.named());
     }
 
     fn usage(&self, dst: Ipv4Addr) -> Usage {
-        Babel::usage(self, dst)
+        self.usages.of(dst)
     }
 
     fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr> {
-        Babel::next_hop(self, dst)
+        self.table.lookup(dst).map(|route| route.next_hop)
     }
 
     fn hops(&self, dst: Ipv4Addr) -> Option<u8> {
-        self.route(dst).map(|route| route.hops)
+        self.table.lookup(dst).map(|route| route.hops)
+    }
+}
+
+impl Babel {
+    fn forward(&self, packet: Ipv4Packet, out: &mut Vec<Action>) {
+        out.push(match self.next_hop(packet.dst) {
+            Some(next_hop) => Action::Send { packet, next_hop: NextHop::Unicast(next_hop) },
+            None => Action::Drop { packet, reason: DropReason::NoRoute },
+        });
     }
 }

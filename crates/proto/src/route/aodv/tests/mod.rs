@@ -13,7 +13,9 @@ mod signal;
 mod walk;
 
 use super::*;
-use crate::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
+use crate::drop::DropReason;
+use crate::route::protocol::Protocol;
+use crate::wire::{EchoMessage, Rerr, RoutingMessage, Rrep, Rreq, UnreachableDestination};
 use fourhop_units::{Db, Dbm, Dur, NodeId, Purpose, Rate};
 use network::Network;
 

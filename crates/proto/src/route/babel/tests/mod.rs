@@ -6,7 +6,11 @@ mod rfc8966;
 mod rfc8966_requests;
 
 use super::*;
-use crate::wire::{BABEL_INFINITY, BabelMessage, BabelUpdate, EchoMessage, PacketMeta};
+use crate::drop::DropReason;
+use crate::route::protocol::Protocol;
+use crate::wire::{
+    BABEL_INFINITY, BabelMessage, BabelUpdate, Body, EchoMessage, Ipv4Packet, PacketMeta, RoutingMessage,
+};
 use core::net::IpAddr;
 use fourhop_units::{Dur, NodeId, Purpose};
 
@@ -102,7 +106,7 @@ impl Bench {
     fn pass(&mut self, dur: Dur) -> Said {
         let (until, mut said) = (self.now + dur, Vec::new());
         for _ in 0..100_000 {
-            let at = self.babel.next_timeout();
+            let at = self.babel.wake;
             if at > until {
                 self.now = until;
                 return said;

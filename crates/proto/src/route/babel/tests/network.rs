@@ -58,7 +58,7 @@ impl Network {
     pub fn pass(&mut self, dur: Dur, mut look: impl FnMut(&Network)) {
         let until = self.now + dur;
         loop {
-            let timer = (0..self.nodes.len()).map(|n| (self.nodes[n].next_timeout(), n)).min().expect("a node");
+            let timer = (0..self.nodes.len()).map(|n| (self.nodes[n].wake, n)).min().expect("a node");
             let arrival = self.flying.keys().next().map_or(Time::NEVER, |&(at, _)| at);
             if timer.0.min(arrival) > until {
                 self.now = until;

@@ -207,23 +207,23 @@ fn data_takes_the_route_or_is_dropped() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.advertise(1, update(9, 4, 512));
     let mut out = Vec::new();
-    bench.babel.handle_outgoing(data(5, 9), &mut out);
+    bench.babel.handle_outgoing(bench.now, data(5, 9), &mut out);
     assert_eq!(out, [Action::Send { packet: data(5, 9), next_hop: to(1) }]);
     out.clear();
-    bench.babel.handle_outgoing(data(5, 8), &mut out);
+    bench.babel.handle_outgoing(bench.now, data(5, 8), &mut out);
     assert_eq!(out, [Action::Drop { packet: data(5, 8), reason: DropReason::NoRoute }]);
     out.clear();
-    bench.babel.handle_transit(data(3, 9), &mut out);
+    bench.babel.handle_transit(bench.now, data(3, 9), None, &mut out);
     assert!(matches!(&out[..], [Action::Send { packet, next_hop }] if packet.ttl == 63 && *next_hop == to(1)));
     out.clear();
-    bench.babel.handle_link_failure(Some(data(5, 9)), &mut out);
+    bench.babel.handle_link_failure(bench.now, Some(data(5, 9)), ip(1), DropReason::DataRetryLimit, &mut out);
     assert_eq!(out, [Action::Drop { packet: data(5, 9), reason: DropReason::LinkBroken }]);
     assert_eq!(bench.way(9), Some((1, 768)), "Hellos decide, not single frames");
     bench.advertise(2, update(9, 5, 0));
     bench.pass(secs(30));
     bench.advertise(2, update(9, 6, 0));
     out.clear();
-    bench.babel.handle_outgoing(data(5, 9), &mut out);
+    bench.babel.handle_outgoing(bench.now, data(5, 9), &mut out);
     assert_eq!(bench.babel.usage(ip(9)).route_changes, 1, "{:?}", bench.route(9));
 }
 
@@ -277,8 +277,8 @@ fn a_large_table_takes_several_packets() {
         bench.advertise(1, update(100 + dst, 1, 256));
     }
     let (until, mut sizes, mut told) = (bench.now + secs(17), Vec::new(), std::collections::BTreeSet::new());
-    while bench.babel.next_timeout() <= until {
-        let (now, mut out) = (bench.babel.next_timeout(), Vec::new());
+    while bench.babel.wake <= until {
+        let (now, mut out) = (bench.babel.wake, Vec::new());
         bench.babel.handle_timeout(now, &mut out);
         for action in &out {
             let Action::Send { packet, .. } = action else { continue };

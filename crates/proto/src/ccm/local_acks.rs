@@ -367,7 +367,7 @@ impl Stream {
     fn opened(&mut self, old_edge: Seq, out: &mut Segments) {
         let Some(front) = self.kept.front() else { return };
         if end_of(front).after(old_edge) && !end_of(front).after(self.edge) && self.una != self.sent {
-            self.rto.reset_back_off();
+            self.rto.backoff = 0;
             self.timer = None;
             self.resend(out);
         }

@@ -15,7 +15,7 @@ const BACKOFF_MAX: u32 = 6;
 pub(super) struct Rto {
     /// SRTT and RTTVAR.
     smoothed: Option<(Dur, Dur)>,
-    backoff: u32,
+    pub(super) backoff: u32,
     /// Where the segment that is being timed ends, and when it left.
     timed: Option<(Seq, Time)>,
 }
@@ -48,10 +48,6 @@ impl Rto {
 
     pub(super) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
-    }
-
-    pub(super) fn reset_back_off(&mut self) {
-        self.backoff = 0;
     }
 
     pub(super) fn get(&self) -> Dur {

@@ -55,11 +55,6 @@ impl InterfaceQueue {
         None
     }
 
-    /// The next packet for the MAC, if it is one of those `wanted`.
-    pub fn dequeue_if(&mut self, wanted: impl FnOnce(&Msdu) -> bool) -> Option<Msdu> {
-        self.waiting.pop_front_if(|msdu| wanted(msdu))
-    }
-
     /// The next packet for the MAC.
     pub fn dequeue(&mut self) -> Option<Msdu> {
         self.waiting.pop_front()

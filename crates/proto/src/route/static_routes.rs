@@ -133,15 +133,7 @@ impl ShortestPaths {
     }
 
     /// Least cost over `links`, which lists for each node those it can send to and what that costs, by Dijkstra's
-    /// algorithm.
-    ///
-    /// # Panics
-    /// If a list names a node that does not exist.
-    pub fn cheapest(links: &[Vec<(usize, u32)>]) -> ShortestPaths {
-        ShortestPaths::cheapest_through(links, |_| true)
-    }
-
-    /// The same over nodes that pass packets on; the others are ends of paths alone.
+    /// algorithm, over nodes that pass packets on; the others are ends of paths alone.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -300,11 +292,11 @@ mod tests {
     #[test]
     fn the_cheap_path_wins_over_the_short_one() {
         let links = [vec![(1, 1_250), (2, 4_000)], vec![(0, 1_250), (2, 1_250)], vec![(0, 4_000), (1, 1_250)]];
-        let paths = ShortestPaths::cheapest(&links);
+        let paths = ShortestPaths::cheapest_through(&links, |_| true);
         assert_eq!((paths.path(0, 2), paths.cost(0, 2), paths.hops(0, 2)), (Some(vec![0, 1, 2]), Some(2_500), Some(2)));
         assert_eq!((paths.path(0, 1), paths.cost(0, 1)), (Some(vec![0, 1]), Some(1_250)));
         // As much, but with fewer hops; and one direction alone.
-        let even = ShortestPaths::cheapest(&[vec![(1, 1_000), (2, 2_000)], vec![(2, 1_000)], vec![]]);
+        let even = ShortestPaths::cheapest_through(&[vec![(1, 1_000), (2, 2_000)], vec![(2, 1_000)], vec![]], |_| true);
         assert_eq!((even.path(0, 2), even.cost(0, 2), even.hops(2, 0)), (Some(vec![0, 2]), Some(2_000), None));
         assert_eq!((even.cost(2, 0), even.cost(1, 1), even.is_connected()), (None, Some(0), false));
     }
@@ -320,7 +312,7 @@ mod tests {
             for (from, to, cost) in links.into_iter().filter(|(from, to, _)| from != to) {
                 lists[from].push((to, if equal { 1 } else { cost }));
             }
-            let paths = ShortestPaths::cheapest(&lists);
+            let paths = ShortestPaths::cheapest_through(&lists, |_| true);
             for (from, list) in lists.iter().enumerate() {
                 for to in 0..8 {
                     let over = |&(next, cost): &(usize, u32)| Some(paths.cost(next, to)? + u64::from(cost));

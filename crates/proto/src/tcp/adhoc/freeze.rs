@@ -66,7 +66,7 @@ pub struct SenderStats {
 pub struct Freeze {
     options: Option<SenderOptions>,
     /// The peer has taken back a window it offered, which ad hoc receivers do and no other.
-    recognised: bool,
+    pub recognised: bool,
     phase: Phase,
     cause: Cause,
     /// Time until the next probe.
@@ -104,11 +104,6 @@ impl Freeze {
     /// Does an ad hoc sender talk to an ad hoc receiver?
     pub fn is_active(&self) -> bool {
         self.options.is_some() && self.recognised
-    }
-
-    /// The peer has taken back a window.
-    pub fn recognise(&mut self) {
-        self.recognised = true;
     }
 
     /// The path has `hops` hops, and the present time-out is `rto`.

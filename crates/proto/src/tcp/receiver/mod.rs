@@ -38,7 +38,7 @@ impl Receiver {
     /// `dsack`: is what comes twice to be reported (RFC 2883)? `iss` is the own initial sequence number.
     pub(super) fn new(config: &Config, dsack: bool, iss: Seq) -> Receiver {
         Receiver {
-            space: ReceiveSpace::new(config.receive_buffer, config.mss).with_dsack(dsack),
+            space: ReceiveSpace::new(config.receive_buffer, config.mss, dsack),
             policy: config.receiver,
             stamps: Stamps::new(config.clock, iss),
             ecn: Echo::OFF,

@@ -60,7 +60,7 @@ pub(in crate::tcp) struct Stored {
 }
 
 impl ReceiveSpace {
-    pub(in crate::tcp) fn new(buffer: u32, mss: u32) -> ReceiveSpace {
+    pub(in crate::tcp) fn new(buffer: u32, mss: u32, dsack: bool) -> ReceiveSpace {
         ReceiveSpace {
             irs: Seq::default(),
             nxt: Pos::SYN,
@@ -69,17 +69,12 @@ impl ReceiveSpace {
             unread: 0,
             ranges: Vec::new(),
             stamp: 0,
-            dsack: false,
+            dsack,
             duplicate: None,
             fin: None,
             scale: None,
             mss,
         }
-    }
-
-    /// The same, which reports what comes twice if `dsack`.
-    pub(in crate::tcp) fn with_dsack(self, dsack: bool) -> ReceiveSpace {
-        ReceiveSpace { dsack, ..self }
     }
 
     /// Notes what of these places has come before: the part before RCV.NXT, or all if it lies in one range.
@@ -285,7 +280,7 @@ mod tests {
     use crate::tcp::ack_policy::ReceiverPolicy;
 
     fn receiver() -> ReceiveSpace {
-        let mut receiver = ReceiveSpace::new(10_000, 1_000);
+        let mut receiver = ReceiveSpace::new(10_000, 1_000, false);
         receiver.synchronise(Seq::from_wire(u32::MAX - 500), None);
         receiver
     }

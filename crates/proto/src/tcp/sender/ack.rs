@@ -34,7 +34,7 @@ impl Sender {
         let mut asks = false;
         if self.freeze.is_built_in() {
             if self.space.is_taken_back() {
-                self.freeze.recognise();
+                self.freeze.recognised = true;
             }
             asks = self.weigh_window(cx, ack, segment.payload == 0);
         }
@@ -181,7 +181,7 @@ impl Sender {
         }
         self.ecn.note_reduction(self.space.max);
         let view = self.view(now, self.under_way());
-        if let Some(newest) = self.rack().and_then(|rack| rack.newest_arrived()) {
+        if let Some(newest) = self.rack().and_then(|rack| rack.flight.delivery.newest()) {
             self.control.on_mark(&view, &newest);
         }
     }

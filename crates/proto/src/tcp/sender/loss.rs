@@ -28,7 +28,8 @@ impl Sender {
 
     /// The fine clock found the oldest segment overdue; `again`: it had been retransmitted.
     pub(super) fn resend_overdue(&mut self, cx: &mut Context, again: bool, cut: bool) {
-        self.recovery.repair_until(self.space.max);
+        // Until all of that is acknowledged nothing more is repaired.
+        self.recovery.recover = self.space.max;
         if cut {
             self.cut_for_overdue(cx.now, again);
         }

@@ -206,7 +206,7 @@ impl Sender {
     }
 
     fn set_ca_state(&mut self, now: Time, state: CaState) {
-        self.recovery.set_state(state);
+        self.recovery.state = state;
         let view = self.view(now, self.under_way());
         self.control.on_state(&view, state);
     }

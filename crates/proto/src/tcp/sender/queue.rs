@@ -24,7 +24,7 @@ pub(super) enum Waiting {
 pub(super) struct SendQueue {
     waiting: VecDeque<Waiting>,
     /// No pacing until the next ACK.
-    suspended: bool,
+    pub(super) suspended: bool,
 }
 
 impl SendQueue {
@@ -49,10 +49,6 @@ impl SendQueue {
     pub(super) fn suspend(&mut self) {
         self.waiting.clear();
         self.suspended = true;
-    }
-
-    pub(super) fn is_suspended(&self) -> bool {
-        self.suspended
     }
 
     /// An ACK has come.

@@ -39,7 +39,7 @@ impl Sender {
 
     /// Do segments go through a queue now?
     fn is_queueing(&self) -> bool {
-        self.interval().is_some() && self.queue.as_ref().is_some_and(|queue| !queue.is_suspended())
+        self.interval().is_some() && self.queue.as_ref().is_some_and(|queue| !queue.suspended)
     }
 
     /// Sends the segment at SND.NXT, or puts it into the queue.

@@ -117,7 +117,7 @@ impl Delivery {
     }
 
     /// The newest segment that arrived, as if it had been lost: what a mark is reported by.
-    pub(super) fn newest(&self) -> Option<Lost> {
+    pub(in crate::tcp) fn newest(&self) -> Option<Lost> {
         self.last.as_ref().map(|stamp| self.report(stamp))
     }
 

@@ -68,7 +68,7 @@ pub(in crate::tcp) struct Flight {
     /// In the order of the stream.
     pub(super) segments: VecDeque<Segment>,
     pub(in crate::tcp) counts: Counts,
-    pub(super) delivery: Delivery,
+    pub(in crate::tcp) delivery: Delivery,
 }
 
 impl Flight {

@@ -292,9 +292,4 @@ impl Rack {
     pub(in crate::tcp) fn is_app_limited(&self) -> bool {
         self.flight.delivery.is_app_limited()
     }
-
-    /// The newest segment that arrived, for a mark.
-    pub(in crate::tcp) fn newest_arrived(&self) -> Option<Lost> {
-        self.flight.delivery.newest()
-    }
 }

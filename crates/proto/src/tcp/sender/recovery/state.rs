@@ -40,10 +40,6 @@ impl Recovery {
         }
     }
 
-    pub(in crate::tcp) fn set_state(&mut self, state: CaState) {
-        self.state = state;
-    }
-
     /// Are losses being repaired?
     pub(in crate::tcp) fn is_repairing(&self) -> bool {
         matches!(self.state, CaState::Recovery | CaState::Loss)
@@ -101,11 +97,6 @@ impl Recovery {
     pub(in crate::tcp) fn begin(&mut self, max: Pos) {
         self.recover = max;
         self.partial_seen = false;
-    }
-
-    /// A segment is repaired that was found overdue; until `max` is acknowledged nothing more is.
-    pub(in crate::tcp) fn repair_until(&mut self, max: Pos) {
-        self.recover = max;
     }
 
     /// The inflation ends: a time-out cuts the window.

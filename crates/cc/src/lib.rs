@@ -35,7 +35,7 @@
 //! |---|---|
 //! | `HopCount` | a `cgroup_skb/ingress` program, from the time to live of each packet, before TCP sees it |
 //! | `WiredRtt` | a `sockops` program that reads the gateway's TCP option |
-//! | `LinkRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows |
+//! | `LinkRate`, `WireRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows |
 //! | `RoundTrip` | nobody: duplicate ACKs give no sample there, so that TCP-AP takes `Samples::Unambiguous` |
 //!
 //! State of up to the 104 bytes of `icsk_ca_priv` is kept there, larger state in `BPF_MAP_TYPE_SK_STORAGE`; the tests
@@ -230,6 +230,8 @@ pub enum Hint {
     HopCount(u32),
     /// Bit rate of the wireless interface.
     LinkRate(Rate),
+    /// Bit rate of an interface that is a wire: it says nothing of the radios behind it.
+    WireRate(Rate),
     /// Round trip of the wired part of the path, measured by a gateway.
     WiredRtt(Dur),
     /// Capacity of the path as the link layer measured it.

@@ -23,23 +23,32 @@
 //! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window. A time-out halves
 //! it.
 //!
+//! Beside senders that fill the queue until it overflows it does as they do (`rivals`). A round trip that was not seen
+//! for long is looked for with an empty queue (`base`).
+//!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
+mod base;
 mod path;
+mod rivals;
 #[cfg(test)]
 mod tests;
 
 use crate::rate::{Lost, RateSample};
 use crate::{Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Measurements, Params, View, Window};
-use fourhop_units::Dur;
-use path::Path;
+use base::Phase;
+use fourhop_units::{Dur, Time};
+use path::{Path, Round};
+use rivals::{LOSS_LEAVES, Rivals};
 
 /// A segment.
 const ONE: u64 = Window::ONE as u64;
 /// Most segments of a window: more than 2^30 bytes, the most of RFC 7323, in segments of 1,024 bytes.
 const MOST: u64 = ONE << 20;
-/// Most segments of the first window. Of more, a short path would see a queue before it is known.
-const FIRST: u32 = 4;
+/// Most segments of the first window, which are not spaced (RFC 6928), and of that on radios that do not aggregate: of
+/// more, a short path would see a queue before it is known.
+const FIRST: u32 = 10;
+const FIRST_SINGLE: u64 = 4 * ONE;
 
 /// `target`: microseconds for each hop, and at most.
 const TARGET_HOP: u64 = 20_000;
@@ -50,8 +59,10 @@ const OWN_MOST: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates and without.
+/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, until slow start
+/// is over, and without aggregates.
 const BURST: u64 = 30;
+const GAIN_START: u64 = 400;
 const GAIN_BURSTS: u64 = 200;
 const GAIN_SINGLE: u64 = 120;
 
@@ -61,6 +72,19 @@ const STARTUP_GROWTH: u64 = 30;
 const MARK_LEAVES: u64 = 80;
 /// Of a round's segments, the share that may be lost before the window shrinks by the same share.
 const LOSS_SHARE: u64 = 8;
+/// After such a round the window grows by so many segments a round at most, for so long.
+const GROWTH_LOSSY: u64 = 2 * ONE;
+const LOSSY: Dur = Dur::from_secs(2);
+
+/// The window of a drain, per cent of what the path holds; beside others also no more than a quarter of the window.
+const DRAIN: u64 = 75;
+const DRAIN_BESIDE: u64 = 4;
+/// What radios without aggregates may see as a queue of AP2, in microseconds.
+const QUEUE_SINGLE: u64 = 100_000;
+/// Beside others the window grows by a segment and by this part of itself a round; by a larger one up to the rate that
+/// is to be kept up.
+const GROWTH_BESIDE: u64 = 32;
+const REGAIN: u64 = 8;
 
 /// A part of the algorithm that an experiment takes out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +103,8 @@ pub enum Without {
     Patience,
     /// Radios without aggregates are taken for others.
     Radios,
+    /// It gives way to all that fill a queue.
+    Rivalry,
 }
 
 /// AP2's state.
@@ -90,12 +116,19 @@ pub struct Ap2 {
     /// Where the window grows to, as segments arrive.
     goal: u64,
     slow_start: bool,
+    /// Is the first window under way?
+    first: bool,
+    rivals: Rivals,
+    /// Until then the window grows slowly.
+    slow_until: Time,
 }
 
 impl Ap2 {
     /// Takes `ap2_without`.
     pub fn new(params: &Params) -> Ap2 {
-        Ap2 { without: params.ap2_without, path: Path::new(), window: ONE, goal: ONE, slow_start: true }
+        let (path, rivals) = (Path::new(), Rivals::new());
+        let without = params.ap2_without;
+        Ap2 { without, path, window: ONE, goal: ONE, slow_start: true, first: true, rivals, slow_until: Time::ZERO }
     }
 
     fn has_aggregates(&self) -> bool {
@@ -121,24 +154,79 @@ impl Ap2 {
         Dur::from_micros(micros)
     }
 
-    /// A round trip is over, of which the mean was `mean` microseconds.
-    fn end_round(&mut self, mean: u64, lost: bool) {
-        let pipe = self.window * self.path.least().min(mean) / mean;
-        let mut next = pipe + self.own() + self.path.rate.fixed_in(self.target());
-        if self.slow_start && next * 100 >= self.window * (100 + STARTUP_GROWTH) && !lost {
+    /// What a path without a queue holds of the window at this mean round trip.
+    fn pipe(&self, rtt: u64) -> u64 {
+        self.window * self.path.base.least().min(rtt) / rtt
+    }
+
+    /// A round trip that is longer is due to a queue of others, in microseconds.
+    fn bound(&self) -> u64 {
+        let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
+        let target = self.target().as_nanos() / 1_000 + single;
+        self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most())
+    }
+
+    fn end_round(&mut self, now: Time, round: &Round) {
+        self.first = false;
+        let next = self.pipe(round.mean) + self.own() + self.path.rate.fixed_in(self.target());
+        let many = match self.without {
+            Without::Patience => round.lost > 0,
+            _ => round.lost * LOSS_SHARE > round.delivered,
+        };
+        if self.slow_start && next * 100 >= self.window * (100 + STARTUP_GROWTH) && !many {
             self.goal = (2 * self.window).min(MOST);
             return;
         }
-        self.slow_start = false;
-        if lost {
-            next = next.min(self.window - self.window / LOSS_SHARE);
+        if self.slow_start {
+            self.slow_start = false;
+            self.rivals.begin(now);
         }
-        let way = if self.without == Without::QuickFall { 2 } else { 1 };
+        self.rivals.note_losses(round.lost);
+        let bound = self.bound();
+        let phase = self.path.base.end_round(now, round.least, self.rivals.are_present(), bound);
+        if self.without != Without::Rivalry {
+            match phase {
+                Phase::Drained(least) if self.rivals.are_present() && least <= bound => self.rivals.leave(now),
+                _ => self.rivals.judge(now, round.least > bound, self.path.most()),
+            }
+        }
+        match phase {
+            Phase::Drain => {}
+            _ if self.rivals.are_present() => self.contend(round, next),
+            _ => self.follow(now, next, many),
+        }
+    }
+
+    /// The window follows `next`.
+    fn follow(&mut self, now: Time, mut next: u64, many_lost: bool) {
+        if many_lost {
+            next = next.min(self.window - self.window / LOSS_SHARE);
+            self.slow_until = now + LOSSY;
+        }
         if next < self.window {
+            let way = if self.without == Without::QuickFall { 2 } else { 1 };
             self.shrink(self.window - (self.window - next) / way);
         } else {
-            self.goal = (self.window + (next - self.window) / 2).min(MOST);
+            let most = if now < self.slow_until { GROWTH_LOSSY } else { MOST };
+            self.goal = (self.window + ((next - self.window) / 2).min(most)).min(MOST);
         }
+    }
+
+    /// Others fill the queue: the window grows until it overflows, and gives way then as CUBIC's does.
+    fn contend(&mut self, round: &Round, next: u64) {
+        let floor = self.rivals.floor(round.mean);
+        if self.rivals.cuts(round.lost) {
+            if self.window < floor {
+                self.rivals.keep_less();
+            }
+            self.shrink(self.window * LOSS_LEAVES / 100);
+            // If all contend with nobody but each other, all drain now, and see it.
+            return self.path.base.drain();
+        }
+        let mut step = ONE + self.window / GROWTH_BESIDE;
+        step = step.max((self.window / REGAIN).min(floor.saturating_sub(self.window)));
+        step = step.max(next.saturating_sub(self.window) / 2);
+        self.goal = (self.window + step).min(MOST);
     }
 
     fn shrink(&mut self, window: u64) {
@@ -152,17 +240,31 @@ impl Ap2 {
 
     fn apply(&self, win: &mut Window) {
         win.set_cwnd(Ap2::segments(self.window));
-        let in_bursts = self.has_aggregates() && self.without != Without::Bursts;
+        let beside = self.rivals.are_present();
+        if self.path.base.is_draining() {
+            let pipe = self.pipe(self.path.smoothed.max(1)) * DRAIN / 100;
+            let drained = if beside { pipe.min(self.window / DRAIN_BESIDE) } else { pipe };
+            win.set_cwnd(Ap2::segments(drained).min(win.cwnd));
+        }
+        // A burst would meet a queue that is full.
+        let in_bursts = self.has_aggregates() && !beside && self.without != Without::Bursts;
         let burst = match in_bursts {
+            true if self.slow_start => 1,
             true => Ap2::segments(self.window * BURST / 100),
             false if !self.has_aggregates() && self.path.delays_acks() => 2,
             false => 1,
         };
         win.burst = burst.clamp(1, win.cwnd);
-        let gain = if in_bursts { GAIN_BURSTS } else { GAIN_SINGLE };
+        let gain = match in_bursts {
+            true if self.slow_start => GAIN_START,
+            true => GAIN_BURSTS,
+            false => GAIN_SINGLE,
+        };
         if self.path.smoothed > 0 {
             let nanos = self.path.smoothed * 1_000 * ONE / self.window * 100 / gain;
-            win.pacing = Some(Dur::from_nanos(if self.without == Without::Pacing { 1 } else { nanos.max(1) }));
+            // The first ten segments of a connection are not spaced by Linux, either.
+            let clocked = self.without == Without::Pacing || in_bursts && self.first;
+            win.pacing = Some(Dur::from_nanos(if clocked { 1 } else { nanos.max(1) }));
         }
     }
 }
@@ -185,11 +287,7 @@ impl CongestionControl for Ap2 {
 
     fn on_rate(&mut self, win: &mut Window, view: &View, sample: &RateSample) {
         if let Some(round) = self.path.take(view.now, sample, self.slow_start) {
-            let lost = match self.without {
-                Without::Patience => round.lost > 0,
-                _ => round.lost * LOSS_SHARE > round.delivered,
-            };
-            self.end_round(round.mean, lost);
+            self.end_round(view.now, &round);
         }
         let in_use = u64::from(sample.tx_in_flight) * ONE;
         if sample.cwnd_limited || in_use >= self.window / 4 * 3 {
@@ -209,6 +307,11 @@ impl CongestionControl for Ap2 {
         self.apply(win);
     }
 
+    fn on_restart(&mut self, _win: &mut Window, view: &View) {
+        self.path.base.rest(view.now);
+        self.rivals.begin(view.now);
+    }
+
     /// The stack asks, and does not use the answer.
     fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
         win.ssthresh
@@ -223,12 +326,16 @@ impl CongestionControl for Ap2 {
         }
     }
 
-    fn on_hint(&mut self, _win: &mut Window, _view: &View, hint: Hint) {
+    fn on_hint(&mut self, win: &mut Window, _view: &View, hint: Hint) {
         match hint {
             Hint::HopCount(hops) => self.path.hops = hops.clamp(1, 255),
             // 2^36 bit/s: in units of a segment it stays within 64 bits.
             Hint::LinkRate(rate) => self.path.link = rate.bps().min(1 << 36),
             _ => {}
+        }
+        if self.first && !self.has_aggregates() {
+            self.shrink(self.window.min(FIRST_SINGLE));
+            self.apply(win);
         }
     }
 

@@ -1,12 +1,13 @@
 //! A sender's knowledge of its path: round trips, delivery rate, and measurements of other layers.
 
 use super::ONE;
+use super::base::Base;
 use crate::rate::{Bandwidth, RateSample};
 use crate::{MAX_SAMPLE, View};
 use fourhop_units::{Dur, Time};
 
-/// The least round trip is that of the last one or two times so long.
-const LEAST_OVER: Dur = Dur::from_secs(10);
+/// The highest rate is that of the last one or two times so long.
+const MOST_OVER: Dur = Dur::from_secs(10);
 /// The mean rate follows with this time constant, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
 /// Slower links are of 802.11b, which has no aggregates: 11 Mbit/s is its fastest.
@@ -20,6 +21,8 @@ const HOPS: u32 = 4;
 pub(super) struct Round {
     /// Mean of its samples in microseconds, above zero.
     pub(super) mean: u64,
+    /// The shortest of them.
+    pub(super) least: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
 }
@@ -40,8 +43,10 @@ pub(super) struct Path {
     samples: u64,
     round_at: Time,
     round_delivered: u64,
-    least: [u64; 2],
-    least_at: Time,
+    round_least: u64,
+    pub(super) base: Base,
+    most: [Bandwidth; 2],
+    most_at: Time,
     /// Share of acknowledgements that are for two segments and more.
     paired: u64,
 }
@@ -59,22 +64,25 @@ impl Path {
             samples: 0,
             round_at: Time::ZERO,
             round_delivered: 0,
-            least: [u64::MAX; 2],
-            least_at: Time::ZERO,
+            round_least: u64::MAX,
+            base: Base::new(),
+            most: [Bandwidth::default(); 2],
+            most_at: Time::ZERO,
             paired: ONE / 2,
         }
     }
 
     pub(super) fn begin(&mut self, view: &View) {
-        (self.round_at, self.least_at) = (view.now, view.now);
+        (self.round_at, self.most_at) = (view.now, view.now);
         if let Some(srtt) = view.srtt {
             self.smoothed = micros(srtt);
-            self.least[1] = self.smoothed;
+            self.base.note(view.now, self.smoothed);
         }
     }
 
-    pub(super) fn least(&self) -> u64 {
-        self.least[0].min(self.least[1])
+    /// The highest rate of late.
+    pub(super) fn most(&self) -> Bandwidth {
+        self.most[0].max(self.most[1])
     }
 
     /// Are its radios, as far as the first link tells, of those that aggregate?
@@ -101,10 +109,11 @@ impl Path {
         }
         let took = now.saturating_since(self.round_at);
         let delivered = sample.total_delivered.saturating_sub(self.round_delivered);
-        let round = Round { mean: self.sum / self.samples.max(1), delivered, lost: self.lost };
+        let (mean, least) = (self.sum / self.samples.max(1), self.round_least);
+        let round = Round { mean, least, delivered, lost: self.lost };
         let measured = self.samples > 0 && took > Dur::ZERO;
         (self.round_at, self.round_delivered) = (now, sample.total_delivered);
-        (self.sum, self.samples, self.lost) = (0, 0, 0);
+        (self.sum, self.samples, self.lost, self.round_least) = (0, 0, 0, u64::MAX);
         if !measured {
             return None;
         }
@@ -115,6 +124,10 @@ impl Path {
             true => self.rate.towards(rate, 1, 2),
             false => self.rate.towards(rate, time, time + RATE_OVER),
         };
+        if now.saturating_since(self.most_at) > MOST_OVER {
+            (self.most, self.most_at) = ([self.most[1], Bandwidth::default()], now);
+        }
+        self.most[1] = self.most[1].max(self.rate);
         Some(round)
     }
 
@@ -126,11 +139,8 @@ impl Path {
             self.samples += segments;
         }
         self.smoothed = if self.smoothed == 0 { rtt } else { (7 * self.smoothed + rtt) / 8 };
-        if now.saturating_since(self.least_at) > LEAST_OVER {
-            self.least = [self.least[1], u64::MAX];
-            self.least_at = now;
-        }
-        self.least[1] = self.least[1].min(rtt);
+        self.round_least = self.round_least.min(rtt);
+        self.base.note(now, rtt);
     }
 }
 

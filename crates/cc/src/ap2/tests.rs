@@ -21,7 +21,7 @@ impl Sender {
         ap2.on_hint(&mut win, &view, Hint::LinkRate(Rate::kbps(mbps * 1_000)));
         ap2.on_hint(&mut win, &view, Hint::HopCount(hops));
         ap2.shrink(segments * ONE);
-        ap2.slow_start = false;
+        (ap2.slow_start, ap2.first) = (false, false);
         Sender { ap2, win, now: view.now, delivered: 0 }
     }
 
@@ -166,4 +166,101 @@ fn at_rest_the_round_trip_is_least_and_target_and_own() {
     }
     assert!((3..=6).contains(&rounds), "{rounds}");
     assert!((65..=67).contains(&sender.win.cwnd), "{:?}", sender.ap2);
+}
+
+/// A link of 802.11b that is known in time gets four segments at first.
+#[test]
+fn the_first_window_is_ten_segments_or_four() {
+    for (hint, first) in [
+        (Hint::LinkRate(Rate::kbps(65_000)), 10),
+        (Hint::WireRate(Rate::kbps(2_000)), 10),
+        (Hint::LinkRate(Rate::kbps(11_000)), 4),
+    ] {
+        let mut ap2 = Ap2::new(&Params::new());
+        let mut win = window(20, u32::MAX);
+        ap2.init(&mut win, &view());
+        ap2.on_hint(&mut win, &view(), hint);
+        assert_eq!(win.cwnd, first, "{hint:?}");
+    }
+}
+
+/// A wire says nothing of the radios behind it: they are taken for those that aggregate.
+#[test]
+fn a_wire_is_no_radio() {
+    let mut ap2 = Ap2::new(&Params::new());
+    let mut win = window(20, u32::MAX);
+    ap2.on_hint(&mut win, &view(), Hint::WireRate(Rate::kbps(1_000)));
+    assert!(ap2.has_aggregates());
+    assert_eq!(ap2.own(), OWN_MOST);
+}
+
+/// Rounds of 200 ms on a path of 10 ms, as beside a sender that fills the queue. Eight of them and a second it takes,
+/// then the window no longer gives way: it grows by a segment and a 32nd, and an eighth up to half the former rate.
+#[test]
+fn a_queue_that_does_not_fall_is_of_others() {
+    for without in [Without::Nothing, Without::Rivalry] {
+        let mut sender = Sender::new(without, 65, 2, 40);
+        for _ in 0..20 {
+            sender.round(40, 1_000, 10);
+        }
+        assert!(!sender.ap2.rivals.are_present());
+        let mut rounds = 0;
+        while !sender.ap2.rivals.are_present() && rounds < 30 {
+            sender.round(20, 10_000, 200);
+            rounds += 1;
+        }
+        if without == Without::Rivalry {
+            assert_eq!((rounds, sender.win.burst > 1), (30, true));
+            continue;
+        }
+        assert_eq!(rounds, 8);
+        let before = sender.ap2.window;
+        sender.round(20, 10_000, 200);
+        assert!(sender.ap2.goal >= before + before / 8, "{:?}", sender.ap2);
+        assert_eq!(sender.win.burst, 1);
+        // A loss takes three tenths, and the queue is looked at.
+        let before = sender.ap2.window;
+        sender.lose(1);
+        sender.round(20, 10_000, 200);
+        assert!(sender.ap2.window <= before * 7 / 10 + 30 * ONE && sender.ap2.path.base.is_draining());
+        // It is empty: nobody else fills it.
+        for _ in 0..2 {
+            sender.round(20, 1_000, 12);
+        }
+        assert!(!sender.ap2.rivals.are_present());
+    }
+}
+
+/// The queue that four senders of AP2 leave, 20 ms a hop and six segments each, is not of others.
+#[test]
+fn the_queue_of_a_few_senders_is_their_own() {
+    let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
+    for _ in 0..60 {
+        sender.round(40, 1_000, 10);
+    }
+    for _ in 0..30 {
+        sender.round(40, 1_000, 10 + 20 + 24);
+    }
+    assert!(!sender.ap2.rivals.are_present());
+    for _ in 0..30 {
+        sender.round(40, 1_000, 10 + 20 + 35);
+    }
+    assert!(sender.ap2.rivals.are_present());
+}
+
+/// Ten seconds of round trips of twice the shortest: two rounds send less than the path holds, and theirs is believed.
+#[test]
+fn a_round_trip_that_is_not_seen_again_is_looked_for() {
+    let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
+    sender.round(10, 1_000, 10);
+    let mut rounds = 0;
+    while !sender.ap2.path.base.is_draining() {
+        sender.round(40, 1_000, 25);
+        rounds += 1;
+    }
+    assert!((245..=255).contains(&rounds), "{rounds}");
+    assert!(u64::from(sender.win.cwnd) * 2 * ONE < sender.ap2.window, "{:?}", sender.win);
+    sender.round(20, 1_000, 14);
+    sender.round(20, 1_000, 13);
+    assert_eq!((sender.ap2.path.base.least(), sender.ap2.path.base.is_draining()), (13_000, false));
 }

@@ -39,7 +39,7 @@ impl Estimator {
     pub fn take_hint(&mut self, hint: Hint) {
         match hint {
             Hint::HopCount(hops) => self.hops = Some(hops),
-            Hint::LinkRate(rate) => self.rate = Some(rate),
+            Hint::LinkRate(rate) | Hint::WireRate(rate) => self.rate = Some(rate),
             Hint::PathTime(path) => self.path = Some(path),
             Hint::ForwardDelay { delay, hops } => self.forward = Some((delay, hops)),
             Hint::WiredRtt(_) | Hint::PathCapacity(_) | Hint::RoundTrip(_) => {}

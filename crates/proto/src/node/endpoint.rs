@@ -90,8 +90,25 @@ pub struct Endpoint {
 pub(super) struct Path {
     /// Hops along the present route, if routing counts them.
     pub hops: Option<u8>,
-    /// Bit rate of the interface.
-    pub link_rate: Rate,
+    pub interface: Interface,
+}
+
+/// By what a node sends, with its bit rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interface {
+    /// Its radio.
+    Radio(Rate),
+    /// Its first wire.
+    Wire(Rate),
+}
+
+impl Interface {
+    fn hint(self) -> Hint {
+        match self {
+            Interface::Radio(rate) => Hint::LinkRate(rate),
+            Interface::Wire(rate) => Hint::WireRate(rate),
+        }
+    }
 }
 
 impl Endpoint {
@@ -272,8 +289,8 @@ impl Endpoint {
         }
         self.path = Some(path);
         if let EndpointKind::TcpSender(_, socket) = &mut self.kind {
-            if known.is_none_or(|known| known.link_rate != path.link_rate) {
-                socket.handle_hint(now, Hint::LinkRate(path.link_rate), scratch);
+            if known.is_none_or(|known| known.interface != path.interface) {
+                socket.handle_hint(now, path.interface.hint(), scratch);
             }
             if let Some(hops) = path.hops.filter(|_| known.is_none_or(|known| known.hops != path.hops)) {
                 socket.handle_hint(now, Hint::HopCount(u32::from(hops)), scratch);

@@ -4,7 +4,7 @@
 //! Leaves out processing time and ICMP: an undeliverable packet is dropped, counted, and reported to an attached host.
 
 use super::account::{Account, Drops};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Interface};
 use super::journal::{self, Journal, Step};
 use super::local::Local;
 use super::output::Output;
@@ -33,7 +33,7 @@ impl Host {
     /// A host with this address whose packets begin with `ttl`; `link_rate` is that of its first wire.
     pub fn new(addr: Ipv4Addr, ttl: u8, link_rate: Rate, routes: WiredRoutes) -> Host {
         Host {
-            local: Local::new(Transports::new(addr, ttl, link_rate)),
+            local: Local::new(Transports::new(addr, ttl, Interface::Wire(link_rate))),
             ports: Ports::new(routes),
             drops: Drops::default(),
             journal: Journal::default(),

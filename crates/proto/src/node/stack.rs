@@ -5,7 +5,7 @@ use super::buffers::{Buffers, in_order};
 use super::config::SharedConfig;
 use super::ear::Ear;
 use super::early::EarlyDrops;
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Interface};
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
@@ -69,7 +69,7 @@ impl Node {
             radios: Radios::new(Radio { link, mac: dcf, addresses, on_channel: None }),
             early: None,
             router,
-            local: Local::new(Transports::new(ip, ttl, data_rate)),
+            local: Local::new(Transports::new(ip, ttl, Interface::Radio(data_rate))),
             modules: None,
             meter: None,
             processor: None,

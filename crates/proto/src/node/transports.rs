@@ -1,12 +1,12 @@
 //! The transports of a node, whether it has a radio or wires: the ends of its flows, and the packets they make.
 
-use super::endpoint::{Endpoint, EndpointKind, Path};
+use super::endpoint::{Endpoint, EndpointKind, Interface, Path};
 use crate::drop::DropReason;
 use crate::tcp::{self, HopSource};
 use crate::wire::bytes::hops_by_ttl;
 use crate::wire::{Body, EchoMessage, Ipv4Packet, PacketMeta};
 use core::net::Ipv4Addr;
-use fourhop_units::{Rate, Time};
+use fourhop_units::Time;
 
 /// The ends of flows at one address.
 ///
@@ -16,8 +16,8 @@ pub struct Transports {
     addr: Ipv4Addr,
     /// Time to live of packets made here.
     ttl: u8,
-    /// Bit rate of the interface, for transports that need it.
-    link_rate: Rate,
+    /// For transports that need its bit rate.
+    interface: Interface,
     endpoints: Vec<Endpoint>,
     next_ident: u16,
     originated: u64,
@@ -27,11 +27,11 @@ pub struct Transports {
 
 impl Transports {
     /// Of `addr`, without flows.
-    pub fn new(addr: Ipv4Addr, ttl: u8, link_rate: Rate) -> Transports {
+    pub fn new(addr: Ipv4Addr, ttl: u8, interface: Interface) -> Transports {
         Transports {
             addr,
             ttl,
-            link_rate,
+            interface,
             endpoints: Vec::new(),
             next_ident: 0,
             originated: 0,
@@ -146,7 +146,7 @@ impl Transports {
                 HopSource::Ttl => Some(hops_by_ttl(packet.ttl)),
                 HopSource::Travelled => Some(packet.meta.hops),
             };
-            let path = Path { hops, link_rate: self.link_rate };
+            let path = Path { hops, interface: self.interface };
             endpoint.handle_path(now, path, &mut self.actions, &mut self.bodies);
         }
     }
@@ -184,7 +184,7 @@ mod tests {
     use crate::app::{ping, ping::Pinger, sink::Sink};
     use crate::wire::UdpDatagram;
     use fourhop_cc::Transport;
-    use fourhop_units::{Bytes, Dur, NodeId, Purpose, Seq, Stream};
+    use fourhop_units::{Bytes, Dur, NodeId, Purpose, Rate, Seq, Stream};
 
     const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
     const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
@@ -195,7 +195,7 @@ mod tests {
 
     /// The one end of a flow after each of these has come from its peer, in this order.
     fn after(kind: EndpointKind, bodies: impl IntoIterator<Item = Body>) -> Transports {
-        let mut transports = Transports::new(HERE, 64, Rate::kbps(2000));
+        let mut transports = Transports::new(HERE, 64, Interface::Radio(Rate::kbps(2000)));
         let address = FlowAddress { peer: PEER, local_port: 7, remote_port: 9 };
         transports.add(Endpoint::new(address, kind));
         let mut out = Vec::new();
@@ -223,7 +223,7 @@ mod tests {
         let config = tcp::Config::standard();
         let mut iss = Stream::new(1, NodeId(0), Purpose::LaterConnections);
         let socket = tcp::Socket::listen(config.clone(), transport, 7, Seq::from_wire(iss.bits32()));
-        let mut transports = Transports::new(HERE, 64, Rate::kbps(2000));
+        let mut transports = Transports::new(HERE, 64, Interface::Radio(Rate::kbps(2000)));
         let address = FlowAddress { peer: PEER, local_port: 7, remote_port: u16::MAX };
         let end = Endpoint::new(address, EndpointKind::TcpReceiver(Box::new(socket)));
         transports.add(end.with_renewal(Renewal { config: config.clone(), transport, iss }));

@@ -79,6 +79,7 @@ choice! {
         QuickFall = "quick-fall", "the window falls half the way, as in growth";
         Patience = "patience", "any loss in a round cuts the window by an eighth";
         Radios = "radios", "radios without aggregates are treated as others";
+        Rivalry = "rivalry", "it gives way to all that fill a queue";
     }
 }
 

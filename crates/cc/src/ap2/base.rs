@@ -1,0 +1,101 @@
+//! The shortest round trip of a path, which is that without a queue, and drains that look for it anew.
+//!
+//! A sender that keeps a queue would take the queue for part of the path once it forgets the first round trips. So when
+//! none was near the shortest for [`OLD`], it drains: for two rounds it sends less than the path holds, and what it
+//! measures then is the shortest. BBR does the same (draft-ietf-ccwg-bbr-05, section 5.3.4.3): those that drain see the
+//! empty queue at the same time, so that they drain together from then on.
+
+use fourhop_units::{Dur, Time};
+
+/// So long a round trip is remembered that was not seen again.
+const OLD: Dur = Dur::from_secs(10);
+/// A quarter more counts as near it.
+const NEAR: u64 = 4;
+/// One for what is under way, one to measure.
+const ROUNDS: u32 = 2;
+/// So many drains beside a queue of others may end above the shortest before it is given up.
+const PATIENCE: u32 = 3;
+
+/// What a round was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Any.
+    Usual,
+    /// Of a drain.
+    Drain,
+    /// The last one of a drain, in which the shortest round trip was so many microseconds.
+    Drained(u64),
+}
+
+/// Times are in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    least: u64,
+    /// When a round trip was last near it.
+    seen: Time,
+    /// Rounds of the drain that are left.
+    rounds: u32,
+    /// The shortest since the drain began.
+    drained: u64,
+    /// Is it to find the shortest, which was not seen for long?
+    renews: bool,
+    kept: u32,
+}
+
+impl Base {
+    pub(super) fn new() -> Base {
+        Base { least: u64::MAX, seen: Time::ZERO, rounds: 0, drained: u64::MAX, renews: false, kept: 0 }
+    }
+
+    /// The shortest, the largest number before the first.
+    pub(super) fn least(&self) -> u64 {
+        self.least
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.rounds > 0
+    }
+
+    /// Nothing was sent for a while, so that nothing could be seen.
+    pub(super) fn rest(&mut self, now: Time) {
+        self.seen = now;
+    }
+
+    pub(super) fn note(&mut self, now: Time, rtt: u64) {
+        if self.least == u64::MAX || rtt <= self.least + self.least / NEAR {
+            self.seen = now;
+        }
+        self.least = self.least.min(rtt);
+    }
+
+    /// Drains from now on.
+    pub(super) fn drain(&mut self) {
+        (self.rounds, self.drained) = (ROUNDS, u64::MAX);
+    }
+
+    /// A round is over whose shortest round trip was `least`. Beside others a drain counts only if it came below
+    /// `bound`: what is above is theirs.
+    pub(super) fn end_round(&mut self, now: Time, least: u64, beside_others: bool, bound: u64) -> Phase {
+        if self.rounds == 0 {
+            if now.saturating_since(self.seen) > OLD {
+                self.renews = true;
+                self.drain();
+            }
+            return if self.rounds > 0 { Phase::Drain } else { Phase::Usual };
+        }
+        self.rounds -= 1;
+        self.drained = self.drained.min(least);
+        if self.rounds > 0 {
+            return Phase::Drain;
+        }
+        if self.renews {
+            (self.renews, self.seen) = (false, now);
+            if beside_others && self.drained > bound && self.kept < PATIENCE {
+                self.kept += 1;
+            } else {
+                (self.least, self.kept) = (self.drained, 0);
+            }
+        }
+        Phase::Drained(self.drained)
+    }
+}

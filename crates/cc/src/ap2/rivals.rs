@@ -1,0 +1,100 @@
+//! Others that fill the queue: how a sender notices, and what it keeps up beside them.
+//!
+//! Round trips that stay above what AP2's own queue explains, however far the window falls, are due to a sender that
+//! fills queues until they overflow. Beside it AP2 would come to nearly nothing, as all do that keep queues short. As in
+//! Copa (Arun, Balakrishnan 2018), such a queue is one that was not nearly empty for some round trips; what is nearly
+//! empty is here what the senders of AP2 leave among themselves.
+
+use crate::rate::Bandwidth;
+use fourhop_units::{Dur, Time};
+
+/// So many rounds on end and so long the queue has to be theirs, or not, before that counts: longer than a fade.
+const ROUNDS: u32 = 8;
+const LASTS: Dur = Dur::from_secs(1);
+/// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, and after a loss.
+const SENDERS: u64 = 4;
+const QUEUE_MOST: u64 = 60_000;
+const QUEUE_LOSSY: u64 = 15_000;
+/// So many rounds count as after a loss.
+const LOSSY: u32 = 100;
+/// It keeps up half of the rate that it had, if losses allow it.
+const KEEPS: u32 = 50;
+/// What a loss leaves, per cent: of the window, and of a rate that was not reached (RFC 9438 section 4.6).
+pub(super) const LOSS_LEAVES: u64 = 70;
+
+/// Times are in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rivals {
+    present: bool,
+    /// Rounds on end that say otherwise, and since when.
+    doubts: u32,
+    doubted: Time,
+    /// The rate to keep up.
+    keeps: Bandwidth,
+    /// Rounds that still count as after a loss.
+    lossy: u32,
+    /// Did the last round take its share of the window?
+    cut: bool,
+}
+
+impl Rivals {
+    pub(super) fn new() -> Rivals {
+        Rivals { present: false, doubts: 0, doubted: Time::ZERO, keeps: Bandwidth::default(), lossy: 0, cut: false }
+    }
+
+    pub(super) fn are_present(&self) -> bool {
+        self.present
+    }
+
+    /// Rest begins, or slow start is over: nothing is known.
+    pub(super) fn begin(&mut self, now: Time) {
+        (self.doubts, self.doubted) = (0, now);
+    }
+
+    /// Longer than `target`, the queue that senders of AP2 leave: each has `own` segments in it, with 16 digits of
+    /// fraction as `most`, the highest rate of late.
+    pub(super) fn queue(&self, own: u64, most: Bandwidth) -> u64 {
+        let theirs = SENDERS * own * 1_000_000 / most.fixed_in(Dur::from_secs(1)).max(1);
+        theirs.min(if self.lossy > 0 { QUEUE_LOSSY } else { QUEUE_MOST })
+    }
+
+    /// A round is over, with losses or without.
+    pub(super) fn note_losses(&mut self, lost: u64) {
+        self.lossy = if lost > 0 { LOSSY } else { self.lossy.saturating_sub(1) };
+    }
+
+    /// All of a round the queue was longer than senders of AP2 leave it, or at times it was not.
+    pub(super) fn judge(&mut self, now: Time, long: bool, most: Bandwidth) {
+        if long == self.present {
+            return self.begin(now);
+        }
+        self.doubts += 1;
+        if self.doubts >= ROUNDS && now.saturating_since(self.doubted) > LASTS {
+            (self.present, self.keeps, self.cut) = (long, most.percent(KEEPS), false);
+            self.begin(now);
+        }
+    }
+
+    /// A drain has emptied the queue.
+    pub(super) fn leave(&mut self, now: Time) {
+        self.present = false;
+        self.begin(now);
+    }
+
+    /// Does a round with so many losses take its share of the window? The round after such a one does not: its losses
+    /// are of the same overflow.
+    pub(super) fn cuts(&mut self, lost: u64) -> bool {
+        self.cut = lost > 0 && !self.cut;
+        self.cut
+    }
+
+    /// The rate to keep up was not reached before a loss.
+    pub(super) fn keep_less(&mut self) {
+        self.keeps = self.keeps.percent(LOSS_LEAVES as u32);
+    }
+
+    /// The window that keeps the rate up at this round trip.
+    pub(super) fn floor(&self, rtt: u64) -> u64 {
+        self.keeps.fixed_in(Dur::from_micros(rtt))
+    }
+}

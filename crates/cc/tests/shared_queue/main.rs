@@ -1,0 +1,123 @@
+//! AP2 behind a queue that others fill, and behind one that nobody else does. No bound is what was measured: nobody has
+//! less than a third of an even share.
+
+mod path;
+
+use fourhop_units::{Dur, Time};
+use path::{Flow, Queue, run};
+
+/// A wire that takes so long for a segment, `ms` there and back, with room for `limit` of them.
+fn wire(us: u64, ms: u64, limit: usize) -> Queue {
+    Queue { limit, service: Box::new(move |_| Dur::from_micros(us)), delay: Dur::from_millis(ms) }
+}
+
+/// 10 Mbit/s.
+const TEN_MBPS: u64 = 1_200;
+
+/// Shares of what arrives after the first quarter of `secs`, when each flow starts at its time in milliseconds.
+fn shares(queue: &Queue, flows: &[(&str, u64)], secs: u64) -> Vec<f64> {
+    let flows = flows.iter().map(|&(name, at)| Flow::new(name, Dur::from_millis(at), None)).collect();
+    let flows = run(queue, flows, Dur::from_secs(secs));
+    let sum: u64 = flows.iter().map(|flow| flow.late).sum();
+    flows.iter().map(|flow| flow.late as f64 / sum as f64).collect()
+}
+
+/// The round trip that a share of a flow's segments, per cent, does not exceed, in milliseconds.
+fn percentile(flow: &Flow, percent: usize) -> u64 {
+    let mut trips = flow.trips.clone();
+    trips.sort_unstable();
+    trips[trips.len() * percent / 100] / 1_000
+}
+
+/// Beside CUBIC, NewReno, BBR and itself, whoever comes first, with queues from a half of what the path holds to six
+/// times that.
+#[test]
+fn nobody_starves_behind_one_queue() {
+    for (ms, limit) in [(40, 200), (40, 60), (40, 20), (100, 200), (100, 80)] {
+        for other in ["cubic", "newreno", "bbr", "ap2"] {
+            for (ours, theirs) in [(50, 50), (50, 5_000), (5_000, 50)] {
+                let found = shares(&wire(TEN_MBPS, ms, limit), &[("ap2", ours), (other, theirs)], 60);
+                let least = found.iter().copied().fold(1.0, f64::min);
+                assert!(least >= 1.0 / 6.0, "{ms} ms, {limit}, {other}, {ours} {theirs}: {found:?}");
+            }
+        }
+    }
+}
+
+/// Two of each: a third of a quarter.
+#[test]
+fn two_do_not_starve_beside_two() {
+    for other in ["cubic", "newreno"] {
+        let flows = [("ap2", 50), (other, 150), ("ap2", 2_050), (other, 4_050)];
+        let found = shares(&wire(TEN_MBPS, 40, 200), &flows, 100);
+        assert!(found.iter().all(|&own| own >= 1.0 / 12.0), "{other}: {found:?}");
+    }
+}
+
+/// A file of CUBIC comes and goes: after it the queue is again what AP2 wants, 20 ms and six segments each.
+#[test]
+fn the_queue_is_short_again_when_others_are_gone() {
+    for ours in 1..=2u64 {
+        let mut flows: Vec<_> = (0..ours).map(|n| Flow::new("ap2", Dur::from_millis(50 + 1_100 * n), None)).collect();
+        flows.push(Flow::new("cubic", Dur::from_secs(8), Some(8_000)));
+        let flows = run(&wire(TEN_MBPS, 40, 200), flows, Dur::from_secs(120));
+        let gone = flows.last().and_then(|file| file.finished).expect("it comes to its end");
+        assert!(gone < Time::from_secs(60), "{gone:?}");
+        for flow in &flows[..flows.len() - 1] {
+            let last = &flow.trips[flow.trips.len() - 500..];
+            assert!(last.iter().all(|&us| us < 100_000), "{ours}: {:?}", last.iter().max());
+        }
+    }
+}
+
+/// AP2 among itself: the queue stays short, the shares even.
+#[test]
+fn senders_of_ap2_do_not_take_each_other_for_others() {
+    for senders in 1..=3u64 {
+        let flows = (0..senders).map(|n| Flow::new("ap2", Dur::from_millis(50 + 2_300 * n), None)).collect();
+        let flows = run(&wire(TEN_MBPS, 40, 200), flows, Dur::from_secs(120));
+        let sum: u64 = flows.iter().map(|flow| flow.late).sum();
+        for flow in &flows {
+            assert!(3 * flow.late * senders > sum, "{senders}");
+            assert!(percentile(flow, 95) < 160, "{senders}: {} ms", percentile(flow, 95));
+        }
+    }
+}
+
+/// A link whose rate fades to a quarter, and between 1 and 4 times a second: the queue of a sender alone is its own, and
+/// AP2 keeps it shorter by half than CUBIC does.
+#[test]
+fn a_link_that_fades_is_not_taken_for_others() {
+    for hertz in 1..=4u64 {
+        let fading = move |now: Time| {
+            let phase = now.as_nanos() * hertz / 1_000_000 % 1_000;
+            Dur::from_micros(if phase < 400 { 2_400 } else { 600 })
+        };
+        let alone = |name| {
+            let queue = Queue { limit: 300, service: Box::new(fading), delay: Dur::from_millis(10) };
+            let flows = run(&queue, vec![Flow::new(name, Dur::ZERO, None)], Dur::from_secs(60));
+            (flows[0].late, percentile(&flows[0], 95))
+        };
+        let (ours, theirs) = (alone("ap2"), alone("cubic"));
+        assert!(ours.0 * 10 > theirs.0 * 9 && ours.1 * 2 < theirs.1, "{hertz} Hz: {ours:?} {theirs:?}");
+    }
+}
+
+/// A file of AP2 comes at most a round trip after one of CUBIC; beside a sender that fills the queue it comes first, or
+/// a twentieth later.
+#[test]
+fn short_files_are_as_fast_as_cubics() {
+    let takes = |name: &str, segments, beside: Option<&str>| {
+        let mut flows = vec![Flow::new(name, Dur::from_secs(5), Some(segments))];
+        flows.extend(beside.map(|other| Flow::new(other, Dur::ZERO, None)));
+        let flows = run(&wire(TEN_MBPS, 40, 60), flows, Dur::from_secs(60));
+        flows[0].finished.expect("it comes to its end").saturating_since(Time::from_secs(6)).as_nanos() / 1_000_000
+    };
+    for segments in [10, 30, 100, 300] {
+        for beside in [None, Some("cubic")] {
+            let (ours, theirs) = (takes("ap2", segments, beside), takes("cubic", segments, beside));
+            let most = if beside.is_none() { theirs + 40 } else { theirs * 21 / 20 };
+            assert!(ours <= most, "{segments} segments beside {beside:?}: {ours} and {theirs} ms");
+        }
+    }
+}

@@ -84,8 +84,8 @@ fn senders_of_ap2_do_not_take_each_other_for_others() {
     }
 }
 
-/// A link whose rate fades to a quarter, and between 1 and 4 times a second: the queue of a sender alone is its own, and
-/// AP2 keeps it shorter by half than CUBIC does.
+/// A link whose rate fades to a quarter up to four times a second: the queue of a sender alone is its own, and AP2
+/// keeps it shorter by half than CUBIC does.
 #[test]
 fn a_link_that_fades_is_not_taken_for_others() {
     for hertz in 1..=4u64 {

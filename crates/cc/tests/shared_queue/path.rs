@@ -147,7 +147,7 @@ impl Flow {
         }
         self.burst_left -= 1;
         if let Some(interval) = self.win.pacing {
-            self.pace = self.pace + interval;
+            self.pace += interval;
         }
         self.left = self.left.map(|left| left - 1);
         let in_flight = self.in_flight() + 1;

@@ -70,10 +70,12 @@ const GAIN_SINGLE: u64 = 120;
 const STARTUP_GROWTH: u64 = 30;
 /// RFC 8511 section 3: what a mark leaves, per cent.
 const MARK_LEAVES: u64 = 80;
-/// Of a round's segments, the share that may be lost before the window shrinks by the same share.
+/// Of a round's segments, the share that may be lost before the window shrinks by the same share, and what that leaves,
+/// per cent.
 const LOSS_SHARE: u64 = 8;
-/// After such a round the window grows by so many segments a round at most, for so long.
-const GROWTH_LOSSY: u64 = 2 * ONE;
+const MANY_LEAVE: u64 = 87;
+/// A queue behind a wire is short if it loses as many. As long as it loses any within such a time, a loss takes as much
+/// as CUBIC's, the window grows by a segment a round, and segments leave one by one.
 const LOSSY: Dur = Dur::from_secs(2);
 
 /// The window of a drain, per cent of what the path holds; beside others also no more than a quarter of the window.
@@ -119,8 +121,9 @@ pub struct Ap2 {
     /// Is the first window under way?
     first: bool,
     rivals: Rivals,
-    /// Until then the window grows slowly.
-    slow_until: Time,
+    /// When a round lost many, and is that still to be minded?
+    lost_at: Time,
+    lossy: bool,
 }
 
 impl Ap2 {
@@ -128,7 +131,17 @@ impl Ap2 {
     pub fn new(params: &Params) -> Ap2 {
         let (path, rivals) = (Path::new(), Rivals::new());
         let without = params.ap2_without;
-        Ap2 { without, path, window: ONE, goal: ONE, slow_start: true, first: true, rivals, slow_until: Time::ZERO }
+        Ap2 {
+            without,
+            path,
+            window: ONE,
+            goal: ONE,
+            slow_start: true,
+            first: true,
+            rivals,
+            lost_at: Time::ZERO,
+            lossy: false,
+        }
     }
 
     fn has_aggregates(&self) -> bool {
@@ -171,7 +184,7 @@ impl Ap2 {
         let next = self.pipe(round.mean) + self.own() + self.path.rate.fixed_in(self.target());
         let many = match self.without {
             Without::Patience => round.lost > 0,
-            _ => round.lost * LOSS_SHARE > round.delivered,
+            _ => round.lost * LOSS_SHARE > round.delivered || self.lossy && round.lost > 0,
         };
         if self.slow_start && next * 100 >= self.window * (100 + STARTUP_GROWTH) && !many {
             self.goal = (2 * self.window).min(MOST);
@@ -200,14 +213,17 @@ impl Ap2 {
     /// The window follows `next`.
     fn follow(&mut self, now: Time, mut next: u64, many_lost: bool) {
         if many_lost {
-            next = next.min(self.window - self.window / LOSS_SHARE);
-            self.slow_until = now + LOSSY;
+            let kept = if self.lossy { LOSS_LEAVES } else { MANY_LEAVE };
+            next = next.min(self.window * kept / 100);
+            self.lost_at = now;
         }
+        let just_lost = many_lost || self.lossy && now.saturating_since(self.lost_at) < LOSSY;
+        self.lossy = just_lost && !self.path.is_radio;
         if next < self.window {
             let way = if self.without == Without::QuickFall { 2 } else { 1 };
             self.shrink(self.window - (self.window - next) / way);
         } else {
-            let most = if now < self.slow_until { GROWTH_LOSSY } else { MOST };
+            let most = if self.lossy { ONE } else { MOST };
             self.goal = (self.window + ((next - self.window) / 2).min(most)).min(MOST);
         }
     }
@@ -247,7 +263,7 @@ impl Ap2 {
             win.set_cwnd(Ap2::segments(drained).min(win.cwnd));
         }
         // A burst would meet a queue that is full.
-        let in_bursts = self.has_aggregates() && !beside && self.without != Without::Bursts;
+        let in_bursts = self.has_aggregates() && !beside && !self.lossy && self.without != Without::Bursts;
         let burst = match in_bursts {
             true if self.slow_start => 1,
             true => Ap2::segments(self.window * BURST / 100),
@@ -330,7 +346,7 @@ impl CongestionControl for Ap2 {
         match hint {
             Hint::HopCount(hops) => self.path.hops = hops.clamp(1, 255),
             // 2^36 bit/s: in units of a segment it stays within 64 bits.
-            Hint::LinkRate(rate) => self.path.link = rate.bps().min(1 << 36),
+            Hint::LinkRate(rate) => (self.path.link, self.path.is_radio) = (rate.bps().min(1 << 36), true),
             _ => {}
         }
         if self.first && !self.has_aggregates() {

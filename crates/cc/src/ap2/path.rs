@@ -33,6 +33,8 @@ pub(super) struct Path {
     /// Bit rate of the first link, and hops, as other layers tell.
     pub(super) link: u64,
     pub(super) hops: u32,
+    /// Is the first link known to be a radio?
+    pub(super) is_radio: bool,
     pub(super) newest: u64,
     /// RFC 6298's mean, weight 1/8.
     pub(super) smoothed: u64,
@@ -56,6 +58,7 @@ impl Path {
         Path {
             link: LINK,
             hops: HOPS,
+            is_radio: false,
             newest: 0,
             smoothed: 0,
             rate: Bandwidth::default(),

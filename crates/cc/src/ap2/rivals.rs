@@ -1,9 +1,9 @@
 //! Others that fill the queue: how a sender notices, and what it keeps up beside them.
 //!
 //! Round trips that stay above what AP2's own queue explains, however far the window falls, are due to a sender that
-//! fills queues until they overflow. Beside it AP2 would come to nearly nothing, as all do that keep queues short. As
-//! in Copa (Arun, Balakrishnan 2018) such a queue is one that was not nearly empty for some round trips. Nearly empty is
-//! here what the senders of AP2 leave among themselves.
+//! fills queues until they overflow. Beside it AP2 would come to nearly nothing, as all do that keep queues short.
+//! Copa (Arun, Balakrishnan 2018) looks whether the queue was nearly empty within some round trips, too. Nearly empty
+//! is here what the senders of AP2 leave among themselves.
 
 use crate::rate::Bandwidth;
 use fourhop_units::{Dur, Time};

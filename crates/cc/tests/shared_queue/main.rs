@@ -54,6 +54,16 @@ fn two_do_not_starve_beside_two() {
     }
 }
 
+/// A queue of a few packets loses no more than one in fifty, and three quarters of the wire are used.
+#[test]
+fn a_short_queue_loses_little() {
+    for limit in [4, 8, 20] {
+        let flow = &run(&wire(TEN_MBPS, 40, limit), vec![Flow::new("ap2", Dur::ZERO, None)], Dur::from_secs(60))[0];
+        assert!(flow.late * TEN_MBPS > 45_000_000 * 3 / 4, "{limit}: {}", flow.late);
+        assert!(flow.lost * 50 < flow.next, "{limit}: {} of {}", flow.lost, flow.next);
+    }
+}
+
 /// A file of CUBIC comes and goes: after it the queue is again what AP2 wants, 20 ms and six segments each.
 #[test]
 fn the_queue_is_short_again_when_others_are_gone() {

@@ -26,7 +26,7 @@ struct Segment {
     delivered: u64,
     delivered_at: Time,
     in_flight: u32,
-    lost: u64,
+    pub lost: u64,
 }
 
 /// A sender with data without end, or with so many segments.
@@ -38,7 +38,8 @@ pub struct Flow {
     left: Option<u64>,
     control: Controller,
     win: Window,
-    next: u64,
+    /// Sent, and lost of that.
+    pub next: u64,
     under_way: VecDeque<Segment>,
     pace: Time,
     /// When it is woken to send.
@@ -48,7 +49,7 @@ pub struct Flow {
     recover: u64,
     delivered_at: Time,
     first_sent: Time,
-    lost: u64,
+    pub lost: u64,
     srtt: Option<Dur>,
     min_rtt: Option<Dur>,
     timer: Time,

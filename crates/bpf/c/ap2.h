@@ -11,7 +11,8 @@
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_CWR = 2, TCP_CA_LOSS = 4 };
-/* us; Linux delays acknowledgements by 40 ms at least (TCP_DELACK_MIN of include/net/tcp.h). */
+/* us. Linux delays acknowledgements by at least so much (TCP_DELACK_MIN of include/net/tcp.h); what shows that one was. */
+#define DELAY 40000
 #define DELAYED 30000
 
 static inline fh_u32 in_flight(const struct tcp_sock *tcp)
@@ -117,10 +118,12 @@ void fh_control_ap2(fh_u64 *ctx)
 	ack.prior = conn->delivered - (fh_u32)(tcp->delivered - sample->prior_delivered);
 	ack.rtt = rtt > 0 ? (fh_u64)rtt * 1000 : 0;
 	/* Receivers of Linux delay acknowledgements only after a while. A segment whose acknowledgement waited in vain for a second one
-	 * counts as one of two, so that the next ones leave by twos. */
+	 * counts as one of two, so that the next ones leave by twos, and the delay is no part of the round trip. */
 	ack.acked = sample->acked_sacked;
-	if (ack.acked == 1 && sample->prior_in_flight == 1 && rtt > 0 && (fh_u64)rtt > fh_least(&conn->ap2) + DELAYED)
+	if (ack.acked == 1 && sample->prior_in_flight == 1 && rtt > 0 && (fh_u64)rtt > conn->ap2.least + DELAYED) {
 		ack.acked = 2;
+		ack.rtt = fh_max((fh_u64)rtt - fh_min(rtt, DELAY), conn->ap2.least) * 1000;
+	}
 	ack.in_flight = conn->peak > conn->peak_before ? conn->peak : conn->peak_before;
 	ack.has_data = sample->prior_mstamp != 0;
 	ack.cwnd_limited = sample->prior_in_flight >= conn->ap2.cwnd;
@@ -146,6 +149,17 @@ void fh_state_ap2(fh_u64 *ctx)
 	else
 		return;
 	follow(sk, conn);
+}
+
+/* Something leaves, and nothing is in flight. */
+SEC("struct_ops")
+void fh_event_ap2(fh_u64 *ctx)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)ctx[0];
+	struct fh_connection *conn = connection((struct sock *)ctx[0]);
+
+	if (conn && ctx[1] == CA_EVENT_TX_START && tcp->app_limited)
+		fh_ap2_restart(&conn->ap2, tcp->tcp_mstamp * 1000);
 }
 
 /* The kernel asks before it sends. */
@@ -176,6 +190,7 @@ struct tcp_congestion_ops fh_ap2 = {
 	.release = (void *)fh_release,
 	.ssthresh = (void *)fh_ssthresh,
 	.set_state = (void *)fh_state_ap2,
+	.cwnd_event = (void *)fh_event_ap2,
 	.cong_control = (void *)fh_control_ap2,
 	.min_tso_segs = (void *)fh_burst_ap2,
 	.undo_cwnd = (void *)fh_undo_ap2,

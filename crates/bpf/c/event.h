@@ -5,7 +5,7 @@
 
 #include "fourhop_ap2.h"
 
-enum { FH_BEGIN = 0, FH_ACK = 1, FH_LOST = 2, FH_MARK = 3, FH_TIMEOUT = 4, FH_LEARN = 5 };
+enum { FH_BEGIN = 0, FH_ACK = 1, FH_LOST = 2, FH_MARK = 3, FH_TIMEOUT = 4, FH_LEARN = 5, FH_RESTART = 6 };
 
 struct fh_event {
 	fh_u64 kind;
@@ -30,6 +30,8 @@ FH_FUNCTION int fh_ap2_event(struct fh_ap2 *ap2, const struct fh_event *event)
 		fh_ap2_timeout(ap2, event->number);
 	else if (event->kind == FH_LEARN)
 		fh_ap2_learn(ap2, event->link, event->number);
+	else if (event->kind == FH_RESTART)
+		fh_ap2_restart(ap2, event->ack.now);
 	return 0;
 }
 

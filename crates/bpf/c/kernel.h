@@ -68,6 +68,7 @@ struct tcp_sock {
 	fh_u32 lost_out;
 	fh_u32 retrans_out;
 	fh_u32 delivered;
+	fh_u32 app_limited; /* has the application run out of data? */
 	fh_u32 lost; /* all that were ever marked so */
 	fh_u32 write_seq;
 	fh_u32 snd_nxt;

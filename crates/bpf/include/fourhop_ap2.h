@@ -11,20 +11,43 @@
 
 #define FH_ONE (1ULL << 16)
 #define FH_MOST (FH_ONE << 20)
-#define FH_FIRST_WINDOW 4
+#define FH_FIRST_WINDOW 10
+#define FH_FIRST_SINGLE 4
 #define FH_TARGET_HOP 20000
 #define FH_TARGET_MOST 50000
 #define FH_RATE_OF_ONE 10000000
 #define FH_OWN_MOST (6 * FH_ONE)
 #define FH_OWN_SINGLE (FH_ONE * 9 / 10)
 #define FH_BURST 30
+#define FH_GAIN_START 400
 #define FH_GAIN_BURSTS 200
 #define FH_GAIN_SINGLE 120
 #define FH_STARTUP_GROWTH 30
 #define FH_MARK_LEAVES 80
 #define FH_LOSS_SHARE 8
+#define FH_MANY_LEAVE 87
+#define FH_LOSSY (2ULL * 1000000000)
+#define FH_DRAIN 75
+#define FH_DRAIN_BESIDE 4
+#define FH_QUEUE_SINGLE 100000
+#define FH_GROWTH_BESIDE 32
+#define FH_REGAIN 8
+/* Drains: nanoseconds, shares and rounds. */
+#define FH_OLD (10ULL * 1000000000)
+#define FH_NEAR 4
+#define FH_DRAIN_ROUNDS 2
+#define FH_PATIENCE 3
+/* Others that fill the queue: rounds, nanoseconds, microseconds, per cent. */
+#define FH_DOUBTS 8
+#define FH_LASTS 1000000000ULL
+#define FH_SENDERS 4
+#define FH_QUEUE_MOST 60000
+#define FH_QUEUE_LOSSY 15000
+#define FH_LOSSY_ROUNDS 100
+#define FH_KEEPS 50
+#define FH_LOSS_LEAVES 70
 /* The path: nanoseconds, microseconds, bit/s, and what is assumed of a path of which nothing is known. */
-#define FH_LEAST_OVER (10ULL * 1000000000)
+#define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
 #define FH_SLOW 12000000
 #define FH_LINK 65000000
@@ -55,8 +78,15 @@ struct fh_ap2 {
 	fh_u64 samples;
 	fh_u64 round_at;        /* ns */
 	fh_u64 round_delivered;
-	fh_u64 least[2];
-	fh_u64 least_at;        /* ns */
+	fh_u64 round_least;
+	fh_u64 least;           /* the shortest round trip; FH_NONE before the first */
+	fh_u64 seen;            /* ns, as one was last near it */
+	fh_u64 drained;         /* the shortest since a drain began */
+	fh_u64 most[2];         /* the highest rate of late */
+	fh_u64 most_at;         /* ns */
+	fh_u64 doubted;         /* ns, since when rounds say otherwise of others */
+	fh_u64 keeps;           /* the rate to keep up beside others */
+	fh_u64 lost_at;         /* ns, as a round lost many */
 	fh_u64 paired;          /* share of acknowledgements that are for two segments and more */
 	fh_u64 window;
 	fh_u64 goal;            /* where the window grows to, as segments arrive */
@@ -65,6 +95,16 @@ struct fh_ap2 {
 	fh_u32 burst;           /* segments that leave together */
 	fh_u32 hops;
 	fh_u32 slow_start;
+	fh_u32 rounds;          /* of the drain that are left */
+	fh_u32 renews;          /* is the drain to find the shortest round trip? */
+	fh_u32 kept;            /* drains that have not */
+	fh_u32 present;         /* are there others that fill the queue? */
+	fh_u32 doubts;          /* rounds on end that say otherwise */
+	fh_u32 after_loss;      /* rounds that still count as after a loss */
+	fh_u32 cut;             /* did the last round take its share of the window? */
+	fh_u32 first;           /* is the first window under way? */
+	fh_u32 is_radio;        /* is the first link known to be one? */
+	fh_u32 lossy;           /* is a round that lost many still to be minded? */
 };
 
 static inline fh_u64 fh_min(fh_u64 a, fh_u64 b)
@@ -90,11 +130,6 @@ static inline fh_u64 fh_micros(fh_u64 nanos)
 static inline fh_u32 fh_whole(fh_u64 fixed)
 {
 	return (fixed + FH_ONE / 2) / FH_ONE;
-}
-
-static inline fh_u64 fh_least(const struct fh_ap2 *ap2)
-{
-	return fh_min(ap2->least[0], ap2->least[1]);
 }
 
 static inline int fh_has_aggregates(const struct fh_ap2 *ap2)
@@ -125,26 +160,64 @@ static inline void fh_shrink(struct fh_ap2 *ap2, fh_u64 window)
 	ap2->goal = ap2->window;
 }
 
+/* What a path without a queue holds of the window at this mean round trip. */
+static inline fh_u64 fh_pipe(const struct fh_ap2 *ap2, fh_u64 rtt)
+{
+	return ap2->window * fh_min(ap2->least, rtt) / fh_max(rtt, 1);
+}
+
 static inline void fh_apply(struct fh_ap2 *ap2)
 {
+	int in_bursts = fh_has_aggregates(ap2) && !ap2->present && !ap2->lossy;
 	fh_u32 burst = 1;
+	fh_u64 drained, gain = FH_GAIN_SINGLE;
 
 	ap2->cwnd = fh_max(fh_whole(ap2->window), 1);
-	if (fh_has_aggregates(ap2))
+	if (ap2->rounds) {
+		drained = fh_pipe(ap2, fh_max(ap2->smoothed, 1)) * FH_DRAIN / 100;
+		if (ap2->present)
+			drained = fh_min(drained, ap2->window / FH_DRAIN_BESIDE);
+		ap2->cwnd = fh_max(fh_min(fh_whole(drained), ap2->cwnd), 1);
+	}
+	if (in_bursts && !ap2->slow_start)
 		burst = fh_whole(ap2->window * FH_BURST / 100);
-	else if (fh_delays_acks(ap2))
+	else if (!fh_has_aggregates(ap2) && fh_delays_acks(ap2))
 		burst = 2;
 	ap2->burst = fh_max(fh_min(burst, ap2->cwnd), 1);
-	if (ap2->smoothed)
-		ap2->interval = fh_max(ap2->smoothed * 1000 * FH_ONE / fh_max(ap2->window, FH_ONE) * 100 /
-				       (fh_has_aggregates(ap2) ? FH_GAIN_BURSTS : FH_GAIN_SINGLE), 1);
+	if (in_bursts)
+		gain = ap2->slow_start ? FH_GAIN_START : FH_GAIN_BURSTS;
+	if (!ap2->smoothed)
+		return;
+	ap2->interval = ap2->smoothed * 1000 * FH_ONE / fh_max(ap2->window, FH_ONE) * 100 / gain;
+	/* The first ten segments of a connection are not spaced by Linux, either. */
+	if (!ap2->interval || (in_bursts && ap2->first))
+		ap2->interval = 1;
 }
 
 /* News of the path; zero: not known. */
 FH_SMALL void fh_ap2_learn(struct fh_ap2 *ap2, fh_u64 link, fh_u32 hops)
 {
 	ap2->link = link ? fh_min(link, FH_LINK_MOST) : FH_LINK;
+	ap2->is_radio = link != 0;
 	ap2->hops = hops ? fh_min(hops, FH_MAX_HOPS) : FH_HOPS;
+	if (ap2->first && !fh_has_aggregates(ap2)) {
+		fh_shrink(ap2, fh_min(ap2->window, FH_FIRST_SINGLE * FH_ONE));
+		fh_apply(ap2);
+	}
+}
+
+/* A round trip, for the shortest. */
+static inline void fh_note_least(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt)
+{
+	if (ap2->least == FH_NONE || rtt <= ap2->least + ap2->least / FH_NEAR)
+		ap2->seen = now;
+	ap2->least = fh_min(ap2->least, rtt);
+}
+
+static inline void fh_doubt_anew(struct fh_ap2 *ap2, fh_u64 now)
+{
+	ap2->doubts = 0;
+	ap2->doubted = now;
 }
 
 /* A connection begins with a window of `cwnd` segments; `srtt` in ns, 0: not known. */
@@ -154,15 +227,17 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 		return 0;
 	fh_ap2_learn(ap2, 0, 0);
 	ap2->slow_start = 1;
+	ap2->first = 1;
 	ap2->paired = FH_ONE / 2;
-	ap2->least[0] = FH_NONE;
-	ap2->least[1] = FH_NONE;
+	ap2->least = FH_NONE;
+	ap2->drained = FH_NONE;
+	ap2->round_least = FH_NONE;
 	ap2->round_at = now;
-	ap2->least_at = now;
+	ap2->most_at = now;
 	fh_shrink(ap2, fh_min(cwnd, FH_FIRST_WINDOW) * FH_ONE);
 	if (srtt) {
 		ap2->smoothed = fh_micros(srtt);
-		ap2->least[1] = ap2->smoothed;
+		fh_note_least(ap2, now, ap2->smoothed);
 	}
 	fh_apply(ap2);
 	return 0;
@@ -176,12 +251,8 @@ static inline void fh_note_round_trip(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt
 		ap2->samples += segments;
 	}
 	ap2->smoothed = ap2->smoothed ? (7 * ap2->smoothed + rtt) / 8 : rtt;
-	if (fh_since(now, ap2->least_at) > FH_LEAST_OVER) {
-		ap2->least[0] = ap2->least[1];
-		ap2->least[1] = FH_NONE;
-		ap2->least_at = now;
-	}
-	ap2->least[1] = fh_min(ap2->least[1], rtt);
+	ap2->round_least = fh_min(ap2->round_least, rtt);
+	fh_note_least(ap2, now, rtt);
 }
 
 /* So many segments in so many ns. */
@@ -196,29 +267,142 @@ static inline fh_u64 fh_towards(fh_u64 from, fh_u64 to, fh_u64 part, fh_u64 whol
 	return to > from ? from + (to - from) * part / whole : from - (from - to) * part / whole;
 }
 
-/* A round trip is over, of which the mean was `mean`. */
-static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 mean, int lost)
-{
-	fh_u64 pipe = ap2->window * fh_min(fh_least(ap2), mean) / fh_max(mean, 1);
-	fh_u64 next = pipe + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000;
+struct fh_round {
+	fh_u64 mean;
+	fh_u64 least;
+	fh_u64 delivered;
+	fh_u64 lost;
+};
 
-	if (ap2->slow_start && next * 100 >= ap2->window * (100 + FH_STARTUP_GROWTH) && !lost) {
-		ap2->goal = fh_min(2 * ap2->window, FH_MOST);
+/* A round trip that is longer is due to a queue of others. */
+static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
+{
+	fh_u64 theirs = FH_SENDERS * fh_own(ap2) * 1000000 / fh_max(fh_max(ap2->most[0], ap2->most[1]), 1);
+
+	return ap2->least + fh_target(ap2) + (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) +
+	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : FH_QUEUE_MOST);
+}
+
+static inline void fh_drain(struct fh_ap2 *ap2)
+{
+	ap2->rounds = FH_DRAIN_ROUNDS;
+	ap2->drained = FH_NONE;
+}
+
+/* What a round was: any; of a drain; the last one of a drain. */
+enum { FH_USUAL, FH_DRAINING, FH_DRAINED };
+
+static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least, fh_u64 bound)
+{
+	if (!ap2->rounds) {
+		if (fh_since(now, ap2->seen) <= FH_OLD)
+			return FH_USUAL;
+		ap2->renews = 1;
+		fh_drain(ap2);
+		return FH_DRAINING;
+	}
+	ap2->rounds--;
+	ap2->drained = fh_min(ap2->drained, least);
+	if (ap2->rounds)
+		return FH_DRAINING;
+	if (ap2->renews) {
+		ap2->renews = 0;
+		ap2->seen = now;
+		if (ap2->present && ap2->drained > bound && ap2->kept < FH_PATIENCE) {
+			ap2->kept++;
+		} else {
+			ap2->least = ap2->drained;
+			ap2->kept = 0;
+		}
+	}
+	return FH_DRAINED;
+}
+
+/* All of a round the queue was longer than senders of AP2 leave it, or at times it was not. */
+static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue)
+{
+	if (long_queue == ap2->present) {
+		fh_doubt_anew(ap2, now);
 		return;
 	}
-	ap2->slow_start = 0;
-	if (lost)
-		next = fh_min(next, ap2->window - ap2->window / FH_LOSS_SHARE);
+	ap2->doubts++;
+	if (ap2->doubts >= FH_DOUBTS && fh_since(now, ap2->doubted) > FH_LASTS) {
+		ap2->present = long_queue;
+		ap2->keeps = fh_min(fh_max(ap2->most[0], ap2->most[1]) * FH_KEEPS / 100, FH_BANDWIDTH_MOST);
+		ap2->cut = 0;
+		fh_doubt_anew(ap2, now);
+	}
+}
+
+/* The window follows `next`. */
+static inline void fh_follow(struct fh_ap2 *ap2, fh_u64 now, fh_u64 next, int many)
+{
+	if (many) {
+		next = fh_min(next, ap2->window * (ap2->lossy ? FH_LOSS_LEAVES : FH_MANY_LEAVE) / 100);
+		ap2->lost_at = now;
+	}
+	ap2->lossy = !ap2->is_radio && (many || (ap2->lossy && fh_since(now, ap2->lost_at) < FH_LOSSY));
 	if (next < ap2->window)
 		fh_shrink(ap2, next);
 	else
-		ap2->goal = fh_min(ap2->window + (next - ap2->window) / 2, FH_MOST);
+		ap2->goal = fh_min(ap2->window + fh_min((next - ap2->window) / 2, ap2->lossy ? FH_ONE : FH_MOST), FH_MOST);
+}
+
+/* Others fill the queue. */
+static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, fh_u64 next)
+{
+	fh_u64 floor = ap2->keeps * fh_min(round->mean, FH_MAX_SAMPLE / 1000) / 1000000, step;
+
+	ap2->cut = round->lost && !ap2->cut;
+	if (ap2->cut) {
+		if (ap2->window < floor)
+			ap2->keeps = fh_min(ap2->keeps * FH_LOSS_LEAVES / 100, FH_BANDWIDTH_MOST);
+		fh_shrink(ap2, ap2->window * FH_LOSS_LEAVES / 100);
+		fh_drain(ap2);
+		return;
+	}
+	step = FH_ONE + ap2->window / FH_GROWTH_BESIDE;
+	step = fh_max(step, fh_min(ap2->window / FH_REGAIN, fh_since(floor, ap2->window)));
+	step = fh_max(step, fh_since(next, ap2->window) / 2);
+	ap2->goal = fh_min(ap2->window + step, FH_MOST);
+}
+
+static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_round *round)
+{
+	fh_u64 next = fh_pipe(ap2, round->mean) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000, bound;
+	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), phase;
+
+	ap2->first = 0;
+	if (ap2->slow_start && next * 100 >= ap2->window * (100 + FH_STARTUP_GROWTH) && !many) {
+		ap2->goal = fh_min(2 * ap2->window, FH_MOST);
+		return;
+	}
+	if (ap2->slow_start) {
+		ap2->slow_start = 0;
+		fh_doubt_anew(ap2, now);
+	}
+	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
+	bound = fh_bound(ap2);
+	phase = fh_end_drain(ap2, now, round->least, bound);
+	if (phase == FH_DRAINED && ap2->present && ap2->drained <= bound) {
+		ap2->present = 0;
+		fh_doubt_anew(ap2, now);
+	} else {
+		fh_judge(ap2, now, round->least > bound);
+	}
+	if (phase == FH_DRAINING)
+		return;
+	if (ap2->present)
+		fh_contend(ap2, round, next);
+	else
+		fh_follow(ap2, now, next, many);
 }
 
 /* What an acknowledgement tells of the path, and the round that it ends. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
-	fh_u64 took, delivered, mean, lost, rate, time;
+	struct fh_round round;
+	fh_u64 took, rate, time;
 	int measured;
 
 	if (ack->acked)
@@ -228,18 +412,20 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	if (!ack->has_data || ack->prior < ap2->round_delivered)
 		return;
 	took = fh_since(ack->now, ap2->round_at);
-	delivered = fh_since(ack->total, ap2->round_delivered);
-	mean = ap2->sum / fh_max(ap2->samples, 1);
-	lost = ap2->lost;
+	round.mean = ap2->sum / fh_max(ap2->samples, 1);
+	round.least = ap2->round_least;
+	round.delivered = fh_since(ack->total, ap2->round_delivered);
+	round.lost = ap2->lost;
 	measured = ap2->samples && took;
 	ap2->round_at = ack->now;
 	ap2->round_delivered = ack->total;
 	ap2->sum = 0;
 	ap2->samples = 0;
 	ap2->lost = 0;
+	ap2->round_least = FH_NONE;
 	if (!measured)
 		return;
-	rate = fh_bandwidth(delivered, took);
+	rate = fh_bandwidth(round.delivered, took);
 	time = fh_micros(took);
 	if (!ap2->rate)
 		ap2->rate = rate;
@@ -247,7 +433,13 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 		ap2->rate = fh_towards(ap2->rate, rate, 1, 2);
 	else
 		ap2->rate = fh_towards(ap2->rate, rate, time, time + FH_RATE_OVER);
-	fh_end_round(ap2, mean, lost * FH_LOSS_SHARE > delivered);
+	if (fh_since(ack->now, ap2->most_at) > FH_MOST_OVER) {
+		ap2->most[0] = ap2->most[1];
+		ap2->most[1] = 0;
+		ap2->most_at = ack->now;
+	}
+	ap2->most[1] = fh_max(ap2->most[1], ap2->rate);
+	fh_end_round(ap2, ack->now, &round);
 }
 
 /* An acknowledgement. */
@@ -291,6 +483,13 @@ FH_FUNCTION int fh_ap2_timeout(struct fh_ap2 *ap2, fh_u32 in_flight)
 	ap2->cwnd = fh_min(next, fh_whole(ap2->window));
 	ap2->burst = 1;
 	return 0;
+}
+
+/* Something leaves after the application had nothing for a while. */
+FH_SMALL void fh_ap2_restart(struct fh_ap2 *ap2, fh_u64 now)
+{
+	ap2->seen = now;
+	fh_doubt_anew(ap2, now);
 }
 
 #endif

@@ -27,6 +27,7 @@ mod modern_tcp;
 mod neighbourhood_red;
 mod ns2_rules;
 mod outside;
+mod paced_link;
 mod packets;
 mod pcap;
 mod radios;

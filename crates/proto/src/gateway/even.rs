@@ -11,16 +11,33 @@
 //! I_i is what adaptive pacing asks for flow i, and c_i the links on its path of which only one can carry a packet at a
 //! time: its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1
 //! of the TCP-AP paper). A path that becomes crowded lengthens its own I_i and with it the interval of all.
+//!
+//! Where every path is a single link there is no packet ahead to collide with. Each flow then keeps the delay of its
+//! link, without what adaptive pacing adds for variation: the link is busy, and the flows share it evenly, because the
+//! delay of each grows with the packets of all (`crates/sim/tests/paced_link.rs`).
 
 use fourhop_units::Dur;
 
 /// Links of which only one at a time can carry a packet.
 const REACH: u8 = 4;
 
+/// What flows are to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shared {
+    /// Each keeps the interval that adaptive pacing asks for.
+    Own,
+    /// Each keeps the delay of its link.
+    Links,
+    /// All keep this interval.
+    Same(Dur),
+}
+
 /// Sums over flows.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Pool {
     flows: u32,
+    /// Of the flows, those over more than one link.
+    beyond: u32,
     links: u64,
     /// Links over interval, in 2^-20 per second.
     taken: u128,
@@ -30,17 +47,29 @@ impl Pool {
     /// A flow over so many hops, for which adaptive pacing asks that interval.
     pub fn add(&mut self, hops: u8, interval: Dur) {
         self.flows += 1;
+        self.beyond += u32::from(hops > 1);
         let links = u64::from(hops.clamp(1, REACH));
         self.links += links;
         self.taken += ((u128::from(links) * 1_000_000_000) << 20) / u128::from(interval.as_nanos().max(1));
     }
 
-    /// The interval for all; `None`: there are not two flows. One alone follows its own, which changes with each round
-    /// trip; with what that was at one moment it carried an eighth less over four hops (docs/gateway.md).
-    pub fn interval(&self) -> Option<Dur> {
-        if self.flows < 2 {
-            return None;
+    /// A flow over so many hops that is not paced: its data goes out of the mesh, or waits for its window only.
+    pub fn add_other(&mut self, hops: u8) {
+        self.beyond += u32::from(hops > 1);
+    }
+
+    /// For all flows. One alone follows its own interval, which changes with each round trip; with what that was at one
+    /// moment it carried an eighth less over four hops.
+    pub fn shared(&self) -> Shared {
+        match (self.flows, self.beyond) {
+            (0, _) => Shared::Own,
+            (_, 0) => Shared::Links,
+            (1, _) => Shared::Own,
+            _ => self.same().map_or(Shared::Own, Shared::Same),
         }
+    }
+
+    fn same(&self) -> Option<Dur> {
         let nanos = ((u128::from(self.links) * 1_000_000_000) << 20).checked_div(self.taken)?;
         Some(Dur::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
@@ -50,19 +79,35 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn pooled(flows: &[(u8, u64)]) -> Option<u64> {
+    fn pooled(flows: &[(u8, u64)]) -> Shared {
         let mut pool = Pool::default();
         flows.iter().for_each(|&(hops, millis)| pool.add(hops, Dur::from_millis(millis)));
-        pool.interval().map(|interval| (interval.as_nanos() + 500) / 1_000)
+        match pool.shared() {
+            Shared::Same(interval) => Shared::Same(Dur::from_micros((interval.as_nanos() + 500) / 1_000)),
+            other => other,
+        }
     }
 
     #[test]
     fn airtime_is_pooled_and_divided_by_packets() {
-        assert_eq!(pooled(&[]), None);
-        assert_eq!(pooled(&[(3, 40)]), None, "alone it keeps its own");
-        assert_eq!(pooled(&[(3, 40), (3, 40)]), Some(40_000));
+        let same = |millis| Shared::Same(Dur::from_millis(millis));
+        assert_eq!(pooled(&[]), Shared::Own);
+        assert_eq!(pooled(&[(3, 40)]), Shared::Own, "alone it keeps its own");
+        assert_eq!(pooled(&[(3, 40), (3, 40)]), same(40));
         // One link each 10 ms and four each 40 ms are 200 links a second: one and four for both, each 25 ms.
-        assert_eq!(pooled(&[(1, 10), (4, 40)]), Some(25_000));
-        assert_eq!(pooled(&[(1, 10), (9, 40)]), Some(25_000), "links beyond the fourth are free meanwhile");
+        assert_eq!(pooled(&[(1, 10), (4, 40)]), same(25));
+        assert_eq!(pooled(&[(1, 10), (9, 40)]), same(25), "links beyond the fourth are free meanwhile");
+    }
+
+    #[test]
+    fn flows_over_single_links_have_nothing_to_keep_distance_from() {
+        assert_eq!(pooled(&[(1, 10)]), Shared::Links);
+        assert_eq!(pooled(&[(1, 10), (1, 40)]), Shared::Links);
+        let mut pool = Pool::default();
+        pool.add(1, Dur::from_millis(10));
+        pool.add_other(1);
+        assert_eq!(pool.shared(), Shared::Links);
+        pool.add_other(2);
+        assert_eq!(pool.shared(), Shared::Own, "a flow over two links may collide with the one over one");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Side;
 use super::delayed::Receiver;
+use super::even::Shared;
 use super::goodput::{Memory, Throttle};
 use super::rtt::RttMeter;
 use super::window::{Held, WindowHold};
@@ -48,8 +49,8 @@ pub struct Down<P> {
     pub pace: Pace,
     /// Interval of adaptive pacing.
     pub interval: Option<Dur>,
-    /// What takes its place where all flows have the same.
-    pub even: Option<Dur>,
+    /// What it is to do for the sake of other flows.
+    pub shared: Shared,
     /// Limit of goodput control.
     pub throttle: Option<Throttle>,
     /// Windows held to what the path takes.
@@ -244,7 +245,7 @@ impl<P> Down<P> {
             receiver: Receiver::default(),
             pace: Pace::new(pace),
             interval: pace.first_interval,
-            even: None,
+            shared: Shared::Own,
             throttle: None,
             hold: WindowHold::default(),
             mss: 0,
@@ -259,11 +260,25 @@ impl<P> Down<P> {
         self.meter.is_outstanding() || !self.queue.is_empty()
     }
 
+    /// What this flow alone would keep.
+    pub fn own_interval(&self) -> Option<Dur> {
+        let link = self.pace.measurements().delay.filter(|_| self.shared == Shared::Links);
+        link.or(self.interval)
+    }
+
+    /// What takes its place where all flows have the same.
+    pub fn even_interval(&self) -> Option<Dur> {
+        match self.shared {
+            Shared::Same(interval) => self.interval.map(|_| interval),
+            Shared::Own | Shared::Links => None,
+        }
+    }
+
     /// Distance between data of that payload and the next; `None`: none.
     fn spacing(&self, payload: u32) -> Option<Dur> {
         let throttled =
             self.throttle.and_then(|throttle| Some(Rate::from_bps(throttle.rate)?.time_for(Bytes(u64::from(payload)))));
-        match (self.even.or(self.interval), throttled) {
+        match (self.even_interval().or_else(|| self.own_interval()), throttled) {
             (Some(interval), Some(throttled)) => Some(interval.max(throttled)),
             (interval, throttled) => interval.or(throttled),
         }

@@ -17,6 +17,7 @@ mod sight;
 pub use sight::{Counters, FlowState};
 
 use super::config::Config;
+use super::delayed::Sample;
 use super::flow::{Down, Flow, Settled, Waiting};
 use super::goodput::Control;
 use super::packet::{Packet, TcpView};
@@ -252,8 +253,12 @@ impl<P: Packet> Gateway<P> {
     ) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
         let Some(rtt) = down.meter.handle_ack(now, segment.ack, &segment.options.sack) else { return };
-        if self.config.delayed_acks && !down.receiver.handle_ack(down.meter.covered()) {
-            return;
+        if self.config.delayed_acks {
+            match down.receiver.handle_ack(down.meter.covered()) {
+                Sample::Counts => {}
+                Sample::CountsAlone => down.pace = Pace::new(&self.config.pace),
+                Sample::Waited => return,
+            }
         }
         if !self.config.pacing {
             return;

@@ -1,12 +1,15 @@
 //! Periodic requests of a gateway to its flows: the same interval for all, and goodput control.
 
 use super::super::Action;
-use super::super::even::Pool;
+use super::super::even::{Pool, Shared};
 use super::super::flow::Flow;
 use super::super::goodput::{Memory, Observed, Throttle};
 use super::super::packet::Packet;
 use super::{Gateway, STARVING};
 use fourhop_units::{Dur, Time};
+
+/// A flow without data for so long has none; less is a wait for its window, a round trip of a crowded mesh.
+const PAUSE: Dur = Dur::from_secs(2);
 
 impl<P: Packet> Gateway<P> {
     pub(super) fn unthrottle(&mut self, now: Time, out: &mut Vec<Action<P>>) {
@@ -29,17 +32,19 @@ impl<P: Packet> Gateway<P> {
         self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
         let mut pool = Pool::default();
         for (_, key, flow) in self.table.iter() {
-            if let Some(down) = flow.down.as_deref().filter(|down| down.is_busy())
-                && let (Some(interval), Some(path)) = (down.interval, self.paths.get(&key.wireless.0))
-            {
-                pool.add(path.hops, interval);
+            let Some(path) = self.paths.get(&key.wireless.0) else { continue };
+            let down = flow.down.as_deref().filter(|down| down.is_busy());
+            match down.and_then(|down| down.interval) {
+                Some(interval) => pool.add(path.hops, interval),
+                None if now.saturating_since(flow.carried) < PAUSE => pool.add_other(path.hops),
+                None => {}
             }
         }
-        let shared = self.evening.and_then(|_| pool.interval());
+        let shared = if self.evening.is_some() { pool.shared() } else { Shared::Own };
         let mut waiting = Vec::new();
         for (slot, flow) in self.table.iter_mut() {
             if let Some(down) = flow.down.as_deref_mut() {
-                down.even = shared.filter(|_| down.interval.is_some());
+                down.shared = shared;
                 waiting.extend((!down.queue.is_empty()).then_some(slot));
             }
         }

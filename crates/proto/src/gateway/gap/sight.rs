@@ -118,8 +118,8 @@ impl<P: Packet> Gateway<P> {
         FlowState {
             seen,
             measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
-            interval: down.and_then(|down| down.interval),
-            even: down.and_then(|down| down.even),
+            interval: down.and_then(|down| down.own_interval()),
+            even: down.and_then(|down| down.even_interval()),
             throttle: down.and_then(|down| down.throttle),
             wired_rtt: flow.wired_rtt,
             waiting: down.map_or(0, |down| down.queue.len()),

@@ -29,6 +29,17 @@ CHAIN = ROOT / "scenarios" / "chain-standard.toml"
 LONGEST = 300.0
 """No program of a test runs longer, in seconds: against what hangs, however busy the machine is."""
 
+UNREAD = (
+    sys.executable,
+    "-c",
+    "import os, subprocess, sys\n"
+    "read, write = os.pipe()\n"
+    "os.close(read)\n"
+    "code = subprocess.run(sys.argv[1:], stdout=write, check=False).returncode\n"
+    "sys.exit(code if code >= 0 else 128 - code)\n",
+)
+"""Before the words of a program: it writes to a reader that has gone, as before `| head -1`. Codes are a shell's."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

@@ -33,7 +33,7 @@ from tests.linux.border import (
     program,
     shortest,
 )
-from tests.linux.conftest import LONGEST, needs
+from tests.linux.conftest import LONGEST, UNREAD, needs
 
 __all__ = ["border"]
 
@@ -304,6 +304,11 @@ def test_check_says_what_is_wrong(border: Border) -> None:
     wrong = border.run("host", PROGRAM, "check", "--config", border.file())
     assert wrong.returncode == 1
     assert "WRONG: device mesh0 is not there" in wrong.stdout
+    absent = border.run("host", PROGRAM, "run", "--config", border.file())
+    assert absent.returncode == 2
+    assert 'mesh.devices: found "mesh0", allowed: a device of this machine' in absent.stderr
+    unread = border.run("gate", *UNREAD, PROGRAM, "check", "--config", border.file())
+    assert (unread.returncode, unread.stderr) == (128 + signal.SIGPIPE, "")
     refused = border.run("gate", PROGRAM, "check", "--config", border.file(more="[limits]\nflows = 0"))
     assert refused.returncode == 2
     assert f"{border.folder}/gateway.toml" in refused.stderr

@@ -354,6 +354,24 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
     assert "nothing is loaded by fourhop-cc" in cc("unload").stderr
 
 
+def test_pinning_in_the_usual_place_mounts_what_nobody_has_mounted(emulate: Starter, load: Loader) -> None:
+    """In mounts of its own: those of the machine stay, and what is pinned goes with them."""
+    needs("unshare", "umount")
+    if not (usual := Path("/sys/fs/bpf")).is_dir():
+        pytest.skip(f"this kernel lacks {usual}")
+    net = emulate(*CHAIN, hops=1)
+    script = (
+        f"for again in 1 2 3 4; do umount -l {usual} 2>/dev/null; done; "
+        f'! grep -q " {usual} bpf " /proc/self/mounts || exit 9; '
+        f'"$0" load --config "$1" --pin {usual}/fourhop-test && '
+        f'grep -c " {usual} bpf " /proc/self/mounts && "$0" unload'
+    )
+    words = ["unshare", "--mount", "sh", "-c", script, str(PROGRAM), str(load.config(f"{net.id}-n0"))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"pinned in {usual}/fourhop-test\n1\nunloaded" in done.stdout
+
+
 def test_an_application_that_wants_less_gets_less(emulate: Starter, load: Loader) -> None:
     needs("iperf3")
     net = emulate(*CHAIN, hops=1)

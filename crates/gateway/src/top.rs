@@ -143,19 +143,20 @@ mod tests {
             out_packets: 0,
             unknown: 0,
             sojourn: Waits { count: 1, p50: 12.0, p99: 60.0, max: 61.0 },
-            into: Class { flows: 2, interval_s: Some(0.0261), ..Class::default() },
+            into: Class { flows: 2, waiting: 5, interval_s: Some(0.0261), ..Class::default() },
             out: Class::default(),
         };
         let status = |uptime_s, bytes| Status {
             uptime_s,
             nodes: vec![node(bytes)],
-            totals: Totals::default(),
+            totals: Totals { waiting: 7, ..Totals::default() },
             ..Status::default()
         };
         let said = text(&status(3.0, 50_000), Some(&status(1.0, 25_000)));
         let row = said.lines().find(|line| line.starts_with("10.0.0.4")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
-        assert_eq!(cells, ["10.0.0.4", "3", "100.0", "0.0", "2", "0", "12.0", "60.0", "-", "-", "26.1"]);
+        assert_eq!(cells, ["10.0.0.4", "3", "100.0", "0.0", "2", "5", "12.0", "60.0", "-", "-", "26.1"]);
+        assert!(said.contains("waiting 7 packets"), "{said}");
         assert!(text(&status(3.0, 50_000), None).contains("unknown 0"));
     }
 

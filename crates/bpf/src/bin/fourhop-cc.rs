@@ -304,7 +304,11 @@ mod program {
 
     /// The program.
     pub fn main() -> ExitCode {
-        let done = match Line::parse().action {
+        let action = Line::parse().action;
+        if !matches!(action, Action::Load(_)) {
+            fourhop_live::exit::with_its_reader();
+        }
+        let done = match action {
             Action::Load(line) => load(&line),
             Action::Unload => unload(),
             Action::Status(line) => status(&line),

@@ -331,7 +331,11 @@ A scenario of five hops, and iperf3 from one end to the other:
 
     /// The program.
     pub fn main() -> ExitCode {
-        let done = match Line::parse().command {
+        let action = Line::parse().command;
+        if !matches!(action, Action::Run(_) | Action::Exec { .. }) {
+            fourhop_live::exit::with_its_reader();
+        }
+        let done = match action {
             Action::Run(line) => run(*line),
             Action::Exec { emulation, node, words } => program::choose(emulation.as_deref())
                 .and_then(|state| program::become_program(&state, &node, &words))

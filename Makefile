@@ -130,7 +130,7 @@ soak: ## random networks of extreme values under debug assertions, for an hour o
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
-soak-linux: build linux ## a day of a gateway in twenty minutes, or SOAK_SECONDS: restarts, kills, stops, flushed rules, floods; needs root
+soak-linux: build linux ## a day of both daemons in twenty minutes, or SOAK_SECONDS: restarts, kills, stops, flushed rules, floods; needs root
 	SOAK_SECONDS=$${SOAK_SECONDS:-1200} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  $(BIN)/pytest -m linux -s tests/linux/test_soak.py
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Invalid, Problem};
 use crate::key::{Fallback, Key, Kind, Section};
-use crate::resolve::{Resolved, resolve_keys};
+use crate::resolve::{Resolved, resolve};
 use crate::sections::Profile;
 use crate::tree::{self, Data, Entry, Node};
 use crate::value::Values;
@@ -203,7 +203,7 @@ impl Reader {
         };
         let besides: Vec<&str> = self.tables.iter().filter_map(below).collect();
         let whole = self.root.at.clone();
-        resolve_keys(&keys, node, path, &whole, self.profile, None, &besides, &mut self.problems)
+        resolve(&keys, node, path, &whole, self.profile, None, &besides, &mut self.problems)
     }
 
     fn entry(&self, path: &str) -> Option<&Entry> {

@@ -1,7 +1,7 @@
 //! Checks a table as written against the declared keys of a section, and fills in defaults.
 
 use crate::error::{Problem, did_you_mean};
-use crate::key::{Fallback, Key, Kind, Section};
+use crate::key::{Fallback, Key, Kind};
 use crate::quantity::Unit;
 use crate::sections::Profile;
 use crate::tree::{Data, Node, Origin};
@@ -56,25 +56,12 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// [`resolve_keys`] of the keys of the section `S`.
-pub fn resolve<S: Section>(
-    node: Option<&Node>,
-    path: &str,
-    whole: &Origin,
-    profile: Profile,
-    selector: Option<&str>,
-    besides: &[&str],
-    problems: &mut Vec<Problem>,
-) -> Option<Resolved> {
-    resolve_keys(S::KEYS, node, path, whole, profile, selector, besides, problems)
-}
-
 /// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is
 /// where to point for what is missing. `selector` is the kind of topology or application, if it is known: keys that
 /// belong to another are refused. `besides` are keys of the table that are sections of their own. `None` if there were
 /// problems.
 #[expect(clippy::too_many_arguments, reason = "what is checked, and against what")]
-pub fn resolve_keys(
+pub fn resolve(
     keys: &[Key],
     node: Option<&Node>,
     path: &str,

@@ -219,7 +219,7 @@ impl Builder {
     ) -> Option<(Resolved, S)> {
         let whole = self.root.at.clone();
         let node = self.root.entry(S::NAME).map(|e| &e.value);
-        let mut resolved = resolve::<S>(node, S::NAME, &whole, self.profile, selector, &[], &mut self.problems)?;
+        let mut resolved = resolve(S::KEYS, node, S::NAME, &whole, self.profile, selector, &[], &mut self.problems)?;
         let mut values = std::mem::take(&mut resolved.values);
         complete(&mut values, &|key| resolved.is_given(key));
         resolved.values = values;
@@ -253,7 +253,7 @@ impl Builder {
         let whole = self.root.at.clone();
         let root = Some(&self.root);
         let sections = section_names();
-        let mut resolved = resolve::<General>(root, "", &whole, self.profile, None, &sections, &mut self.problems)?;
+        let mut resolved = resolve(General::KEYS, root, "", &whole, self.profile, None, &sections, &mut self.problems)?;
         resolved.values.entry("name").or_insert_with(|| Value::Text(stem(file).to_owned()));
         let general = General::from_values(&resolved.values);
         if general.warmup.is_some_and(|warmup| warmup >= general.duration) {
@@ -273,7 +273,8 @@ impl Builder {
         let whole = self.root.at.clone();
         let node = self.root.entry("topology").map(|e| &e.value);
         let kind = node.and_then(|n| n.text("kind")).filter(|kind| TopologyKind::find(kind).is_some());
-        let resolved = resolve::<TopologyKeys>(node, "topology", &whole, self.profile, kind, &[], &mut self.problems)?;
+        let resolved =
+            resolve(TopologyKeys::KEYS, node, "topology", &whole, self.profile, kind, &[], &mut self.problems)?;
         match topology(&TopologyKeys::from_values(&resolved.values)) {
             Ok(topology) => Some((resolved, topology)),
             Err((key, allowed)) => {
@@ -291,7 +292,8 @@ impl Builder {
             None => Some("fixed"),
             Some(_) => node.and_then(|n| n.text("model")).filter(|model| MobilityModel::find(model).is_some()),
         };
-        let resolved = resolve::<MobilityKeys>(node, "mobility", &whole, self.profile, model, &[], &mut self.problems)?;
+        let resolved =
+            resolve(MobilityKeys::KEYS, node, "mobility", &whole, self.profile, model, &[], &mut self.problems)?;
         let keys = MobilityKeys::from_values(&resolved.values);
         match movement::tracks(&keys, &resolved, file) {
             Ok(tracks) => Some((resolved, keys, tracks)),
@@ -341,7 +343,7 @@ impl Builder {
                 for (i, node) in items.iter().enumerate() {
                     let (path, whole) = (format!("wires[{i}]"), &node.at);
                     let keys =
-                        resolve::<WireKeys>(Some(node), &path, whole, self.profile, None, &[], &mut self.problems);
+                        resolve(WireKeys::KEYS, Some(node), &path, whole, self.profile, None, &[], &mut self.problems);
                     let wire = keys.and_then(|keys| wired::wire(&keys, &side, &mut self.problems));
                     side.wires.extend(wire);
                 }

@@ -25,15 +25,9 @@ impl Builder {
         let Some(entry) = self.root.entry("traffic") else { return Some(None) };
         let (node, whole) = (&entry.value, &entry.at);
         let app = app_of(node);
-        let mut resolved = resolve::<TrafficKeys>(
-            Some(node),
-            "traffic",
-            whole,
-            self.profile,
-            app.map(AppKind::name),
-            &[],
-            &mut self.problems,
-        )?;
+        let kind = app.map(AppKind::name);
+        let mut resolved =
+            resolve(TrafficKeys::KEYS, Some(node), "traffic", whole, self.profile, kind, &[], &mut self.problems)?;
         let keys = self.complete::<TrafficKeys>(&mut resolved, app, duration)?;
         let traffic = traffic_of(&resolved, FIRST_START, window);
         let topology = topology?;
@@ -129,16 +123,10 @@ impl Builder {
         window: Option<u32>,
     ) -> Option<(Resolved, Flow)> {
         let app = app_of(node);
+        let kind = app.map(AppKind::name);
         let whole: &Origin = &node.at;
-        let mut resolved = resolve::<FlowKeys>(
-            Some(node),
-            path,
-            whole,
-            self.profile,
-            app.map(AppKind::name),
-            &[],
-            &mut self.problems,
-        )?;
+        let mut resolved =
+            resolve(FlowKeys::KEYS, Some(node), path, whole, self.profile, kind, &[], &mut self.problems)?;
         let start_value = Value::Quantity(Unit::Time, start.as_nanos() as f64);
         resolved.values.entry("start").or_insert(start_value);
         let keys = self.complete::<FlowKeys>(&mut resolved, app, duration)?;

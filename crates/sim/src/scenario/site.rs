@@ -96,7 +96,7 @@ impl Builder {
         };
         let read = |(i, node): (usize, &Node)| {
             let path = format!("{}[{i}]", S::NAME);
-            let resolved = resolve::<S>(Some(node), &path, &node.at, self.profile, None, &[], &mut self.problems)?;
+            let resolved = resolve(S::KEYS, Some(node), &path, &node.at, self.profile, None, &[], &mut self.problems)?;
             let section = S::from_values(&resolved.values);
             Some((resolved, section))
         };

@@ -303,6 +303,9 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 PACKAGES_ARCH := amd64 arm64
 ARCH := $(PACKAGES_ARCH)
 ARM := aarch64-unknown-linux-gnu
+# fourhop-cc takes libelf and zlib of Debian 12 for arm64, from here: `dpkg --add-architecture arm64` makes apt find them.
+ARM_LIBRARIES := /usr/lib/aarch64-linux-gnu
+ARM_BPF := $(if $(BPF),$(shell PKG_CONFIG_LIBDIR=$(ARM_LIBRARIES)/pkgconfig pkg-config --exists libelf zlib 2>/dev/null && echo yes))
 RELEASE := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/packages
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
@@ -316,6 +319,9 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	  arm64)
 	    rustup target add $(ARM)
 	    CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.31 -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd
+	    $(if $(ARM_BPF),PKG_CONFIG_ALLOW_CROSS=1 PKG_CONFIG_LIBDIR=$(ARM_LIBRARIES)/pkgconfig \
+	      LIBBPF_SYS_LIBRARY_PATH=$(ARM_LIBRARIES) CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.36 -p fourhop-bpf,$\
+	      echo "packages: SKIPPED fourhop-cc for arm64: it needs clang, libelf-dev:arm64 and zlib1g-dev:arm64" >&2)
 	    maturin build --quiet --release --locked --zig --target $(ARM) --compatibility $(PLATFORM) --out target/wheels/$$arch
 	    $(BIN)/python scripts/packages.py --arch $$arch --strip no --release $(RELEASE) --programs target/$(ARM)/release --wheel target/wheels/$$arch/*.whl ;;
 	  *) echo "packages: ARCH: found $$arch, allowed: $(PACKAGES_ARCH)" >&2; exit 1 ;;

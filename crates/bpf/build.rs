@@ -21,9 +21,10 @@ fn main() {
         .extra_warnings(true)
         .compile("fourhop_pace");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
+    let host = env::var("HOST").expect("cargo sets it");
+    let arch = host.split('-').next().unwrap_or_default();
     for object in OBJECTS {
-        compile(object, &arch, &out.join(object).with_extension("bpf.o"));
+        compile(object, arch, &out.join(object).with_extension("bpf.o"));
     }
 }
 
@@ -33,7 +34,7 @@ fn compile(object: &str, arch: &str, to: &PathBuf) {
     let mut command = Command::new(&clang);
     command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-Wno-unused-function"]);
     command.args(["-fdebug-compilation-dir=.", "-Iinclude", "-Ic"]);
-    // Where Debian and its kin keep the headers of one architecture.
+    // Where Debian and its kin keep the headers of one architecture; for BPF those of this machine do.
     command.args(["-idirafter", &format!("/usr/include/{arch}-linux-gnu")]);
     command.args(["-c", &format!("c/{object}.bpf.c"), "-o"]).arg(to);
     match command.status() {

@@ -5,8 +5,29 @@ use crate::trace::Tap;
 use crate::wired::Wired;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::node::{Buffers, Output};
-use fourhop_proto::wire::Ipv4Packet;
+use fourhop_proto::wire::{Foreign, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
+
+/// Fate of a frame of another 802.11 stack at a node.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FrameEvent {
+    /// It has come.
+    Received {
+        /// The frame as it was sent.
+        frame: Foreign,
+        /// With this power.
+        power: Watt,
+    },
+    /// It has gone.
+    Done {
+        /// The frame at its last attempt.
+        frame: Foreign,
+        /// Was it given up? Otherwise it was acknowledged, or it is for all.
+        lost: bool,
+        /// The power of the last frame that the node has received: the acknowledgement.
+        power: Watt,
+    },
+}
 
 /// Everything that nodes hand packets to besides the air.
 pub struct Outside {
@@ -21,6 +42,8 @@ pub struct Outside {
     pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
+    /// Fates of frames of other stacks, likewise.
+    pub frames: Vec<(NodeId, FrameEvent)>,
     /// A node's output and working memory.
     pub buffers: Buffers,
     /// Sees frames and packets on wires; `None` costs nothing.
@@ -36,6 +59,7 @@ impl Outside {
             powers: Vec::new(),
             heard: Vec::new(),
             lost: Vec::new(),
+            frames: Vec::new(),
             buffers: Buffers::default(),
             tap,
         }
@@ -43,11 +67,13 @@ impl Outside {
 
     /// Passes on what `node` has just put out.
     pub fn take_outputs(&mut self, now: Time, node: NodeId) {
+        let heard = &self.heard;
+        let power = || heard.get(node.index()).copied().unwrap_or(Watt(0.0));
         for output in self.buffers.outputs.drain(..) {
             match output {
                 Output::Deliver(packet) => {
                     self.delivered.push((node, packet));
-                    self.powers.push(self.heard.get(node.index()).copied().unwrap_or(Watt(0.0)));
+                    self.powers.push(power());
                 }
                 Output::Lost { packet, reason } => self.lost.push((node, packet, reason)),
                 Output::Noted(note) => {
@@ -59,6 +85,12 @@ impl Outside {
                     if let Some(tap) = &mut self.tap {
                         tap.route(now, node, destination, way);
                     }
+                }
+                Output::Frame(frame) => {
+                    self.frames.push((node, FrameEvent::Received { frame, power: power() }));
+                }
+                Output::Done { frame, lost } => {
+                    self.frames.push((node, FrameEvent::Done { frame, lost, power: power() }));
                 }
                 Output::Wire { port, packet } => self.wired.send(now, node, port, packet, &mut self.tap),
             }

@@ -15,6 +15,7 @@ mod sight;
 use crate::air::Air;
 use crate::batch::Control;
 use crate::event_queue::{EventQueue, Key, Slot};
+pub use crate::outside::FrameEvent;
 use crate::outside::Outside;
 use crate::stations::Stations;
 use crate::trace::{Copy, Tap, TxId};
@@ -24,7 +25,7 @@ use fourhop_proto::mac::Due;
 use fourhop_proto::node::{Begun, Buffers, Ear, FIRST, Heard, Known, Node, Rules};
 use fourhop_proto::phy::{Radiated, sinr};
 use fourhop_proto::preset::{Configured, Ns2, Preset, Standard};
-use fourhop_proto::wire::{Frame, Ipv4Packet};
+use fourhop_proto::wire::{Category, Frame, Ipv4Packet, Msdu};
 use fourhop_units::{NodeId, Time, Watt};
 use limit::{Limit, arrival_key, departure_key, timer_key};
 use radios::hasten_layers;
@@ -184,6 +185,21 @@ impl World {
             }
             None => self.enter(node, |node, now, ear, out| node.handle_local(now, packet, ear, out)),
         }
+    }
+
+    /// Can the radio of a node take a frame of another stack? See [`World::inject_frame`].
+    pub fn takes_frame(&self, node: NodeId, category: Category) -> bool {
+        self.nodes[node.index()].takes_frame(category)
+    }
+
+    /// Gives the first radio of a node, which takes it, a frame of another 802.11 stack, at the present instant.
+    pub fn inject_frame(&mut self, node: NodeId, category: Category, frame: Msdu) {
+        self.enter(node, |node, now, ear, _| node.handle_frame(now, category, frame, ear));
+    }
+
+    /// Takes the fates of frames of other stacks, in order of time, each with the node.
+    pub fn drain_frames(&mut self) -> impl Iterator<Item = (NodeId, FrameEvent)> {
+        self.outside.frames.drain(..)
     }
 
     /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.

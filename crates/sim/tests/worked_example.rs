@@ -15,7 +15,7 @@ fn carries_segment(seen: &Seen) -> bool {
     match &seen.frame.kind {
         FrameKind::Data { msdu, .. } => match &msdu.payload {
             Payload::Ipv4(packet) => matches!(&packet.body, Body::Tcp(segment) if segment.payload == 1460),
-            Payload::Arp(_) => false,
+            Payload::Arp(_) | Payload::Foreign(_) => false,
         },
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! Outputs of a station to the layers above and its driver.
 
 use crate::drop::DropReason;
-use crate::wire::Msdu;
+use crate::wire::{Foreign, Msdu};
 use fourhop_units::MacAddr;
 
 /// Requests of the MAC to the layers above.
@@ -21,6 +21,8 @@ pub enum Action {
         /// [`DropReason::RtsRetryLimit`] or [`DropReason::DataRetryLimit`].
         reason: DropReason,
     },
+    /// A frame of another stack was acknowledged, or it is for all and has been sent.
+    Sent(Foreign),
     /// A frame addressed to this station was discarded.
     Discarded(DropReason),
 }

@@ -26,7 +26,7 @@ use super::medium::{Medium, Rules};
 use super::rate::Rates;
 use super::times::{AnswerTimes, ExchangeTimes};
 use crate::phy::Mcs;
-use crate::wire::{Category, Frame, FrameKind, Msdu};
+use crate::wire::{Category, Frame, FrameKind, Msdu, Payload};
 use fourhop_units::{Dur, MacAddr, Rate, Stream, Time};
 use std::sync::Arc;
 
@@ -163,7 +163,11 @@ impl Dcf {
     #[inline(always)]
     pub(super) fn take_in_hand(&mut self, now: Time, msdu: Msdu) {
         let broadcast = msdu.dst.is_broadcast();
-        let rate = if broadcast { self.config.basic_rate } else { self.rates.begin(now, msdu.dst, &self.config) };
+        let rate = match &msdu.payload {
+            Payload::Foreign(frame) => frame.present().rate,
+            _ if broadcast => self.config.basic_rate,
+            _ => self.rates.begin(now, msdu.dst, &self.config),
+        };
         let airtime = self.config.data_airtime(msdu.len, rate);
         let rts = !broadcast && needs_rts(&self.config, &msdu);
         let Function { outgoing, txop, .. } = self.functions.active_mut();

@@ -1,7 +1,7 @@
 //! Parts of an exchange: its states, what it carries, and the answers owed to others.
 
 use super::config::Config;
-use crate::wire::{Category, Msdu};
+use crate::wire::{Category, Msdu, Payload};
 use fourhop_units::{Dur, MacAddr, Rate};
 
 /// The exchange in progress.
@@ -51,5 +51,8 @@ pub(super) enum Answer {
 
 /// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
 pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
-    config.data_len(msdu.len) > config.rts_threshold
+    match &msdu.payload {
+        Payload::Foreign(frame) => frame.present().rts,
+        Payload::Ipv4(_) | Payload::Arp(_) => config.data_len(msdu.len) > config.rts_threshold,
+    }
 }

@@ -65,14 +65,14 @@ pub fn link_capacity(data: Bytes, sent: Dur, at: Instants) -> LinkCapacity {
 pub fn carried(msdu: &Msdu) -> Option<&Carried> {
     match &msdu.payload {
         Payload::Ipv4(packet) => packet.carried(),
-        Payload::Arp(_) => None,
+        Payload::Arp(_) | Payload::Foreign(_) => None,
     }
 }
 
 fn carried_mut(msdu: &mut Msdu) -> Option<&mut Carried> {
     match &mut msdu.payload {
         Payload::Ipv4(packet) => packet.carried_mut(),
-        Payload::Arp(_) => None,
+        Payload::Arp(_) | Payload::Foreign(_) => None,
     }
 }
 

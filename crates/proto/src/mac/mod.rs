@@ -6,6 +6,7 @@
 //! | [`dcf`] | the state machine: timers, access, what is sent |
 //! | `function` | the state of an access function; a station has one or four |
 //! | `exchange` | what an exchange consists of: its states, what it carries, answers owed |
+//! | `foreign` | frames of another stack, which has chosen their rates and repeats |
 //! | `retry` | what follows when a wait ends: repeats, giving up, the contention window |
 //! | `action` | what the station tells the layers above and its driver |
 //! | `counters` | what a station counts |
@@ -30,6 +31,7 @@ mod counters;
 pub mod dcf;
 pub mod edca;
 mod exchange;
+mod foreign;
 mod function;
 pub mod measure;
 pub mod medium;

@@ -61,6 +61,7 @@ impl Dcf {
         if self.state != TxState::Data {
             return;
         }
+        self.tell_sent(out);
         let function = self.functions.active_mut();
         let Some(outgoing) = function.outgoing.take() else { return };
         let msdu = match outgoing.content {

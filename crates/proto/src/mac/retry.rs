@@ -29,6 +29,14 @@ impl Dcf {
                 self.sifs_ends = now + self.config.sifs;
                 return;
             }
+            TxState::Rts if self.holds_foreign() => {
+                self.functions.active_mut().counters.rts_timeouts += 1;
+                self.foreign_unanswered(now, DropReason::RtsRetryLimit, medium, out);
+            }
+            TxState::Data if self.holds_foreign() => {
+                self.functions.active_mut().counters.data_timeouts += 1;
+                self.foreign_unanswered(now, DropReason::DataRetryLimit, medium, out);
+            }
             TxState::Rts => {
                 let function = self.functions.active_mut();
                 function.counters.rts_timeouts += 1;
@@ -43,6 +51,7 @@ impl Dcf {
             }
             TxState::Data => self.ack_missing(now, medium, out),
             TxState::Broadcast => {
+                self.tell_sent(out);
                 let function = self.functions.active_mut();
                 function.outgoing = None;
                 function.counters.broadcasts += 1;

@@ -291,6 +291,8 @@ impl Link {
                     self.delay_down(now + self.config.arp_delay, mac, Payload::Ipv4(packet));
                 }
             }
+            // Its node hands it to the stack outside.
+            Payload::Foreign(_) => {}
         }
     }
 

@@ -113,7 +113,7 @@ mod tests {
     fn ident(msdu: &Msdu) -> u16 {
         match &msdu.payload {
             Payload::Ipv4(packet) => packet.ident,
-            Payload::Arp(_) => u16::MAX,
+            Payload::Arp(_) | Payload::Foreign(_) => u16::MAX,
         }
     }
 

@@ -24,6 +24,7 @@ impl Sizes {
         match payload {
             Payload::Arp(ArpMessage { .. }) => Bytes(ARP),
             Payload::Ipv4(packet) => self.of_packet(packet),
+            Payload::Foreign(frame) => Bytes(frame.bytes().len() as u64),
         }
     }
 

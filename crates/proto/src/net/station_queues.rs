@@ -158,7 +158,7 @@ impl StationQueues {
         let (at, len) = (self.entry(msdu.dst), msdu.len.get() as u32);
         let flow = match &msdu.payload {
             Payload::Ipv4(packet) => bucket(KEY, packet, BUCKETS),
-            Payload::Arp(_) => 0,
+            Payload::Arp(_) | Payload::Foreign(_) => 0,
         };
         let Neighbour { addr, flows, listed, .. } = &mut self.neighbours[at];
         flows.enqueue(&self.config.each(), now, flow, len, msdu);

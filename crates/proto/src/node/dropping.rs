@@ -16,7 +16,7 @@ use fourhop_units::Time;
 fn mark(msdu: &mut Msdu) -> bool {
     match &mut msdu.payload {
         Payload::Ipv4(packet) => packet.mark_congestion(),
-        Payload::Arp(_) => false,
+        Payload::Arp(_) | Payload::Foreign(_) => false,
     }
 }
 

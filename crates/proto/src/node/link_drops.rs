@@ -33,6 +33,6 @@ pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
             Some(_) => drops.tcp_acks += 1,
             None => drops.other += 1,
         },
-        Payload::Arp(_) => drops.other += 1,
+        Payload::Arp(_) | Payload::Foreign(_) => drops.other += 1,
     }
 }

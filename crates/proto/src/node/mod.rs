@@ -22,6 +22,7 @@ mod dropping;
 mod ear;
 mod early;
 mod endpoint;
+mod foreign;
 mod host;
 mod journal;
 mod link_drops;

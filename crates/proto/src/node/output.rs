@@ -5,7 +5,7 @@ use super::journal::Note;
 use super::stack::Node;
 use crate::drop::DropReason;
 use crate::route::PortId;
-use crate::wire::Ipv4Packet;
+use crate::wire::{Foreign, Ipv4Packet};
 use core::net::Ipv4Addr;
 
 /// Output of a node besides frames.
@@ -27,6 +27,15 @@ pub enum Output {
         packet: Ipv4Packet,
         /// Reason of the loss.
         reason: DropReason,
+    },
+    /// A frame of another 802.11 stack has come by the radio.
+    Frame(Foreign),
+    /// A frame of the stack that is attached was acknowledged, or it is for all and has been sent; or it was given up.
+    Done {
+        /// The frame at its last attempt.
+        frame: Foreign,
+        /// Was it given up?
+        lost: bool,
     },
     /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].
     Noted(Note),

@@ -9,6 +9,7 @@ use super::endpoint::{Endpoint, Interface};
 use super::journal::{Journal, Step};
 use super::link_drops::{self, LinkDrops};
 use super::local::Local;
+use super::output::Output;
 use super::processor::Processor;
 use super::radio::{FIRST, Radio, Radios};
 use super::transports::Transports;
@@ -362,6 +363,13 @@ impl Node {
         let mut actions = core::mem::take(&mut out.mac);
         for action in in_order(&mut actions) {
             match action {
+                mac::Action::Deliver { msdu: Msdu { payload: Payload::Foreign(frame), .. }, .. } => {
+                    out.outputs.push(Output::Frame(frame));
+                }
+                mac::Action::GaveUp { msdu: Msdu { payload: Payload::Foreign(frame), .. }, .. } => {
+                    out.outputs.push(Output::Done { frame, lost: true });
+                }
+                mac::Action::Sent(frame) => out.outputs.push(Output::Done { frame, lost: false }),
                 mac::Action::Deliver { msdu, from } => {
                     self.crossings.mac_to_link += 1;
                     self.count_carried(&msdu);

@@ -101,7 +101,7 @@ impl Msdu {
     pub fn category(&self, map: PriorityMap) -> Category {
         match &self.payload {
             Payload::Ipv4(packet) => map.category(packet.dscp),
-            Payload::Arp(_) => Category::Be,
+            Payload::Arp(_) | Payload::Foreign(_) => Category::Be,
         }
     }
 }

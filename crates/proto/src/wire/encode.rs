@@ -32,6 +32,13 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
         }
         FrameKind::Cts => header(0xc4, false, frame.duration, frame.dst, out),
         FrameKind::Ack => header(0xd4, false, frame.duration, frame.dst, out),
+        FrameKind::Data { retry, msdu: Msdu { payload: Payload::Foreign(foreign), .. }, .. } => {
+            let begins = out.len();
+            out.extend(foreign.bytes());
+            if let Some(flags) = out.get_mut(begins + 1).filter(|_| *retry) {
+                *flags |= RETRY;
+            }
+        }
         FrameKind::Data { seq, retry, qos, msdu } => {
             header(if qos.is_some() { QOS_DATA } else { 0x08 }, *retry, frame.duration, frame.dst, out);
             out.extend(frame.src.0);
@@ -59,6 +66,8 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
     }
 }
 
+/// The flag of frames that are sent again.
+const RETRY: u8 = 0x08;
 /// Type and subtype of QoS data.
 const QOS_DATA: u8 = 0x88;
 /// The compressed variant in the control field of BlockAck and BlockAckReq (tables 9-28 and 9-30).
@@ -110,7 +119,7 @@ pub fn mpdu(frame: &Frame, mpdu: &Mpdu, out: &mut Vec<u8>) {
 fn header(kind: u8, retry: bool, duration: Dur, dst: MacAddr, out: &mut Vec<u8>) {
     // The field has 15 bits of microseconds (clause 9.2.4.2).
     let duration = duration.as_micros_rounded().min(32_767) as u16;
-    out.extend([kind, if retry { 0x08 } else { 0x00 }]);
+    out.extend([kind, if retry { RETRY } else { 0x00 }]);
     out.extend(duration.to_le_bytes());
     out.extend(dst.0);
 }
@@ -130,6 +139,8 @@ fn body(msdu: &Msdu, out: &mut Vec<u8>) {
             out.extend(0x0806u16.to_be_bytes());
             arp(content, out);
         }
+        // INVARIANT: aggregates have none, and alone it is a frame with a header of its own.
+        Payload::Foreign(_) => {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! 802.11 frames and their content.
 
-use super::{Category, Ipv4Packet};
+use super::{Category, Foreign, Ipv4Packet};
 use super::{Format, Mcs};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, MacAddr, Rate};
@@ -36,6 +36,8 @@ pub enum Payload {
     Ipv4(Ipv4Packet),
     /// ARP.
     Arp(ArpMessage),
+    /// The whole frame of another 802.11 stack.
+    Foreign(Foreign),
 }
 
 /// A packet with its next hop, as it waits in the interface queue and in the MAC.

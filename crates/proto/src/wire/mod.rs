@@ -12,6 +12,7 @@ pub mod decode;
 mod decode_babel;
 mod ecn;
 pub mod encode;
+mod foreign;
 mod frame;
 mod mcs;
 mod opaque;
@@ -27,6 +28,7 @@ pub use atp::{ATP_PROTOCOL, AtpContent, AtpData, AtpFeedback, AtpPacket, SACK_BL
 pub use babel::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, RouterId};
 pub use category::{Category, PriorityMap};
 pub use ecn::Ecn;
+pub use foreign::{Attempt, Foreign};
 pub use frame::{Aggregate, ArpMessage, ArpOperation, DELIMITER, Frame, FrameKind, Mpdu, Msdu, Payload, with_one_more};
 pub use mcs::{Format, Guard, Mcs, STREAMS_MAX, Width};
 pub use opaque::Opaque;

@@ -13,6 +13,7 @@ mod carrier_sense;
 mod categories;
 mod exchange;
 mod filters;
+mod foreign;
 mod immediate_access;
 mod interface;
 mod retries;
@@ -98,6 +99,7 @@ impl Bench {
         for action in self.out.drain(..) {
             let what = match &action {
                 Action::Deliver { .. } => "up",
+                Action::Sent(_) => "sent",
                 Action::GaveUp { reason, .. } | Action::Discarded(reason) => reason.name(),
             };
             self.log.push((now, what));

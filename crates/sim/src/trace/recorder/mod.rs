@@ -414,7 +414,7 @@ fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) 
 fn number_in(msdu: &Msdu) -> u32 {
     match &msdu.payload {
         Payload::Ipv4(packet) => packet.meta.number,
-        Payload::Arp(_) => 0,
+        Payload::Arp(_) | Payload::Foreign(_) => 0,
     }
 }
 

@@ -1,0 +1,21 @@
+//! A node below another 802.11 stack: its radio carries that stack's frames, and nothing of the node's own layers.
+
+use super::ear::Ear;
+use super::radio::FIRST;
+use super::stack::Node;
+use crate::wire::{Category, Msdu};
+use fourhop_units::Time;
+
+impl Node {
+    /// Can the radio take a frame of this category? Without EDCA there is one queue for all of them.
+    pub fn takes_frame(&self, category: Category) -> bool {
+        self.mac_at(FIRST).wants(category)
+    }
+
+    /// Gives the radio a frame, which it [takes](Node::takes_frame).
+    pub fn handle_frame(&mut self, now: Time, category: Category, frame: Msdu, ear: &mut Ear) {
+        let mac = self.mac_of(FIRST);
+        ear.settle(now, mac.medium_rules());
+        mac.handle_packet(now, category, frame, &mut ear.medium);
+    }
+}

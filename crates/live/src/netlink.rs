@@ -4,12 +4,13 @@
 //! exchange for each request, and with it most of the time that setting up a hundred namespaces takes.
 
 mod ask;
+pub mod generic;
 pub mod look;
 mod own;
 pub mod stations;
 pub mod watch;
 
-pub(crate) use ask::attributes;
+pub use ask::attributes;
 pub use ask::{Entry, Metric, mac, mtu, segments};
 pub use own::{Own, Owner};
 
@@ -165,8 +166,8 @@ impl Batch {
     }
 }
 
-/// `struct rtattr` or `nlattr`: length with these four bytes, type, content, filled to a multiple of four.
-pub(crate) fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
+/// Appends a `struct rtattr` or `nlattr`: length with these four bytes, type, content, filled to a multiple of four.
+pub fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
     bytes.extend((content.len() as u16 + 4).to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(content);

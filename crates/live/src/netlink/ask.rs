@@ -217,7 +217,7 @@ impl Batch {
 }
 
 /// Kind and content of each `struct rtattr`; what is cut off is left out.
-pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
         let kind = u16::from_ne_bytes([*bytes.get(2)?, *bytes.get(3)?]) & KIND;

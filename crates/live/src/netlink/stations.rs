@@ -2,16 +2,12 @@
 
 use super::Batch;
 use super::ask::attributes;
+use super::generic::{self, HEAD};
 use super::own::all_answers;
 use crate::Error;
 use nix::sys::socket::SockProtocol;
 use std::io;
 
-/// Generic netlink (linux/genetlink.h): the number of its controller, the question for a family by its name.
-const CONTROLLER: u16 = 16;
-const GET_FAMILY: u8 = 3;
-const FAMILY_ID: u16 = 1;
-const FAMILY_NAME: u16 = 2;
 /// nl80211 (linux/nl80211.h).
 const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
@@ -27,8 +23,6 @@ const RATE_16: u16 = 1;
 const RATE_32: u16 = 5;
 const TX_PACKETS: u16 = 10;
 const TX_FAILED: u16 = 12;
-/// Length of `struct genlmsghdr`.
-const HEAD: usize = 4;
 
 /// A station as a device sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,16 +67,7 @@ impl Nl80211 {
     /// If this kernel has no Wi-Fi.
     pub fn find() -> Result<Nl80211, Error> {
         let what = "nl80211, the kernel's interface to Wi-Fi";
-        let mut batch = Batch::default();
-        batch.begin(CONTROLLER, libc::NLM_F_REQUEST as u16 | libc::NLM_F_ACK as u16, || what.to_owned());
-        batch.bytes.extend([GET_FAMILY, 1, 0, 0]);
-        batch.attribute(FAMILY_NAME, b"nl80211\0");
-        batch.end();
-        let answers = all_answers(SockProtocol::NetlinkGeneric, &batch.bytes, what)?;
-        let found = answers.iter().find_map(|answer| {
-            let (_, id) = attributes(answer.get(HEAD..)?).find(|(kind, _)| *kind == FAMILY_ID)?;
-            Some(u16::from_ne_bytes(id.try_into().ok()?))
-        });
+        let found = generic::family("nl80211", what)?;
         let missing = || Error { what: what.to_owned(), source: io::ErrorKind::NotFound.into() };
         found.map(|family| Nl80211 { family }).ok_or_else(missing)
     }

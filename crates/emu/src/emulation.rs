@@ -369,7 +369,7 @@ fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
 
 /// Time that a packet of `mtu` bytes takes on the air with everything that belongs to it: DIFS, RTS and CTS if they are
 /// used, data and ACK (IEEE 802.11-2020 clause 10.3).
-fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
+pub(crate) fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     let len = Bytes(u64::from(mtu));
     let rates = mac.rates_around(mac.reference_rate());
     let data = mac.alone_airtime(len) + mac.sifs + mac.answer_airtime(rates.ack);

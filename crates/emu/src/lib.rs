@@ -16,9 +16,11 @@
 //! | [`flows`] | the flows that pass, their rates and round trips |
 //! | [`fragments`] | packets that are too long for a frame, in pieces |
 //! | [`forecast`] | how fast this machine simulates the network |
+//! | [`line`] | command lines |
 //! | [`report`] | what a run has shown, and whether its time was true |
 //! | [`program`] | programs inside a node |
 //! | [`change`] | what is changed while it runs |
+//! | [`medium`] | the same air for the kernel's own Wi-Fi: a program of its own, `fourhop-medium` |
 //!
 //! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below
 //! TCP (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
@@ -36,6 +38,8 @@ pub mod forecast;
 pub mod fragments;
 pub mod hosted;
 pub mod icmp;
+pub mod line;
+pub mod medium;
 pub mod members;
 pub mod nodes;
 pub mod program;

@@ -2,7 +2,8 @@
 
 use crate::carry::Mode;
 use crate::flows::FlowReport;
-use fourhop_live::lateness::Summary;
+use fourhop_live::lateness::{Lateness, Summary};
+use fourhop_units::Dur;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,6 +49,44 @@ pub struct Truth {
     pub behind_max_us: f64,
     /// The node to which the latest packet was delivered, and how late it was.
     pub latest: Option<(String, f64)>,
+}
+
+/// A network that was further behind than this was not that of the scenario, whatever single packets say.
+const BEHIND: Dur = Dur::from_millis(100);
+
+impl Truth {
+    /// Was the time of a network that of the clock? `what` passed it, late by `lateness`, the latest at `latest`; one
+    /// of full size takes `exchange` on the air.
+    pub(crate) fn new(
+        what: &str,
+        exchange: Dur,
+        lateness: &Lateness,
+        behind_max: Dur,
+        latest: Option<(String, f64)>,
+    ) -> Truth {
+        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
+        let (late, allowed) = (lateness.quantile(990), exchange / 10);
+        let because = if behind_max > BEHIND {
+            Some(format!("the network was up to {:.1} ms behind the clock", micros(behind_max) / 1e3))
+        } else if late > allowed {
+            let (late, allowed) = (micros(late), micros(allowed));
+            Some(format!(
+                "one {what} of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what a packet of \
+                 full size takes on the air"
+            ))
+        } else if lateness.count() == 0 {
+            Some(format!("no {what} passed that would show it"))
+        } else {
+            None
+        };
+        Truth {
+            holds: because.is_none(),
+            because,
+            exchange_us: micros(exchange),
+            behind_max_us: micros(behind_max),
+            latest,
+        }
+    }
 }
 
 /// The machine's load.

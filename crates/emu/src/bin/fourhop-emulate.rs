@@ -5,13 +5,12 @@ mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_emu::carry::Mode;
     use fourhop_emu::change::{self, Request};
-    use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, program, state};
+    use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, line, program, state};
     use fourhop_live::{Tried, manual, user};
-    use fourhop_sim::batch::Control;
-    use fourhop_sim::scenario::{Form, Overrides, Scenario, Unit, load};
+    use fourhop_sim::scenario::{Scenario, Unit};
     use fourhop_sim::trace;
     use fourhop_units::{Dur, Time};
-    use std::io::{IsTerminal, Read, Write};
+    use std::io::{IsTerminal, Write};
     use std::net::SocketAddr;
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
@@ -117,7 +116,7 @@ mod program {
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
         /// End after this time, such as 60s.
-        #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+        #[arg(long = "for", value_name = "TIME", value_parser = line::duration)]
         after: Option<Dur>,
         /// Give nodes Ethernet devices: their kernels route, with ARP, IPv6 and routing daemons.
         #[arg(long)]
@@ -138,7 +137,7 @@ mod program {
         #[arg(long, default_value_t = 1500)]
         mtu: u32,
         /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay packets more.
-        #[arg(long, value_name = "TIME", value_parser = duration, default_value = "100us")]
+        #[arg(long, value_name = "TIME", value_parser = line::duration, default_value = "100us")]
         tick: Dur,
         /// Write packet captures into this folder.
         #[arg(long, value_name = "DIR")]
@@ -147,10 +146,10 @@ mod program {
         #[arg(long, value_name = "DIR")]
         trace: Option<PathBuf>,
         /// Start the trace at this time.
-        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        #[arg(long, value_name = "TIME", value_parser = line::duration, requires = "trace")]
         trace_from: Option<Dur>,
         /// End the trace at this time.
-        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        #[arg(long, value_name = "TIME", value_parser = line::duration, requires = "trace")]
         trace_to: Option<Dur>,
         /// Trace only these nodes, by number or name.
         #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
@@ -159,7 +158,7 @@ mod program {
         #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "trace")]
         trace_flows: Option<Vec<String>>,
         /// Keep only this much of the trace's end, in one folder per second.
-        #[arg(long, value_name = "TIME", value_parser = duration, requires = "trace")]
+        #[arg(long, value_name = "TIME", value_parser = line::duration, requires = "trace")]
         trace_last: Option<Dur>,
         /// Write report.json and the scenario into this folder.
         #[arg(long, value_name = "DIR")]
@@ -189,32 +188,8 @@ mod program {
         command: Vec<String>,
     }
 
-    fn duration(text: &str) -> Result<Dur, String> {
-        const UNITS: [(&str, f64); 5] = [("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0)];
-        let allowed = || format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"");
-        let found = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
-        let (number, seconds) = found.ok_or_else(allowed)?;
-        let number: f64 = number.trim().parse().map_err(|_| allowed())?;
-        if number.is_finite() && number > 0.0 { Ok(Dur::from_secs_f64(number * seconds)) } else { Err(allowed()) }
-    }
-
-    fn read(line: &RunLine) -> Result<Scenario, EmulationError> {
-        let unreadable =
-            |error: std::io::Error| EmulationError::Unsuited(format!("{}: cannot be read: {error}", line.file));
-        let mut text = String::new();
-        match line.file.as_str() {
-            "-" => std::io::stdin().read_to_string(&mut text).map_err(unreadable)?,
-            file => {
-                text = std::fs::read_to_string(file).map_err(unreadable)?;
-                text.len()
-            }
-        };
-        let form = if line.file.ends_with(".json") { Form::Json } else { Form::Toml };
-        Ok(load(form, &text, &line.file, Overrides::set(&line.set), &Control::new())?)
-    }
-
     fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
-        let scenario = read(&line)?;
+        let scenario = line::read(&line.file, &line.set)?;
         if !user::is_root() {
             // While there is one thread.
             user::become_root().map_err(|error| program::forbidden(error, "fourhop emulate"))?;

@@ -8,9 +8,6 @@ use crate::report::{Machine, Report, Truth};
 use fourhop_live::host::Reading;
 use fourhop_units::Dur;
 
-/// A network that was further behind than this was not that of the scenario, whatever single packets say.
-const BEHIND: Dur = Dur::from_millis(100);
-
 impl Running {
     pub(super) fn report(&self, ended: Ending, machine: Reading, exit_status: Option<i32>) -> Report {
         let Emulation { mode, seed, setup_s, speed, .. } = self.emulation;
@@ -74,32 +71,12 @@ impl Running {
 
     /// Was the time of the network that of the clock?
     fn truth(&self) -> Truth {
-        let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
-        let exchange = self.emulation.exchange;
-        let (late, allowed) = (self.lateness.quantile(990), exchange / 10);
         let worst = (0..self.late_at.len()).max_by_key(|&number| self.late_at[number]);
         let latest = worst.filter(|&number| !self.late_at[number].is_zero());
-        let latest =
-            latest.map(|number| (self.emulation.state().members[number].name.clone(), micros(self.late_at[number])));
-        let because = if self.behind_max > BEHIND {
-            Some(format!("the network was up to {:.1} ms behind the clock", micros(self.behind_max) / 1e3))
-        } else if late > allowed {
-            let (late, allowed) = (micros(late), micros(allowed));
-            Some(format!(
-                "one packet of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what one \
-                          takes on the air"
-            ))
-        } else if self.lateness.summary().count == 0 {
-            Some("no packet passed that would show it".to_owned())
-        } else {
-            None
-        };
-        Truth {
-            holds: because.is_none(),
-            because,
-            exchange_us: micros(exchange),
-            behind_max_us: micros(self.behind_max),
-            latest,
-        }
+        let latest = latest.map(|number| {
+            let name = self.emulation.state().members[number].name.clone();
+            (name, self.late_at[number].as_nanos() as f64 / 1e3)
+        });
+        Truth::new("packet", self.emulation.exchange, &self.lateness, self.behind_max, latest)
     }
 }

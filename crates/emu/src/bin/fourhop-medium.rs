@@ -1,0 +1,107 @@
+//! `fourhop-medium`: the air for the kernel's own Wi-Fi, as a program. `fourhop medium` calls it.
+
+#[cfg(target_os = "linux")]
+mod program {
+    use clap::{CommandFactory, Parser, Subcommand};
+    use fourhop_emu::medium::{Medium, Options, hwsim, radios};
+    use fourhop_emu::{EmulationError, line};
+    use fourhop_live::{Tried, manual};
+    use fourhop_units::Dur;
+    use std::io::Write;
+    use std::process::ExitCode;
+
+    /// The air for the kernel's own Wi-Fi: radios of mac80211_hwsim share channels as a scenario's nodes do.
+    #[derive(Parser)]
+    #[command(name = "fourhop-medium", version)]
+    struct Line {
+        #[command(subcommand)]
+        command: Action,
+    }
+
+    #[derive(Subcommand)]
+    enum Action {
+        /// Carry the radios' frames until the time is over, or Ctrl-C.
+        Run(RunLine),
+        /// Write the manual page.
+        #[command(hide = true)]
+        Manual,
+    }
+
+    #[derive(clap::Args)]
+    struct RunLine {
+        /// Scenario in TOML, or in JSON as fourhop writes it; `-` reads TOML from standard input.
+        file: String,
+        /// Change a key of the scenario.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        set: Vec<String>,
+        /// Make this radio of the kernel this node, such as 02:00:00:00:03:00=n1; may be repeated. Otherwise the first
+        /// radio of hwsim is the first node, and so on.
+        #[arg(long = "map", value_name = "ADDRESS=NODE", value_parser = radio)]
+        radios: Vec<(hwsim::Address, String)>,
+        /// End after this time, such as 60s.
+        #[arg(long = "for", value_name = "TIME", value_parser = line::duration)]
+        after: Option<Dur>,
+        /// Seed of the simulated network.
+        #[arg(long)]
+        seed: Option<u64>,
+        /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay frames more.
+        #[arg(long, value_name = "TIME", value_parser = line::duration, default_value = "100us")]
+        tick: Dur,
+        /// Print the report as JSON when it ends.
+        #[arg(long)]
+        json: bool,
+    }
+
+    fn radio(text: &str) -> Result<(hwsim::Address, String), String> {
+        let refused = || format!("found {text:?}, allowed: a radio and a node, as \"02:00:00:00:03:00=n1\"");
+        let (address, node) = text.split_once('=').ok_or_else(refused)?;
+        Ok((radios::parse(address)?, node.to_owned()))
+    }
+
+    fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
+        let scenario = line::read(&line.file, &line.set)?;
+        let options = Options { seed: line.seed, radios: line.radios, tick: line.tick };
+        let medium = Medium::new(&scenario, options)?;
+        eprintln!("medium {} is ready: {} nodes", line.file, medium.nodes());
+        let report = medium.run(line.after)?;
+        let mut out = std::io::stdout().lock();
+        let printed = match line.json {
+            true => serde_json::to_string(&report).map_err(Into::into).and_then(|text| writeln!(out, "{text}")),
+            false => write!(out, "{report}"),
+        };
+        printed.tried(|| "standard output".to_owned())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    const EXAMPLE: &str = "
+Three radios in a chain:
+
+  modprobe mac80211_hwsim radios=3
+  fourhop-medium run chain.toml
+";
+
+    fn page() -> Result<ExitCode, EmulationError> {
+        let page = manual::page(Line::command(), &[("EXAMPLE", EXAMPLE)]);
+        page.and_then(|page| std::io::stdout().write_all(&page)).tried(|| "standard output".to_owned())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The program.
+    pub fn main() -> ExitCode {
+        fourhop_live::exit::code(match Line::parse().command {
+            Action::Run(line) => run(line),
+            Action::Manual => page(),
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    program::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: a medium needs Linux: its radios are those of the kernel's module mac80211_hwsim");
+    std::process::exit(2);
+}

@@ -1,0 +1,36 @@
+//! Common parts of the programs' command lines.
+
+use crate::EmulationError;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
+use fourhop_units::Dur;
+use std::io::Read;
+
+/// Reads a time such as 60s.
+///
+/// # Errors
+/// If it is none.
+pub fn duration(text: &str) -> Result<Dur, String> {
+    const UNITS: [(&str, f64); 5] = [("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0)];
+    let allowed = || format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"");
+    let found = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+    let (number, seconds) = found.ok_or_else(allowed)?;
+    let number: f64 = number.trim().parse().map_err(|_| allowed())?;
+    if number.is_finite() && number > 0.0 { Ok(Dur::from_secs_f64(number * seconds)) } else { Err(allowed()) }
+}
+
+/// Reads a scenario from a file, or from standard input if that is `-`, with some keys changed.
+///
+/// # Errors
+/// If it cannot be read, or is not sound.
+pub fn read(name: &str, set: &[String]) -> Result<Scenario, EmulationError> {
+    let unreadable = |error: std::io::Error| EmulationError::Unsuited(format!("{name}: cannot be read: {error}"));
+    let mut text = String::new();
+    match name {
+        "-" => std::io::stdin().read_to_string(&mut text).map(drop),
+        file => std::fs::read_to_string(file).map(|content| text = content),
+    }
+    .map_err(unreadable)?;
+    let form = if name.ends_with(".json") { Form::Json } else { Form::Toml };
+    Ok(load(form, &text, name, Overrides::set(set), &Control::new())?)
+}

@@ -1,0 +1,162 @@
+//! Radios of the kernel as nodes of the scenario.
+
+use super::hwsim::Address;
+use fourhop_units::NodeId;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A radio.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Radio {
+    /// Its node.
+    pub node: NodeId,
+    /// The channel on which it was last heard, in MHz.
+    pub frequency: Option<u32>,
+    /// Addresses of its interfaces.
+    pub addresses: Vec<Address>,
+    /// Frames that it has sent.
+    pub sent: u64,
+}
+
+/// The radios that are known.
+#[derive(Clone, Debug, Default)]
+pub struct Radios {
+    /// Nodes of radios whose number does not say them.
+    given: BTreeMap<Address, NodeId>,
+    nodes: u32,
+    radios: BTreeMap<Address, Radio>,
+    /// The radio of each node.
+    of: BTreeMap<NodeId, Address>,
+}
+
+impl Radios {
+    /// None is known yet; there are so many nodes.
+    pub fn new(nodes: usize, given: BTreeMap<Address, NodeId>) -> Radios {
+        Radios { given, nodes: nodes as u32, radios: BTreeMap::new(), of: BTreeMap::new() }
+    }
+
+    /// The radio of this address, which is met now if it was not known; `None` if it is no node.
+    pub fn meet(&mut self, address: Address) -> Option<&mut Radio> {
+        if !self.radios.contains_key(&address) {
+            let node = self.node(address)?;
+            self.of.insert(node, address);
+            let radio = Radio { node, frequency: None, addresses: Vec::new(), sent: 0 };
+            self.radios.insert(address, radio);
+        }
+        self.radios.get_mut(&address)
+    }
+
+    fn node(&self, address: Address) -> Option<NodeId> {
+        let given = self.given.get(&address).copied();
+        // A node that is given to one radio is not another's.
+        let by_number = || number(address).map(NodeId).filter(|node| !self.given.values().any(|other| other == node));
+        given.or_else(by_number).filter(|node| node.0 < self.nodes && !self.of.contains_key(node))
+    }
+
+    /// An interface of a radio has this address.
+    pub fn learn(&mut self, radio: Address, address: Address) {
+        if let Some(radio) = self.meet(radio)
+            && !radio.addresses.contains(&address)
+        {
+            radio.addresses.push(address);
+        }
+    }
+
+    /// It no longer has it.
+    pub fn forget(&mut self, radio: Address, address: Address) {
+        if let Some(radio) = self.radios.get_mut(&radio) {
+            radio.addresses.retain(|&other| other != address);
+        }
+    }
+
+    /// The node that an address on this channel belongs to.
+    pub fn find(&self, address: Address, frequency: u32) -> Option<NodeId> {
+        let there = |radio: &&Radio| radio.frequency == Some(frequency) && radio.addresses.contains(&address);
+        self.radios.values().find(there).map(|radio| radio.node)
+    }
+
+    /// The address of a node's radio.
+    pub fn of(&self, node: NodeId) -> Option<Address> {
+        self.of.get(&node).copied()
+    }
+
+    /// All of them, by address.
+    pub fn all(&self) -> impl Iterator<Item = (Address, &Radio)> {
+        self.radios.iter().map(|(&address, radio)| (address, radio))
+    }
+}
+
+/// The number of a radio that has the address which hwsim gives it: 42:00:00, two bytes, 00.
+fn number(address: Address) -> Option<u32> {
+    match address {
+        [0x42, 0, 0, high, low, 0] => Some(u32::from(high) << 8 | u32::from(low)),
+        _ => None,
+    }
+}
+
+/// Reads an address. A radio may also be called by that of its first interface, 02:00:00 and so on.
+///
+/// # Errors
+/// If it is none.
+pub fn parse(text: &str) -> Result<Address, String> {
+    let refused = || format!("found {text:?}, allowed: the address of a radio, as 42:00:00:00:03:00");
+    let mut bytes = text.split(':').map(|part| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2));
+    let mut address: Address = [0; 6];
+    for byte in &mut address {
+        *byte = bytes.next().flatten().ok_or_else(refused)?;
+    }
+    // hwsim gives each radio two addresses, which differ in this bit, and names it by the second.
+    address[0] |= 0x40;
+    if bytes.next().is_none() { Ok(address) } else { Err(refused()) }
+}
+
+/// An address for people.
+pub struct Shown(pub Address);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn radio(number: u8) -> Address {
+        [0x42, 0, 0, 0, number, 0]
+    }
+
+    #[test]
+    fn radios_are_nodes_by_number_or_as_it_is_said() {
+        let given = BTreeMap::from([([0x46, 1, 2, 3, 4, 5], NodeId(1))]);
+        let mut radios = Radios::new(3, given);
+        let mut node = |address| radios.meet(address).map(|radio| radio.node.0);
+        assert_eq!((node(radio(0)), node(radio(2)), node(radio(3))), (Some(0), Some(2), None));
+        assert_eq!((node(radio(1)), node([0x46, 1, 2, 3, 4, 5])), (None, Some(1)), "node 1 is another radio's");
+        assert_eq!((node([0x46, 1, 2, 3, 4, 6]), node(radio(2))), (None, Some(2)));
+        assert_eq!((radios.of(NodeId(1)), radios.all().count()), (Some([0x46, 1, 2, 3, 4, 5]), 3));
+    }
+
+    #[test]
+    fn an_address_is_found_on_the_channel_where_its_radio_was_heard() {
+        let mut radios = Radios::new(2, BTreeMap::new());
+        let address = [2, 0, 0, 0, 1, 0];
+        radios.learn(radio(1), address);
+        assert_eq!(radios.find(address, 2412), None, "nobody knows where it listens");
+        radios.meet(radio(1)).unwrap().frequency = Some(2412);
+        assert_eq!((radios.find(address, 2412), radios.find(address, 2437)), (Some(NodeId(1)), None));
+        radios.forget(radio(1), address);
+        assert_eq!(radios.find(address, 2412), None);
+    }
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        let parsed = parse("02:00:00:00:0a:00").unwrap();
+        assert_eq!((parsed, Shown(parsed).to_string().as_str()), (radio(10), "42:00:00:00:0a:00"));
+        for text in ["", "02:00:00:00:0a", "02:00:00:00:0a:00:01", "02:00:00:00:0a:0g", "2:0:0:0:0:0"] {
+            assert!(parse(text).unwrap_err().starts_with(&format!("found {text:?}, allowed: ")), "{text}");
+        }
+    }
+}

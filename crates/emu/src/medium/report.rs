@@ -1,0 +1,130 @@
+//! Results of a medium, with the verdict on its time.
+
+use super::radios::{Radio, Radios, Shown};
+use super::spectrum::Counts;
+use crate::report::{Machine, Truth};
+use fourhop_live::lateness::Summary;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A radio of the kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RadioReport {
+    /// The address by which hwsim knows it.
+    pub radio: String,
+    /// The node.
+    pub node: String,
+    /// Addresses of its interfaces.
+    pub addresses: Vec<String>,
+    /// The channel on which it was last heard, in MHz.
+    pub frequency: Option<u32>,
+    /// Frames that it has sent.
+    pub sent: u64,
+}
+
+impl RadioReport {
+    /// All radios, by their addresses; `name` knows nodes.
+    pub fn all(radios: &Radios, name: impl Fn(&Radio) -> String) -> Vec<RadioReport> {
+        let of = |(address, radio): (_, &Radio)| RadioReport {
+            radio: Shown(address).to_string(),
+            node: name(radio),
+            addresses: radio.addresses.iter().map(|&address| Shown(address).to_string()).collect(),
+            frequency: radio.frequency,
+            sent: radio.sent,
+        };
+        radios.all().map(of).collect()
+    }
+}
+
+/// The report of a medium.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The scenario.
+    pub scenario: String,
+    /// Seed of the simulated network.
+    pub seed: u64,
+    /// How long it ran.
+    pub ran_s: f64,
+    /// Reason of the end.
+    pub ended_by: &'static str,
+    /// Radios of the kernel that are nodes.
+    pub radios: Vec<RadioReport>,
+    /// Radios that are no node of the scenario, which hear nothing, with the number of their frames.
+    pub strangers: BTreeMap<String, u64>,
+    /// Their frames.
+    pub frames: Counts,
+    /// Frames that waited or were on the air at the end.
+    pub in_flight: usize,
+    /// Frames on the air, with RTS, answers and repeats, by channel in MHz.
+    pub on_air: BTreeMap<u32, u64>,
+    /// Messages of the kernel that were refused, by reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Messages that the kernel refused: frames for radios that are down or on another channel, the status of frames
+    /// that it has forgotten.
+    pub refused_by_kernel: u64,
+    /// How often frames were lost between the kernel and the medium, since too many came at once.
+    pub missed: u64,
+    /// How much later than in the simulated network frames and statuses reached the kernel, in microseconds.
+    pub lateness_us: Summary,
+    /// Whether that is as good as the network itself.
+    pub truth: Truth,
+    /// The machine.
+    pub machine: Machine,
+    /// Other warnings.
+    pub warnings: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { frames, lateness_us: late, truth, machine, .. } = self;
+        writeln!(
+            f,
+            "{}: {} radios, {:.1} s, ended by {}",
+            self.scenario,
+            self.radios.len(),
+            self.ran_s,
+            self.ended_by
+        )?;
+        for radio in &self.radios {
+            let channel = radio.frequency.map_or(String::new(), |frequency| format!(" on {frequency} MHz"));
+            writeln!(f, "  {:<8} {}{channel}, {} frames sent", radio.node, radio.radio, radio.sent)?;
+        }
+        for (radio, sent) in &self.strangers {
+            writeln!(f, "  {radio} is no node of the scenario: {sent} frames went nowhere; --map gives it one")?;
+        }
+        write!(f, "frames: {} sent, {} acknowledged, ", frames.taken, frames.acknowledged)?;
+        write!(f, "{} given up, {} to all, {} delivered", frames.given_up, frames.unanswered, frames.delivered)?;
+        writeln!(f, ", {} in flight at the end", self.in_flight)?;
+        for (count, what) in [
+            (frames.forgotten, "frames forgotten, since more than a hundred of their radio waited"),
+            (frames.uncarried, "frames at no rate of the scenario's radio: not sent"),
+            (self.refused_by_kernel, "messages refused by the kernel"),
+            (self.missed, "times the kernel sent more at once than fits: frames are lost"),
+        ] {
+            if count > 0 {
+                writeln!(f, "{count} {what}")?;
+            }
+        }
+        for (rate, count) in &frames.tries_uncarried {
+            let rate =
+                if *rate == 0 { "802.11n or later".to_owned() } else { format!("{} Mbit/s", *rate as f64 / 1e3) };
+            writeln!(f, "{count} tries at {rate}, which the scenario's radio lacks: not answered")?;
+        }
+        for (reason, count) in &self.refused {
+            writeln!(f, "{count} {reason}: refused")?;
+        }
+        writeln!(
+            f,
+            "late by: median {:.0} us, 99 % {:.0} us, at most {:.0} us (a full packet takes {:.0} us on the air)",
+            late.p50, late.p99, late.max, truth.exchange_us
+        )?;
+        match &truth.because {
+            _ if late.count == 0 => writeln!(f, "time: not known, since no frame passed")?,
+            None => writeln!(f, "time: true")?,
+            Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
+        }
+        writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)?;
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
+    }
+}

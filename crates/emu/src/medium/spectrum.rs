@@ -1,0 +1,358 @@
+//! The channels: on each, frames wait at their radios, contend, are lost and arrive.
+//!
+//! Each channel is a world of its own with the radios of all nodes, made when the first frame is sent there. Channels
+//! do not disturb each other. hwsim passes on at once whatever mac80211 gives it, so that queues are here. Like hwsim,
+//! a radio forgets the oldest of a hundred frames that wait for their status.
+//!
+//! The clocks of hwsim's radios agree, so that all beacons come at one instant. Each is put off as in an IBSS, by up to
+//! twice the least contention window (clause 11.1.3.5 of IEEE Std 802.11-2020).
+
+use super::hwsim::{ACKNOWLEDGED, Address, NO_ACK, RATES, Sent, Try, place_of};
+use super::radios::Radios;
+use super::series::Series;
+use crate::EmulationError;
+use fourhop_proto::mac::RateControl;
+use fourhop_proto::wire::{Category, Foreign, Msdu, Payload};
+use fourhop_sim::batch::Control;
+use fourhop_sim::setup::{Routing, Setup};
+use fourhop_sim::world::{FrameEvent, World};
+use fourhop_units::{Bytes, Dbm, MacAddr, NodeId, Purpose, Stream, Time, Watt};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Frames of a radio that wait for their status, and how many hwsim keeps when there are so many (`MAX_QUEUE`,
+/// `WARN_QUEUE`).
+const MOST: usize = 100;
+const KEPT: usize = 49;
+
+/// The priority of management frames, and so of beacons.
+const BEACONS: u8 = 7;
+/// Octets of the FCS, which hwsim leaves out.
+const FCS: u64 = 4;
+/// The address of nobody: no node has this number.
+const NOBODY: NodeId = NodeId(NodeId::FIRST_WIRED - 1);
+/// The signal where none was received, in dBm.
+const SILENCE: i32 = -100;
+
+/// News for the kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Told {
+    /// A radio receives a frame.
+    Received {
+        /// The radio.
+        radio: Address,
+        /// The frame.
+        frame: Foreign,
+        /// Place of its rate in the band.
+        place: u32,
+        /// How strong it was, in dBm.
+        signal: i32,
+        /// The channel, in MHz.
+        frequency: u32,
+    },
+    /// The fate of a frame.
+    Status {
+        /// The radio that has sent it.
+        radio: Address,
+        /// The number by which that knows it.
+        cookie: u64,
+        /// Flags for the kernel.
+        flags: u32,
+        /// How often each rate was tried.
+        tries: [Try; RATES],
+        /// How strong the acknowledgement was, in dBm.
+        signal: i32,
+    },
+}
+
+/// Counts of frames.
+#[derive(Clone, PartialEq, Eq, Default, Debug, serde::Serialize)]
+pub struct Counts {
+    /// Frames that radios have sent.
+    pub taken: u64,
+    /// Of those, acknowledged by their receiver.
+    pub acknowledged: u64,
+    /// Given up after the last attempt.
+    pub given_up: u64,
+    /// Sent to all, or to a receiver that is not to answer.
+    pub unanswered: u64,
+    /// Forgotten as hwsim forgets them, since a hundred waited.
+    pub forgotten: u64,
+    /// At no rate that the scenario's radio has.
+    pub uncarried: u64,
+    /// Delivered to radios, copies included.
+    pub delivered: u64,
+    /// Tries at rates that the scenario's radio lacks, in single frames, by rate in kbit/s; 0: of 802.11n or later.
+    pub tries_uncarried: BTreeMap<u64, u64>,
+}
+
+/// A frame without a status so far.
+#[derive(Clone, Debug)]
+struct Pending {
+    radio: Address,
+    cookie: u64,
+    flags: u32,
+    series: Series,
+    for_all: bool,
+}
+
+/// One channel.
+struct Channel {
+    world: World,
+    /// Frames that wait at each node, by category.
+    waiting: Vec<[VecDeque<Msdu>; 4]>,
+    /// Beacons that are put off, until when and by which node.
+    beacons: Vec<(Time, NodeId, Msdu)>,
+}
+
+/// All channels.
+pub struct Spectrum {
+    setup: Setup,
+    seed: u64,
+    control: Control,
+    now: Time,
+    channels: BTreeMap<u32, Channel>,
+    beacons: Stream,
+    pending: BTreeMap<u64, Pending>,
+    /// The frames of each radio that wait for their status, the oldest first.
+    of_radio: BTreeMap<Address, VecDeque<u64>>,
+    next_number: u64,
+    counts: Counts,
+}
+
+impl Spectrum {
+    /// Silence in the network of a scenario. Its flows, its routing and its rate control do not count.
+    pub fn new(mut setup: Setup, seed: u64) -> Spectrum {
+        setup.flows.clear();
+        (setup.wired, setup.crossing, setup.c3tcp) = (None, None, None);
+        // Radios are on the channels that the kernel chooses.
+        setup.radios = None;
+        (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
+        setup.node.mac.rate_control = RateControl::Fixed;
+        // Frames come with their headers.
+        setup.node.mac.data_overhead = Bytes(0);
+        Spectrum {
+            setup,
+            seed,
+            control: Control::new(),
+            now: Time::ZERO,
+            channels: BTreeMap::new(),
+            beacons: Stream::global(seed, Purpose::Application),
+            pending: BTreeMap::new(),
+            of_radio: BTreeMap::new(),
+            next_number: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Counts so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Frames that wait, or are on the air.
+    pub fn held(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Frames on the air so far, with RTS, answers and repeats, by channel.
+    pub fn frames(&self) -> BTreeMap<u32, u64> {
+        self.channels.iter().map(|(&frequency, channel)| (frequency, channel.world.frames())).collect()
+    }
+
+    /// When something happens next.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.channels.values_mut().filter_map(Channel::next_event).min()
+    }
+
+    /// A radio sends a frame, at the present instant. It is known to `radios`.
+    ///
+    /// # Errors
+    /// If receivers of a frame are too far apart for the shortest of its frames.
+    pub fn enter(
+        &mut self,
+        node: NodeId,
+        sent: &Sent,
+        radios: &Radios,
+        told: &mut Vec<(Time, Told)>,
+    ) -> Result<(), EmulationError> {
+        self.counts.taken += 1;
+        let for_all = sent.is_for_all() || sent.flags & NO_ACK != 0;
+        let series = Series::new(sent.tries, sent.frequency, self.setup.node.mac.phy);
+        for one in series.uncarried() {
+            let kbps = one.rate(sent.frequency).map_or(0, |rate| rate.bps() / 1_000);
+            *self.counts.tries_uncarried.entry(kbps).or_default() += u64::from(one.count);
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        self.make_room(sent.radio);
+        let Sent { radio, cookie, flags, .. } = *sent;
+        self.of_radio.entry(radio).or_default().push_back(number);
+        self.pending.insert(number, Pending { radio, cookie, flags, series, for_all });
+        let attempts = series.attempts(sent.frequency, for_all);
+        let Some(frame) = Foreign::new(number, sent.bytes, &attempts) else {
+            self.counts.uncarried += 1;
+            self.settle(number, self.now, (0, true), SILENCE, told);
+            return Ok(());
+        };
+        let to = match for_all {
+            true => MacAddr::BROADCAST,
+            false => radios.find(sent.receiver(), sent.frequency).unwrap_or(NOBODY).mac(),
+        };
+        // The frame has all that the MAC counts besides.
+        let beside = self.setup.node.mac.data_len(Bytes(0));
+        let len = Bytes(sent.bytes.len() as u64 + FCS) - beside;
+        let msdu = Msdu { dst: to, len, payload: Payload::Foreign(frame) };
+        let slots = self.beacons.below(2 * self.setup.node.mac.cw_min + 1);
+        let at = self.now + self.setup.node.mac.slot * u64::from(slots);
+        let channel = self.channel(sent.frequency)?;
+        match sent.is_beacon() {
+            true => channel.beacons.push((at, node, msdu)),
+            false => channel.take(node, sent.priority(), msdu),
+        }
+        Ok(())
+    }
+
+    /// hwsim forgets the oldest frames of a radio when too many wait.
+    fn make_room(&mut self, radio: Address) {
+        let Some(list) = self.of_radio.get_mut(&radio).filter(|list| list.len() >= MOST) else { return };
+        while list.len() > KEPT {
+            let Some(number) = list.pop_front() else { break };
+            self.pending.remove(&number);
+            self.counts.forgotten += 1;
+        }
+        let pending = &self.pending;
+        for channel in self.channels.values_mut() {
+            let known = |msdu: &Msdu| number_of(msdu).is_some_and(|number| pending.contains_key(&number));
+            channel.waiting.iter_mut().flatten().for_each(|queue| queue.retain(known));
+            channel.beacons.retain(|(.., msdu)| known(msdu));
+        }
+    }
+
+    fn channel(&mut self, frequency: u32) -> Result<&mut Channel, EmulationError> {
+        if !self.channels.contains_key(&frequency) {
+            let built = self.setup.build(self.seed, None);
+            let (mut world, _) = built.map_err(|too_wide| EmulationError::Unsuited(too_wide.to_string()))?;
+            world.run_until(self.now, &self.control);
+            let nodes = self.setup.positions.len();
+            (0..nodes as u32).for_each(|node| world.attach(NodeId(node)));
+            self.channels
+                .insert(frequency, Channel { world, waiting: vec![Default::default(); nodes], beacons: Vec::new() });
+        }
+        // INVARIANT: it has been made.
+        Ok(self.channels.get_mut(&frequency).expect("the channel is there"))
+    }
+
+    /// Brings all channels up to `end`. Appends news for the kernel to `told`, each with its instant.
+    pub fn advance(&mut self, end: Time, radios: &Radios, told: &mut Vec<(Time, Told)>) {
+        let mut happened = Vec::new();
+        for (&frequency, channel) in &mut self.channels {
+            channel.advance(end, &self.control, |at, node, event| happened.push((at, frequency, node, event)));
+        }
+        self.now = self.now.max(end);
+        happened.sort_by_key(|&(at, ..)| at);
+        for (at, frequency, node, event) in happened {
+            match event {
+                FrameEvent::Received { frame, power } => {
+                    let place = place_of(frame.present().rate, frequency);
+                    if let (Some(radio), Some(place)) = (radios.of(node), place) {
+                        self.counts.delivered += 1;
+                        let signal = dbm(power);
+                        told.push((at, Told::Received { radio, frame, place, signal, frequency }));
+                    }
+                }
+                FrameEvent::Done { frame, lost, power } => {
+                    self.settle(frame.number(), at, (frame.begun(), lost), dbm(power), told);
+                }
+            }
+        }
+    }
+
+    /// A frame is done with.
+    fn settle(
+        &mut self,
+        number: u64,
+        at: Time,
+        (begun, lost): (usize, bool),
+        signal: i32,
+        told: &mut Vec<(Time, Told)>,
+    ) {
+        let Some(Pending { radio, cookie, flags, series, for_all }) = self.pending.remove(&number) else { return };
+        if let Some(list) = self.of_radio.get_mut(&radio) {
+            list.retain(|&other| other != number);
+        }
+        let acknowledged = !lost && !for_all;
+        match (lost, for_all) {
+            (true, _) => self.counts.given_up += 1,
+            (false, true) => self.counts.unanswered += 1,
+            (false, false) => self.counts.acknowledged += 1,
+        }
+        let flags = if acknowledged { flags | ACKNOWLEDGED } else { flags & !ACKNOWLEDGED };
+        let signal = if acknowledged { signal } else { SILENCE };
+        told.push((at, Told::Status { radio, cookie, flags, tries: series.tried(begun, lost), signal }));
+    }
+}
+
+impl Channel {
+    fn next_event(&mut self) -> Option<Time> {
+        Time::earlier_of(self.world.next_event(), self.beacons.iter().map(|&(at, ..)| at).min())
+    }
+
+    /// A frame comes to a node.
+    fn take(&mut self, node: NodeId, priority: u8, msdu: Msdu) {
+        // Without EDCA there is one queue.
+        let has_categories = self.world.nodes()[node.index()].mac().has_categories();
+        let category = if has_categories { Category::of_priority(priority) } else { Category::Be };
+        self.waiting[node.index()][category as usize].push_back(msdu);
+        self.refill(node);
+    }
+
+    /// Gives the radio of a node the frames that it takes.
+    fn refill(&mut self, node: NodeId) {
+        for category in Category::ALL.into_iter().rev() {
+            let queue = &mut self.waiting[node.index()][category as usize];
+            while !queue.is_empty() && self.world.takes_frame(node, category) {
+                if let Some(msdu) = queue.pop_front() {
+                    self.world.inject_frame(node, category, msdu);
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, end: Time, control: &Control, mut show: impl FnMut(Time, NodeId, FrameEvent)) {
+        let mut free = Vec::new();
+        while let Some(at) = self.next_event().filter(|&at| at <= end) {
+            self.world.run_until(at, control);
+            for (node, event) in self.world.drain_frames() {
+                if matches!(event, FrameEvent::Done { .. }) {
+                    free.push(node);
+                }
+                show(at, node, event);
+            }
+            // A radio takes its next frame as soon as it is done with one.
+            free.drain(..).for_each(|node| self.refill(node));
+            while let Some(place) = self.beacons.iter().position(|&(due, ..)| due <= at) {
+                let (_, node, msdu) = self.beacons.swap_remove(place);
+                self.take(node, BEACONS, msdu);
+            }
+        }
+        if end > self.world.now() {
+            self.world.run_until(end, control);
+        }
+    }
+}
+
+fn number_of(msdu: &Msdu) -> Option<u64> {
+    match &msdu.payload {
+        Payload::Foreign(frame) => Some(frame.number()),
+        Payload::Ipv4(_) | Payload::Arp(_) => None,
+    }
+}
+
+fn dbm(power: Watt) -> i32 {
+    let Dbm(dbm) = power.to_dbm();
+    if dbm.is_finite() { dbm.round() as i32 } else { SILENCE }
+}
+
+#[cfg(test)]
+#[path = "spectrum_tests.rs"]
+mod tests;

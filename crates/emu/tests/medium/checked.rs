@@ -1,0 +1,91 @@
+//! Radios of the kernel that say anything at all, in a world of three nodes. A message is taken or refused; each frame
+//! that is taken gets one status unless its radio has forgotten it; the kernel can read all answers. Shared by the test
+//! beside and by the fuzz target in `fuzz/`.
+//!
+//! An input is messages: for each its command, how long the network runs afterwards (in units of 100 us), and its
+//! length (two bytes), which its attributes follow.
+
+use fourhop_emu::medium::hwsim::{self, Message};
+use fourhop_emu::medium::radios::Radios;
+use fourhop_emu::medium::spectrum::{Spectrum, Told};
+use fourhop_live::netlink::attributes;
+use fourhop_sim::batch::Control;
+use fourhop_sim::scenario::load_toml;
+use fourhop_sim::translate;
+use fourhop_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+const SCENARIO: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = '200m'\n\
+    [[flows]]\nfrom = 'first'\nto = 'last'\ntransport = 'newreno'\n";
+const RADIOS: usize = 3;
+
+/// What an input came to.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Passed {
+    /// Frames that the medium took.
+    pub taken: u64,
+    /// Frames that it delivered.
+    pub delivered: u64,
+    /// Messages that it refused.
+    pub refused: u64,
+}
+
+/// Lets the radios say `data`.
+pub fn exercise(mut data: &[u8]) -> Passed {
+    let scenario = load_toml(SCENARIO, "radios", &[]).expect("a scenario");
+    let (setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a network");
+    let (mut spectrum, mut radios) = (Spectrum::new(setup, 1), Radios::new(RADIOS, BTreeMap::new()));
+    let (mut now, mut passed, mut told, mut statuses) = (Time::ZERO, Passed::default(), Vec::new(), 0);
+    while let Some((&[command, pause, high, low], rest)) = data.split_first_chunk() {
+        let (message, rest) = rest.split_at(rest.len().min(usize::from(high) << 8 | usize::from(low)));
+        data = rest;
+        match hwsim::read(command, message) {
+            Ok(Message::Sent(sent)) => {
+                radios.learn(sent.radio, sent.transmitter());
+                if let Some(radio) = radios.meet(sent.radio) {
+                    radio.frequency = Some(sent.frequency);
+                    let node = radio.node;
+                    spectrum.enter(node, &sent, &radios, &mut told).expect("the network is small");
+                }
+            }
+            Ok(Message::Address { radio, address, gone: false }) => radios.learn(radio, address),
+            Ok(Message::Address { radio, address, gone: true }) => radios.forget(radio, address),
+            Ok(Message::Other) => {}
+            Err(_) => passed.refused += 1,
+        }
+        now += Dur::from_micros(100 * u64::from(pause));
+        spectrum.advance(now, &radios, &mut told);
+        statuses += check(&mut told);
+    }
+    while let Some(at) = spectrum.next_event() {
+        spectrum.advance(at, &radios, &mut told);
+        statuses += check(&mut told);
+    }
+    let counts = spectrum.counts();
+    assert_eq!(counts.taken, statuses + counts.forgotten + spectrum.held() as u64, "each frame has one fate");
+    assert_eq!(spectrum.held(), 0, "nothing waits in silence");
+    assert_eq!(statuses, counts.acknowledged + counts.given_up + counts.unanswered);
+    Passed { taken: counts.taken, delivered: counts.delivered, ..passed }
+}
+
+/// The kernel can read what is told; how many statuses there are.
+fn check(told: &mut Vec<(Time, Told)>) -> u64 {
+    let mut statuses = 0;
+    for (_, one) in told.drain(..) {
+        let mut out = Vec::new();
+        let expected = match &one {
+            Told::Received { radio, frame, place, signal, frequency } => {
+                hwsim::write_received(*radio, frame.bytes(), *place, (*signal, *frequency), &mut out);
+                assert!((-200..=60).contains(signal), "{signal} dBm");
+                5
+            }
+            Told::Status { radio, cookie, flags, tries, signal } => {
+                hwsim::write_status(*radio, *cookie, *flags, (tries, *signal), &mut out);
+                statuses += 1;
+                6
+            }
+        };
+        assert_eq!((attributes(&out).count(), out.len() % 4), (expected, 0));
+    }
+    statuses
+}

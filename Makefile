@@ -55,7 +55,7 @@ profile: .venv/.tools ## record the profile by which the extension module is bui
 	PYTHONPATH=target/instrumented/wheel $(BIN)/python benches/train.py
 	$(BY_PROFILE) --keep target/instrumented/*.whl target/trained "$$(reader)"
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
+linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-medium, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
 	cargo build --locked --release -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
@@ -206,7 +206,7 @@ docs: build ## write the generated pages
 	$(BIN)/python scripts/manual.py
 	$(BIN)/python scripts/dashboards.py
 	$(MAKE) --no-print-directory linux
-	for program in fourhop-aodvd fourhop-emulate fourhop-gateway $(if $(BPF),fourhop-cc); do
+	for program in fourhop-aodvd fourhop-emulate fourhop-gateway fourhop-medium $(if $(BPF),fourhop-cc); do
 	  target/release/$$program manual > packaging/$$program.8
 	done
 	WRITE_DOCS=1 cargo test --locked --quiet --lib -p fourhop-aodvd -p fourhop-gateway $(if $(BPF),-p fourhop-bpf) the_document_has_every_key

@@ -100,7 +100,7 @@ PACKAGES = [
         "simulator and emulator of TCP over wireless meshes",
         "Describe a network of 802.11 radios in a few lines, run it, and get goodput with confidence intervals, plots "
         "and packet captures; or run real programs over it in network namespaces. The libraries for Python are inside.",
-        {"fourhop-emulate": "/usr/bin"},
+        {"fourhop-emulate": "/usr/bin", "fourhop-medium": "/usr/sbin"},
         {"packaging/emulate-grafana.json": "/usr/share/fourhop/grafana.json"},
         recommends=("iproute2", "iperf3"),
     ),

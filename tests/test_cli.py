@@ -286,6 +286,10 @@ def test_a_network_without_flows_can_be_checked_drawn_and_emulated(
     monkeypatch.setattr("fourhop.cli.emulate.become", lambda *words: became.append(words))
     assert fourhop("emulate", "network.toml").returncode == 0
     assert [words[:2] for words in became] == [("run", "network.toml")]
+    monkeypatch.setattr("fourhop.cli.medium.become", lambda *words, name: became.append((name, *words)))
+    assert fourhop("medium", "network.toml", "--map", "02:00:00:00:03:00=n1", "--for", "9s").returncode == 0
+    expected = ("fourhop-medium", "run", "network.toml", "--map=02:00:00:00:03:00=n1", "--for=9s")
+    assert became[-1] == expected
 
 
 def test_every_problem_is_listed(fourhop: Command, chain: Path) -> None:

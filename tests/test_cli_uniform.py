@@ -44,7 +44,7 @@ def test_out_has_one_short_name() -> None:
 
 def test_what_reads_a_scenario_changes_its_keys() -> None:
     reads = {"run", "check", "sweep", "compare", "whatif", "best-rate", "draw", "view", "explain", "emulate"}
-    assert with_option("--set") == reads | {"import"}
+    assert with_option("--set") == reads | {"import", "medium"}
     assert with_option("--duration") >= reads - {"emulate", "sweep"}
 
 
@@ -133,7 +133,7 @@ def test_json_has_the_keys_that_the_documents_list(fourhop: Command, chain: Path
     listed = {
         name: set(re.findall(r"`(\w+)`", keys)) for name, keys in re.findall(r"^\| `([\w -]+)` \| (.*) \|$", page, re.M)
     }
-    assert set(listed) == with_option("--json") - {"emulate", "trace tables"}
+    assert set(listed) == with_option("--json") - {"emulate", "medium", "trace tables"}
     (tmp_path / "s.toml").write_text(f'scenario = "{chain.name}"\n[over]\ntcp.window = [2]\n', encoding="utf-8")
     short = ("--duration", "2s", "--json")
     for command, options in (

@@ -39,13 +39,15 @@ ELSEWHERE = {
     "fourhop-gateway": "tests/linux/test_gateway.py runs it",
     "install": "writes into folders of the system",
     "ip": "gives a device of the machine an address",
+    "iw": "gives a device of the machine a network",
     "kill": "ends what another line has started",
+    "modprobe": "loads a module into the kernel of the machine",
     "systemctl": "needs systemd",
 }
 
 # Commands that need root and the programs for Linux: tests/linux runs those of README.md.
 # `measure` loads other hosts: tests/linux/test_measure.py runs it.
-EMULATION = ("fourhop emulate ", "fourhop exec ", "fourhop shell ", "fourhop measure ")
+EMULATION = ("fourhop emulate ", "fourhop exec ", "fourhop shell ", "fourhop measure ", "fourhop medium ")
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

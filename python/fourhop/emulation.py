@@ -36,26 +36,29 @@ _ENDING = 30.0
 """Seconds that an emulation has to end when it is asked to."""
 
 
-def program() -> Path:
-    """The emulator: that of the environment variable, else beside this Python, in a clone's `target`, or on the path.
+def program(name: str = PROGRAM) -> Path:
+    """The emulator, or another program that is beside it.
+
+    It is where the environment variable says, beside this Python, in a clone's `target`, or on the path.
 
     Raises `FourhopError` with instructions if it is in none of these places.
     """
     named = os.environ.get(VARIABLE)
     if named is not None:
-        if not os.access(named, os.X_OK):
-            raise FourhopError(f"{VARIABLE}: found {named}, allowed: the path of the program {PROGRAM}")
-        return Path(named)
+        there = Path(named) if name == PROGRAM else Path(named).with_name(name)
+        if not os.access(there, os.X_OK):
+            raise FourhopError(f"{VARIABLE}: found {named}, allowed: the path of the program {PROGRAM}, beside {name}")
+        return there
     clone = Path(__file__).resolve().parents[2]
-    places = [Path(sys.executable).parent / PROGRAM, clone / "target" / "release" / PROGRAM]
+    places = [Path(sys.executable).parent / name, clone / "target" / "release" / name]
     for place in places:
         if os.access(place, os.X_OK):
             return place
-    found = shutil.which(PROGRAM)
+    found = shutil.which(name)
     if found is None:
         raise FourhopError(
-            f"{PROGRAM} is not installed: `make linux` in a clone of the repository builds it, and {VARIABLE} "
-            "says where it is if it is not there"
+            f"{name} is not installed: `make linux` in a clone of the repository builds it, and {VARIABLE} "
+            f"says where {PROGRAM} is if they are not there"
         )
     return Path(found)
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "exec": "fourhop.cli.emulate:exec_command",
     "shell": "fourhop.cli.emulate:shell_command",
     "change": "fourhop.cli.emulate:change_command",
+    "medium": "fourhop.cli.medium:command",
     "measure": "fourhop.cli.measure:command",
     "demo": "fourhop.cli.demo:command",
     "reproduce": "fourhop.cli.reproduce:command",

@@ -144,11 +144,11 @@ def _meant(emulation: str | None) -> list[str]:
     return [] if emulation is None else ["--emulation", emulation]
 
 
-def become(*words: str) -> NoReturn:
-    """Go on as the emulator, which gets all signals and whose exit code is the command's."""
+def become(*words: str, name: str = "fourhop-emulate") -> NoReturn:
+    """Go on as a program for Linux, which gets all signals and whose exit code is the command's."""
     from fourhop.emulation import program
 
-    path = str(program())
+    path = str(program(name))
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(path, [path, *words])

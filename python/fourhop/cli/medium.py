@@ -1,0 +1,35 @@
+"""`fourhop medium`: the air for the kernel's own Wi-Fi, by `fourhop-medium`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from fourhop.cli import common
+from fourhop.cli.emulate import become
+from fourhop.cli.options import Argument, Option
+
+
+def command(
+    file: Annotated[Path, Argument(metavar="FILE", help="Scenario in TOML.")],
+    set_: common.Set = None,
+    map_: Annotated[
+        list[str] | None,
+        Option(
+            "--map",
+            metavar="ADDRESS=NODE",
+            help="Make this radio of the kernel this node, such as 02:00:00:00:03:00=n1; may be repeated. Otherwise "
+            "the first radio of hwsim is the first node, and so on.",
+        ),
+    ] = None,
+    after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, such as 60s.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of the simulated network.")] = None,
+    json: common.Json = False,
+) -> None:
+    """Give the simulated radios of Linux's own Wi-Fi (mac80211_hwsim) an air. Linux only; needs root."""
+    with common.errors():
+        common.load(file, set_, None, None, flows=False)
+        options = [f"--set={each}" for each in set_ or ()] + [f"--map={each}" for each in map_ or ()]
+        for option, value in (("--for", after), ("--seed", seed)):
+            options += [] if value is None else [f"{option}={value}"]
+        become("run", str(file), *options, *(["--json"] if json else []), name="fourhop-medium")

@@ -161,6 +161,27 @@ fn beacons_of_one_instant_do_not_all_collide() {
 }
 
 #[test]
+fn beacons_every_tenth_of_a_second_reach_all_neighbours_on_a_clock() {
+    let (mut spectrum, radios) = chain_with(&["radio.cs_threshold=-78dBm"]);
+    let mut told = Vec::new();
+    let mut bytes = data([255; 6], 0, 100);
+    bytes[0] = 0x80;
+    let mut now = Time::ZERO;
+    for round in 0..50 {
+        for from in [0, 1, 2] {
+            let beacon = sent(from, &bytes, &[(0, 1, 0)], 3 * round + u64::from(from));
+            spectrum.enter(NodeId(from.into()), &beacon, &radios, &mut told).unwrap();
+        }
+        for _ in 0..1_024 {
+            now += Dur::from_micros(100);
+            spectrum.advance(now, &radios, &mut told);
+        }
+    }
+    let drops: Vec<_> = spectrum.channels.values().map(|channel| format!("{:?}", channel.world.drops())).collect();
+    assert!((160..=200).contains(&spectrum.counts().delivered), "{:?} {drops:?}", spectrum.counts());
+}
+
+#[test]
 fn rates_that_the_scenario_lacks_fail_at_once() {
     let (mut spectrum, radios) = chain();
     let mut told = Vec::new();

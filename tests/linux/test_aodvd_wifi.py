@@ -9,19 +9,16 @@ itself alone.
 from __future__ import annotations
 
 import json
-import lzma
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.linux.aodvd import PROGRAM
 from tests.linux.conftest import needs
+from tests.linux.wifi import FOLDER, boot, disk
 
-FOLDER = os.environ.get("FOURHOP_WIFI", "")
 # In the order in which they need each other.
 MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "virtio", "virtio_ring", "mac80211_hwsim", "tun")
 
@@ -111,43 +108,12 @@ poweroff -f
 """
 
 
-def disk(folder: Path) -> Path:
-    """The guest's root, packed."""
-    root = folder / "root"
-    for name in ("bin", "dev", "proc", "sys", "run", "tmp", "modules", "etc"):
-        (root / name).mkdir(parents=True)
-    (root / "etc" / "passwd").write_text("root:x:0:0::/:/bin/sh\n", encoding="utf-8")
-    shutil.copy(shutil.which("busybox") or "", root / "bin")
-    for program in (PROGRAM, Path(shutil.which("iw") or "")):
-        shutil.copy(program, root / "bin" / program.name)
-        listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-        for library in re.findall(r"(/\S+)", listed):
-            place = root / library.removeprefix("/")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(library, place)
-    for module in MODULES:
-        # What is built in has no file; Debian compresses modules since 6.12.
-        for found in Path(FOLDER).glob(f"lib/modules/*/kernel/**/{module}.ko*"):
-            content = found.read_bytes()
-            plain = lzma.decompress(content) if found.suffix == ".xz" else content
-            (root / "modules" / f"{module}.ko").write_bytes(plain)
-    (root / "init").write_text(INIT, encoding="utf-8")
-    (root / "init").chmod(0o755)
-    pack = "find . | cpio --quiet -o -H newc | gzip -1 > ../disk"
-    subprocess.run(["sh", "-c", pack], cwd=root, check=True)
-    return folder / "disk"
-
-
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(not FOLDER, reason="FOURHOP_WIFI names no kernel's package")
 @pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 def test_three_radios_of_hwsim_discover_route_and_see_the_signal(tmp_path: Path) -> None:
     needs("qemu-system-x86_64", "busybox", "cpio", "iw")
-    kernel = next(Path(FOLDER).glob("boot/vmlinuz-*"))
-    command = ["qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-nographic", "-no-reboot", "-net", "none"]
-    command += ["-kernel", str(kernel), "-initrd", str(disk(tmp_path)), "-append", "console=ttyS0 quiet panic=-1"]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
-    said = done.stdout.decode(errors="replace").replace("\r", "")
+    said = boot(disk(tmp_path, INIT, MODULES, [PROGRAM, Path(shutil.which("iw") or "")]))
 
     def state(name: str) -> dict[str, dict[str, object]]:
         found = re.search(rf"^{name} (\{{.*\}})$", said, re.M)

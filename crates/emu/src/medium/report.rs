@@ -54,6 +54,8 @@ pub struct Report {
     pub strangers: BTreeMap<String, u64>,
     /// Their frames.
     pub frames: Counts,
+    /// Frames that radios on their channel did not receive, by layer and reason; one frame may count at several.
+    pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     /// Frames that waited or were on the air at the end.
     pub in_flight: usize,
     /// Frames on the air, with RTS, answers and repeats, by channel in MHz.
@@ -96,6 +98,10 @@ impl fmt::Display for Report {
         write!(f, "frames: {} sent, {} acknowledged, ", frames.taken, frames.acknowledged)?;
         write!(f, "{} given up, {} to all, {} delivered", frames.given_up, frames.unanswered, frames.delivered)?;
         writeln!(f, ", {} in flight at the end", self.in_flight)?;
+        for (layer, reasons) in &self.lost {
+            let reasons: Vec<_> = reasons.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+            writeln!(f, "not received ({layer}): {}", reasons.join(", "))?;
+        }
         for (count, what) in [
             (frames.forgotten, "frames forgotten, since more than a hundred of their radio waited"),
             (frames.uncarried, "frames at no rate of the scenario's radio: not sent"),

@@ -322,6 +322,7 @@ impl Medium {
                 .map(|(&radio, &sent)| (super::radios::Shown(radio).to_string(), sent))
                 .collect(),
             frames: self.spectrum.counts().clone(),
+            lost: self.spectrum.lost(),
             in_flight: self.spectrum.held(),
             on_air: self.spectrum.frames(),
             refused: self.refused.clone(),

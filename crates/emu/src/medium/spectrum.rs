@@ -11,6 +11,7 @@ use super::hwsim::{ACKNOWLEDGED, Address, NO_ACK, RATES, Sent, Try, place_of};
 use super::radios::Radios;
 use super::series::Series;
 use crate::EmulationError;
+use fourhop_proto::drop::DropReason;
 use fourhop_proto::mac::RateControl;
 use fourhop_proto::wire::{Category, Foreign, Msdu, Payload};
 use fourhop_sim::batch::Control;
@@ -157,6 +158,18 @@ impl Spectrum {
     /// Frames on the air so far, with RTS, answers and repeats, by channel.
     pub fn frames(&self) -> BTreeMap<u32, u64> {
         self.channels.iter().map(|(&frequency, channel)| (frequency, channel.world.frames())).collect()
+    }
+
+    /// Losses so far, copies that receivers missed included, by layer and reason.
+    pub fn lost(&self) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+        let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for channel in self.channels.values() {
+            let drops = channel.world.drops();
+            for &reason in DropReason::ALL.iter().filter(|&&reason| drops.of(reason) > 0) {
+                *lost.entry(reason.layer().name()).or_default().entry(reason.name()).or_default() += drops.of(reason);
+            }
+        }
+        lost
     }
 
     /// When something happens next.

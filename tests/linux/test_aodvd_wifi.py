@@ -108,7 +108,6 @@ poweroff -f
 """
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.skipif(not FOLDER, reason="FOURHOP_WIFI names no kernel's package")
 @pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 def test_three_radios_of_hwsim_discover_route_and_see_the_signal(tmp_path: Path) -> None:

@@ -85,7 +85,6 @@ poweroff -f
 """
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.skipif(not FOLDER, reason="FOURHOP_WIFI names no kernel's package")
 @pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-medium: `make linux` builds it")
 def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.linux.conftest import LONGEST
+
 FOLDER = os.environ.get("FOURHOP_WIFI", "")
 
 
@@ -50,5 +52,5 @@ def boot(disk: Path, *options: str) -> str:
     kernel = next(Path(FOLDER).glob("boot/vmlinuz-*"))
     command = ["qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-nographic", "-no-reboot", "-net", "none", *options]
     command += ["-kernel", str(kernel), "-initrd", str(disk), "-append", "console=ttyS0 quiet panic=-1"]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, timeout=LONGEST * 3, check=False, stdin=subprocess.DEVNULL)
     return done.stdout.decode(errors="replace").replace("\r", "")

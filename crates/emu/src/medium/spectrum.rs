@@ -82,6 +82,8 @@ pub struct Counts {
     pub uncarried: u64,
     /// Delivered to radios, copies included.
     pub delivered: u64,
+    /// Frames for one receiver, by the attempts that the kernel allows them.
+    pub attempts_allowed: BTreeMap<usize, u64>,
     /// Tries at rates that the scenario's radio lacks, in single frames, by rate in kbit/s; 0: of 802.11n or later.
     pub tries_uncarried: BTreeMap<u64, u64>,
 }
@@ -202,6 +204,9 @@ impl Spectrum {
         self.of_radio.entry(radio).or_default().push_back(number);
         self.pending.insert(number, Pending { radio, cookie, flags, series, for_all });
         let attempts = series.attempts(sent.frequency, for_all);
+        if !for_all {
+            *self.counts.attempts_allowed.entry(attempts.len()).or_default() += 1;
+        }
         let Some(frame) = Foreign::new(number, sent.bytes, &attempts) else {
             self.counts.uncarried += 1;
             self.settle(number, self.now, (0, true), SILENCE, told);

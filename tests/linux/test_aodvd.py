@@ -146,7 +146,7 @@ def test_a_first_start_keeps_quiet_for_delete_period(emulate: Starter) -> None:
         waited = mesh.wait(lambda: address(0) in mesh.routes(1), 20, "the end of DELETE_PERIOD")
         assert waited + 3 > 8
         assert mesh.show(0)["refused"] == {}, "the neighbour's HELLO messages are none of what is refused"
-        assert "sends and answers nothing for 15 s" in mesh.end(0)
+        assert "silent for 15 s: " in mesh.end(0)
 
 
 def test_a_broken_link_is_told_backwards_and_what_comes_back_is_found(emulate: Starter) -> None:
@@ -179,7 +179,7 @@ def test_what_is_wrong_is_said(emulate: Starter) -> None:
         done = mesh.net.run("n0", str(PROGRAM), "run", "--config", str(config))
         assert (done.returncode, 'interfaces: found "mesh7"' in done.stderr) == (2, True), done.stderr
         done = mesh.net.run("n1", str(PROGRAM), "check", "--config", str(mesh.config(0)))
-        assert "address: found 10.0.0.1, which this machine does not have" in done.stderr
+        assert "address: found 10.0.0.1, which is not an address of this machine" in done.stderr
         done = mesh.net.run("n1", str(PROGRAM), "run", "--config", str(mesh.config(0)))
         assert (done.returncode, "error: address: found" in done.stderr) == (2, True)
         done = mesh.net.run("n0", str(PROGRAM), "check", "--config", str(mesh.config(0)))

@@ -3,13 +3,14 @@
 
     scripts/tutorial.py NOTEBOOK [--out PAGE.md]
 
-Runs every cell in a kernel of its own, in an empty folder, and makes a Markdown page with the pictures beside it. A
+Runs every cell in an empty folder, and makes a Markdown page with the pictures beside it. A
 cell that fails ends it with the cell and its error. The notebook itself is never written: it is kept without outputs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import html
 import re
 import sys
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+SLIDERS = "application/vnd.jupyter.widget-view+json"
 
 
 @dataclass
@@ -32,15 +36,33 @@ class Executed:
     """Pictures of the page by name."""
 
 
+class Shell(InteractiveShell):
+    """A shell without windows."""
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Pictures are shown inline."""
+
+
 def execute(path: Path) -> Executed:
-    """Runs the notebook. Raises `nbclient.exceptions.CellExecutionError` if a cell fails."""
+    """Runs the notebook in this process, so that no message between a client and a kernel can get lost.
+
+    Raises `SystemExit` with the cell and its error if a cell fails.
+    """
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory(prefix="fourhop-tutorial-") as folder:
-        where = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=None, startup_timeout=600, resources=where)
-        # Not a word about its ports: they are on this machine only, and every message is signed.
-        client.extra_arguments = ["--log-level=ERROR"]
-        client.execute()
+    shell = Shell.instance()
+    with tempfile.TemporaryDirectory(prefix="fourhop-tutorial-") as folder, contextlib.chdir(folder):
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+            # The shell would put its own way to show results in place of the one that captures them.
+            with shell.display_trap, capture_output() as captured:
+                done = shell.run_cell(cell.source)
+            if (error := done.error_before_exec or done.error_in_exec) is not None:
+                sys.exit(f"{path}: this cell failed: {error!r}\n{cell.source}")
+            streams = [{"output_type": "stream", "text": text} for text in (captured.stdout, captured.stderr) if text]
+            shown = [{"output_type": "display_data", "data": output.data} for output in captured.outputs]
+            # In a notebook, sliders hold what their function shows.
+            sliders = [output for output in shown if SLIDERS in output["data"]]
+            cell.outputs = [nbformat.from_dict(output) for output in sliders or streams + shown]
+    Shell.clear_instance()
     return _page(notebook, path.stem)
 
 
@@ -65,7 +87,7 @@ def _output(output: Any, stem: str, pictures: dict[str, bytes]) -> str:
     if output.output_type == "stream":
         return _plain(output.text)
     data = output.data
-    if "application/vnd.jupyter.widget-view+json" in data:
+    if SLIDERS in data:
         return "*Sliders: they move in the notebook, not on this page.*"
     if "image/svg+xml" in data:
         name = f"img/{stem}-{len(pictures) + 1}.svg"

@@ -21,7 +21,7 @@ from tests.conftest import HANGS, ROOT, environment
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 SLIDERS = ROOT / "docs" / "sliders.ipynb"
 RECIPE = ROOT / "docs" / "add-a-cc.md"
-MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbclient") if importlib.util.find_spec(name) is None]
+MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbformat") if importlib.util.find_spec(name) is None]
 
 
 def blocks(language: str) -> list[str]:
@@ -56,7 +56,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_tutorial_runs(tmp_path: Path) -> None:
-    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    pytest.importorskip("nbformat", reason="the extra `dev` is not installed")
     page = tmp_path / "tutorial.md"
     ran = run("scripts/tutorial.py", NOTEBOOK, "--out", page)
     assert ran.returncode == 0, ran.stderr
@@ -70,7 +70,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
 
 def test_the_notebook_with_sliders_runs_and_its_sliders_run_networks(tmp_path: Path) -> None:
     pytest.importorskip("ipywidgets", reason="the extra `dev` is not installed")
-    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    pytest.importorskip("nbformat", reason="the extra `dev` is not installed")
     moved = json.loads(SLIDERS.read_text(encoding="utf-8"))
     made = next(cell for cell in moved["cells"] if "ipywidgets.interact(" in "".join(cell["source"]))
     # A slider that is moved runs the network again.
@@ -93,7 +93,7 @@ def test_the_notebook_with_sliders_runs_and_its_sliders_run_networks(tmp_path: P
 
 
 def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("nbclient", reason="the extra `dev` is not installed")
+    pytest.importorskip("nbformat", reason="the extra `dev` is not installed")
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
     notebook["cells"] = [code | {"source": "fourhop.no_such_thing"}]

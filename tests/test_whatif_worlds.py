@@ -87,7 +87,7 @@ def test_a_statement_is_followed_by_the_networks_in_which_it_holds(tmp_path: Pat
     assert told == [2], "a first answer after two runs"
     assert len(answer.results) == 4, "no time is left, but fewer say nothing"
     assert max(shares) <= 1.0
-    assert "Each run therefore has another network that fits the file" in " ".join(words.unknown(answer))
+    assert "Each run therefore draws another network that fits the file" in " ".join(words.unknown(answer))
     assert {each.label for each in answer.otherwise} >= {"transfers the other way"}
     assert all(answer.ranked[0].label in sentence for sentence in words.otherwise(answer))
     first = [result.sweep.variants["today"].resolved["losses"][0]["snr"] for result in answer.results]  # type: ignore[index]

@@ -16,7 +16,7 @@
 //! | [`flows`] | the flows that pass, their rates and round trips |
 //! | [`fragments`] | packets that are too long for a frame, in pieces |
 //! | [`forecast`] | how fast this machine simulates the network |
-//! | [`line`] | command lines |
+//! | [`line`](mod@line) | command lines |
 //! | [`report`] | what a run has shown, and whether its time was true |
 //! | [`program`] | programs inside a node |
 //! | [`change`] | what is changed while it runs |

@@ -156,7 +156,7 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
 
 
 def simulated_walks(speed: float, aware: bool) -> list[dict[str, Any]]:
-    """What the simulator predicts."""
+    """The simulator's prediction."""
     routing = testbed.aware() if aware else dict(testbed.PLAIN)
     scenario = testbed.walking("standard", 4, speed, routing=routing, sample_every="1s")
     result = fourhop.run(scenario, runs=RUNS, jobs=1)

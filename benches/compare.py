@@ -63,7 +63,7 @@ class Scenario:
 
 @dataclass
 class Run:
-    """What one run took and did."""
+    """Cost and result of one run."""
 
     scenario: str
     simulator: str

@@ -180,7 +180,7 @@ LINUX = ["tcp.rto_granularity=200ms"]
 """The kernel's time-out is the round trip and at least 200 ms more (`tcp_rto_min`), not at least 200 ms."""
 
 TODAY = ["tcp.sack_recovery=rack-tlp", "tcp.hystart=true"]
-"""What the kernel's CUBIC has beside RFC 9438. It is not paced: the devices of nodes have no `fq`."""
+"""Features of the kernel's CUBIC beside RFC 9438. It is not paced: the devices of nodes have no `fq`."""
 
 
 def today() -> None:

@@ -66,7 +66,7 @@ rate = "{rate}"
 user = "root"
 socket = "{folder}/control"
 """
-# What is compared: keys of the scenario, whether kernels forward, and the daemon's [pace].
+# Cases of the comparison: keys of the scenario, whether kernels forward, and the daemon's [pace].
 WAYS: dict[str, tuple[list[str], bool, str | None]] = {
     "plain": ([], True, None),
     "fq-codel": (["gateway.kind=fq-codel"], False, None),

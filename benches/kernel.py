@@ -35,7 +35,7 @@ SECONDS = 20
 SEEDS = range(1, int(os.environ.get("SEEDS", "3")) + 1)
 HOPS = (1, 2, 4, 7)
 FIGURES = ROOT / "docs" / "img" / "kernel.json"
-# What a user would pick, and the simulator's counterpart, if it has one.
+# Choices of a user, and the simulator's counterpart, if it has one.
 CONTROLS = {
     "fh_tcp_ap": ("tcp-ap-sack", ["tcp_ap.release=gate", "tcp_ap.samples=unambiguous", "tcp_ap.hops=ttl"]),
     "fh_rbp": ("rbp", []),
@@ -70,7 +70,7 @@ def prepare(net: Emulation, sender: str, receiver: str, control: str, quick: boo
 
 
 def transfer(net: Emulation, sender: str, receiver: str, port: int = 5201) -> dict[str, Any]:
-    """What iperf3 has measured."""
+    """iperf3's measurement."""
     net[receiver].start("iperf3", "-s", "-1", "-p", str(port))
     for _ in range(200):
         if f":{port} " in net[receiver].run("ss", "-Hltn").stdout:
@@ -234,7 +234,7 @@ def beside(links: Path, overrides: list[str], control: str, quick: bool, seed: i
 
 
 def counterpart(links: Path, transport: str, quick: bool, overrides: list[str]) -> tuple[str, str]:
-    """What the simulator says: goodput and p95 of the smoothed round trip, means of five seeds."""
+    """The simulator's goodput and p95 of the smoothed round trip, means of five seeds."""
     keys = [f"duration={SECONDS}s", "warmup=0s", "tcp.window=none", "tcp.rto_min=200ms", "sample_every=100ms"]
     policy = ["tcp.ack_policy=every-segment"] if quick else []
     text = links.read_text(encoding="utf-8").partition("[[flows]]")[0]

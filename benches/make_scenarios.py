@@ -25,7 +25,7 @@ Flows = list[tuple[int, int, int]]
 
 
 def neighbours(positions: Places) -> list[list[int]]:
-    """Who is within radio range of whom, found through cells as wide as the range."""
+    """Pairs within radio range, found through cells as wide as the range."""
     cells: dict[tuple[int, int], list[int]] = {}
     for i, (x, y) in enumerate(positions):
         cells.setdefault((int(x // RANGE_M), int(y // RANGE_M)), []).append(i)

@@ -1,4 +1,4 @@
-"""What a reception costs, and how much memory a node takes, from 100 to 100,000 nodes.
+"""Cost of a reception, and memory of a node, from 100 to 100,000 nodes.
 
 Random networks at the density of `make_scenarios.NODES` in `make_scenarios.AREA_M`, a flow for every hundred nodes,
 over 2 to 8 hops, that begin one after the other between 1 s and 9 s of 10 s: most of what is sent are floods of route
@@ -67,7 +67,7 @@ def measured(folder: str, nodes: int) -> dict[str, float]:
 
 
 def table(rows: Iterable[dict[str, float]]) -> Iterator[str]:
-    """What was measured, for the page."""
+    """The measurements, for the page."""
     titles = ("nodes", "flows", "ready after s", "10 s take s", "million receptions", "ns per reception")
     yield f"| {' | '.join(titles)} | peak MiB | KiB per node |"
     yield "|---:|---:|---:|---:|---:|---:|---:|---:|"

@@ -1,4 +1,4 @@
-"""What short commands take: processor time, wall clock and peak memory of whole processes, the median of several.
+"""Cost of short commands: processor time, wall clock and peak memory of whole processes, the median of several.
 
 python3 benches/startup.py [--repetitions N] [--binary PATH]
 """

@@ -89,7 +89,7 @@ def compiler(environment: Mapping[str, str]) -> tuple[str, str]:
 
 
 def about() -> dict[str, str]:
-    """What the profile was recorded with."""
+    """The circumstances of the profile's recording."""
     try:
         recorded: dict[str, str] = json.loads(ABOUT.read_text())
     except FileNotFoundError as error:

@@ -78,7 +78,7 @@ def _modern(network: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a picture is of."""
+    """The subject of a picture."""
 
     networks: Mapping[str, str]
     labels: Mapping[str, str]
@@ -122,7 +122,7 @@ Table = Mapping[tuple[str, str], Sample]
 
 
 def tables(cells: Mapping[tuple[str, str], Cells], subject: Subject = SIDE_BY_SIDE) -> list[Table]:
-    """What was measured of the cells, a table for each panel."""
+    """Measurements of the cells, one table per panel."""
     return [{key: panel.of(cell) for key, cell in cells.items()} for panel in subject.panels]
 
 

@@ -14,7 +14,7 @@ Graph = tuple[str, str, dict[str, str]]
 
 
 def rate(figure: str, times: str = "") -> str:
-    """What a counter gains in a second."""
+    """Rate of a counter per second."""
     return f"rate({figure}[1m]){times}"
 
 

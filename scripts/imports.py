@@ -45,7 +45,7 @@ def graph(sources: Path) -> tuple[dict[Module, Path], Graph]:
 
     imports: Graph = {}
     for module, found in uses.items():
-        # What is re-exported from below is no import.
+        # A re-export from below is no import.
         taken = (path for public, path in found if not (public and path[: len(module)] == module))
         imports[module] = {home(path) for path in taken} & files.keys() - {module}
     return files, imports

@@ -45,7 +45,7 @@ Under the BSD 2-Clause license, with these texts:
 {bsd}"""
 
 
-# What is given to others: the extension module, the programs.
+# Distributed artifacts: the extension module, the programs.
 GIVEN = ("fourhop-py", "fourhop-emu", "fourhop-bpf", "fourhop-gateway", "fourhop-aodvd")
 
 

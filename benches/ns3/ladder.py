@@ -38,7 +38,7 @@ NS3_CTS = "mac.cts_refused_by_eifs=false"
 # that is the first one, here the later one.)
 NS3_RECEPTION = ["radio.lock_on_undecodable=false", "radio.capture_ratio=0dB", "radio.late_capture=true"]
 NS3_EIFS = ["mac.eifs_on_undecodable=false", "mac.eifs_ended_by_good_frame=true"]
-# What ns-3's AODV has not or has otherwise.
+# Differences of ns-3's AODV.
 NS3_AODV = [
     "routing.repair=off",
     "routing.first_search=ttl-start",

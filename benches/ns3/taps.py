@@ -36,7 +36,7 @@ Run = Callable[[int, list[str]], subprocess.CompletedProcess[str]]
 
 
 def pairs(nodes: int) -> list[tuple[int, int]]:
-    """Who sends to whom."""
+    """Senders and receivers."""
     return [(first, first + HOPS) for first in range(0, nodes, 10)]
 
 

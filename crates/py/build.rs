@@ -58,7 +58,7 @@ fn reach(crates: &Path, name: &str, names: &mut BTreeSet<String>) -> io::Result<
     Ok(())
 }
 
-/// What the lock says of a package and of all that it depends on, in the order of the lock.
+/// Entries of the lock for a package and all its dependencies, in the order of the lock.
 fn locked<'a>(lock: &'a str, root: &str) -> Vec<&'a str> {
     let packages: Vec<&str> = lock.split("[[package]]").skip(1).collect();
     let mut reached = vec![false; packages.len()];

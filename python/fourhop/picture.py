@@ -66,7 +66,7 @@ class Network:
 
     @classmethod
     def of(cls, scenario_json: str, seed: int | None = None) -> Network:
-        """That of the run with `seed` of a resolved scenario in JSON; with the scenario's own seed if not given."""
+        """The network of the run with `seed` of a resolved scenario in JSON; by default its own seed."""
         resolved = json.loads(scenario_json)
         seed = resolved["seed"] if seed is None else seed
         found = json.loads(_core.survey(scenario_json, seed))

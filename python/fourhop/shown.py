@@ -1,6 +1,6 @@
 """Data frames that print completely: every column under a heading with its unit, a mean together with its interval.
 
-What a frame holds is not touched: columns keep their names and values their units. A table that is wider than the
+Contents of a frame stay as they are: columns keep their names and values their units. A table that is wider than the
 terminal is turned on its side, so nothing is ever cut.
 """
 

@@ -1,4 +1,4 @@
-"""What all figures of the package have in common: the palette and the empty axes, for `plots` and for studies."""
+"""The common style of all figures: the palette and the empty axes, for `plots` and for studies."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
         fcntl.ioctl(s, termios.TIOCOUTQ, left)
 """
 LAG = 2.2
-"""What it says is at most so many seconds old."""
+"""Its status is at most so many seconds old."""
 
 
 def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -162,7 +162,7 @@ class Border:
         return int(values[names.index("RetransSegs")])
 
     def rules(self) -> str:
-        """What of ours is in the filters."""
+        """Our rules in the filters."""
         said = [self.run("gate", tables, "-t", "mangle", "-S").stdout for tables in ("iptables", "ip6tables")]
         said.append(self.run("gate", "nft", "list", "tables").stdout)
         return "\n".join(line for text in said for line in text.splitlines() if "ourhop" in line.lower())
@@ -235,7 +235,7 @@ def border() -> Iterator[Border]:
 
 
 def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
-    """What it says when it ends."""
+    """End it; its last output."""
     process.send_signal(how)
     said = process.communicate(timeout=LONGEST)[1]
     assert process.returncode == 0, said

@@ -34,7 +34,7 @@ def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Bo
         transfer = threads.submit(border.transfer, 6_000_000)
         border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.kill()
-        # What is left passes at once, but for what TCP has to send again first.
+        # The rest passes at once, after TCP's retransmissions.
         assert transfer.result() < shortest(6_000_000)
     assert border.rules() != "", "nobody was there to take them away"
     process = border.gateway()

@@ -152,7 +152,7 @@ def simulated(name: str, *flows: str, rts_threshold: str = "64kB", attempts: int
 
 
 class Guest:
-    """What the guest has said."""
+    """Output of the guest."""
 
     def __init__(self, said: str) -> None:
         self.said = said

@@ -35,7 +35,7 @@ def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Pat
     for file in files:
         shutil.copy(file, root / "etc" / file.name)
     for module in modules:
-        # What is built in has no file; Debian compresses modules since 6.12.
+        # Built-in modules have no file; Debian compresses modules since 6.12.
         for found in Path(FOLDER).glob(f"lib/modules/*/kernel/**/{module}.ko*"):
             content = found.read_bytes()
             plain = lzma.decompress(content) if found.suffix == ".xz" else content
@@ -48,7 +48,7 @@ def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Pat
 
 
 def boot(disk: Path, *options: str) -> str:
-    """What the guest says until it switches itself off."""
+    """Boot the guest; its output until it switches itself off."""
     kernel = next(Path(FOLDER).glob("boot/vmlinuz-*"))
     command = ["qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-nographic", "-no-reboot", "-net", "none", *options]
     command += ["-kernel", str(kernel), "-initrd", str(disk), "-append", "console=ttyS0 quiet panic=-1"]

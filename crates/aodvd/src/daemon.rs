@@ -26,7 +26,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// What can be read, by number: interfaces from 0, what passes them from here.
+/// Numbers for the poller: interfaces from 0, their traffic from here.
 const TRAFFIC: u32 = 1_000;
 const CAUGHT: u32 = 2_000;
 const WATCH: u32 = 2_001;

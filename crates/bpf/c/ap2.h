@@ -42,7 +42,7 @@ static inline int open_window(struct tcp_sock *tcp, const struct fh_connection *
 	return !closed && sent >= conn->ap2.burst;
 }
 
-/* What follows from the algorithm's state, for the kernel and for `status`. */
+/* Apply the algorithm's state to the socket, and keep it for `status`. */
 static inline void follow(struct sock *sk, struct fh_connection *conn)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;

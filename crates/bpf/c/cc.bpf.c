@@ -59,7 +59,7 @@ static void pace(struct sock *sk, struct fh_connection *conn)
 	fh_u64 present = sk->sk_max_pacing_rate, rate;
 	fh_u32 value;
 
-	/* Somebody else has set it since. */
+	/* Another program has set it since. */
 	if (present != conn->set_rate)
 		conn->application_rate = present;
 	if (!conn->interval)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
-/* What is kept for each connection and each destination; src/layout.rs has the same. */
+/* State of each connection and each destination; src/layout.rs mirrors it. */
 #ifndef FOURHOP_CONNECTION_H
 #define FOURHOP_CONNECTION_H
 

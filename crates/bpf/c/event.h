@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
-/* What a connection of AP2 can hear, in a form that a test gives to the host's arithmetic and to the kernel's alike. */
+/* Events of an AP2 connection, for tests that feed the host's arithmetic and the kernel's alike. */
 #ifndef FOURHOP_EVENT_H
 #define FOURHOP_EVENT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * What of the kernel's types and helpers these programs use. No field's place is fixed here: the loader looks each up in the type
+ * The kernel types and helpers that these programs use. No field's place is fixed here: the loader looks each up in the type
  * information of the running kernel (CO-RE), so that only names and types have to agree. Helpers are called by their number
  * (include/uapi/linux/bpf.h).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
-/* What is known of each paced connection, one line each; src/connections.rs reads them. */
+/* The state of each paced connection, one line each; src/connections.rs reads them. */
 #include "connection.h"
 
 #define AF_INET 2

@@ -56,7 +56,7 @@
 /* The largest rate: 2^20 segments a second with 16 digits of fraction. */
 #define FH_BANDWIDTH_MOST (1ULL << 36)
 
-/* What an acknowledgement tells (crates/cc/src/rate.rs). */
+/* A rate sample (crates/cc/src/rate.rs). */
 struct fh_delivered {
 	fh_u64 now;             /* ns */
 	fh_u64 total;           /* segments delivered so far */
@@ -160,7 +160,7 @@ static inline void fh_shrink(struct fh_ap2 *ap2, fh_u64 window)
 	ap2->goal = ap2->window;
 }
 
-/* What a path without a queue holds of the window at this mean round trip. */
+/* The part of the window that the path holds without a queue, at this mean round trip. */
 static inline fh_u64 fh_pipe(const struct fh_ap2 *ap2, fh_u64 rtt)
 {
 	return ap2->window * fh_min(ap2->least, rtt) / fh_max(rtt, 1);
@@ -289,7 +289,7 @@ static inline void fh_drain(struct fh_ap2 *ap2)
 	ap2->drained = FH_NONE;
 }
 
-/* What a round was: any; of a drain; the last one of a drain. */
+/* Phase of a round: usual; within a drain; the end of a drain. */
 enum { FH_USUAL, FH_DRAINING, FH_DRAINED };
 
 static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least, fh_u64 bound)
@@ -398,7 +398,7 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		fh_follow(ap2, now, next, many);
 }
 
-/* What an acknowledgement tells of the path, and the round that it ends. */
+/* Update the path's estimates by an acknowledgement, and end the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
 	struct fh_round round;

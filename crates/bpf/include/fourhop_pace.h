@@ -6,7 +6,7 @@
  * compares the two sample by sample. Times are in nanoseconds. BPF, as clang 14 compiles it, has no signed division, no
  * 128-bit products and no unbounded loops; an unsigned division by zero gives zero there and is avoided here.
  *
- * What is named FH_FUNCTION is verified by the kernel once and not at each place that calls it: at most five arguments,
+ * The kernel verifies an FH_FUNCTION once and not at each call: at most five arguments,
  * pointers checked.
  */
 #ifndef FOURHOP_PACE_H
@@ -55,10 +55,10 @@ static long (*bpf_loop)(fh_u32 times, void *step, void *at, fh_u64 flags) = (voi
 /* Bits of fraction of a coefficient of variation. */
 #define FH_BITS 20
 
-/* What varies: the round trips, by their standard deviation (the paper, section 4.2); or the n-hop delays, by their mean
+/* The measure of variation: the round trips, by their standard deviation (the paper, section 4.2); or the n-hop delays, by their mean
  * absolute deviation (the authors' code). */
 enum { FH_DEVIATION_OF_ROUND_TRIPS = 0, FH_ABSOLUTE_DEVIATION_OF_DELAYS = 1 };
-/* What paths shorter than the factor wait for: the delay over all their hops (the paper), or over one (the code). */
+/* The interval on paths shorter than the factor: the delay over all their hops (the paper), or over one (the code). */
 enum { FH_ALL_HOPS = 0, FH_ONE_HOP = 1 };
 
 struct fh_params {

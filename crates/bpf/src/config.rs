@@ -84,7 +84,7 @@ section! {
     }
 }
 
-/// What a destination has of `[tcp_ap]`: all that a kernel can do.
+/// A destination's part of `[tcp_ap]`: all that a kernel can do.
 fn pacing() -> Vec<Shared> {
     const KEYS: [&str; 11] = [
         "profile",

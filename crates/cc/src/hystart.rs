@@ -47,7 +47,7 @@ pub struct HyStart {
     /// Smallest round trip of the round before, and of this one.
     last: u32,
     current: u32,
-    /// That of the round that ended slow start.
+    /// The baseline of the round that ended slow start.
     baseline: u32,
     samples: u8,
     /// Rounds of conservative slow start that have ended.

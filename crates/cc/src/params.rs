@@ -7,7 +7,7 @@ use crate::{ap2, bbr};
 /// The round trip to divide, and the window to divide it by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
-    /// That of the retransmission timer (RFC 6298, with Karn's rule), by the congestion window alone; the interval
+    /// The round trip of the retransmission timer (RFC 6298, Karn's rule) over the congestion window; the interval
     /// follows each change of either.
     Timer,
     /// An average of its own over every acknowledgement, duplicate ones too, with a weight of 1/8 for the newest

@@ -65,7 +65,7 @@ impl Bandwidth {
     }
 }
 
-/// What an acknowledgement tells of delivery: RS of section 4.1.2.1.3, by the segment sent last of those that it
+/// The rate sample of an acknowledgement: RS of section 4.1.2.1.3, by the segment sent last of those that it
 /// reports.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RateSample {

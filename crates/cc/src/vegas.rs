@@ -242,7 +242,7 @@ mod tests {
         assert!(win.cwnd <= 2 * before, "growth has ended");
     }
 
-    /// What is decided after a round with `window` segments in flight and as many sent: base 100 ms, mean `rtt`.
+    /// The decision after a round with `window` segments in flight and as many sent: base 100 ms, mean `rtt`.
     fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
         let base = Some(MS(100));
         let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };

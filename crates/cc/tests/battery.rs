@@ -11,7 +11,7 @@ use fourhop_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::fmt::Debug;
 
-/// What happens to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Ack {
@@ -37,7 +37,7 @@ enum Event {
     Restart,
 }
 
-/// What the stack knows at an event, and how long after the one before that is.
+/// The stack's view at an event, and the time since the one before.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     pause: Dur,
@@ -167,7 +167,7 @@ prop_compose! {
     }
 }
 
-/// What every call must leave behind. The interval has its bounds from TCP-AP, the only algorithm that stretches round
+/// Invariants after every call. The interval has its bounds from TCP-AP, the only algorithm that stretches round
 /// trips: nothing is longer than the longest sample, which is the largest retransmission time-out, times 1 + 2 cov of
 /// ElRakabawy et al. 2005, section 4.4, where cov is at most sqrt(N).
 fn check(win: &Window, mss: u32, history: u32) -> Result<(), TestCaseError> {

@@ -39,7 +39,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What can be chosen about an emulation besides its scenario and its mode.
+/// Options of an emulation besides its scenario and its mode.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Its name; one is made up if there is none.

@@ -2,7 +2,7 @@
 //! daemons route. Such a node speaks to them by the same frames: ARP, messages of RFC 3561 or RFC 8966 as bytes,
 //! packets that it passes on, and echoes that it answers. Babel's packets are within IPv6, as daemons send them.
 //!
-//! Its parameters are those of `[routing]` of the scenario, its time is that of the network. What a packet has not,
+//! Its parameters are those of `[routing]` of the scenario, its time is that of the network. A packet's missing fields,
 //! simulated AODV does without (`Aodv::with_notes`). It has no programs, and no queue of its own: that of its radio is
 //! the network's.
 

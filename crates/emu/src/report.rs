@@ -2,6 +2,7 @@
 
 use crate::carry::Mode;
 use crate::flows::FlowReport;
+use fourhop_live::host::Reading;
 use fourhop_live::lateness::{Lateness, Summary};
 use fourhop_units::Dur;
 use serde::Serialize;
@@ -102,6 +103,35 @@ pub struct Machine {
     pub saturated_speed: Option<f64>,
 }
 
+impl Machine {
+    /// The load during a run of so many seconds.
+    pub(crate) fn new(used: Reading, ran_s: f64, real_time: bool, saturated_speed: Option<f64>) -> Machine {
+        let cpu = if ran_s > 0.0 { used.own.as_secs_f64() / ran_s } else { 0.0 };
+        Machine { cpu, stolen_s: used.stolen.as_secs_f64(), real_time, saturated_speed }
+    }
+}
+
+/// Writes how late packets or frames (`what`) were, whether the time was true, and the machine's load.
+pub(crate) fn write_time(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    late: &Summary,
+    truth: &Truth,
+    machine: &Machine,
+) -> fmt::Result {
+    writeln!(
+        f,
+        "late by: median {:.0} us, 99 % {:.0} us, at most {:.0} us (a full packet takes {:.0} us on the air)",
+        late.p50, late.p99, late.max, truth.exchange_us
+    )?;
+    match &truth.because {
+        _ if late.count == 0 => writeln!(f, "time: not known, since no {what} passed")?,
+        None => writeln!(f, "time: true")?,
+        Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
+    }
+    writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)
+}
+
 /// The report of an emulation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
@@ -131,7 +161,7 @@ pub struct Report {
     pub machine: Machine,
     /// Packets at the devices.
     pub packets: Packets,
-    /// What the layers of all nodes have counted, by layer and name, as in the results of a run.
+    /// Counters of all nodes, by layer and name, as in the results of a run.
     pub counters: fourhop_sim::result::Named,
     /// Events of the simulated network.
     pub events: u64,
@@ -158,17 +188,7 @@ impl fmt::Display for Report {
             write!(f, ", {reason} {count}")?;
         }
         writeln!(f, "{}", if refused > 0 { format!("; {refused} refused") } else { String::new() })?;
-        writeln!(
-            f,
-            "late by: median {:.0} us, 99 % {:.0} us, at most {:.0} us (a full packet takes {:.0} us on the air)",
-            late.p50, late.p99, late.max, truth.exchange_us
-        )?;
-        match &truth.because {
-            _ if late.count == 0 => writeln!(f, "time: not known, since no packet passed")?,
-            None => writeln!(f, "time: true")?,
-            Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
-        }
-        writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)?;
+        write_time(f, "packet", late, truth, machine)?;
         for flow in &self.flows {
             write!(f, "  {:<4} {}:{} -> ", flow.protocol, flow.src, flow.src_port)?;
             write!(f, "{}:{}  {}/{} packets", flow.dst, flow.dst_port, flow.arrived, flow.sent)?;

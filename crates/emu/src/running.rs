@@ -42,7 +42,7 @@ const LONGEST: Dur = Dur::from_millis(5);
 const BEAT: Dur = Dur::from_millis(10);
 /// The number of the radio's socket among what can be read: no device has it.
 const RADIO: u32 = u32::MAX;
-/// That of changes.
+/// The socket of changes.
 const CHANGES: u32 = u32::MAX - 1;
 /// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
@@ -308,7 +308,7 @@ impl Running {
                 watched = now + WATCHED;
             }
             ready.clear();
-            // What is due already is not waited for, but devices are looked at.
+            // Do not wait for events that are due, but look at the devices.
             let due = self.next_event().unwrap_or(Time::NEVER);
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 segment[4..8].copy_from_slice(&(sent.wrapping_mul(180)).to_be_bytes());
                 segment[20..36].copy_from_slice(&now()?.as_nanos().to_be_bytes());
-                // What the device does not take is not sent.
+                // Skip packets that the device refuses.
                 let _ = sendto(raw.as_raw_fd(), &segment, &to, MsgFlags::empty());
                 sent += 1;
             }

@@ -32,7 +32,7 @@ const UNSEEN: usize = 4 << 20;
 /// A worker goes round every 100 ms; one that has not for so long is stuck.
 const STUCK: Dur = Dur::from_secs(5);
 
-/// What the kernel says of a queue that another socket has: EPERM and EBUSY.
+/// The kernel's errors if another socket has the queue: EPERM and EBUSY.
 const BUSY: [i32; 2] = [nix::errno::Errno::EPERM as i32, nix::errno::Errno::EBUSY as i32];
 
 /// How it was started.

@@ -71,7 +71,7 @@ impl ByTtl {
     }
 }
 
-/// What a source says now; `None`: it says nothing besides the table.
+/// Hops that a source reports now; `None`: none besides the table.
 ///
 /// # Errors
 /// If the program fails, takes too long or prints something else, or nobody listens at the socket.

@@ -78,7 +78,7 @@ pub fn enter(name: &str) -> Result<(), Error> {
 /// If there is none, or this process may not enter it.
 pub fn enter_with_files(name: &str) -> Result<(), Error> {
     enter(name)?;
-    // Whoever removes a namespace takes its name away and ends the processes in it then: that may have been in between.
+    // Removing a namespace takes its name away and then ends its processes: this may have happened in between.
     if identity(&path(name)) != identity(Path::new("/proc/thread-self/ns/net")) {
         return Err(io::Error::from(io::ErrorKind::NotFound))
             .tried(|| format!("the network namespace {name} has ended"));
@@ -125,7 +125,7 @@ pub fn remove(name: &str) -> Result<(), Error> {
     }
 }
 
-/// What a namespace is, whatever it is called: device and number of its file.
+/// The identity of a namespace, whatever its name: device and inode of its file.
 pub type Identity = (u64, u64);
 
 /// The namespace behind a file that stands for it.

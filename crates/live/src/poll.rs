@@ -17,7 +17,7 @@ use std::time::Duration;
 pub enum Ready {
     /// The source with this number is readable, or has failed.
     Readable(u32),
-    /// Somebody has sent this signal.
+    /// This signal has arrived.
     Signal(Signal),
 }
 

@@ -21,7 +21,7 @@ fn main() {
     let client = Socket::new(config.clone(), transport, 49_152, 80, Seq::from_wire(1));
     let server = Socket::listen(config, transport, 80, Seq::from_wire(2));
     let mut ends = [client, server];
-    // What is under way: when it arrives, where, and what. The delay is one, so that it stays in order.
+    // Segments under way: arrival time, end, content. The delay is constant, so that they stay in order.
     let mut path: VecDeque<(Time, usize, TcpSegment)> = VecDeque::new();
     let (mut now, mut received, mut sent) = (Time::ZERO, 0, 0);
 

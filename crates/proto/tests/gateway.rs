@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// What the fuzz target does, without a fuzzer.
+/// The fuzz target, without a fuzzer.
 #[test]
 fn any_bytes_at_all() {
     crate::replay::replay(&["fuzz/corpus/gateway"], 2_000, |data| {

@@ -72,7 +72,7 @@ impl Line {
 
     fn take_outputs(&mut self, now: Time, node: usize) {
         for output in self.buffers.outputs.drain(..) {
-            // What is lost at a node whose host could say so is counted there, too.
+            // A loss at a node whose host could report it is counted there, too.
             if matches!(output, Output::Lost { .. }) {
                 continue;
             }

@@ -10,7 +10,7 @@ use fourhop_units::{Bytes, Dur, Watt};
 
 /// The configuration of a layer, with one bundle per profile.
 pub trait Profiled {
-    /// That of `profile`.
+    /// The defaults of `profile`.
     fn of(profile: Profile) -> Self;
 }
 

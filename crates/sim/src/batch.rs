@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What a run shares with its owner: it reports how far it is and asks whether to go on.
+/// State shared by a run and its owner: the run reports its progress and asks whether to go on.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,

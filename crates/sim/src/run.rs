@@ -224,7 +224,7 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// What the gateway that a flow crosses knows of it, if it paces: after a handover the one that has seen its last
+/// State of a flow at the gateway that paces it: after a handover the one that has seen its last
 /// packet.
 fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
@@ -393,7 +393,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     named
 }
 
-/// What probes and marks come to: nothing where neither is in use.
+/// Counters of probes and marks: zero where neither is in use.
 fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 6] {
     let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
     let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {

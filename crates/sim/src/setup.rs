@@ -59,7 +59,7 @@ pub struct Setup {
     pub routing: Routing,
     /// Nodes without radios, gateways and wires; `None`: there are none.
     pub wired: Option<Plan>,
-    /// What happens to packets that cross a gateway; `None`: they are passed on.
+    /// Treatment of packets that cross a gateway; `None`: they are passed on.
     pub crossing: Option<CrossingConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,

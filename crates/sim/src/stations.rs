@@ -1,6 +1,6 @@
 //! The radios of a network and their channels.
 //!
-//! What hears and is heard is a station: one radio of a node. Stations are numbered, and a station's MAC and IP
+//! A station hears and is heard: it is one radio of a node. Stations are numbered, and a station's MAC and IP
 //! addresses are those of its number. The first radio of a node has the node's number; further ones follow the last
 //! node, node by node. A network with one radio a node therefore has as many stations as nodes, with the same numbers.
 //!

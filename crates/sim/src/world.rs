@@ -515,7 +515,7 @@ impl World {
                 return self.radio_reception(now, air, *neighbour);
             };
             node.handle_reception(now, FIRST, (frame, neighbour.power), ear, &mut self.outside.buffers);
-            // What this node waited for has come or has begun: its next timer is seldom the one it had.
+            // The node's awaited event has come or has begun: its next timer is seldom the one it had.
             let timer = node.next_timeout(FIRST, ear).map(|at| timer_key(slot.0, at));
             if let (Some(timer), 1) = (timer, neighbours.len())
                 && self.outside.buffers.outputs.is_empty()

@@ -152,7 +152,7 @@ fn averaged_goodput_leaves_out_the_pauses() {
         assert!((idle.averaged_goodput_bps / busy.averaged_goodput_bps - 1.0).abs() < 0.25, "{connection} {idle:?}");
         assert!(idle.averaged_goodput_bps * idle.active_s / 8.0 - idle.delivered_bytes as f64 <= 1.0);
     }
-    // What sends no files has all its time for data.
+    // A flow without files has all its time for data.
     let bulk = chain(3, "20s", "").flows.remove(0);
     assert_eq!((bulk.files, bulk.averaged_goodput_bps), (None, bulk.goodput_bps));
 }

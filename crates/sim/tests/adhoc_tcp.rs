@@ -61,7 +61,7 @@ fn walk(transport: &str, columns: &[&str]) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// What acted when is in the series: the number of hops follows the walk, the window what the path holds, and each
+/// The series show each action: the number of hops follows the walk, the window the path's capacity, and each
 /// freeze is counted under its cause.
 #[test]
 fn series_say_which_mechanism_acted() {

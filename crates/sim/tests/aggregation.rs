@@ -102,7 +102,7 @@ fn a_saturated_cell_with_aggregates_gets_what_bianchi_predicts() {
     }
 }
 
-// What one MPDU loses to noise the others do not: the share that comes again is the formula's, and everything arrives
+// Noise hits single MPDUs: the share sent again is the formula's, and everything arrives
 // in the end.
 #[test]
 fn mpdus_are_lost_one_by_one() {

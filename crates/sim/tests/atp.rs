@@ -176,7 +176,7 @@ fn runs_repeat() {
     assert_eq!(first, result(&scenario));
 }
 
-/// What a supply that ends leaves behind is seen through, and a chain so long that packets are lost all the time still
+/// A supply that ends is carried to its end, and a chain so long that packets are lost all the time still
 /// carries every byte in order, or `check_accounts` would find fewer.
 #[test]
 fn losses_are_repaired() {

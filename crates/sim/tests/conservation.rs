@@ -133,13 +133,13 @@ prop_compose! {
         // No rate of DSSS, which the honest radio and rate adaptation ask for.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         let has_mcs = radio == HT || radio == HT_SINR;
-        // What aggregates, and access categories, do not have.
+        // Aggregates and access categories lack this.
         let sections = if (has_mcs || mac == EDCA) && sections.starts_with("[c3tcp]") { "" } else { sections };
         let ht = "rate_control = 'minstrel'\nprotection = 'auto'\n";
         let mac = if has_mcs && !mac.is_empty() && mac != EDCA { ht } else { mac };
         let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };
         writeln!(text, "[radio]\n{rate}{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        // What nodes with several radios, or with access categories, do not have.
+        // Nodes with several radios, or with access categories, lack this.
         let (several, early) = if sections == RADIOS || mac == EDCA { (true, "") } else { (false, early) };
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();

@@ -298,7 +298,7 @@ fn a_txop_on_the_air_is_what_its_duration_fields_say() {
                 assert!(answered <= begin + limit && reserved <= answered, "{frames}");
                 break;
             }
-            // What follows is covered by the fields of this frame and of its ACK, to the flight of frames that nobody
+            // The duration fields of this frame and of its ACK cover the rest, to the flight of frames that nobody
             // knows.
             let (next, its_ack) = (&sent[at], &sent[at + 1]);
             assert_eq!(next.at, answered + sifs);

@@ -18,7 +18,7 @@ fn busy(seen: &[Seen], from: Time, to: Time) -> Dur {
     for seen in seen.iter().filter(|seen| (from..to).contains(&seen.at)) {
         match (seen.kind(), seen.sent) {
             ("RTS", true) => since = Some(seen.at),
-            // Who sent the data hears the end of the ACK.
+            // The sender of the data hears the end of the ACK.
             ("ACK", false) if seen.node == 0 => sum += since.take().map_or(Dur::ZERO, |since| seen.at - since),
             _ => {}
         }

@@ -44,7 +44,7 @@ fn mesh(node: node::Config, routing: route::Config, hops: u32) -> Setup {
     setup
 }
 
-/// What a host at node `from` sends to `to`, and when.
+/// Packets of a host at node `from` to `to`, and their times.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     at: Time,

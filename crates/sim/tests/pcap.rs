@@ -352,7 +352,7 @@ fn both_sides_of_a_gateway_are_captured_and_tshark_reads_the_wire() {
         // An end sees what it sends and what it receives, but not yet what is still under way to it.
         assert!((arrived..=arrived + held).contains(&(count as u64)), "{link:?}: {count}, {arrived}, {held}");
     }
-    // What the gateway sends arrives 40 ms and its time on the wire later, one TTL lower at each router.
+    // Packets of the gateway arrive 40 ms and their time on the wire later, with a TTL that each router decrements.
     let (first, second) = (&ends[0][0], &ends[1][0]);
     assert_eq!((first.1.len(), &first.1), (second.1.len(), &second.1));
     let bits = first.1.len() as u64 * 8;

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What all scenarios have: lists cannot be begun by `--set`.
+/// The common part of all scenarios: `--set` cannot begin a list.
 const BASE: &str = "[[flows]]\nfrom = 0\nto = \"last\"\ntransport = \"newreno\"\nstart = \"100ms\"\n\
                     [[flows]]\nfrom = \"last\"\nto = 0\ntransport = \"ping\"\nstart = \"400ms\"\n\
                     [[nodes]]\nnode = 0\n\
@@ -141,7 +141,7 @@ fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<
         let (path, key) = &keys[index];
         given.insert(path, draw(path, key, &mut stream(seed)));
     }
-    // What has to be mended differs from network to network.
+    // Each network needs other repairs.
     let mut mending = stream(wishes.iter().fold(0, |sum, &(_, seed)| sum ^ seed));
     for round in 0..ATTEMPTS {
         given.entry("profile").or_insert("ns2".into());

@@ -1,4 +1,4 @@
-//! What nodes tell of their packets is what their layers count, in any network, and whoever looks on changes nothing.
+//! Traced packets match the layers' counters in any network, and tracing changes nothing.
 
 use crate::conservation::network;
 use fourhop_proto::drop::{DropReason, Layer};
@@ -124,7 +124,7 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     let dropped =
         |layer: Layer| told.dropped.iter().filter(|(reason, _)| reason.layer() == layer).map(|of| of.1).sum::<u64>();
     let accounts = world.accounts();
-    // What comes to IP and goes from it.
+    // Packets that come to IP and leave it.
     let came = step("made") + step("received") + step("failed") + step("wire-in");
     prop_assert_eq!(came, accounts.network.taken);
     let went = step("queued") + step("delivered") + step("wire-out") + dropped(Layer::Wire) + step("absorbed");

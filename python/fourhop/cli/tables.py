@@ -107,7 +107,7 @@ COUNTS = (">resent", ">timeouts", ">RTT ms")
 
 
 def counts(flow: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What a row of a summary says besides goodput: means over the runs."""
+    """Columns of a summary besides goodput: means over the runs."""
     rtt = flow["rtt_mean_s"]
     return (
         f"{flow['retransmitted_packets_mean']:.1f}",
@@ -149,7 +149,7 @@ def show(result: Result) -> None:
     if result.aggregate.method != "none":
         over = f"{runs} runs" if runs > 1 else f"{result.aggregate.n} batches of one run"
         out.print(f"±: half-width of the 95 % interval over {over}; other columns are means")
-    # What the radio loses are copies of a frame at one receiver, mostly not its addressee: not packets.
+    # The radio loses copies of a frame at one receiver, mostly not its addressee: these are not packets.
     dropped = gathered.total([run["drops"] for run in result.runs])
     packets = {layer: names for layer, names in dropped.items() if layer != "radio"}
     listed = ", ".join(

@@ -1,4 +1,4 @@
-"""What of a network is simulated: nodes that are on the air and hang together, or a part that was asked for."""
+"""Choose the part of a network to simulate: connected nodes on the air, or the part that was asked for."""
 
 from __future__ import annotations
 

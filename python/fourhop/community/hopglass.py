@@ -1,4 +1,4 @@
-"""What hopglass.freifunk.de shows of Berlin: rows of nodes with what OLSR and the radios of each say of its links.
+"""Read hopglass.freifunk.de of Berlin: rows of nodes with the links that OLSR and the radios of each report.
 
 Source: the database that Berlin's nodes report to (freifunk-berlin/openwifimap-api): `rows`, each with an `id` and a
 `value` that has `hostname`, `latlng` and `links`. A link has the `id` of its other end, `ifname`, `quality` (the share

@@ -40,7 +40,7 @@ _UNEVEN = 0.2
 
 @dataclass(frozen=True)
 class Budget:
-    """What a signal loses over a distance, by the keys of `[radio]`: free space over a metre, then `exponent`."""
+    """Path loss over a distance, by the keys of `[radio]`: free space over a metre, then `exponent`."""
 
     tx_dbm: float
     noise_dbm: float

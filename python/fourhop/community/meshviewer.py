@@ -146,5 +146,5 @@ def _link(each: Place, faults: Faults, rates: bool) -> Link:
 
 
 def of_other(there: float | None, back: float | None, rates: bool = False) -> Medium:
-    """What a link is that the router does not know as Wi-Fi: as good as a cable both ways, or not."""
+    """Kind of a link that the router does not know as Wi-Fi: as good as a cable both ways, or not."""
     return "cable" if min(there or 0.0, back or 0.0) >= (CABLE_MBPS if rates else CABLE_QUALITY) else "radio"

@@ -1,4 +1,4 @@
-"""What common routers have: streams, standard and processor, by what they call themselves (`fourhop/data/routers`).
+"""Streams, standard and processor of common routers, by the name they give themselves (`fourhop/data/routers`).
 
 The clock of the processor says what a packet costs it. The scale comes from one kind of router: the AR9344 at 560 MHz
 of Battlemesh v11 sends TCP at 60 Mbit/s at most, where the air would carry more (docs/mesh.md). We think that others

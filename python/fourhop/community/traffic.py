@@ -1,4 +1,4 @@
-"""Who transfers what: gateways, the nodes with traffic or pairs that were asked for, and given routes."""
+"""Choose the traffic: gateways, the nodes with traffic or the pairs that were asked for, and given routes."""
 
 from __future__ import annotations
 

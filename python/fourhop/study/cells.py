@@ -41,7 +41,7 @@ class Run:
     flows: Mapping[str, Mapping[str, Any]]
     """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
     columns: Mapping[str, Any]
-    """What was measured of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
+    """Measurements of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
     link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Packets that the MAC gave up, by radio link (`"3-4"`) and kind of packet; links without losses are missing."""
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -80,7 +80,7 @@ class Sample:
 
     values: tuple[float, ...]
     units: tuple[Hashable, ...]
-    """What each value was measured on: the seed of a run, or the run and the batch."""
+    """The sample of each value: the seed of a run, or the run and the batch."""
     unit: str = ""
     """Unit of the values."""
     method: Method = "replications"

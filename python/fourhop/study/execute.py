@@ -1,6 +1,6 @@
 """Run a study: its sweeps, its charts, its checks, and write down what came of it.
 
-What came of it is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs: the report is made of
+The outcome is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs: the report is made of
 those.
 """
 
@@ -255,7 +255,7 @@ def _chart(
 
 
 def ran(result: SweepResult) -> str:
-    """What a sweep ran, as a sentence for captions: how often, with which seeds, for how long."""
+    """The runs of a sweep, as a sentence for captions: how often, with which seeds, for how long."""
     times = result.runs["point"].value_counts()["count"]
     seeds = result.runs["seed"].unique()
     if not len(seeds):

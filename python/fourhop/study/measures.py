@@ -34,7 +34,7 @@ class Measured:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def of(self, cells: Cells, flow: str | None = None) -> Sample:
-        """What the runs of one cell measured: of `flow`, or of all flows together."""
+        """Measurements of one cell's runs: of `flow`, or of all flows together."""
         if self.column == "jain" and flow is None:
             return cells.fairness()
         if self.column == "goodput_bps":

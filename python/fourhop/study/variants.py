@@ -12,7 +12,7 @@ _NOT_TCP = ("udp", "ping")
 
 
 class Variants(dict[str, tuple[str, str, Mapping[str, Any]]]):
-    """What a study compares: by short name a label, a transport and keys."""
+    """The variants that a study compares: by short name a label, a transport and keys."""
 
     @property
     def labels(self) -> dict[str, str]:

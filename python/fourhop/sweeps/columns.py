@@ -1,4 +1,4 @@
-"""What each column of the tables means, with its unit: goes into the metadata of every Parquet file."""
+"""Meaning and unit of each column of the tables: they go into the metadata of every Parquet file."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Kept(Protocol):
     """Where finished runs are kept."""
 
     def name(self, task: Task) -> Hashable:
-        """What a run is kept under: tasks of one name are one run."""
+        """Key of a run in the store: tasks of one name are one run."""
 
     def find(self, task: Task, /) -> bool:
         """Whether the run is there."""

@@ -307,7 +307,7 @@ class SweepResult:
 
     @cached_property
     def _files(self) -> pl.DataFrame:
-        """Which file is which run: one row per (point, seed), in order."""
+        """Files by run: one row per (point, seed), in order."""
         rows = [(point, seed, str(path)) for point, each in enumerate(self.per_point) for seed, path in each.runs]
         schema = {"point": pl.Int64(), "seed": pl.UInt64(), "path": pl.String()}
         return self.points.join(pl.DataFrame(rows, schema=schema, orient="row"), on="point", maintain_order="right")

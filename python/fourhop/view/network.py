@@ -1,4 +1,4 @@
-"""What the map and the sequence diagram show of a network beside its frames: links, and the way over wires."""
+"""Links and wired paths of a network, for the map and the sequence diagram."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fourhop.store import replace
 from fourhop.view.blobs import Blobs
 
 MOST_BYTES = 40_000_000
-"""What a page may hold: a browser reads it as one text before it shows anything."""
+"""Largest size of a page: a browser reads it as one text before it shows anything."""
 
 _SAMPLED = 40
 """Pieces by which the size of a page is guessed."""
@@ -33,7 +33,7 @@ def filled(blobs: Blobs) -> str:
     """
     names = ["head", *blobs.names()]
     packed: dict[str, str] = {}
-    # That a trace is much too large is known after a few spans of it.
+    # A few spans show that a trace is much too large.
     spans = [name for name in names if name[-1].isdecimal()]
     for name in (sampled := spans[:: max(1, len(spans) // _SAMPLED) | 1]):
         packed[name] = _packed(blobs, name)

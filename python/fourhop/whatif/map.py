@@ -55,7 +55,7 @@ class Tried:
     best: bool
     """The first of all that help; if none helps everybody, of those that help some."""
     label: str
-    """What was tried there: the heading of its change on the page."""
+    """The heading of its change on the page."""
     verdict: str
     """In words."""
 

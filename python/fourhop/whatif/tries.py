@@ -1,4 +1,4 @@
-"""What is tried on a network: what it has today, and one change at a time."""
+"""Trials on a network: its present state, and one change at a time."""
 
 from __future__ import annotations
 

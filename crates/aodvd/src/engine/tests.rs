@@ -262,7 +262,7 @@ fn without_its_numbers_it_keeps_quiet_for_delete_period() {
     let (_, out) = hear(&mut node, AT, arrival(2, all), &rreq(ip(2), 5, 1, ip(1)));
     assert!(sent(&out).is_empty() && node.is_quiet(AT) && node.kept_back == 1);
     assert!(out.contains(&Task::Up { destination: ip(2), next_hop: ip(2), interface: 0 }), "but it learns");
-    // Somebody sends through it: an error, and the wait begins anew.
+    // A packet sent through it causes an error, and the wait begins anew.
     let mut out = Vec::new();
     let late = Time::from_secs(14);
     node.handle_caught(late, CLOCK, packet(ip(2), ip(3)), false, &mut out);

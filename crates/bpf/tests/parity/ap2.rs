@@ -25,7 +25,7 @@ fn pair(first: u32, second: u32) -> u64 {
     u64::from_ne_bytes(bytes.try_into().expect("eight"))
 }
 
-/// What a state says: window, burst, interval and newest round trip.
+/// Outputs of a state: window, burst, interval and newest round trip.
 type Told = (u32, u32, Option<Dur>, Option<Dur>);
 
 fn told(state: &[u64; STATE]) -> Told {

@@ -95,7 +95,7 @@ fn hops_are_read_off_alike() {
     }
 }
 
-/// What the gateway of `fourhop_proto` writes, the kernel's program reads.
+/// The kernel's program reads options written by the gateway of `fourhop_proto`.
 #[test]
 fn the_option_of_a_gateway_is_understood() {
     let (id, millis) = (TcpOptions::WIRED_RTT_ID.to_be_bytes(), 4_242_u16.to_be_bytes());

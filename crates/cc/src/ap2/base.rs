@@ -16,7 +16,7 @@ const ROUNDS: u32 = 2;
 /// So many drains beside a queue of others may end above the shortest before it is given up.
 const PATIENCE: u32 = 3;
 
-/// What a round was.
+/// Phase of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     /// Any.

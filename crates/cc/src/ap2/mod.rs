@@ -81,7 +81,7 @@ const LOSSY: Dur = Dur::from_secs(2);
 /// The window of a drain, per cent of what the path holds; beside others also no more than a quarter of the window.
 const DRAIN: u64 = 75;
 const DRAIN_BESIDE: u64 = 4;
-/// What radios without aggregates may see as a queue of AP2, in microseconds.
+/// Allowance for AP2's own queue on radios without aggregates, in microseconds.
 const QUEUE_SINGLE: u64 = 100_000;
 /// Beside others the window grows by a segment and by this part of itself a round; by a larger one up to the rate that
 /// is to be kept up.
@@ -167,7 +167,7 @@ impl Ap2 {
         Dur::from_micros(micros)
     }
 
-    /// What a path without a queue holds of the window at this mean round trip.
+    /// The part of the window that the path holds without a queue, at this mean round trip.
     fn pipe(&self, rtt: u64) -> u64 {
         self.window * self.path.base.least().min(rtt) / rtt
     }

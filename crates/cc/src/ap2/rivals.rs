@@ -19,7 +19,8 @@ const QUEUE_LOSSY: u64 = 15_000;
 const LOSSY: u32 = 100;
 /// It keeps up half of the rate that it had, if losses allow it.
 const KEEPS: u32 = 50;
-/// What a loss leaves, per cent: of the window, and of a rate that was not reached (RFC 9438 section 4.6).
+/// Multiplicative decrease after a loss, in per cent: of the window, and of a rate that was not reached (RFC 9438
+/// section 4.6).
 pub(super) const LOSS_LEAVES: u64 = 70;
 
 /// Times are in microseconds.

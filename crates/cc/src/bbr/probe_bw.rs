@@ -5,7 +5,7 @@ use crate::Window;
 use crate::rate::RateSample;
 use fourhop_units::{Dur, Time};
 
-/// What the acknowledgements that come now tell of: BBR.ack_phase.
+/// The phase that arriving acknowledgements report on: BBR.ack_phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AckPhase {
     /// ACKS_INIT: of neither.

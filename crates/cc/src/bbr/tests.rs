@@ -236,7 +236,7 @@ fn the_cycle_goes_round_in_its_order() {
         assert!(between > Dur::from_secs(2) && between < MS(6_500), "{between}");
     }
     assert!(path.visits(State::Refill).iter().all(|&(_, length)| length >= MS(45) && length < MS(120)));
-    // What it is for: the path is full, and its queue is not.
+    // The purpose of BBR: the path is full, and its queue is not.
     assert!(path.delivered > 27_500, "{} of 29,000", path.delivered);
     assert!(path.median_queue() <= 5, "{}", path.median_queue());
 }

@@ -43,7 +43,7 @@ pub struct Receivers {
 struct Connection {
     receiver: Receiver,
     used: Time,
-    /// What the SYN of the receiving end said: its largest payload and the scale of its windows.
+    /// Options of the receiver's SYN: its largest payload and its window scale.
     own: Option<(u16, Option<u8>)>,
     /// Did the SYN of the sending end have a scale? Only if both have does one apply (RFC 7323 section 2.2).
     scaled: Option<bool>,

@@ -2,7 +2,7 @@
 
 use super::radios::{Radio, Radios, Shown};
 use super::spectrum::Counts;
-use crate::report::{Machine, Truth};
+use crate::report::{Machine, Truth, write_time};
 use fourhop_live::lateness::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -120,17 +120,7 @@ impl fmt::Display for Report {
         for (reason, count) in &self.refused {
             writeln!(f, "{count} {reason}: refused")?;
         }
-        writeln!(
-            f,
-            "late by: median {:.0} us, 99 % {:.0} us, at most {:.0} us (a full packet takes {:.0} us on the air)",
-            late.p50, late.p99, late.max, truth.exchange_us
-        )?;
-        match &truth.because {
-            _ if late.count == 0 => writeln!(f, "time: not known, since no frame passed")?,
-            None => writeln!(f, "time: true")?,
-            Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
-        }
-        writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)?;
+        write_time(f, "frame", late, truth, machine)?;
         self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
     }
 }

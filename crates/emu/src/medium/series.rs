@@ -31,7 +31,7 @@ impl Series {
         carried.flat_map(|(attempt, count)| std::iter::repeat_n(attempt, count.into())).collect()
     }
 
-    /// What was tried when so many attempts have been begun: rates that are not carried count as tried once their turn
+    /// The attempts at each rate, once so many have begun: rates that are not carried count as tried once their turn
     /// has come.
     pub fn tried(&self, begun: usize, lost: bool) -> [Try; RATES] {
         let (mut left, mut tried) = (begun, [Try::NONE; RATES]);

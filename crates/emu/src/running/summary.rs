@@ -31,12 +31,7 @@ impl Running {
             setup_s,
             lateness_us: self.lateness.summary(),
             truth: self.truth(),
-            machine: Machine {
-                cpu: if ran_s > 0.0 { machine.own.as_secs_f64() / ran_s } else { 0.0 },
-                stolen_s: machine.stolen.as_secs_f64(),
-                real_time: self.real_time,
-                saturated_speed: speed,
-            },
+            machine: Machine::new(machine, ran_s, self.real_time, speed),
             packets: self.packets(),
             counters,
             events: self.emulation.world.events(),

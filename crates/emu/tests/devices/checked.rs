@@ -28,7 +28,7 @@ const MTU: usize = 1_500;
 const SCENARIO: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = '200m'\n\
     [[flows]]\nfrom = 'first'\nto = 'last'\ntransport = 'newreno'\n";
 
-/// What an input came to.
+/// Counts of an input's outcomes.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Passed {
     /// Packets that the network took.
@@ -125,7 +125,7 @@ fn go_on(
         assert!(!out.is_empty() && out.len() <= carry.header() + MTU, "{} bytes", out.len());
         let Some(bytes) = carry.ip(&out) else { continue };
         if mode == Mode::Routed {
-            // What the kernel gets is a packet, with a header whose sum is as right as it was.
+            // The kernel gets a packet, whose header checksum is as right as it was.
             let head = Ipv4Head::read(bytes).expect("an IPv4 packet");
             assert_eq!(head.total_len, bytes.len());
         }

@@ -19,7 +19,7 @@ const SCENARIO: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind 
     [[flows]]\nfrom = 'first'\nto = 'last'\ntransport = 'newreno'\n";
 const RADIOS: usize = 3;
 
-/// What an input came to.
+/// Counts of an input's outcomes.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Passed {
     /// Frames that the medium took.

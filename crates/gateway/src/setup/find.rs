@@ -89,7 +89,7 @@ impl System {
             .collect()
     }
 
-    /// What leads into the mesh: by what a device is, or else by what the routing daemons use. `None`: nothing says.
+    /// Interfaces into the mesh: by the type of the device, or else by the routing daemons. `None`: neither says.
     pub fn mesh(&self, named: &[String]) -> Result<Found, String> {
         let daemons = self.daemons();
         let mut devices: Vec<(Device, String)> = Vec::new();

@@ -33,7 +33,7 @@ pub fn file(
         }
         let shown = new.to_string();
         lines.push(format!("{key} = {}: {why}", shown.trim()));
-        // What stands around the old value stays: a comment, blanks.
+        // Comments and blanks around the old value stay.
         match mesh.get_mut(key).and_then(Item::as_value_mut) {
             Some(old) => {
                 let decor = old.decor().clone();

@@ -39,7 +39,7 @@ pub struct Device {
 pub struct Listed {
     /// The network and the number of bits of it that count.
     pub to: (Ipv4Addr, u8),
-    /// Who made it: RTPROT of linux/rtnetlink.h, or a number of a daemon's own.
+    /// Its originator: RTPROT of linux/rtnetlink.h, or a number of a daemon's own.
     pub protocol: u8,
     /// The device it leads over.
     pub device: u32,

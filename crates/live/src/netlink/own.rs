@@ -79,7 +79,7 @@ fn written(head: &[u8], rest: &[u8]) -> Written {
     (table, to, address(libc::RTA_GATEWAY), number(libc::RTA_OIF), number(libc::RTA_PRIORITY))
 }
 
-/// What a message of the kernel says has gone: whose it was.
+/// The originator of the route or rule that a kernel message reports gone.
 pub(super) fn gone(kind: u16, content: &[u8]) -> Option<u8> {
     let (head, rest) = content.split_at_checked(HEAD)?;
     match kind {

@@ -8,7 +8,7 @@
 
 use fourhop_units::{Dur, Time};
 
-/// What one end writes down: at the sender when the bytes of each segment were born, at the receiver when bytes were
+/// Records of one end: at the sender, when the bytes of each segment were born; at the receiver, when bytes were
 /// delivered.
 #[derive(Clone, Default, Debug)]
 pub struct AgeLog {

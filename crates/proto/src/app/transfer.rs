@@ -24,7 +24,7 @@ pub struct Config {
 /// Time between two writes of a transfer with a rate.
 const WRITES: Dur = Dur::from_millis(10);
 
-/// What an endless transfer writes: 2^50 bytes last a year at 260 Mbit/s.
+/// Bytes of an endless transfer: 2^50 last a year at 260 Mbit/s.
 const ENDLESS: u64 = 1 << 50;
 
 /// Actions for the driver on the socket.

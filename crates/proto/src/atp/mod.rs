@@ -46,7 +46,7 @@ pub struct Config {
     pub increase_over: u32,
     /// Share of what the path offers more by which the rate then rises, in thousandths. Ours: 1/5.
     pub increase_by: u32,
-    /// What a node that has sent nothing for an epoch reckons with: so many packets of the flow compete around it for
+    /// Assumption of a node that has sent nothing for an epoch: so many packets of the flow compete around it for
     /// the medium. Ours: 3, a packet that arrives, one that leaves, and the one at the next node.
     pub idle_factor: u32,
     /// Payload of a packet in bytes.

@@ -83,7 +83,7 @@ impl Scoreboard {
         ((self.base + count as u64) * self.mss).min(self.end)
     }
 
-    /// What goes next: first what is lost (description: retransmissions first), then new data. The flag says whether it
+    /// The next packet: first lost ones (description: retransmissions first), then new data. The flag says whether it
     /// has been sent before.
     pub fn next(&mut self, now: Time) -> Option<(AtpData, bool)> {
         let place = match self.lost {
@@ -93,7 +93,7 @@ impl Scoreboard {
         place.map(|place| (self.again(now, place), true)).or_else(|| Some((self.new_data(now)?, false)))
     }
 
-    /// What a probe carries: the first packet that has not arrived.
+    /// The packet of a probe: the first that has not arrived.
     pub fn probe(&mut self, now: Time) -> Option<(AtpData, bool)> {
         let (data, again) = if self.awaits() { (self.again(now, 0), true) } else { (self.new_data(now)?, false) };
         Some((AtpData { asks: true, ..data }, again))

@@ -29,7 +29,7 @@ const SILENCE_MAX: u32 = 15;
 /// No window is larger (RFC 7323 section 2.3: below 2^30), and twice as much is still an order of sequence numbers.
 const WINDOW_MAX: u64 = 1 << 29;
 
-/// What leaves a module: segments for the network and for the local TCP.
+/// Output of a module: segments for the network and for the local TCP.
 #[derive(Clone, Default, Debug)]
 pub struct Segments {
     /// For the network.
@@ -150,7 +150,7 @@ impl LocalAcks {
             stream.acknowledge(out);
         }
         if segment.seq_len() == 0 {
-            // What TCP has sent may be kept here: the peer refuses a number beyond its window.
+            // The module may still keep data of TCP: the peer refuses a number beyond its window.
             segment.seq = segment.seq.min(stream.sent);
             if stream.window.is_some() {
                 segment.seq = segment.seq.min(stream.edge.max(stream.una));

@@ -174,7 +174,7 @@ fn the_true_delay_is_averaged_like_the_measured_one() {
     assert_eq!(truth(300, 4, 288, Some(20)), Some(Dur::from_millis(32)));
 }
 
-/// What local acknowledgements go by: the estimate, one segment at least, and no window where nothing is measured.
+/// Local acknowledgements follow the estimate: at least one segment, and no window without a measurement.
 #[test]
 fn limits_are_of_at_least_one_segment() {
     let mut module = sender(1_000, Some(2), Some(7));

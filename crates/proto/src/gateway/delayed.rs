@@ -7,7 +7,7 @@
 //!
 //! An acknowledgement of two segments or more was caused by the newest of them, so its round trip is that of the path.
 //! One that covers a single segment counts only for a receiver that does not delay; what counted before a receiver
-//! showed that it delays is forgotten. Which kind it is shows when two segments leave together: this asks for such a
+//! showed that it delays is forgotten. Two segments that leave together show the kind: this asks for such a
 //! pair whenever there have been no certain samples for a while. If none can leave because never two segments wait,
 //! single segments count again: a wait in the round trip is better than an interval that no round trip ever corrects.
 
@@ -18,7 +18,7 @@ const ASK: [u32; 2] = [8, 32];
 /// So many acknowledgements without a certain sample say that no pair can leave.
 const UNHEARD: u32 = 4 * ASK[0];
 
-/// What the round trip of an acknowledgement says.
+/// Use of an acknowledgement's round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sample {
     /// It is that of the path.

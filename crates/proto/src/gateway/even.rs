@@ -21,7 +21,7 @@ use fourhop_units::Dur;
 /// Links of which only one at a time can carry a packet.
 const REACH: u8 = 4;
 
-/// What flows are to do.
+/// Tasks of the flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shared {
     /// Each keeps the interval that adaptive pacing asks for.

@@ -26,7 +26,7 @@ impl<P> Waiting<P> {
     }
 }
 
-/// What the gateway has last taken into account of a flow's queue.
+/// The part of a flow's queue that the gateway last accounted for.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Settled {
     pub held: u32,
@@ -49,7 +49,7 @@ pub struct Down<P> {
     pub pace: Pace,
     /// Interval of adaptive pacing.
     pub interval: Option<Dur>,
-    /// What it is to do for the sake of other flows.
+    /// Its task for the sake of other flows.
     pub shared: Shared,
     /// Limit of goodput control.
     pub throttle: Option<Throttle>,
@@ -84,7 +84,7 @@ pub struct Flow<P> {
     /// adds.
     active: Dur,
     busy_since: Option<Time>,
-    /// Which side made it known, and window scales as the SYNs said.
+    /// The side that made it known, and window scales of the SYNs.
     first: Side,
     scales: [Option<u8>; 2],
     /// Whose SYN has been seen: without both the scales are not known.
@@ -158,7 +158,7 @@ impl<P> Flow<P> {
         both.and(self.scales[from as usize]).unwrap_or(0)
     }
 
-    /// What the window of an acknowledgement from the wireless side has to be for packets to wait no longer than
+    /// The window that an acknowledgement from the wireless side must have, so that packets wait no longer than
     /// `target`; `None`: as it is. `whole`: its edge moves by whole segments.
     pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
@@ -260,13 +260,13 @@ impl<P> Down<P> {
         self.meter.is_outstanding() || !self.queue.is_empty()
     }
 
-    /// What this flow alone would keep.
+    /// The interval of this flow alone.
     pub fn own_interval(&self) -> Option<Dur> {
         let link = self.pace.measurements().delay.filter(|_| self.shared == Shared::Links);
         link.or(self.interval)
     }
 
-    /// What takes its place where all flows have the same.
+    /// The common interval, if all flows share one.
     pub fn even_interval(&self) -> Option<Dur> {
         match self.shared {
             Shared::Same(interval) => self.interval.map(|_| interval),

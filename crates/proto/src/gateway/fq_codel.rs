@@ -105,7 +105,7 @@ impl<P: Packet> FqCodel<P> {
         self.send(now, out);
     }
 
-    /// That many packets wait at the wireless interface.
+    /// The wireless interface has this many packets in its queue.
     pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
         self.backlog = packets;
         self.send(now, out);

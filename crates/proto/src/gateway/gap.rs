@@ -43,7 +43,7 @@ struct Path {
     rate: Rate,
 }
 
-/// What a segment of so much payload and its acknowledgement take on the links of a path, if nothing waits.
+/// Time on the links of a path for a segment of `mss` bytes and its acknowledgement, without queues.
 fn on_the_air(path: &Path, mss: u32, pace: &tcp_ap::Params) -> Dur {
     let bytes = u64::from(mss) + u64::from(pace.data_overhead) + u64::from(pace.ack_bytes);
     path.rate.time_for(Bytes(bytes * u64::from(path.hops)))
@@ -96,7 +96,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// No path leads to a wireless node any more. What waits for it leaves at once, and its flows pass unpaced; when
+    /// No path leads to a wireless node any more. Its waiting packets leave at once, and its flows pass unpaced; when
     /// there is a path again they are paced anew, from the next round trip on.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         let node = node.into();
@@ -317,7 +317,7 @@ impl<P: Packet> Gateway<P> {
         if segment.payload > 0 {
             flow.carried = now;
         }
-        // What the receiver has advertised is what can be on its way (section 4.3).
+        // Data in flight is bounded by the advertised window (section 4.3).
         let wanted = if flow.window == 0 { config.flow_buffer } else { flow.window.min(config.flow_buffer) };
         let down = match &mut flow.down {
             Some(down) => down,
@@ -423,7 +423,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// Takes a flow out of the table. What waits leaves at once.
+    /// Takes a flow out of the table. Waiting packets leave at once.
     fn forget(&mut self, now: Time, slot: u32, out: &mut Vec<Action<P>>) {
         if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
             while let Some(packet) = down.pop(now) {

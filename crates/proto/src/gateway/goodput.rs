@@ -275,7 +275,7 @@ mod tests {
         assert_eq!((counted.probes, counted.gains, counted.throttles, counted.resets), (1, 6, 1, 0));
     }
 
-    /// What other flows must gain is a part of what the throttled one lost, not of what they had: from nothing,
+    /// Other flows must gain a part of the throttled one's loss, not of their own goodput: from nothing,
     /// anything is much.
     #[test]
     fn a_gain_is_held_against_what_was_taken_away() {
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!((control.counters().probes, control.counters().throttles), (1, 2));
     }
 
-    /// Whoever was to gain pauses or has turned round: the throttle goes at once, without a rest.
+    /// If the flow that was to gain pauses or turns round, the throttle goes at once, without a rest.
     #[test]
     fn nobody_is_left_to_gain() {
         let (mut control, mut seen) = (control(), oncoming());

@@ -158,7 +158,7 @@ impl<P: Packet> Crossing<P> {
         }
     }
 
-    /// That many packets wait for the wireless interface.
+    /// The wireless interface has this many packets in its queue.
     pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
         if let Crossing::FqCodel(queue) = self {
             queue.handle_backlog(now, packets, out);

@@ -210,7 +210,7 @@ mod tests {
             let sent = seq(n) + 1_448 * 3 + n % 2 * 700;
             let one = Held { ack: seq(n), shift: 7, sent, mss: 1_448, whole: true, ..held(0, 0) };
             let written = hold.handle_ack(ms(u64::from(n) * 50), &one);
-            // What the sender has been allowed at most: the edge of another acknowledgement may be rounded to less.
+            // The largest edge that the sender may have seen: another acknowledgement's may be rounded to less.
             let edge = seq(n) + (u32::from(written) << 7);
             edges.push(edges.last().map_or(edge, |&last: &Seq| last.max(edge)));
         }

@@ -27,7 +27,7 @@ pub enum Action {
     Discarded(DropReason),
 }
 
-/// What a call of [`Dcf::handle_timeout`](super::Dcf::handle_timeout) came to.
+/// Result of [`Dcf::handle_timeout`](super::Dcf::handle_timeout).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
     /// It was early.

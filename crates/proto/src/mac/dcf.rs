@@ -12,7 +12,7 @@
 //! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
 //! all of this.
 //!
-//! What contends for the medium is the active one of its access functions: it has one, or with EDCA four
+//! The active one of its access functions contends for the medium: it has one, or with EDCA four
 //! ([`edca`](super::edca)).
 
 use super::action::{Action, Due};
@@ -212,7 +212,7 @@ impl Dcf {
         self.sifs_ends.min(self.state_ends)
     }
 
-    /// What the medium around the station is to know of the options.
+    /// The options that the medium around the station needs.
     #[inline]
     pub fn medium_rules(&self) -> &Rules {
         &self.rules

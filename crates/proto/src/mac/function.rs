@@ -147,7 +147,7 @@ impl Functions {
         }
     }
 
-    /// That of a category; a single one is that of all.
+    /// The function of a category; a single one serves all.
     #[inline]
     pub fn of(&self, category: Category) -> &Function {
         match self {

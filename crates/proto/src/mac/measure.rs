@@ -126,7 +126,7 @@ mod tests {
         );
     }
 
-    /// What a packet carries after one more link: the options themselves, which the frame carries beside the packet, do
+    /// A packet's options after one more link: the options themselves, which the frame carries beside the packet, do
     /// not count as data; an acknowledgement counts its wait in the queue only where that is asked for.
     #[test]
     fn a_frame_takes_along_what_it_finds() {

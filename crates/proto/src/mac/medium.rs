@@ -12,7 +12,7 @@ use crate::phy::Verdict;
 use crate::preset::{Configured, Preset};
 use fourhop_units::{Dur, Time};
 
-/// What a medium needs of the MAC's options, with the times that follow from them computed once.
+/// The MAC's options that a medium needs, with derived times computed once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
     difs: Dur,
@@ -96,7 +96,7 @@ impl Rules {
     }
 }
 
-/// What a station knows of its medium at an instant, for recorders.
+/// A station's view of its medium at an instant, for recorders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sight {
     /// Does the receiver sense anything?

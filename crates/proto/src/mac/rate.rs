@@ -84,7 +84,7 @@ impl Rates {
         }
     }
 
-    /// That of the next repeat, of a packet with `limit` attempts in all.
+    /// Rate of the next retry, of a packet with `limit` attempts in all.
     pub fn again(&mut self, addr: MacAddr, limit: u32, config: &Config) -> Rate {
         match config.rate_control {
             RateControl::Fixed => config.single_rate(),

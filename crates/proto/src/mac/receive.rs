@@ -76,7 +76,7 @@ impl Dcf {
         }
         function.counters.acknowledged += 1;
         self.exchange_done(now, medium);
-        // What was left for stations that take aggregates takes turns with frames for those that do not.
+        // MPDUs for stations that take aggregates take turns with frames for those that do not.
         if self.aggregates() && self.functions.active().has_unsent() {
             self.go_on(now, medium);
         }

@@ -39,7 +39,7 @@ pub struct Config {
     pub enabled: bool,
     /// Share of time, in thousandths, that the medium is busy from which on packets are dropped.
     pub low: u32,
-    /// That at which the probability is the largest.
+    /// The share at which the probability is largest.
     pub high: u32,
     /// Largest probability, in thousandths, at a node that makes all the load by itself.
     pub max_drop: u32,

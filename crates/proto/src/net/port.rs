@@ -209,7 +209,7 @@ mod tests {
         Time::ZERO + Dur::from_micros(us)
     }
 
-    /// What a port does with packets that come at these microseconds: (arrival in microseconds, number) or the drop.
+    /// Fates of packets that reach a port at these microseconds: (arrival in microseconds, number) or the drop.
     fn timeline(mut port: Port, times: &[u64]) -> Vec<(u64, u16, bool)> {
         let mut seen = Vec::new();
         let mut out = Vec::new();

@@ -32,7 +32,7 @@ impl<T> Default for Pool<T> {
     }
 }
 
-/// What a node puts out, and the buffers it works with, which are empty between its calls: the driver lends one set to
+/// A node's output and scratch buffers, which are empty between its calls: the driver lends one set to
 /// all of its nodes.
 #[derive(Debug, Default)]
 pub struct Buffers {

@@ -432,7 +432,7 @@ impl Ear {
         self.lost[reason as usize] += 1;
     }
 
-    /// Which MPDUs of the aggregate that was received last are right: bit n stands for the nth.
+    /// Intact MPDUs of the aggregate received last: bit n stands for the nth.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }

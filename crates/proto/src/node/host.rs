@@ -73,7 +73,7 @@ impl Host {
         if packet.dst == self.local.transports.addr() {
             self.journal.note(&mut packet, Step::Delivered, out);
             let place = out.len();
-            // What lies between here and a radio is no radio hop: there is none to count.
+            // Wires between here and a radio are no radio hops: there is none to count.
             if let Err(reason) = self.local.deliver(now, packet, |_| None, &mut self.made, out) {
                 self.drops.count(reason);
                 journal::revise(&mut out[..place], reason);

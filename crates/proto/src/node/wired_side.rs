@@ -21,7 +21,7 @@ use fourhop_units::{Rate, Time};
 pub struct WiredSide {
     plan: AddressPlan,
     pub(super) ports: Ports,
-    /// What happens to packets that cross; `None`: nothing.
+    /// Treatment of packets that cross; `None`: they are passed on.
     crossing: Option<Crossing<Ipv4Packet>>,
 }
 
@@ -67,7 +67,7 @@ impl WiredSide {
         crossing.handle_packet(now, from, packet, out);
     }
 
-    /// That many packets wait for the radio.
+    /// The radio has this many packets in its queue.
     pub(super) fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<Ipv4Packet>>) {
         if let Some(crossing) = &mut self.crossing {
             crossing.handle_backlog(now, packets, out);

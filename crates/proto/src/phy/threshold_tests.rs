@@ -5,7 +5,7 @@ use crate::preset::Configured;
 use DropReason::{Captured, Collision, HalfDuplex, Undecodable};
 use fourhop_units::Time;
 
-/// What became of a copy: received, or lost for a reason; true if it was in the slot, so that the MAC hears of it.
+/// Fate of a copy: received, or lost for a reason; true if it was in the slot, so that the MAC hears of it.
 type Fate = (bool, Option<DropReason>);
 const GOOD: Fate = (true, None);
 

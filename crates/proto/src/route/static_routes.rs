@@ -149,7 +149,7 @@ impl ShortestPaths {
         let mut hops = vec![Self::UNREACHABLE; nodes * nodes];
         let mut costs = vec![u64::MAX; nodes * nodes];
         let mut next = vec![0; nodes * nodes];
-        // What comes first is final: no link costs less than nothing, and each is one hop more.
+        // The first visit is final: no link has a negative cost, and each is one hop more.
         let mut frontier = std::collections::BTreeSet::new();
         for target in 0..nodes {
             let at = |node: usize| target * nodes + node;

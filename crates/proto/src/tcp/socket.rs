@@ -151,7 +151,7 @@ impl Socket {
         self.round_trip = Some(rtt);
     }
 
-    /// What comes with a segment about its path, before what the segment does: first the wired part of the round trip,
+    /// Path information of a segment, before its other effects: first the wired part of the round trip,
     /// which a gateway wrote into it, then the round trip that this is a part of.
     fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         if let Some(millis) = segment.options.wired_rtt {

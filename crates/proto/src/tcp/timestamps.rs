@@ -18,7 +18,7 @@ struct Peer {
 #[derive(Clone, Debug)]
 pub(super) struct Stamps {
     clock: Clock,
-    /// What the own clock shows at time zero: arbitrary, unless clocks are to agree (RFC 7323 section 5.4).
+    /// Reading of the own clock at time zero: arbitrary, unless clocks must agree (RFC 7323 section 5.4).
     start: u32,
     /// Present where both ends offered timestamps.
     peer: Option<Peer>,

@@ -74,7 +74,7 @@ pub enum BabelTlv {
     },
     /// The answer (section 4.6.4).
     Ack {
-        /// That of the request.
+        /// The opaque value of the request.
         opaque: u16,
     },
     /// A neighbour lives (section 4.6.5).

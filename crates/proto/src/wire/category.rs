@@ -35,7 +35,7 @@ impl Category {
         }
     }
 
-    /// That of a user priority (table 10-1).
+    /// The category of a user priority (table 10-1).
     pub const fn of_priority(priority: u8) -> Category {
         match priority & 7 {
             1 | 2 => Category::Bk,

@@ -1,7 +1,7 @@
 //! Reads AODV messages from bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port
 //! 654.
 //!
-//! Nothing is assumed about the bytes. What receivers have to ignore by the RFC is ignored: reserved bits, the
+//! Nothing is assumed about the bytes. Fields that the RFC tells receivers to ignore are ignored: reserved bits, the
 //! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127 but our [`PathCost`],
 //! whose length must fit nevertheless. Content that would be misinterpreted is a named error: unknown types, messages
 //! cut short, routes to subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section

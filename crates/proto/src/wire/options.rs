@@ -127,7 +127,7 @@ impl Options {
             + self.unknown.len()
     }
 
-    /// What the frame grows by on the air: the field, and the EtherType behind it.
+    /// Bytes added to the frame on the air: the field, and the EtherType behind it.
     pub fn on_air(&self) -> Bytes {
         Bytes(self.len() as u64 + 2)
     }

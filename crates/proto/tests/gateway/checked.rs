@@ -15,7 +15,7 @@ pub struct Checked {
     config: Config,
     now: Time,
     out: Vec<Action<Vec<u8>>>,
-    /// What has not come out yet: of each flow in each direction, in order.
+    /// Packets that have not come out yet: of each flow in each direction, in order.
     inside: BTreeMap<(bool, FiveTuple), VecDeque<Vec<u8>>>,
     /// Packets put in and come out.
     pub passed: (u64, u64),

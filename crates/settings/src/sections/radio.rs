@@ -224,7 +224,7 @@ pub const CONDITIONS: [(&str, &str, &[&str]); 12] = [
     ("required_sinr", "errors", &["ratio"]),
 ];
 
-/// What else must hold for `key` to mean something, if it does not: the other key and its values.
+/// The other key, with its values, that `key` needs to take effect; `None` if nothing is missing.
 pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'static str])> {
     let &(_, other, allowed) = CONDITIONS.iter().find(|(name, ..)| *name == key)?;
     // With `threshold` the antennas are always above two-ray ground, and the other keys are refused by themselves.

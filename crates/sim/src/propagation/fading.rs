@@ -96,7 +96,7 @@ pub struct Waves {
 }
 
 impl Fading {
-    /// That of the run with `seed`.
+    /// The fading of the run with `seed`.
     pub fn new(config: Config, seed: u64) -> Fading {
         let directions = core::array::from_fn(|n| direction(n as f64 / WAVES as f64));
         let steps = f64::from(1 << DIGITS);

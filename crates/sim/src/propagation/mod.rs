@@ -179,7 +179,7 @@ impl Field {
     }
 }
 
-/// What decides about powers: the plain law of `threshold`, or everything.
+/// The model of received powers: the plain law of `threshold`, or everything.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// Two-ray ground.

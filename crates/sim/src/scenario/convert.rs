@@ -155,7 +155,7 @@ impl Scenario {
     pub fn adhoc_receiver(&self) -> ReceiverOptions {
         let options = &self.adhoc_tcp;
         let mac = self.mac_config();
-        // What a hop takes at least: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
+        // Least time of a hop: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
         let headers = Bytes(52);
         let rates = mac.rates_around(mac.reference_rate());
         let reserved = match Bytes(self.tcp.mss.get() + headers.get()) + mac.data_overhead > mac.rts_threshold {

@@ -300,7 +300,7 @@ impl Scenario {
         Some(Plan { gateways: gateways.to_vec(), hosts: side.nodes.len() as u32, cables })
     }
 
-    /// What a node is called in results: its name, or its number if it has a radio.
+    /// Name of a node in results: its name, or its number if it has a radio.
     pub fn node_name(&self, node: NodeId) -> String {
         match (&self.wired, node.wired_number()) {
             (Some(side), Some(n)) => side.nodes[n].clone(),

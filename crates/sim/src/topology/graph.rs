@@ -121,7 +121,7 @@ struct Reached {
 }
 
 /// Breadth-first searches from both ends of a path at once, which look at far fewer nodes than one from a single end
-/// where the network is large, and at hardly any where the ends are near. What a search has marked is not cleared:
+/// where the network is large, and at hardly any where the ends are near. Marks of a search are not cleared:
 /// marks bear the number of their search.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {

@@ -33,7 +33,7 @@ pub(super) fn by_rate(rate: Rate, frequency_mhz: u16, received: Received, out: &
     end(begins, out);
 }
 
-/// That of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is
+/// Header of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is
 /// left out), and the number of the A-MPDU it is from, and whether it is its last.
 pub(super) fn by_mcs(
     mcs: Mcs,

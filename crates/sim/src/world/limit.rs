@@ -3,7 +3,7 @@
 use crate::event_queue::{Class, Key};
 use fourhop_units::{NodeId, Time};
 
-/// What ends the walk of a transmission: the first event of another slot, or the end of the run.
+/// The end of a transmission's walk: the first event of another slot, or the end of the run.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
     other: Key,

@@ -129,7 +129,7 @@ pub fn micros(d: Dur) -> f64 {
     d.as_nanos() as f64 / 1e3
 }
 
-/// What tshark says of a capture, checksums checked.
+/// Tshark's output for a capture, checksums checked.
 pub fn tshark(file: &Path, arguments: &[&str]) -> String {
     let checked = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-n", "-r"];
     let output = Command::new("tshark").args(checked).arg(file).args(arguments).output().unwrap();

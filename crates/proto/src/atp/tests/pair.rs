@@ -87,7 +87,7 @@ impl Pair {
                 }
                 Packet::Feedback(feedback) => self.sender.handle_feedback(self.now, &feedback),
             }
-            // What is delivered is the stream up to the first packet that has not arrived: whole, once and in order.
+            // The receiver delivers the stream up to the first missing packet: whole, once and in order.
             let whole = self.arrived.iter().position(|there| !there).unwrap_or(self.arrived.len());
             assert_eq!(self.delivered, self.bytes.min(whole as u64 * self.mss));
             return true;

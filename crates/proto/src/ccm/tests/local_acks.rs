@@ -100,7 +100,7 @@ fn windows_count_in_the_unit_of_the_field() {
     // The peer's own 100 units of 8 bytes are the less.
     script.ack(5_001, 100);
     assert_eq!(script.up(), [(5_001, 100)]);
-    // What does not fill a unit is not offered: 2 x 1,003 bytes are 250 units and 6 bytes.
+    // The window is rounded down to whole units: 2 x 1,003 bytes are 250 units and 6 bytes.
     let mut script = Script::new(Limits { shift: 3, window: Some(1_503), ..LIMITS }, 1_000);
     script.data([1]);
     assert_eq!(script.up(), [(1_001, 250)]);
@@ -234,7 +234,7 @@ fn a_word_of_the_peer_ends_its_silence() {
     assert!(script.local.holds() && script.local.next_timeout().is_some());
 }
 
-/// What TCP says without data has a number that the peer takes: not beyond what has left, nor beyond the peer's window.
+/// TCP's segments without data have a number that the peer takes: not beyond sent data, nor beyond its window.
 #[test]
 fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     let mut script = Script::new(LIMITS, 9_000);

@@ -50,11 +50,11 @@ counters! {
 pub struct FlowState {
     /// When its last packet came or left here.
     pub seen: Time,
-    /// What pacing is computed from: the wireless round trip, the delay over four hops, the variation.
+    /// Inputs of pacing: the wireless round trip, the delay over four hops, the variation.
     pub measured: Measurements,
     /// Time between packets that adaptive pacing asks for.
     pub interval: Option<Dur>,
-    /// What takes its place where all flows have the same.
+    /// The common interval, if all flows share one.
     pub even: Option<Dur>,
     /// Limit of goodput control.
     pub throttle: Option<Throttle>,

@@ -270,7 +270,7 @@ fn the_buffer_of_the_paper_holds_200_windows() {
     assert_eq!(Config::paper().buffer, 18_688_000);
 }
 
-/// What a flow takes besides its place in the table: what is remembered of its round trips, which are 50 numbers in the
+/// Memory of a flow besides its place in the table: its last round trips, which are 50 numbers in the
 /// end, and a place for each packet that waits.
 #[test]
 fn memory_is_that_of_what_is_remembered() {

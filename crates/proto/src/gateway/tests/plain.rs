@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 const PAYLOAD: u32 = 1_460;
 const RATE: Rate = Rate::kbps(2_000);
-/// What the acknowledgement takes, and how long a receiver waits for a second segment (Linux: 40 ms).
+/// Transmission time of the acknowledgement, and the receiver's delayed-ACK timer (Linux: 40 ms).
 const BACK: Dur = Dur::from_micros(160);
 const DELAY: Dur = Dur::from_millis(40);
 /// Window scale and window of the receiver, in segments.

@@ -166,7 +166,7 @@ fn goodput_control_slows_the_fast_flow() {
     let (mut fast, mut slow) = (1, 1);
     for tick in 0..100 {
         let at = tick * 50;
-        // What came before is acknowledged: something is always in flight.
+        // Earlier segments are acknowledged: something is always in flight.
         script.down(at, 0, fast);
         script.down_acked(at + 10, 0, fast);
         fast += 1_000;

@@ -187,7 +187,7 @@ impl Dcf {
         self.answer_ends(now, airtime, medium);
     }
 
-    /// What the exchange in hand awaited has not come.
+    /// No answer has come to the exchange in hand.
     pub(in crate::mac) fn session_unanswered(
         &mut self,
         now: Time,
@@ -252,7 +252,7 @@ impl Dcf {
         function.counters.acknowledged += outcome.acked_packets;
         sessions.note(outcome, true);
         function.short_retries = 0;
-        // What others have left takes turns with what comes from above.
+        // MPDUs left in sessions take turns with packets from above.
         let resumes = core::mem::take(&mut sessions.from_above) && sessions.has_work();
         self.exchange_done(now, medium);
         if resumes {

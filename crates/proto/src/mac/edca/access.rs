@@ -33,7 +33,7 @@ pub(in crate::mac) struct Access {
 }
 
 impl Access {
-    /// That of a category, or of DCF.
+    /// The parameters of a category, or of DCF.
     pub fn new(config: &Config, category: Category) -> Access {
         let Some(edca) = &config.edca else {
             return Access { later: 0, cw_min: config.cw_min, cw_max: config.cw_max, txop: Dur::ZERO };

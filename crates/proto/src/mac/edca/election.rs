@@ -1,4 +1,4 @@
-//! Which of four access functions is the active one.
+//! Election of the active one of four access functions.
 //!
 //! While the station transmits, it is the one that won the medium. Otherwise it is the function with a packet whose
 //! wait ends first; the most urgent wins a tie. If no function has a packet, it is the one whose back-off ends last, so
@@ -24,7 +24,7 @@ impl Dcf {
         matches!(self.functions, Functions::Four(_))
     }
 
-    /// What a category has counted; frames that the station received count for any of them.
+    /// Counters of a category; received frames count for any of them.
     pub fn counters_of(&self, category: Category) -> Option<(FrameCounters, Counters)> {
         let function = self.functions.of(category);
         Some((function.counters, function.txop.as_ref()?.counters))
@@ -218,7 +218,7 @@ impl Dcf {
                 *drops += 1;
                 self.give_up(now, reason, medium, out);
             }
-            // What is for all is sent once; of sessions each MPDU has a limit of its own.
+            // A group-addressed frame is sent once; in sessions each MPDU has a limit of its own.
             _ => self.succeeded_or_gave_up(now, true, medium),
         }
     }

@@ -115,7 +115,7 @@ impl Dcf {
         true
     }
 
-    /// What the duration field of the answer to `frame` says: what is left of that of `frame` (clause 9.2.5.7).
+    /// Duration field of the answer to `frame`: the rest of that of `frame` (clause 9.2.5.7).
     pub(in crate::mac) fn left_of(&self, frame: &Frame, answer: Dur) -> Dur {
         match self.has_categories() {
             false => Dur::ZERO,

@@ -335,7 +335,7 @@ fn an_ack_reserves_the_rest_of_the_txop() {
     bench.expect(&[(end, "duplicate"), (end + SIFS, "ACK")]);
 }
 
-// What is for all is QoS data too, sent once, and ends the opportunity.
+// Group-addressed frames are QoS data too, sent once, and end the opportunity.
 #[test]
 fn a_broadcast_is_qos_data() {
     let mut bench = Bench::new(config());

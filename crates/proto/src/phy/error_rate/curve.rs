@@ -28,7 +28,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// That of frames of `rate`; `None` if the standard has no such rate.
+    /// The mode of frames of `rate`; `None` if the standard has no such rate.
     pub fn of(kind: PhyKind, rate: Rate) -> Option<Mode> {
         match (kind, rate.bps()) {
             (PhyKind::Dsss, 1_000_000) => Some(Mode::Dsss1),

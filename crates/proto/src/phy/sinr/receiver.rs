@@ -46,10 +46,10 @@ struct Followed {
     end: Time,
     power: f64,
     mode: Mode,
-    /// That of `mode`, once it is needed.
+    /// The curve of `mode`, once it is needed.
     curve: Option<&'static Curve>,
     rate: Rate,
-    /// What the ratio is to be multiplied by for `mode`: 1 without an MCS.
+    /// Factor on the ratio for `mode`: 1 without an MCS.
     ratio: f64,
     /// Has its header been found right?
     header_read: bool,
@@ -121,7 +121,7 @@ impl Receiver {
         Receiver { legacy: true, ..self }
     }
 
-    /// Which MPDUs of the aggregate that was received last are right: bit n stands for the nth.
+    /// Intact MPDUs of the aggregate received last: bit n stands for the nth.
     pub fn arrived(&self) -> u64 {
         self.parts.arrived()
     }

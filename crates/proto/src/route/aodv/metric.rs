@@ -2,7 +2,7 @@
 //!
 //! Source of metric and probes: see [`Metric`]. Every node broadcasts a small probe each second with jitter, and says
 //! in it how many of the last ten probes of each neighbour it has received: that is the share of the way from the
-//! neighbour to it, d_r of the neighbour. What it counts itself is the other direction. Source of the rule for
+//! neighbour to it, d_r of the neighbour. It counts the other direction itself. Source of the rule for
 //! requests: the same paper's DSR, which passes on a request again when a copy comes by a better path. For AODV, and
 //! ours:
 //!

@@ -45,7 +45,7 @@ impl Aodv {
                 carries && route.next_hop == neighbour && route.hops <= most
             };
             let all: Vec<_> = self.table.iter().filter(repaired).map(|route| route.dst).collect();
-            // Who sends is not known: what the packets have behind them counts as nothing.
+            // The sender is unknown, so that the distance behind the packets counts as nothing.
             all.into_iter().for_each(|dst| self.begin_repair(now, dst, 0, out));
         }
         self.break_link(now, neighbour, None, out);

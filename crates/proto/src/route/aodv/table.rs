@@ -3,7 +3,7 @@
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// What routes with equal sequence numbers are compared by: cost, which is 0 without a metric, then hops.
+/// Order of routes with equal sequence numbers: by cost, which is 0 without a metric, then hops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Distance {
     /// Sum of the metric; without one 0.
@@ -61,7 +61,7 @@ impl Search {
         (count > 0).then(|| known.copied().sum::<Dur>() / count)
     }
 
-    /// What is left when it is over: what it has measured.
+    /// Its measurements, which remain when it is over.
     fn ended(self) -> Search {
         Search { timeout: None, begun: None, full_floods: 0, ..self }
     }

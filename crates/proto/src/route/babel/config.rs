@@ -71,7 +71,7 @@ pub(super) const HOP_COUNT: u8 = 64;
 /// Most destinations, neighbours and requests that a node remembers, so that forged messages cannot fill its memory.
 pub(super) const MOST: usize = 1 << 16;
 
-/// What follows an interval of `centiseconds` before what it announced counts as lost: 3.5 times (appendix B).
+/// Hold time of an announcement with this interval: 3.5 times as long (appendix B).
 pub(super) fn hold(centiseconds: u16) -> Dur {
     Dur::from_millis(35 * u64::from(centiseconds))
 }

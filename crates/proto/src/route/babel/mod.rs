@@ -75,7 +75,7 @@ pub struct Babel {
     /// Its addresses at further interfaces.
     interfaces: Vec<Ipv4Addr>,
     router_id: RouterId,
-    /// What it announces: its address, and what is behind it if it is a gateway.
+    /// Announced prefixes: its address and, if it is a gateway, those behind it.
     own: Vec<Prefix>,
     config: Arc<Config>,
     jitter: Stream,

@@ -17,7 +17,7 @@ struct Candidate {
 }
 
 impl Babel {
-    /// What a route costs here: the neighbour's metric and the link (section 3.5.2).
+    /// Metric of a route here: the neighbour's metric and the link's cost (section 3.5.2).
     pub(super) fn metric_of(&self, route: &Route) -> u16 {
         route.refmetric.saturating_add(self.neighbours.cost(route.neighbour))
     }

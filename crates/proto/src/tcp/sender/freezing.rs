@@ -129,7 +129,7 @@ impl Sender {
         u32::try_from(self.space.wnd / u64::from(self.space.mss)).unwrap_or(u32::MAX).max(2)
     }
 
-    /// What takes the place of the algorithm's threshold after a loss: the window of an ad hoc receiver (section
+    /// Replaces the algorithm's threshold after a loss: the window of an ad hoc receiver (section
     /// III-E).
     pub(super) fn threshold_from_receiver(&self) -> Option<u32> {
         (self.freeze.is_active() && self.space.wnd > 0).then(|| self.advertised_segments())

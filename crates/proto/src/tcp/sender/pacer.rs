@@ -71,7 +71,7 @@ impl Pacer {
         Pacer { clock, ..self }
     }
 
-    /// What the clock shows: the tick before, or at, an instant.
+    /// Reading of the clock: the tick before, or at, an instant.
     fn reading(&self, at: Time) -> Time {
         let nanos = at.as_nanos();
         Time::from_nanos(nanos - nanos % self.clock.tick.as_nanos())

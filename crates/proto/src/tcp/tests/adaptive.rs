@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// What a driver tells of the round trip, and the wired part of it that a gateway wrote into the segment, reach
+/// A driver's round trip, and the wired part of it that a gateway wrote into the segment, reach
 /// congestion control by one road: once, with each ACK, duplicate or not, and the part before the whole.
 #[test]
 fn a_round_trip_comes_after_its_wired_part() {

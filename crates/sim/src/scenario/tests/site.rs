@@ -93,7 +93,7 @@ fn a_share_of_frames_is_one_over_all_fades() {
     let steady = chain(&text.replace("rayleigh", "rician")).unwrap().site().unwrap();
     let less = steady.losses[&(NodeId(0), NodeId(1))].0 - site.losses[&(NodeId(0), NodeId(1))].0;
     assert!(less > 3.0 && less < 7.0, "{less}");
-    // What a receiver does not notice in the mean it notices in a good moment: any share can be had.
+    // Fading lifts a signal above the threshold that its mean does not reach: any share can be had.
     chain(&text.replace("90%", "30%").replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'")).unwrap();
 }
 

@@ -32,7 +32,7 @@ fn unusual<S: Section>() -> Values {
     S::KEYS.iter().filter_map(|key| Some((key.name, value(key)?))).collect()
 }
 
-/// What keys put into the fields of their layer reads back from there: no two rows name one field, and types that
+/// Values that keys put into the fields of their layer read back from there: no two rows name one field, and types that
 /// differ are turned into each other without loss.
 #[test]
 fn rows_read_what_they_write() {

@@ -1,4 +1,4 @@
-//! Which flow a packet belongs to: those of the scenario, and those of programs as they come.
+//! The flow of a packet: those of the scenario, and those of programs as they come.
 
 use crate::setup::{Setup, Traffic};
 use fourhop_proto::node::{Note, PacketKind};

@@ -53,7 +53,7 @@ fn node(addr: u32, config: Config) -> Aodv {
     Aodv::new(ip(addr), config, jitter).with_notes().with_plan(AddressPlan::default().with_outside([OUTSIDE]))
 }
 
-/// What gateways serve, and a node there: one without a radio.
+/// The prefix behind gateways, and a node there without a radio.
 const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
 const WIRED: u32 = 1 << 23;
 

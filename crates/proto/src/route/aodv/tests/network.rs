@@ -64,7 +64,7 @@ pub struct Network {
     events: BTreeMap<(Time, u64), Event>,
     order: u64,
     pub log: Vec<Transmission>,
-    /// What the drivers of the nodes know of their routes: destination, next hop, hops.
+    /// The routes that the nodes' drivers know: destination, next hop, hops.
     pub mirrors: Vec<BTreeMap<Ipv4Addr, (Ipv4Addr, u8)>>,
     pub delivered: Vec<(Time, Ipv4Packet)>,
     pub dropped: Vec<(Time, Ipv4Packet, DropReason)>,

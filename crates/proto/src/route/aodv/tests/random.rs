@@ -68,7 +68,7 @@ fn configs() -> impl Strategy<Value = Config> {
     ]
 }
 
-/// What a node knows: (destination, its number, until when it may not be forgotten).
+/// A node's knowledge: (destination, its sequence number, time until which it must be kept).
 type Known = Vec<(Ipv4Addr, u32, Time)>;
 
 /// Sequence numbers of every node: its own and those it knows.

@@ -21,7 +21,7 @@ fn place(node: u32, now: Time) -> f64 {
     NEAR + if there < length { there } else { 2.0 * length - there }
 }
 
-/// What the walker's packets saw: how often their next hop changed, and how often it changed back to the one before
+/// Next hops of the walker's packets: how often they changed, and how often they changed back to the one before
 /// within ten seconds.
 fn walk(config: Config, seed: u64) -> (u64, usize) {
     let mut network = Network::new(5, config);

@@ -52,7 +52,7 @@ fn update(dst: u32, seqno: u16, metric: u16) -> BabelUpdate {
     BabelUpdate { prefix, router_id, next_hop: None, interval: 1600, seqno, metric, hops: None }
 }
 
-/// What a node has said: when, to whom, what.
+/// Messages of a node: time, receiver, content.
 type Said = Vec<(Time, NextHop, BabelTlv)>;
 
 /// Node 5 alone on the bench, its neighbours played by the test.
@@ -144,7 +144,7 @@ fn words(now: Time, out: &[Action]) -> Said {
     out.iter().flat_map(of).collect()
 }
 
-/// What was said of a destination, if that is not the periodic repetition of everything: to whom, and sequence number
+/// Updates about a destination, without the periodic full ones: receiver, and sequence number
 /// and metric, or nothing for a retraction.
 fn about(said: &Said, dst: u32) -> Vec<(NextHop, Option<(u16, u16)>)> {
     let of = |(_, to, tlv): &(Time, NextHop, BabelTlv)| match tlv {

@@ -122,7 +122,7 @@ impl Network {
     }
 }
 
-/// What distance vectors are known for: a destination is cut off, and its neighbours offer each other ways to it
+/// Counting to infinity: a destination is cut off, and its neighbours offer each other ways to it
 /// through each other, longer and longer. Here no metric ever grows, and the routes are gone as soon as the link is.
 #[test]
 fn nobody_counts_to_infinity() {

@@ -64,7 +64,7 @@ pub(super) enum Strategy {
 }
 
 impl Strategy {
-    /// That of a transport; `sack`: both ends agreed on selective acknowledgements. A peer without leaves NewReno.
+    /// Strategy of a transport; `sack`: both ends agreed on selective acknowledgements. Without, it is NewReno.
     pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
         let by_time = config.sack_recovery == SackRecovery::RackTlp;
         match kind {

@@ -53,7 +53,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// What a segment reports: SACK blocks within the data in flight, and a D-SACK, which is the first block if that
+    /// Reports of a segment: SACK blocks within the data in flight, and a D-SACK, which is the first block if that
     /// lies before the acknowledgement or within the second (RFC 2883 section 4).
     pub(super) fn read(ack: Pos, segment: &TcpSegment, space: &SendSpace) -> Report {
         let mut blocks: ArrayVec<(Pos, Pos), 4> = segment

@@ -10,7 +10,7 @@ from typing import Any
 
 from fourhop import Scenario, Sweep
 from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table
-from fourhop.study.claims import above, below, every
+from fourhop.study.claims import above, below, between, every
 
 from ._drawn import CLASSES, draw
 from ._worlds import KERNEL, MAC, TCP, N
@@ -87,47 +87,65 @@ def parts(_: Profile, kind: str) -> Sweep:
     return drawn(kind, some(), {part: {"transport": "ap2", "tcp.ap2_without": part} for part in taken})
 
 
+def wire(delay: str) -> Mapping[str, Any]:
+    """Two hosts on a wire, so long each way."""
+    return {
+        "topology": {"kind": "chain", "hops": 1},
+        "wired": {"gateways": [0], "nodes": ["a", "b"], "rate": "10Mbps", "delay": delay, "queue": 200},
+        "wires": [{"ends": ["a", "b"]}, {"ends": ["a", "gateway-1"]}],
+    }
+
+
+def hop(link: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"radio": N, "mac": MAC, "link": link, "topology": {"kind": "chain", "hops": 1, "spacing": "55m"}}
+
+
 SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "hop": (
-        "over a hop of 802.11n with FQ-CoDel",
-        {
-            "radio": N,
-            "mac": MAC,
-            "link": {"queue": "fq-codel"},
-            "topology": {"kind": "chain", "hops": 1, "spacing": "55m"},
-        },
-    ),
-    "wire": (
-        "on a wire of 10 Mbit/s with one queue of 200 packets",
-        {
-            "topology": {"kind": "chain", "hops": 1},
-            "wired": {"gateways": [0], "nodes": ["a", "b"], "rate": "10Mbps", "delay": "20ms", "queue": 200},
-            "wires": [{"ends": ["a", "b"]}, {"ends": ["a", "gateway-1"]}],
-        },
-    ),
+    "hop": ("over a hop of 802.11n with FQ-CoDel", hop({"queue": "fq-codel"})),
+    "queue": ("over a hop of 802.11n with one queue of 200 packets", hop({"queue_limit": 200})),
+    "wire": ("on a wire of 10 Mbit/s and 40 ms with one queue of 200 packets", wire("20ms")),
+    "far": ("on a wire of 10 Mbit/s and 100 ms with one queue of 200 packets", wire("50ms")),
 }
 """Where AP2 meets another: how it is called, and sections."""
 
+ORDER = {"": (5_000, 50), "_first": (50, 5_000)}
+"""Which milliseconds AP2 and the other start at."""
+
 MEETINGS = {
-    f"{place}-{name}": f"{'another AP2 that was first' if name == 'ap2' else LABELS[name]}, {label}"
+    f"{place}_{name}{order}": (
+        f"{'another AP2' if name == 'ap2' else LABELS[name]} that comes {'later' if order else 'first'}, {label}"
+    )
     for place, (label, _) in SHARED.items()
     for name in ("cubic", "bbr", "ap2")
+    for order in ORDER
+    if (name, order) != ("ap2", "_first")
 }
+"""Two of AP2 meet once: whoever comes first, the other one is late."""
+
+
+def meeting(each: str, keys: Mapping[str, Any]) -> Scenario:
+    place, name, *first = each.split("_")
+    ends = ("a", "b") if place in ("wire", "far") else ("first", "last")
+    flows = [
+        {"from": ends[0], "to": ends[1], "transport": transport, "start": f"{start}ms"}
+        for transport, start in zip(("ap2", name), ORDER["_first" if first else ""], strict=True)
+    ]
+    document = {"profile": "standard", "tcp": {**TCP, **keys}, "duration": "60s", "warmup": "20s", "flows": flows}
+    return Scenario.from_dict({**document, **SHARED[place][1]})
 
 
 @study.sweep
 def meetings(_: Profile) -> Sweep:
-    """AP2 comes 150 ms later than the other."""
-    made = {}
-    for each in MEETINGS:
-        place, name = each.split("-")
-        ends = ("a", "b") if place == "wire" else ("first", "last")
-        flows = [
-            {"from": ends[0], "to": ends[1], "transport": transport, "start": start}
-            for transport, start in (("ap2", "200ms"), (name, "50ms"))
-        ]
-        document = {"profile": "standard", "tcp": TCP, "duration": "40s", "warmup": "15s", "flows": flows}
-        made[each] = Scenario.from_dict({**document, **SHARED[place][1]})
+    return Sweep(variants={each: meeting(each, {}) for each in MEETINGS}, runs=3)
+
+
+BESIDE_CUBIC = {each: label for each, label in MEETINGS.items() if "_cubic" in each and "hop" not in each}
+"""Where CUBIC fills the queue."""
+
+
+@study.sweep
+def ways_given(_: Profile) -> Sweep:
+    made = {each: meeting(each, {"ap2_without": "rivalry"}) for each in BESIDE_CUBIC}
     return Sweep(variants=made, runs=3)
 
 
@@ -319,9 +337,14 @@ def part_waits(data: Data, part: str) -> Claim:
     return above(less(data, part, round_trip), 1.0)
 
 
-@study.check_each(MEETINGS, "AP2 has a third of an even share and more beside {}", paper=OUR_OWN)
+@study.check_each(MEETINGS, "Both have a third of an even share and more, AP2 and {}", paper=OUR_OWN)
 def meets(data: Data, each: str) -> Claim:
-    return above(data.meetings.share("flow-1", variant=each), 1 / 6)
+    return between(data.meetings.share("flow-1", variant=each), 1 / 6, 5 / 6)
+
+
+@study.check_each(BESIDE_CUBIC, "If it gave way to all that fill a queue, AP2 would have less beside {}", paper=OUR_OWN)
+def gives_way(data: Data, each: str) -> Claim:
+    return below(data.ways_given.share("flow-1", variant=each), 1 / 6)
 
 
 def beside_bbr(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:

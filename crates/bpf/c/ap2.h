@@ -11,9 +11,6 @@
 
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
 enum { TCP_CA_CWR = 2, TCP_CA_LOSS = 4 };
-/* us. Linux delays acknowledgements by at least so much (TCP_DELACK_MIN of include/net/tcp.h); what shows that one was. */
-#define DELAY 40000
-#define DELAYED 30000
 
 static inline fh_u32 in_flight(const struct tcp_sock *tcp)
 {
@@ -117,13 +114,8 @@ void fh_control_ap2(fh_u64 *ctx)
 	ack.total = conn->delivered;
 	ack.prior = conn->delivered - (fh_u32)(tcp->delivered - sample->prior_delivered);
 	ack.rtt = rtt > 0 ? (fh_u64)rtt * 1000 : 0;
-	/* Receivers of Linux delay acknowledgements only after a while. A segment whose acknowledgement waited in vain for a second one
-	 * counts as one of two, so that the next ones leave by twos, and the delay is no part of the round trip. */
 	ack.acked = sample->acked_sacked;
-	if (ack.acked == 1 && sample->prior_in_flight == 1 && rtt > 0 && (fh_u64)rtt > conn->ap2.least + DELAYED) {
-		ack.acked = 2;
-		ack.rtt = fh_max((fh_u64)rtt - fh_min(rtt, DELAY), conn->ap2.least) * 1000;
-	}
+	ack.left = in_flight(tcp);
 	ack.in_flight = conn->peak > conn->peak_before ? conn->peak : conn->peak_before;
 	ack.has_data = sample->prior_mstamp != 0;
 	ack.cwnd_limited = sample->prior_in_flight >= conn->ap2.cwnd;

@@ -53,6 +53,11 @@
 #define FH_LINK 65000000
 #define FH_LINK_MOST (1ULL << 36)
 #define FH_HOPS 4
+/* Receivers that delay acknowledgements: microseconds; acknowledgements on end. */
+#define FH_DELAY 40000
+#define FH_LATE 30000
+#define FH_TRIAL 3
+#define FH_TRIAL_MOST 48
 /* The largest rate: 2^20 segments a second with 16 digits of fraction. */
 #define FH_BANDWIDTH_MOST (1ULL << 36)
 
@@ -66,6 +71,8 @@ struct fh_delivered {
 	fh_u32 in_flight;       /* as that segment had left */
 	fh_u32 has_data;        /* is anything delivered, so that `prior` counts? */
 	fh_u32 cwnd_limited;    /* did the window limit what was in flight? */
+	fh_u32 left;            /* still in flight */
+	fh_u32 unused;
 };
 
 struct fh_ap2 {
@@ -105,6 +112,8 @@ struct fh_ap2 {
 	fh_u32 first;           /* is the first window under way? */
 	fh_u32 is_radio;        /* is the first link known to be one? */
 	fh_u32 lossy;           /* is a round that lost many still to be minded? */
+	fh_u32 late;            /* late acknowledgements on end */
+	fh_u32 trial;           /* how many begin a trial of pairs */
 };
 
 static inline fh_u64 fh_min(fh_u64 a, fh_u64 b)
@@ -229,6 +238,7 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->slow_start = 1;
 	ap2->first = 1;
 	ap2->paired = FH_ONE / 2;
+	ap2->trial = FH_TRIAL;
 	ap2->least = FH_NONE;
 	ap2->drained = FH_NONE;
 	ap2->round_least = FH_NONE;
@@ -398,17 +408,40 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		fh_follow(ap2, now, next, many);
 }
 
+/* An acknowledgement is of two segments or more, or of one, late or not. */
+static inline void fh_note_acks(struct fh_ap2 *ap2, int several, int late)
+{
+	if (several || !late) {
+		ap2->paired = (7 * ap2->paired + (several ? FH_ONE : 0)) / 8;
+		ap2->late = 0;
+		if (ap2->paired >= FH_ONE / 4 * 3)
+			ap2->trial = FH_TRIAL;
+	} else if (!fh_delays_acks(ap2)) {
+		ap2->late++;
+		if (ap2->late >= ap2->trial) {
+			ap2->paired = FH_ONE / 2;
+			ap2->late = 0;
+			ap2->trial = fh_min(2 * ap2->trial, FH_TRIAL_MOST);
+		}
+	}
+}
+
 /* Update the path's estimates by an acknowledgement, and end the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
 	struct fh_round round;
-	fh_u64 took, rate, time;
-	int measured;
+	fh_u64 took, rate, time, rtt = ack->rtt ? fh_micros(ack->rtt) : 0, waited;
+	int measured, late;
 
+	late = ack->acked == 1 && !ack->left && ap2->least != FH_NONE && rtt > ap2->least + FH_LATE;
+	/* The receiver's wait for a second segment is no part of the path. */
+	waited = late && fh_delays_acks(ap2) ? FH_DELAY : 0;
 	if (ack->acked)
-		ap2->paired = (7 * ap2->paired + (ack->acked > 1 ? FH_ONE : 0)) / 8;
-	if (ack->rtt)
-		fh_note_round_trip(ap2, ack->now, fh_micros(ack->rtt), fh_max(fh_min(ack->acked, 1 << 10), 1));
+		fh_note_acks(ap2, ack->acked > 1, late);
+	if (rtt) {
+		rtt = fh_max(fh_since(rtt, waited), fh_min(ap2->least, rtt));
+		fh_note_round_trip(ap2, ack->now, rtt, fh_max(fh_min(ack->acked, 1 << 10), 1));
+	}
 	if (!ack->has_data || ack->prior < ap2->round_delivered)
 		return;
 	took = fh_since(ack->now, ap2->round_at);

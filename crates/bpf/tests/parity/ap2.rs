@@ -9,8 +9,8 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
 /// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
-const STATE: usize = 30;
-const EVENT: usize = 9;
+const STATE: usize = 31;
+const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
 
@@ -35,11 +35,11 @@ fn told(state: &[u64; STATE]) -> Told {
     (cwnd, burst, some(state[22]), some(state[1] * 1_000))
 }
 
-/// Is there a drain, and are there others?
-fn modes(state: &[u64; STATE]) -> [bool; 2] {
-    let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n])) > 0;
-    let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n])) > 0;
-    [low(state[25]), high(state[26])]
+/// Is there a drain, are there others, and did late acknowledgements begin a trial of pairs?
+fn modes(state: &[u64; STATE]) -> [bool; 3] {
+    let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
+    let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
+    [low(state[25]) > 0, high(state[26]) > 0, high(state[30]) > 3]
 }
 
 /// A connection by `fourhop_cc`.
@@ -56,6 +56,8 @@ struct Connection {
     queue: u64,
     /// Is the rate of its link never told?
     is_wire: bool,
+    /// So many segments leave one by one.
+    alone: u64,
 }
 
 impl Connection {
@@ -67,11 +69,11 @@ impl Connection {
         let base = 1_000 * (1 + random.log(27));
         let spread = 1 + random.log(38) % (4 * base);
         let mut connection =
-            Connection { ap2, window, now: random.log(50), delivered: 0, base, spread, queue: 0, is_wire };
+            Connection { ap2, window, now: random.log(50), delivered: 0, base, spread, queue: 0, is_wire, alone: 0 };
         let srtt = random.maybe(|random| connection.round_trip(random));
         let view = View { srtt: srtt.map(Dur::from_nanos), ..connection.view(0) };
         connection.ap2.init(&mut connection.window, &view);
-        let begin = [0, u64::from(cwnd), 0, connection.now, 0, 0, srtt.unwrap_or(0), 0, 0];
+        let begin = [0, u64::from(cwnd), 0, connection.now, 0, 0, srtt.unwrap_or(0), 0, 0, 0];
         (connection, begin)
     }
 
@@ -104,18 +106,18 @@ impl Connection {
                 let segments = 1 + random.below(10) as u32;
                 let lost = Lost { tx_in_flight: 1, lost: 1, is_app_limited: false, total_delivered: self.delivered };
                 (0..segments).for_each(|_| self.ap2.on_lost(&mut self.window, &view, &lost));
-                [2, u64::from(segments), 0, 0, 0, 0, 0, 0, 0]
+                [2, u64::from(segments), 0, 0, 0, 0, 0, 0, 0, 0]
             }
             3 => {
                 let mark = Lost { tx_in_flight: 1, lost: 0, is_app_limited: false, total_delivered: self.delivered };
                 self.ap2.on_mark(&mut self.window, &view, &mark);
-                [3, 0, 0, 0, 0, 0, 0, 0, 0]
+                [3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             }
             4 => {
                 let in_flight = random.log(6) as u32;
                 let view = self.view(in_flight);
                 self.ap2.on_state(&mut self.window, &view, CaState::Loss);
-                [4, u64::from(in_flight), 0, 0, 0, 0, 0, 0, 0]
+                [4, u64::from(in_flight), 0, 0, 0, 0, 0, 0, 0, 0]
             }
             5 => {
                 let link = if self.is_wire { 0 } else { 1_000 + random.log(34) };
@@ -124,11 +126,11 @@ impl Connection {
                     self.ap2.on_hint(&mut self.window, &view, Hint::LinkRate(rate));
                 }
                 self.ap2.on_hint(&mut self.window, &view, Hint::HopCount(hops));
-                [5, u64::from(hops), link, 0, 0, 0, 0, 0, 0]
+                [5, u64::from(hops), link, 0, 0, 0, 0, 0, 0, 0]
             }
             6 if random.below(4) == 0 => {
                 self.ap2.on_restart(&mut self.window, &view);
-                [6, 0, 0, self.now, 0, 0, 0, 0, 0]
+                [6, 0, 0, self.now, 0, 0, 0, 0, 0, 0]
             }
             7 if random.below(2) == 0 => {
                 self.queue = random.below(3) * random.below(4 * self.base);
@@ -142,7 +144,13 @@ impl Connection {
         // About a round trip and a window make a round, now and then a silence.
         let window = u64::from(self.window.cwnd);
         self.now += if random.below(200) == 0 { random.log(38) } else { random.below(2 + 2 * self.base / window) };
-        let newly_acked = if random.below(20) == 0 { random.log(12) } else { random.below(4) } as u32;
+        self.alone = if random.below(100) == 0 { random.log(7) } else { self.alone.saturating_sub(1) };
+        let (newly_acked, left) = match self.alone {
+            0 if random.below(20) == 0 => (random.log(12), random.below(3)),
+            0 => (random.below(4), random.below(3)),
+            _ => (1, 0),
+        };
+        let (newly_acked, left) = (newly_acked as u32, left as u32);
         self.delivered += u64::from(newly_acked);
         let prior_delivered = self.delivered.saturating_sub(random.below(2 * window + 1));
         let (has_data, cwnd_limited) = (random.below(8) != 0, random.below(2) == 0);
@@ -153,6 +161,7 @@ impl Connection {
             prior_delivered,
             tx_in_flight,
             newly_acked,
+            in_flight: left,
             total_delivered: self.delivered,
             rtt: rtt.map(Dur::from_nanos),
             cwnd_limited,
@@ -162,7 +171,7 @@ impl Connection {
         self.ap2.on_rate(&mut self.window, &view, &sample);
         let counts = pair(newly_acked, tx_in_flight);
         let flags = pair(u32::from(has_data), u32::from(cwnd_limited));
-        [1, 0, 0, self.now, self.delivered, prior_delivered, rtt.unwrap_or(0), counts, flags]
+        [1, 0, 0, self.now, self.delivered, prior_delivered, rtt.unwrap_or(0), counts, flags, pair(left, 0)]
     }
 
     fn expected(&self) -> Told {
@@ -178,24 +187,27 @@ struct Seen {
     bursts: usize,
     drains: usize,
     beside: usize,
+    trials: usize,
 }
 
 impl Seen {
     fn note(&mut self, state: &[u64; STATE]) {
-        let ((cwnd, burst, ..), [drain, beside]) = (told(state), modes(state));
+        let ((cwnd, burst, ..), [drain, beside, trial]) = (told(state), modes(state));
         self.compared += 1;
         self.large += usize::from(cwnd > 20);
         self.bursts += usize::from(burst > 2);
         self.drains += usize::from(drain);
         self.beside += usize::from(beside);
+        self.trials += usize::from(trial);
     }
 
     fn end(&self) {
-        let &Seen { compared, large, bursts, drains, beside } = self;
-        let least = [large, compared - large, bursts, drains, beside].into_iter().min().unwrap_or(0);
+        let &Seen { compared, large, bursts, drains, beside, trials } = self;
+        let least = [large, compared - large, bursts, drains, beside, trials].into_iter().min().unwrap_or(0);
         assert!(
             least > compared / 200,
-            "{compared}: {large} large, {bursts} bursts, {drains} in drains, {beside} beside others"
+            "{compared}: {large} large, {bursts} bursts, {drains} in drains, {beside} beside others, {trials} \
+             after a trial"
         );
     }
 }

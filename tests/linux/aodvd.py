@@ -6,7 +6,7 @@ import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +34,8 @@ class Daemons:
     net: Emulated
     folder: Path
     more: str = ""
+    before: Sequence[str] = ()
+    """Words before the program, such as those that set its environment."""
     processes: dict[int, subprocess.Popen[str]] = field(default_factory=dict)
 
     def control(self, node: int) -> Path:
@@ -60,7 +62,9 @@ class Daemons:
             if not keep:
                 numbers = {"address": address(node), "seqno": 1, "rreq_id": 1, "stamp": 0, "variables": []}
                 self.state_file(node).write_text(json.dumps(numbers), encoding="utf-8")
-            self.processes[node] = self.net.start(f"n{node}", str(PROGRAM), "run", "--config", str(config))
+            self.processes[node] = self.net.start(
+                f"n{node}", *self.before, str(PROGRAM), "run", "--config", str(config)
+            )
         for node in nodes:
             self.wait(partial(self.is_up, node), 20, f"the daemon of n{node}")
 
@@ -121,8 +125,10 @@ class Daemons:
 
 
 @contextmanager
-def daemons(emulate: Starter, *options: str, more: str = "", **keys: Any) -> Iterator[Daemons]:
+def daemons(
+    emulate: Starter, *options: str, more: str = "", before: Sequence[str] = (), **keys: Any
+) -> Iterator[Daemons]:
     """An emulation whose kernels route, with a place for the files of daemons."""
     with tempfile.TemporaryDirectory(prefix="fourhop-aodvd-") as folder:
         net = emulate("--tap", "--without-flows", "--radio", f"{folder}/radio", *options, **keys)
-        yield Daemons(net, Path(folder), more)
+        yield Daemons(net, Path(folder), more, before)

@@ -1,19 +1,23 @@
-"""What a day does to the daemons, in minutes: restarts, kills, stops, flushed rules and routes, reloads, floods.
+"""What a day does to the daemons, in minutes: restarts, kills, stops, flushed rules and routes, floods, clock steps.
 
-Transfers cross the gateway all the time, and every byte of them is checked; three routing daemons must route when it is
-over, and leave the kernel as it was. `make soak-linux` takes SOAK_SECONDS for both; the tests run some seconds of it. A
-step of the clock of the day is not among them, since a test must not set the machine's clock: both daemons read the
-monotonic clock alone, but for authentication.
+Transfers cross the gateway all the time, and every byte of them is checked; three routing daemons, which authenticate
+their messages, must route when it is over, and leave the kernel as it was. `make soak-linux` takes SOAK_SECONDS for
+both; the tests run some seconds of it. A test must not set the machine's clock, so the clock of the day is stepped in
+the daemons alone, by a library loaded before libc.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,7 +28,7 @@ from tests.linux.aodvd import PROGRAM as AODVD
 from tests.linux.aodvd import daemons
 from tests.linux.border import PROGRAM, Border, border, end
 from tests.linux.conftest import Starter, needs
-from tests.linux.test_aodvd_mesh import FORGER
+from tests.linux.test_aodvd_mesh import FORGER, SECRET
 from tests.linux.test_gateway_stress import GARBAGE, quiet
 
 __all__ = ["border"]
@@ -36,6 +40,54 @@ ALLOWED_GROWTH = 8_000
 """Kilobytes that a gateway may grow by while it runs: a full table of flows, and what the allocator keeps."""
 
 
+STEPPED = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static volatile long *seconds;
+__attribute__((constructor)) static void begin(void) {
+  int file = open(getenv("CLOCK_STEP"), O_RDONLY);
+  void *at = mmap(0, sizeof(long), PROT_READ, MAP_SHARED, file, 0);
+  if (at == MAP_FAILED) abort();
+  seconds = at;
+}
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int failed = (int)syscall(SYS_clock_gettime, clock, now);
+  if (!failed && clock == CLOCK_REALTIME) now->tv_sec += *seconds;
+  return failed;
+}
+"""
+DAY = 86_400
+
+
+class Clock:
+    """A clock of the day that tests can step, for programs started by `words`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.chmod(0o755)
+        self.file, library = folder / "step", folder / "stepped.so"
+        self.file.write_bytes(struct.pack("l", 0))
+        (folder / "stepped.c").write_text(STEPPED, encoding="ascii")
+        compiler = shutil.which("cc") or shutil.which("clang") or pytest.skip("there is no C compiler")
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, folder / "stepped.c"], check=True)
+        self.words = ["env", f"LD_PRELOAD={library}", f"CLOCK_STEP={self.file}"]
+
+    def step(self, seconds: int) -> None:
+        """Set it so far from the machine's. The file stays the same, which processes have mapped."""
+        with self.file.open("r+b") as file:
+            file.write(struct.pack("l", seconds))
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    with tempfile.TemporaryDirectory(prefix="fourhop-") as folder:
+        yield Clock(Path(folder))
+
+
 def memory(process: subprocess.Popen[str]) -> int:
     """What a process has in memory, in kilobytes."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
@@ -43,7 +95,7 @@ def memory(process: subprocess.Popen[str]) -> int:
 
 
 @pytest.mark.timeout(SECONDS + 300)
-def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) -> None:
+def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border, clock: Clock) -> None:
     needs("nft")
     quiet(border)
     chance = random.Random(SEED)
@@ -53,7 +105,7 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) ->
     grown: list[int] = []
 
     def start() -> tuple[subprocess.Popen[str], int]:
-        process = border.start("gate", PROGRAM, "run", "--config", config)
+        process = border.start("gate", *clock.words, PROGRAM, "run", "--config", config)
         assert process.stderr is not None
         while not (line := process.stderr.readline()).startswith("started: "):
             assert process.poll() is None, line
@@ -85,7 +137,7 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) ->
     with ThreadPoolExecutor(1) as threads:
         transferred = threads.submit(transfers)
         while time.monotonic() < deadline and not transferred.done():
-            what = chance.choice(["restart", "kill", "stop", "flush", "reload", "flood", "second"])
+            what = chance.choice(["restart", "kill", "stop", "flush", "reload", "flood", "second", "clock"])
             done[what] = done.get(what, 0) + 1
             if what in ("restart", "kill"):
                 grown.append(memory(process) - before)
@@ -97,6 +149,8 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) ->
                 process, before = start()
             elif what == "reload":
                 process.send_signal(signal.SIGHUP)
+            elif what == "clock":
+                clock.step(chance.randint(-DAY, DAY))
             elif what == "second":
                 assert border.run("gate", PROGRAM, "run", "--config", config).returncode == 2
             else:
@@ -116,13 +170,16 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border) ->
 
 @pytest.mark.skipif(not AODVD.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 @pytest.mark.timeout(SECONDS + 300)
-def test_a_day_in_minutes_leaves_routing_daemons_that_route(emulate: Starter) -> None:
+def test_a_day_in_minutes_leaves_routing_daemons_that_route(emulate: Starter, clock: Clock, tmp_path: Path) -> None:
     needs("ping", "ip", "python3")
+    (tmp_path / "key").write_bytes(SECRET)
+    keys = f'[authentication]\nsign_with = 1\nkeys = [{{ id = 1, file = "{tmp_path}/key" }}]\n'
+
     chance = random.Random(SEED)
     nodes = range(3)
     done: dict[str, int] = {}
     grown: list[int] = []
-    with daemons(emulate, hops=2, more="[limits]\nroutes = 64") as mesh:
+    with daemons(emulate, hops=2, more=f"{keys}[limits]\nroutes = 64", before=clock.words) as mesh:
 
         def system(node: int) -> list[str]:
             commands = (("ip", "rule"), ("ip", "-4", "route", "show", "table", "all"))
@@ -135,7 +192,7 @@ def test_a_day_in_minutes_leaves_routing_daemons_that_route(emulate: Starter) ->
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             node = chance.choice(nodes)
-            what = chance.choice(["restart", "kill", "stop", "routes", "rules", "device", "second", "flood"])
+            what = chance.choice(["restart", "kill", "stop", "routes", "rules", "device", "second", "flood", "clock"])
             done[what] = done.get(what, 0) + 1
             if what in ("restart", "kill"):
                 grown.append(memory(mesh.processes[node]) - resident[node])
@@ -150,6 +207,8 @@ def test_a_day_in_minutes_leaves_routing_daemons_that_route(emulate: Starter) ->
                 mesh.net.run(f"n{node}", "ip", "link", "set", "mesh0", "down")
                 time.sleep(chance.uniform(0, 1))
                 mesh.net.run(f"n{node}", "ip", "link", "set", "mesh0", "up")
+            elif what == "clock":
+                clock.step(chance.randint(-DAY, DAY))
             elif what == "second":
                 config = str(mesh.folder / f"n{node}.toml")
                 assert mesh.net.run(f"n{node}", str(AODVD), "run", "--config", config).returncode == 2

@@ -150,7 +150,9 @@ impl Engine {
         let mut keys = keys;
         let aodv = match numbers {
             Some(numbers) => {
-                keys.iter_mut().for_each(|keys| keys.last = numbers.stamp);
+                // A time ahead of clocks that agree would be refused by others.
+                let alone = keys.iter_mut().filter(|keys| keys.within.is_none());
+                alone.for_each(|keys| keys.last = numbers.stamp);
                 aodv.with_numbers(numbers.seqno, numbers.rreq_id)
             }
             None => aodv,

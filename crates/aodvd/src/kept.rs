@@ -1,8 +1,9 @@
 //! State that survives a restart: the numbers of RFC 3561 section 6.13, and the system's settings to restore if this
 //! process is killed.
 //!
-//! The numbers in the file are ahead of those in use. The daemon therefore writes it once in a thousand requests, and
-//! never repeats a number after it was killed.
+//! The numbers in the file are ahead of those in use. The daemon therefore writes it once in a thousand requests, with
+//! keys twice an hour, and never repeats a number after it was killed. Nor does it repeat a time of its authenticated
+//! messages if its clock is then behind, as on a router without a battery: neighbours would refuse them as replayed.
 
 use crate::Error;
 use crate::engine::Numbers;
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// How far the file is ahead.
 const AHEAD: u32 = 1_000;
+/// How far its time is ahead, in microseconds: an hour.
+const STAMP_AHEAD: u64 = 3_600_000_000;
 
 /// A variable of the kernel that was set, and what it was before.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -81,7 +84,8 @@ impl Kept {
     pub fn keep_ahead(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
         let left = |kept: u32, used: u32| kept.wrapping_sub(used).wrapping_sub(1) < AHEAD;
         let near = !left(self.content.seqno, numbers.seqno) || !left(self.content.rreq_id, numbers.rreq_id);
-        if self.content.address == Some(address) && !near {
+        let late = numbers.stamp > 0 && self.content.stamp.saturating_sub(numbers.stamp) < STAMP_AHEAD / 2;
+        if self.content.address == Some(address) && !near && !late {
             return Ok(());
         }
         self.write_ahead(address, numbers)
@@ -93,7 +97,9 @@ impl Kept {
     /// If the file cannot be written.
     pub fn write_ahead(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
         let (seqno, rreq_id) = (numbers.seqno.wrapping_add(AHEAD), numbers.rreq_id.wrapping_add(AHEAD));
-        self.write(address, Numbers { seqno, rreq_id, ..numbers })
+        // Zero: no message was authenticated.
+        let stamp = if numbers.stamp == 0 { 0 } else { numbers.stamp + STAMP_AHEAD };
+        self.write(address, Numbers { seqno, rreq_id, stamp })
     }
 
     /// Writes these numbers as they are.
@@ -168,15 +174,26 @@ mod tests {
         let mut kept = read();
         kept.set_variables(vec![Variable { name: "net/ipv4/ip_forward".to_owned(), before: "0".to_owned() }]);
         kept.keep_ahead(own, numbers(5)).unwrap();
-        assert_eq!(read().numbers(own), Some(Numbers { seqno: 1_005, rreq_id: 1_007, stamp: 9 }));
+        let stamp = 9 + STAMP_AHEAD;
+        assert_eq!(read().numbers(own), Some(Numbers { seqno: 1_005, rreq_id: 1_007, stamp }));
         assert_eq!((read().numbers(other), read().take_variables().len()), (None, 1));
         let before = fs::metadata(&path).unwrap().modified().unwrap();
         kept.keep_ahead(own, numbers(1_004)).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before, "far enough");
         kept.keep_ahead(own, numbers(1_005)).unwrap();
         assert_eq!(read().numbers(own).map(|numbers| numbers.seqno), Some(2_005));
+        kept.keep_ahead(own, Numbers { stamp: stamp - 1, ..numbers(1_006) }).unwrap();
+        assert_eq!(read().numbers(own).map(|numbers| numbers.stamp), Some(stamp - 1 + STAMP_AHEAD), "nearly used up");
+        kept.keep_ahead(own, Numbers { stamp: 3 * stamp, ..numbers(1_006) }).unwrap();
+        assert_eq!(
+            read().numbers(own).map(|numbers| numbers.stamp),
+            Some(3 * stamp + STAMP_AHEAD),
+            "a clock that jumps"
+        );
         kept.write(own, numbers(1_006)).unwrap();
         assert_eq!(read().numbers(own), Some(numbers(1_006)));
+        kept.write_ahead(own, Numbers { stamp: 0, ..numbers(1_006) }).unwrap();
+        assert_eq!(read().numbers(own).map(|numbers| numbers.stamp), Some(0), "without keys");
         fs::write(&path, "{\"seqno\": 1").unwrap();
         assert_eq!(read().numbers(own), None, "not understood");
         fs::remove_dir_all(&folder).unwrap();

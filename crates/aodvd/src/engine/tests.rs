@@ -301,3 +301,28 @@ fn messages_are_signed_and_others_refused() {
     changed[3] ^= 1;
     assert_eq!(tolerant.handle_datagram(AT, CLOCK, came, &changed, &mut out), Err(Refusal::Unauthenticated));
 }
+
+/// A router that lost its power has kept its numbers, but its clock begins in the past, and its neighbours remember it.
+#[test]
+fn a_clock_that_goes_back_repeats_no_time_unless_clocks_agree() {
+    let make = |more: &str, stamp: u64| {
+        let keys = format!("sign_with = 1\nkeys = [{{ id = 1, file = '/nonexistent' }}]\n{more}");
+        let text =
+            format!("address = '10.0.0.1'\ninterfaces = ['a']\nmesh = ['10.0.0.0/24']\n[authentication]\n{keys}");
+        let config = Config::parse(&text).unwrap();
+        let within = config.authentication.as_ref().unwrap().clocks_within.map(|_| 5);
+        let mut secret = Keys::one(1, b"a shared secret of thirty-two by");
+        secret.within = within;
+        let numbers = Some(Numbers { seqno: 10, rreq_id: 1, stamp });
+        Engine::new(config, Some(secret), numbers, Stream::new(1, NodeId(1), Purpose::RoutingJitter))
+    };
+    let ask = |node: &mut Engine, clock: u64| {
+        let mut out = Vec::new();
+        node.handle_caught(AT, clock, packet(ip(1), ip(2)), true, &mut out);
+        assert_eq!(sent(&out).len(), 1);
+        node.numbers().stamp
+    };
+    assert_eq!(ask(&mut make("", 9 * CLOCK), CLOCK), 9 * CLOCK + 1);
+    assert_eq!(ask(&mut make("", 9 * CLOCK), 10 * CLOCK), 10 * CLOCK);
+    assert_eq!(ask(&mut make("clocks_within = '5s'", 9 * CLOCK), CLOCK), CLOCK);
+}

@@ -6,9 +6,11 @@ import contextlib
 import importlib.util
 import io
 import os
+import re
 import resource
 import subprocess
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +35,12 @@ def loaded(path: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def shown(page: Path, language: str) -> list[str]:
+    """The blocks of a page in one language, without the indentation of their list."""
+    text = page.read_text(encoding="utf-8")
+    return [textwrap.dedent(found) for found in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.S | re.M)]
 
 
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}

@@ -1,16 +1,23 @@
-"""A routing protocol, a transport or a column of results touches its own files, its rows, and three lines elsewhere."""
+"""An addition touches its own files, its rows and three lines elsewhere; the recipe for a congestion control works."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import HANGS, ROOT, environment, shown
+
+RECIPE = ROOT / "docs" / "add-a-cc.md"
+COPY = ROOT / "target" / "recipe" / "sources"
+BUILT = ROOT / "target" / "recipe" / "build"
 ADDITIONS = ROOT / "tests" / "additions"
 MOST_LINES = 3
 
@@ -109,34 +116,114 @@ def insert(path: Path, after: str, added: str) -> None:
     path.write_text("\n".join([*lines[:at], *added.splitlines(), *lines[at:]]) + "\n", encoding="utf-8")
 
 
-@pytest.mark.timeout(3600)
-def test_what_is_added_is_written_down_once() -> None:
-    if (cargo := shutil.which("cargo")) is None:
+# Runs the scenario by the module that is found first, and prints its result.
+RUN = """
+import pathlib, sys
+from fourhop import _core
+run = _core.Run(_core.check(pathlib.Path(sys.argv[1]).read_text()), 1)
+while (result := run.poll(1.0)) is None:
+    pass
+print(result)
+"""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A copy of the project with everything that is added, and what the recipe's commands have printed there."""
+
+    folder: Path
+    printed: str
+    lines_of_the_recipe: int
+
+    def environment(self) -> dict[str, str]:
+        """Finds the copy's modules and commands first."""
+        return environment() | {
+            "CARGO_TARGET_DIR": str(BUILT),
+            "CARGO_PROFILE_DEV_DEBUG": "0",
+            "PATH": os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]]),
+            "PYTHONPATH": str(self.folder / "python"),
+        }
+
+
+def lines_of(sources: list[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources)
+
+
+@pytest.fixture(scope="module")
+def grown() -> Grown:
+    """All is added to one copy and compiled once."""
+    if shutil.which("cargo") is None:
         pytest.skip("no cargo on this machine")
-    copy = ROOT / "target" / "additions"
-    shutil.rmtree(copy, ignore_errors=True)
-    copy.mkdir(parents=True)
+    shutil.rmtree(COPY, ignore_errors=True)
+    COPY.mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
-        shutil.copy(ROOT / name, copy)
-    for name in ("crates", "fuzz"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("target", "found", "corpus"))
+        shutil.copy(ROOT / name, COPY)
+    leave = shutil.ignore_patterns("*.so", "__pycache__", "target", "found")
+    for name in ("crates", "fuzz", "python", "scenarios"):
+        shutil.copytree(ROOT / name, COPY / name, ignore=leave)
     for files, rows, lines in (PROTOCOL, TRANSPORT, COLUMN):
-        assert len(lines) <= MOST_LINES
-        assert all("\n" not in added for _, added in lines.values())
         for file, place in files.items():
-            shutil.copy(ADDITIONS / file, copy / "crates" / place)
+            shutil.copy(ADDITIONS / file, COPY / "crates" / place)
         for place, (after, added) in [*rows.items(), *lines.items()]:
-            insert(copy / "crates" / place, after, added)
-    scenario = copy / "both.toml"
-    scenario.write_text(SCENARIO, encoding="utf-8")
-    # What it compiles of other sources is there already where the recipe for a congestion control was tried.
+            insert(COPY / "crates" / place, after, added)
+    (COPY / "crates/cc/src/gentle.rs").write_text(shown(RECIPE, "rust")[0], encoding="utf-8")
+    # As the real one but for the optimization, and for the environment, which is this one.
+    commands = COPY / "bin"
+    commands.mkdir()
+    # As maturin: without it, pyo3 links with libpython, which is in no bare system.
+    build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
+    place = f"cp {BUILT}/debug/lib_core.so python/fourhop/_core.abi3.so"
+    for name, script in {
+        "make": f'[ "$*" = quick ] && {build} && {place}',
+        "fourhop": f'exec {sys.executable} -m fourhop.cli "$@"',
+    }.items():
+        (commands / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    sources = [COPY / "crates/cc/src" / name for name in ("lib.rs", "registry.rs")]
+    before = lines_of(sources)
+    grown = Grown(COPY, "", 0)
     ran = subprocess.run(
-        [cargo, "run", "--locked", "--quiet", "-p", "fourhop-sim", "--example", "run", str(scenario)],
-        cwd=copy,
-        env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "recipe" / "build")},
+        ["bash", "-ec", "".join(shown(RECIPE, "sh"))],
+        cwd=COPY,
+        env=grown.environment(),
         capture_output=True,
         text=True,
         timeout=3500,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return replace(grown, printed=ran.stdout, lines_of_the_recipe=lines_of(sources) - before)
+
+
+def depends_on(folder: Path, target: Path) -> list[str]:
+    """What cargo compiles again in `target` when files in `folder` change, but not when those of the project do."""
+    told = target.glob("*/.fingerprint/*/dep-*")
+    return [str(path) for path in told if str(folder.relative_to(ROOT / "target")).encode() in path.read_bytes()]
+
+
+@pytest.mark.timeout(3600)
+def test_the_recipe_for_a_congestion_control_works(grown: Grown) -> None:
+    # "One file and three lines", as three documents say.
+    assert grown.lines_of_the_recipe == 3
+    assert re.search(r"^test gentle::tests::\w+ \.\.\. ok$", grown.printed, re.M), grown.printed
+    assert re.search(r"^  gentle +Reno that keeps 70 % after a loss$", grown.printed, re.M), grown.printed
+    # Each of the two runs has the one flow of the scenario, over the transport that was asked for.
+    assert re.findall(r"^flow-\d+ +0→4 +4 +(\w+) ", grown.printed, re.M) == ["gentle", "newreno"]
+
+
+@pytest.mark.timeout(3600)
+def test_what_is_added_is_written_down_once(grown: Grown) -> None:
+    for _, _, lines in (PROTOCOL, TRANSPORT, COLUMN):
+        assert len(lines) <= MOST_LINES
+        assert all("\n" not in added for _, added in lines.values())
+    scenario = grown.folder / "both.toml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, str(scenario)],
+        env=grown.environment(),
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -150,5 +237,13 @@ def test_what_is_added_is_written_down_once() -> None:
     assert flow["delivered_twice_bytes"] == 2 * flow["delivered_bytes"] > 0
     for layer in result["conservation"].values():
         assert layer["in"] == layer["out"] + layer["dropped"] + layer["held"]
-    tidy = subprocess.run([cargo, "fmt", "--all", "--check"], cwd=copy, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.timeout(3600)
+def test_the_copy_is_tidy_and_apart(grown: Grown) -> None:
+    tidy = subprocess.run(
+        ["cargo", "fmt", "--all", "--check"], cwd=grown.folder, capture_output=True, text=True, check=False
+    )
     assert tidy.returncode == 0, tidy.stdout
+    # In a folder of its own: cargo would take what it compiles of a copy for the project's, which has the same names.
+    assert depends_on(grown.folder, ROOT / "target") == []

@@ -1,33 +1,24 @@
-"""The tutorial runs, the site builds without a complaint and needs nothing from elsewhere, the recipes work."""
+"""The tutorial runs; the site builds without a complaint and needs nothing from elsewhere."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 import fourhop
 from tests.browser import CHROMIUM, Chromium
-from tests.conftest import HANGS, ROOT, environment
+from tests.conftest import HANGS, ROOT, environment, shown
 
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 SLIDERS = ROOT / "docs" / "sliders.ipynb"
 RECIPE = ROOT / "docs" / "add-a-cc.md"
 MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbformat") if importlib.util.find_spec(name) is None]
-
-
-def blocks(language: str) -> list[str]:
-    """The blocks of the recipe in one language."""
-    text = RECIPE.read_text(encoding="utf-8")
-    return [textwrap.dedent(found) for found in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.S | re.M)]
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -115,68 +106,7 @@ def test_the_tutorial_is_kept_without_outputs() -> None:
 def test_the_tutorial_shows_the_congestion_control_of_the_recipe() -> None:
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     text = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    assert blocks("rust")[0].split("\n#[cfg(test)]")[0].strip() in text
-
-
-def depends_on(folder: Path, target: Path) -> list[str]:
-    """What cargo compiles again in `target` when files in `folder` change, but not when those of the project do."""
-    told = target.glob("*/.fingerprint/*/dep-*")
-    return [str(path) for path in told if str(folder.relative_to(ROOT / "target")).encode() in path.read_bytes()]
-
-
-@pytest.mark.timeout(3600)
-def test_the_recipe_for_a_congestion_control_works() -> None:
-    if (cargo := shutil.which("cargo")) is None:
-        pytest.skip("no cargo on this machine")
-    # In a folder of its own: cargo would take what it compiles of a copy for the project's, which has the same names.
-    copy = ROOT / "target" / "recipe" / "sources"
-    target = ROOT / "target" / "recipe" / "build"
-    shutil.rmtree(copy, ignore_errors=True)
-    copy.mkdir(parents=True)
-    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
-        shutil.copy(ROOT / name, copy)
-    leave = shutil.ignore_patterns("*.so", "__pycache__", "target", "found")
-    for name in ("crates", "fuzz", "python", "scenarios"):
-        shutil.copytree(ROOT / name, copy / name, ignore=leave)
-    (copy / "crates/cc/src/gentle.rs").write_text(blocks("rust")[0], encoding="utf-8")
-    # As the real one but for the optimization, and for the environment, which is this one.
-    commands = copy / "bin"
-    commands.mkdir()
-    # As maturin: without it, pyo3 links with libpython, which is in no bare system.
-    build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
-    place = f"cp {target}/debug/lib_core.so python/fourhop/_core.abi3.so"
-    for name, script in {
-        "make": f'[ "$*" = quick ] && {build} && {place}',
-        "fourhop": f'exec {sys.executable} -m fourhop.cli "$@"',
-    }.items():
-        (commands / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (commands / name).chmod(0o755)
-    sources = [copy / "crates/cc/src" / name for name in ("lib.rs", "registry.rs")]
-    before = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources)
-    ran = subprocess.run(
-        ["bash", "-ec", "".join(blocks("sh"))],
-        cwd=copy,
-        env=environment()
-        | {
-            "CARGO_TARGET_DIR": str(target),
-            "PATH": os.pathsep.join([str(commands), os.environ["PATH"]]),
-            "PYTHONPATH": str(copy / "python"),
-        },
-        capture_output=True,
-        text=True,
-        timeout=3500,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert depends_on(copy, ROOT / "target") == []
-    # "One file and three lines", as three documents say.
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources) == before + 3
-    assert re.search(r"^test gentle::tests::\w+ \.\.\. ok$", ran.stdout, re.M), ran.stdout
-    assert re.search(r"^  gentle +Reno that keeps 70 % after a loss$", ran.stdout, re.M), ran.stdout
-    # Each of the two runs has the one flow of the scenario, over the transport that was asked for.
-    assert re.findall(r"^flow-\d+ +0→4 +4 +(\w+) ", ran.stdout, re.M) == ["gentle", "newreno"]
-    tidy = subprocess.run([cargo, "fmt", "--all", "--check"], cwd=copy, capture_output=True, text=True, check=False)
-    assert tidy.returncode == 0, tidy.stdout
+    assert shown(RECIPE, "rust")[0].split("\n#[cfg(test)]")[0].strip() in text
 
 
 def test_every_public_name_is_on_the_page() -> None:

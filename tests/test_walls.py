@@ -19,9 +19,19 @@ def check(root: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """The manifests of the workspace, each crate without sources."""
+    for manifest in ROOT.glob("crates/*/Cargo.toml"):
+        folder = tmp_path / manifest.parent.relative_to(ROOT)
+        (folder / "src").mkdir(parents=True)
+        shutil.copy(manifest, folder)
+    return tmp_path
+
+
+@pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    ignored = shutil.ignore_patterns("target")
-    shutil.copytree(ROOT / "crates", tmp_path / "crates", ignore=ignored)
+    """The workspace with its sources, which imports are resolved in."""
+    shutil.copytree(ROOT / "crates", tmp_path / "crates", ignore=shutil.ignore_patterns("target"))
     return tmp_path
 
 
@@ -42,29 +52,29 @@ def test_the_walls_stand() -> None:
     ],
 )
 @pytest.mark.parametrize("crate", ["units", "cc", "proto"])
-def test_a_forbidden_name_is_found(copy: Path, crate: str, line: str, named: str) -> None:
-    source = copy / "crates" / crate / "src" / "breach.rs"
+def test_a_forbidden_name_is_found(bare: Path, crate: str, line: str, named: str) -> None:
+    source = bare / "crates" / crate / "src" / "breach.rs"
     source.write_text(f"//! std::fs in a comment is fine.\n{line}\n", encoding="utf-8")
-    result = check(copy)
+    result = check(bare)
     assert result.returncode == 1
     assert f"{crate}/src/breach.rs:2: {named}" in result.stdout
 
 
 @pytest.mark.parametrize("crate", ["sim", "py", "emu"])
-def test_unsafe_code_outside_its_crate_is_found(copy: Path, crate: str) -> None:
+def test_unsafe_code_outside_its_crate_is_found(bare: Path, crate: str) -> None:
     for place in (crate, "live"):
-        source = copy / "crates" / place / "src" / "breach.rs"
+        source = bare / "crates" / place / "src" / "breach.rs"
         source.write_text("//! A breach.\nfn f(p: *const u8) -> u8 { unsafe { *p } }\n", encoding="utf-8")
-    result = check(copy)
+    result = check(bare)
     assert result.returncode == 1
     assert f"{crate}/src/breach.rs:2: unsafe" in result.stdout
     assert "live/src" not in result.stdout
 
 
-def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(copy: Path) -> None:
-    source = copy / "crates" / "proto" / "src" / "breach.rs"
+def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(bare: Path) -> None:
+    source = bare / "crates" / "proto" / "src" / "breach.rs"
     source.write_text("//! A breach.\nfn f(a: Ipv4Addr) { NodeId::from_ipv4(a); }\n", encoding="utf-8")
-    result = check(copy)
+    result = check(bare)
     assert result.returncode == 1
     assert "proto/src/breach.rs:2: from_ipv4" in result.stdout
 
@@ -78,12 +88,12 @@ def test_a_protocol_that_reads_an_address_as_a_number_of_a_node_is_found(copy: P
     ],
 )
 @pytest.mark.parametrize("crate", ["units", "proto", "sim"])
-def test_a_function_of_the_c_library_is_found_outside_tests(copy: Path, crate: str, line: str, named: str) -> None:
-    source = copy / "crates" / crate / "src" / "breach.rs"
+def test_a_function_of_the_c_library_is_found_outside_tests(bare: Path, crate: str, line: str, named: str) -> None:
+    source = bare / "crates" / crate / "src" / "breach.rs"
     fine = "fn g(x: f64) -> f64 { libm::exp(x).sqrt() }"
     test = "#[cfg(test)]\nmod tests {\n    fn h(x: f64) -> f64 { x.ln() }\n}"
     source.write_text(f"//! x.sin()\n{fine}\n{line}\n{test}\n", encoding="utf-8")
-    result = check(copy)
+    result = check(bare)
     assert result.returncode == 1
     assert f"{crate}/src/breach.rs:3: {named};" in result.stdout
     assert result.stdout.count("breach.rs") == 1
@@ -104,14 +114,14 @@ def test_a_function_of_the_c_library_is_found_outside_tests(copy: Path, crate: s
         ("emu", "dependencies", "fourhop-py"),
     ],
 )
-def test_a_forbidden_dependency_is_found(copy: Path, crate: str, table: str, dependency: str) -> None:
-    manifest = copy / "crates" / crate / "Cargo.toml"
+def test_a_forbidden_dependency_is_found(bare: Path, crate: str, table: str, dependency: str) -> None:
+    manifest = bare / "crates" / crate / "Cargo.toml"
     text = manifest.read_text(encoding="utf-8")
     header = f"[{table}]\n"
     line = f'{dependency} = "1"\n'
     changed = text.replace(header, header + line) if header in text else f"{text}\n{header}{line}"
     manifest.write_text(changed, encoding="utf-8")
-    result = check(copy)
+    result = check(bare)
     assert result.returncode == 1
     assert f"{crate}/Cargo.toml: " in result.stdout
     assert dependency in result.stdout

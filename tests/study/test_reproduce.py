@@ -145,7 +145,8 @@ def test_the_recipe_works_word_by_word(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
     (tmp_path / "papers" / "mine" / "parallel.py").write_text(example, encoding="utf-8")
     found = find.load(tmp_path / "papers", "mine/parallel")
-    results = {(job.profile, job.name): execute.run(job, tmp_path / "out") for job in execute.jobs(found, quick=True)}
+    jobs = execute.jobs(found, quick=True)
+    results = {(job.world.name, job.name): execute.run(job, tmp_path / "out") for job in jobs}
     made = execute.record(found, results, tmp_path / "out", quick=True)
     assert [chart["kind"] for chart in made["profiles"]["ns2"]["charts"]] == ["bars", "series", "table"]
 

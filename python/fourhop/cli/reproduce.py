@@ -14,6 +14,7 @@ from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.study.find import Found
+    from fourhop.study.worlds import World
 
 NOT_REPRODUCED = 1
 """Exit code with `--strict` if a check was not reproduced."""
@@ -39,6 +40,14 @@ def command(
     strict: Annotated[
         bool, Option("--strict", help="Exit with 1 if a check in the profile ns2 is not reproduced.")
     ] = False,
+    world: Annotated[
+        list[str] | None,
+        Option(
+            "--world",
+            metavar="NAME",
+            help="Judge every statement in this world, and as ns-2.35 is; all: in each. May be repeated.",
+        ),
+    ] = None,
     dask: Annotated[
         str | None, Option(metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.")
     ] = None,
@@ -51,12 +60,14 @@ def command(
     Points get no more runs than their checks need: three looks at the runs share the 5 % of error of
     a 95 % interval. Runs are kept in DIR/store: repeat the command to continue after an interruption.
     The report is DIR/index.html. The exit code is 0 once everything ran, whatever the checks say; see --strict.
+    --world asks what the papers may have used where they do not say; its page is DIR/worlds.html.
     """
     with common.errors():
         from fourhop import store
         from fourhop.errors import SweepInterrupted
-        from fourhop.study import find
+        from fourhop.study import find, worlds
 
+        asked = worlds.chosen(world) if world else None
         folder = find.folder(papers)
         names = find.chosen(folder, wanted)
         found = find.load_all(folder, names)
@@ -66,15 +77,22 @@ def command(
         out = out or Path("report-quick" if quick else "report")
         store.writable(out)
         try:
-            records, failed = _reproduce(found, out, quick=quick, full=full, jobs=jobs, dask=dask)
+            records, failed = _reproduce(found, out, quick=quick, full=full, jobs=jobs, dask=dask, worlds=asked)
         except SweepInterrupted:
             common.say(f"interrupted: finished runs are kept in {out}; run the same command to continue")
             raise common.Exit(common.INTERRUPTED) from None
         if records:
             from fourhop import report
 
-            page = report.build(out)
-            if json:
+            page = report.build(out) if asked is None else report.build_worlds(out)
+            if asked is not None:
+                summary = worlds.summary(records)
+                if json:
+                    common.print_json({"report": str(page), "papers": summary, "failed": failed})
+                else:
+                    _show_worlds(summary)
+                    echo(f"\nreport: {page}")
+            elif json:
                 common.print_json({"report": str(page), "figures": [_told(each) for each in records], "failed": failed})
             else:
                 _show(records)
@@ -82,25 +100,41 @@ def command(
         if failed:
             common.say(f"failed: {', '.join(failed)}")
             raise common.Exit(common.BAD_INPUT)
-        lost = [record for record in records if _lost(record)]
+        lost = [record for record in records if asked is None and _lost(record)]
         if strict and lost:
             common.say(f"not reproduced: {', '.join(_name(record) for record in lost)}")
             raise common.Exit(NOT_REPRODUCED)
 
 
 def _reproduce(
-    found: list[Found], out: Path, *, quick: bool, full: bool, jobs: int | None, dask: str | None
+    found: list[Found],
+    out: Path,
+    *,
+    quick: bool,
+    full: bool,
+    jobs: int | None,
+    dask: str | None,
+    worlds: Sequence[World] | None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
     from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
     from fourhop.study import execute, measured
+    from fourhop.study.cells import Cells
     from fourhop.study.course import Course
     from fourhop.study.execute import Job, Outcomes
-    from fourhop.study.study import Profile
+    from fourhop.study.study import Data
     from fourhop.sweeps.result import SweepResult
 
-    planned = [execute.jobs(each, quick=quick) for each in found]
+    possible = [None if worlds is None else execute.possible(each, worlds) for each in found]
+    planned = [
+        execute.jobs(
+            each,
+            quick=quick,
+            worlds=None if tried is None else list(dict.fromkeys(here for here, _ in tried.values())),
+        )
+        for each, tried in zip(found, possible, strict=True)
+    ]
     # Of quick runs nothing is known before, and each is short.
     known = {} if quick else measured.costs(found)
     cost = measured.Cost(known, [job for work in planned for job in work])
@@ -117,21 +151,31 @@ def _reproduce(
             display.end()
             return result
 
-        for each, work in zip(found, planned, strict=True):
+        for each, work, tried in zip(found, planned, possible, strict=True):
             try:
-                results: dict[tuple[Profile, str], SweepResult] = {}
-                decided: dict[Profile, Outcomes] = {}
-                for profile in each.study.profiles:
-                    mine = [job for job in work if job.profile == profile]
+                results: dict[tuple[str, str], SweepResult] = {}
+                decided: dict[str, Outcomes] = {}
+                for world in dict.fromkeys(job.world for job in work):
+                    mine = [job for job in work if job.world == world]
                     if quick or full:
                         ran = {job.name: run(job) for job in mine}
                     else:
-                        course = Course(each.study, profile, mine, run)
-                        ran, decided[profile] = course.finish(), course.outcomes
-                    results |= {(profile, name): result for name, result in ran.items()}
+                        course = Course(each.study, world.profile, mine, run)
+                        ran, decided[world.name] = course.finish(), course.outcomes
+                    if tried is None:
+                        results |= {(world.name, name): result for name, result in ran.items()}
+                    else:
+                        cells = {name: Cells.of(result, name) for name, result in ran.items()}
+                        data = Data(world.profile, cells)
+                        decided[world.name] = execute.outcomes(
+                            each.study, data, quick=quick, known=decided.get(world.name)
+                        )
                 for job in work:
                     display.finish(job.title, job.runs, cost.of(job))
-                records.append(execute.record(each, results, out, quick=quick, decided=decided))
+                if tried is None:
+                    records.append(execute.record(each, results, out, quick=quick, decided=decided))
+                elif tried:
+                    records.append(execute.record_worlds(each, tried, decided, out, quick=quick))
             except FourhopError as error:
                 failed.append(each.name)
                 common.say(f"error: {each.name}: {error}")
@@ -193,6 +237,22 @@ def _show(records: list[dict[str, Any]]) -> None:
     columns = ("figure", "check", "the paper", "measured", *profiles)
     # Sentences are wrapped; the verdicts never are.
     out.print(tables.table(columns, rows, wrapped=(1, 2, 3)))
+
+
+def _show_worlds(papers: dict[str, Any]) -> None:
+    from fourhop.cli import tables
+
+    verdicts = ("reproduced", "partly", "not reproduced", "not judged")
+    rows = [
+        (paper, name, each["label"], str(each["figures"]), *(str(each[verdict]) for verdict in verdicts))
+        for paper, of in papers.items()
+        for name, each in of["worlds"].items()
+    ]
+    columns = ("paper", "world", "what", ">figures", *(f">{verdict}" for verdict in verdicts))
+    tables.console().print(tables.table(columns, rows, wrapped=(2,)))
+    for paper, of in papers.items():
+        if of["most"]:
+            echo(f"{paper}: most statements hold in {' and '.join(of['most'])}; {count(of['tried'], 'world')} tried")
 
 
 def _outcomes(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

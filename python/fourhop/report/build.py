@@ -25,8 +25,10 @@ from fourhop.study.chart import Chart
 from fourhop.study.drawing import describe
 from fourhop.study.execute import FIGURES, write
 from fourhop.study.looks import LOOKS
+from fourhop.study.worlds import load, summary
 
 PAGE = "index.html"
+WORLDS = "worlds.html"
 
 _NAMES = {"ns2": "Behaviour of ns-2.35", "standard": "Standards as written"}
 """Profiles in words."""
@@ -51,9 +53,23 @@ def build(out: Path) -> Path:
 
     Raises `FourhopError` if there are none, if one cannot be read, or if a page cannot be written.
     """
-    for name, text in pages(_records(out)).items():
+    worlds = load(out)
+    for name, text in pages(_records(out), worlds).items():
         write(out / name, partial(_write, text))
     return out / PAGE
+
+
+def build_worlds(out: Path) -> Path:
+    """Write the page and the summary, `worlds.json`, of all records of worlds in `out`; returns the page's path.
+
+    The overview links to it as soon as it is written again. Raises `FourhopError` as `build` does.
+    """
+    records = load(out)
+    if not records:
+        raise FourhopError(f"{out}: found no records of worlds; run `fourhop reproduce --world all` first")
+    write(out / WORLDS, partial(_write, pages([], records)[WORLDS]))
+    write(out / "worlds.json", partial(_write, json.dumps(summary(records), indent=1, allow_nan=False) + "\n"))
+    return out / WORLDS
 
 
 def _write(text: str, temporary: Path) -> None:
@@ -81,8 +97,8 @@ def _records(out: Path) -> list[Record]:
     return found
 
 
-def pages(records: list[Record]) -> dict[str, str]:
-    """Every page by the name of its file: the overview, and one for each paper."""
+def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str, str]:
+    """Every page by the name of its file: the overview, one for each paper, and one about worlds, if there are."""
     import jinja2
 
     templates = jinja2.Environment(
@@ -117,8 +133,13 @@ def pages(records: list[Record]) -> dict[str, str]:
     for record in records:
         papers.setdefault(record["paper"], []).append(record)
     made = {_page_of(paper): templates.get_template("paper.html").render(records=of) for paper, of in papers.items()}
+    if worlds:
+        made[WORLDS] = templates.get_template("worlds.html").render(records=worlds, papers=summary(worlds))
+    if not records:
+        return made
     index = templates.get_template("index.html").render(
         records=records,
+        worlds=WORLDS if worlds else "",
         papers=papers,
         meanings=_PROFILES,
         verdicts={name: why for name, (_, why) in _VERDICTS.items() if name in known or name != "not judged"},

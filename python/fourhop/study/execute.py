@@ -21,7 +21,8 @@ from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart
 from fourhop.study.claims import Claim, Verdict, judge, reason
 from fourhop.study.find import Found
-from fourhop.study.study import Cause, Check, Data, Profile
+from fourhop.study.study import Cause, Check, Data, Profile, Study
+from fourhop.study.worlds import FOLDER, World
 
 if TYPE_CHECKING:
     import distributed
@@ -44,12 +45,17 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One sweep of one study for one profile."""
+    """One sweep of one study in one world."""
 
     found: Found
-    profile: Profile
+    world: World
     name: str
     sweep: Sweep
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of its world."""
+        return self.world.profile
 
     @property
     def most(self) -> int:
@@ -65,19 +71,33 @@ class Job:
     def title(self) -> str:
         """For progress."""
         sweep = "" if len(self.found.study.sweeps) == 1 else f", {self.name}"
-        return f"{self.found.name}, {self.profile}{sweep}"
+        return f"{self.found.name}, {self.world.name}{sweep}"
 
 
-def jobs(found: Found, *, quick: bool) -> list[Job]:
-    """Every sweep of a study, for every profile. Raises `FourhopError`, naming the file, if one cannot be made."""
+def jobs(found: Found, *, quick: bool, worlds: Sequence[World] | None = None) -> list[Job]:
+    """Every sweep of a study, for every profile or in these worlds.
+
+    Raises `FourhopError`, naming the file, if one cannot be made.
+    """
     made = []
-    for profile in found.study.profiles:
+    for world in [World(profile) for profile in found.study.profiles] if worlds is None else worlds:
         try:
-            sweeps = found.study.made(profile, quick=quick)
+            sweeps = {name: world.of(sweep) for name, sweep in found.study.made(world.profile, quick=quick).items()}
         except Exception as error:
-            raise FourhopError(f"{found.path}: profile {profile}: {_line(error)}") from error
-        made += [Job(found, profile, name, sweep) for name, sweep in sweeps.items()]
+            kind = "world" if world.parts else "profile"
+            raise FourhopError(f"{found.path}: {kind} {world.name}: {_line(error)}") from error
+        made += [Job(found, world, name, sweep) for name, sweep in sweeps.items()]
     return made
+
+
+def possible(found: Found, worlds: Sequence[World]) -> dict[World, tuple[World, dict[str, str]]]:
+    """The part of each world that a study can have, and why it lacks the rest; none of other profiles than its own."""
+    asked = [world for world in worlds if world.profile in found.study.profiles]
+    sweeps = {
+        profile: [job.sweep for job in jobs(found, quick=False, worlds=[World(profile)])]
+        for profile in dict.fromkeys(world.profile for world in asked)
+    }
+    return {world: world.within(sweeps[world.profile]) for world in asked}
 
 
 def run(
@@ -104,11 +124,11 @@ Outcomes = Mapping[Check | Cause, Record]
 
 def record(
     found: Found,
-    results: Mapping[tuple[Profile, str], SweepResult],
+    results: Mapping[tuple[str, str], SweepResult],
     out: Path,
     *,
     quick: bool,
-    decided: Mapping[Profile, Outcomes] | None = None,
+    decided: Mapping[str, Outcomes] | None = None,
 ) -> Record:
     """Draw and check a study whose sweeps ran, write tables and record, and return the record.
 
@@ -120,10 +140,9 @@ def record(
     for profile in study.profiles:
         mine = {name: result for (which, name), result in results.items() if which == profile}
         data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
-        known = (decided or {}).get(profile, {})
-        of = {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
+        of = outcomes(study, data, quick=quick, known=(decided or {}).get(profile, {}))
         causes = {name: of[cause] for name, cause in study.causes.items()}
-        outcomes = [judged(check, of[check], profile, causes) for check in study.checks.values()]
+        checks = [judged(check, of[check], profile, causes) for check in study.checks.values()]
         charts = [_chart(name, draw, caption, data, mine, found) for name, (caption, draw) in study.charts.items()]
         place = out / DATA / found.paper / found.figure
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
@@ -132,13 +151,49 @@ def record(
             if chart.kind != "table":
                 write(place / f"{profile}-{chart.name}.pdf", _pdf(chart))
         profiles[profile] = {
-            "verdict": overall([each["verdict"] for each in outcomes]),
-            "outcomes": outcomes,
+            "verdict": overall([each["verdict"] for each in checks]),
+            "outcomes": checks,
             "causes": list(causes.values()),
             "charts": [chart.to_dict() for chart in charts],
             "sweeps": sweeps,
         }
-    made: Record = {
+    made: Record = {**_about(found, quick=quick), "profiles": profiles}
+    _keep(out / FIGURES / found.paper / f"{found.figure}.json", made)
+    return made
+
+
+def record_worlds(
+    found: Found,
+    worlds: Mapping[World, tuple[World, dict[str, str]]],
+    decided: Mapping[str, Outcomes],
+    out: Path,
+    *,
+    quick: bool,
+) -> Record:
+    """Write and return the record of a study's checks in several worlds, which are those of `possible`."""
+    kept = ("statement", "paper", "verdict", "measured", "look")
+    told: dict[str, Any] = {}
+    for world, (here, lacking) in worlds.items():
+        outcomes = decided[here.name]
+        told[world.name] = {
+            "label": world.label,
+            "keys": here.keys,
+            "same_as": here.name,
+            "lacks": lacking,
+            "checks": {
+                name: {key: each[key] for key in kept if key in each}
+                for name, check in found.study.checks.items()
+                for each in [{"paper": check.paper, **outcomes[check]}]
+            },
+        }
+    made: Record = {**_about(found, quick=quick), "worlds": told}
+    _keep(out / FOLDER / found.paper / f"{found.figure}.json", made)
+    return made
+
+
+def _about(found: Found, *, quick: bool) -> Record:
+    study = found.study
+    return {
         "paper": found.paper,
         "figure": found.figure,
         "title": study.title,
@@ -148,11 +203,11 @@ def record(
         "quick": quick,
         "fourhop": version(),
         "commit": commit(found.path),
-        "profiles": profiles,
     }
-    path = out / FIGURES / found.paper / f"{found.figure}.json"
+
+
+def _keep(path: Path, made: Record) -> None:
     write(path, lambda aside: aside.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"))
-    return made
 
 
 def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, Record]) -> Record:
@@ -186,6 +241,12 @@ def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str
 def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> Record:
     """Hold one check, or one cause, against what was measured."""
     return told(check, asked(check, data, few=quick), quick=quick)
+
+
+def outcomes(study: Study, data: Data, *, quick: bool = False, known: Outcomes | None = None) -> Outcomes:
+    """The outcomes of all checks and causes; those `known` stay."""
+    known = known or {}
+    return {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
 
 
 def told(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:

@@ -1,0 +1,179 @@
+"""Worlds: a profile, and keys that replace those of every scenario of a study.
+
+The two profiles of a study are worlds without keys. The others (`WORLDS`) are what the papers may have used under `ns2`
+where they do not say, one by one and in pairs. A key that a study varies itself stays varied.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    from fourhop.scenario import Scenario
+    from fourhop.study.study import Profile
+    from fourhop.sweeps.describe import Sweep
+
+FOLDER = "worlds"
+"""Folder of the records, beside the figures."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that a paper may have used."""
+
+    name: str
+    label: str
+    keys: Mapping[str, Any] = field(hash=False)
+    useless: Callable[[Sequence[Mapping[str, Any]]], str] | None = field(default=None, compare=False)
+    """Why it changes nothing, or has no meaning, in these resolved scenarios, which may be empty; `None`: never."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A profile with keys on top."""
+
+    profile: Profile
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its parts, or its profile if it has none."""
+        return "+".join(part.name for part in self.parts) or self.profile
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        return " and ".join(part.label for part in self.parts)
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """The keys that it replaces."""
+        return {key: value for part in self.parts for key, value in part.keys.items()}
+
+    def of(self, sweep: Sweep) -> Sweep:
+        """The sweep in this world."""
+        if not self.parts:
+            return sweep
+        if sweep.variants is not None:
+            return replace(sweep, variants={name: each.with_(**self.keys) for name, each in sweep.variants.items()})
+        return replace(sweep, base=None if sweep.base is None else sweep.base.with_(**self.keys))
+
+    def within(self, sweeps: Iterable[Sweep]) -> tuple[World, dict[str, str]]:
+        """The world that these sweeps can be in, and why it lacks parts of this one, by their names."""
+        scenarios: list[Scenario] = [point.scenario for sweep in sweeps for point in sweep.points]
+        resolved = [each.resolved for each in scenarios]
+        useless = {part.name: why for part in self.parts if part.useless and (why := part.useless(resolved))}
+        return World(self.profile, tuple(part for part in self.parts if part.name not in useless)), useless
+
+
+def _moving(scenarios: Sequence[Mapping[str, Any]]) -> str:
+    return "nodes move" if any(each["mobility"]["model"] != "fixed" for each in scenarios) else ""
+
+
+def _unpaced(scenarios: Sequence[Mapping[str, Any]]) -> str:
+    def paces(each: Mapping[str, Any]) -> bool:
+        flows = [*each.get("flows", []), *([each["traffic"]] if "traffic" in each else [])]
+        gateway = each.get("gateway", {}).get("kind")
+        return gateway == "gap" or any(flow["transport"].startswith("tcp-ap") for flow in flows)
+
+    return "" if any(map(paces, scenarios)) else "nothing has this arithmetic"
+
+
+ROUTES_HOLD = Part("routes-hold", "routes that hold", {"routing.protocol": "static"}, _moving)
+TIMERS_2003 = Part("timers-2003", "timers before October 2004", {"tcp.profile": "ns2-2003"})
+AUTHORS_CODE = Part(
+    "authors-code",
+    "the arithmetic of the authors' code",
+    {"tcp_ap.profile": "authors-code", "tcp.max_timeouts": "none"},
+    _unpaced,
+)
+HELLO = Part(
+    "hello",
+    "HELLO messages without link-layer detection",
+    {"routing.hello": True, "routing.link_layer_detection": False},
+)
+PARTS = (ROUTES_HOLD, TIMERS_2003, AUTHORS_CODE, HELLO)
+
+WORLDS = (
+    World("ns2"),
+    *(World("ns2", (part,)) for part in PARTS),
+    # Static routes have no HELLO messages.
+    *(World("ns2", pair) for pair in itertools.combinations(PARTS, 2) if set(pair) != {ROUTES_HOLD, HELLO}),
+)
+"""ns-2.35 as it is, what the papers may have used instead, and pairs of these."""
+
+ALL = "all"
+
+
+def chosen(names: Sequence[str]) -> tuple[World, ...]:
+    """The worlds of these names, in the order of `WORLDS`, ns-2.35 as it is first: others are compared with it.
+
+    Raises `FourhopError` for a name that none has.
+    """
+    known = {world.name: world for world in WORLDS}
+    for name in names:
+        if name != ALL and name not in known:
+            raise FourhopError(f"--world: found {name!r}, allowed: {ALL}, {', '.join(known)}")
+    return tuple(world for name, world in known.items() if name in (*names, "ns2") or ALL in names)
+
+
+def summary(records: Sequence[Record]) -> dict[str, Any]:
+    """For each paper how many statements there are, what each world makes of them, and in which most hold.
+
+    A world that a figure cannot be in has there what is left of it, at least ns-2.35 as it is: every world is about
+    the same statements. `tried` counts the worlds that at least one figure was in. Figures that were not judged in all
+    worlds of the paper are left out.
+    """
+    papers: dict[str, list[Record]] = {}
+    for record in records:
+        papers.setdefault(record["paper"], []).append(record)
+    return {paper: _summary(of) for paper, of in papers.items()}
+
+
+def _summary(records: Sequence[Record]) -> dict[str, Any]:
+    from fourhop.study.study import OUR_OWN
+
+    names = list(dict.fromkeys(name for record in records for name in record["worlds"]))
+    whole = [record for record in records if set(record["worlds"]) == set(names)]
+    worlds = {}
+    for name in names:
+        here = [record["worlds"][name] for record in whole]
+        checks = [it for each in here for it in each["checks"].values() if it["paper"] != OUR_OWN]
+        found = Counter(it["verdict"] for it in checks)
+        worlds[name] = {
+            "label": next((record["worlds"][name]["label"] for record in records), ""),
+            "figures": sum(each["same_as"] == name for each in here),
+            "statements": len(checks),
+            **{verdict: found[verdict] for verdict in ("reproduced", "partly", "not reproduced", "not judged")},
+        }
+    most = max((each["reproduced"] for each in worlds.values()), default=0)
+    return {
+        "figures": [record["figure"] for record in whole],
+        "left_out": [record["figure"] for record in records if record not in whole],
+        "tried": sum(each["figures"] > 0 for each in worlds.values()),
+        "most": [name for name, each in worlds.items() if each["reproduced"] == most and most],
+        "worlds": worlds,
+    }
+
+
+def load(out: Path) -> list[Record]:
+    """The records in a folder of results. Raises `FourhopError` if one cannot be read."""
+    records = []
+    for path in sorted((out / FOLDER).glob("*/*.json")):
+        try:
+            records.append(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise FourhopError(
+                f"{path}: found no record of worlds ({error}), allowed: one that `fourhop reproduce --world` wrote"
+            ) from None
+    return records

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.linux.conftest import needs
 from tests.linux.wifi import FOLDER, boot, disk
 
 PROGRAM = ROOT / "target" / "release" / "fourhop-medium"
+EMULATE = ROOT / "target" / "release" / "fourhop-emulate"
 # In the order in which they need each other.
 MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "mac80211_hwsim")
 
@@ -47,7 +49,7 @@ for phy in $phys; do unshare -n sleep 100000 & eval pid$n=$!; n=$((n + 1)); done
 sleep 1
 at() { eval pid=\\$pid$1; shift; nsenter -t $pid -n "$@"; }
 medium() {
-  fourhop-medium run /etc/chain.toml --json > /run/report 2> /run/errors & medium=$!
+  fourhop-medium run /etc/chain.toml --json $@ > /run/report 2> /run/errors & medium=$!
   until grep -q ready /run/errors; do sleep 0.1; done
 }
 over() { kill -$2 $medium; wait $medium; echo "ended $1 $?"; echo "report $1 $(cat /run/report)"; }
@@ -57,20 +59,31 @@ reaches() {
     at 0 ping -c 1 -W 2 $2 && break
   done; echo "$1 $?"
 }
-medium
+meet() {
+  n=0
+  for phy in $(ls /sys/class/ieee80211 | sort -V); do
+    eval iw phy $phy set netns \\$pid$n
+    at $n iw dev wlan$n set type ibss; at $n ip link set wlan$n up
+    at $n iw dev wlan$n ibss join air 2412 fixed-freq 02:ff:00:00:00:01
+    at $n ip addr add 10.0.0.$((n + 1))/24 dev wlan$n
+    n=$((n + 1))
+  done
+}
+medium --name air --pcap /run/air --metrics 127.0.0.1:9464
 fourhop-medium run /etc/chain.toml; echo "second $?"
-n=0
-for phy in $phys; do
-  eval iw phy $phy set netns \\$pid$n
-  at $n iw dev wlan$n set type ibss; at $n ip link set wlan$n up
-  at $n iw dev wlan$n ibss join air 2412 fixed-freq 02:ff:00:00:00:01
-  at $n ip addr add 10.0.0.$((n + 1))/24 dev wlan$n
-  n=$((n + 1))
-done
+fourhop-emulate list
+meet
 reaches ibss 10.0.0.2
 at 0 ping -c 2 -W 2 10.0.0.3; echo "far $?"
 at 0 iw dev wlan0 station dump | grep -E "^Station|signal:" | sed 's/^/station /'
+wget -q -O - http://127.0.0.1:9464/metrics | sed 's/^/metrics /'
+fourhop-emulate change n0 --link n7=70dB; echo "nobody $?"
+fourhop-emulate exec n0 true; echo "exec $?"
+fourhop-emulate change n0 --link n2=85dB; echo "change $?"
+reaches near 10.0.0.3
 over ibss INT
+fourhop-emulate list; ls /run/fourhop | sed 's/^/left /'
+echo "capture $(head -c 4 /run/air/2412/capture.pcapng | od -t x1 -A n) $(wc -c < /run/air/2412/capture.pcapng)"
 for n in 0 1 2; do
   at $n iw dev wlan$n ibss leave; at $n ip link set wlan$n down
   at $n iw dev wlan$n set type mp; at $n ip link set wlan$n up
@@ -81,8 +94,23 @@ reaches mesh 10.0.0.3
 at 0 iw dev wlan0 mpath dump | sed 's/^/path /'
 over mesh KILL
 reaches after 10.0.0.3
+medium
+reaches still 10.0.0.3
+rmmod mac80211_hwsim
+insmod /modules/mac80211_hwsim.ko radios=3; sleep 3
+meet
+reaches again 10.0.0.2
+over again INT
 poweroff -f
 """
+
+
+def reported(said: str, name: str) -> dict[str, Any]:
+    """The report of a medium."""
+    found = re.search(rf"^report {name} (\{{.*\}})$", said, re.M)
+    assert found, said
+    report: dict[str, Any] = json.loads(found[1])
+    return report
 
 
 @pytest.mark.skipif(not FOLDER, reason="FOURHOP_WIFI names no kernel's package")
@@ -91,7 +119,7 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
     needs("qemu-system-x86_64", "busybox", "cpio", "iw")
     scenario = tmp_path / "chain.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    said = boot(disk(tmp_path, INIT, MODULES, [PROGRAM, Path(shutil.which("iw") or "")], [scenario]))
+    said = boot(disk(tmp_path, INIT, MODULES, [PROGRAM, EMULATE, Path(shutil.which("iw") or "")], [scenario]))
     assert "error: this kernel has no simulated radios. Try: modprobe mac80211_hwsim" in said
     assert "\nwithout module 2\n" in said
     assert "error: another program is the medium of the simulated radios" in said
@@ -102,10 +130,21 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
     stations = re.findall(r"^station Station (\S+) .*\nstation \s+signal:\s+(-\d+) ", said, re.M)
     # 281.8 mW over 200 m of two-ray ground: 8.9e-10 W.
     assert stations == [("02:00:00:00:01:00", "-60")], said
+    assert "\nair  /etc/chain.toml  3 nodes  running\n" in said
+    assert re.search(r'^metrics fourhop_frames_done_total\{fate="acknowledged"\} [1-9]', said, re.M), said
+    assert re.search(r'^metrics fourhop_radio_frames_total\{node="n2",radio="42:00:00:00:02:00"\} [1-9]', said, re.M)
+    assert 'error: change: found "n7", allowed: nodes with radios\n' in said
+    assert "\nnobody 2\n" in said
+    assert "error: air: is a medium, whose radios are where you put them" in said
+    assert "\nexec 2\n" in said
+    assert "\nchange 0\n" in said
+    assert "\nnear 0\n" in said, "the two ends hear each other from now on"
     assert "\nended ibss 0\n" in said
-    found = re.search(r"^report ibss (\{.*\})$", said, re.M)
-    assert found, said
-    report = json.loads(found[1])
+    assert "\nleft " not in said
+    assert re.search(r"^capture  0a 0d 0d 0a \d{4,}$", said, re.M), said
+    report = reported(said, "ibss")
+    assert len(report["warnings"]) == 1, report["warnings"]
+    assert report["warnings"][0].startswith("n0 was changed at ")
     assert [(radio["node"], radio["frequency"]) for radio in report["radios"]] == [(f"n{n}", 2412) for n in range(3)]
     frames = report["frames"]
     assert frames["acknowledged"] > 0
@@ -116,3 +155,10 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
     assert re.search(r"^path 02:00:00:00:02:00 02:00:00:00:01:00 ", said, re.M), "a path by the one in the middle"
     assert "\nended mesh 137\n" in said
     assert "\nafter 0\n" in said, "the kernel has forgotten a medium that was killed"
+
+    assert "\nstill 0\n" in said, said
+    assert "\nagain 0\n" in said, "the module was loaded again"
+    report = reported(said, "again")
+    assert list(report["gone"]) == [f"42:00:00:00:0{n}:00" for n in range(3)], report
+    assert report["frames"]["acknowledged"] > 0
+    assert any("module of radios was unloaded" in warning for warning in report["warnings"])

@@ -1,12 +1,14 @@
-//! Changes to a running emulation: where a node stands, what it transmits with, what is lost between two.
+//! Changes to a running emulation or medium: where a node stands, what it transmits with, what is lost between two.
 //!
 //! A client connects to a Unix socket beside the state of the emulation, writes a line of JSON and reads one line of
 //! answer. The loop of the emulation changes the air between two events: what is on it goes on as it began.
 
+use crate::members::{Member, find};
 use crate::{EmulationError, state};
 use fourhop_live::{Error, Tried};
-use fourhop_sim::setup::Change;
-use fourhop_units::{Db, NodeId, Watt};
+use fourhop_sim::air::Air;
+use fourhop_sim::setup::{Change, Setup};
+use fourhop_units::{Db, NodeId, Time, Watt};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -52,6 +54,27 @@ impl Request {
             false => Ok((find(&self.node)?, change)),
         }
     }
+
+    /// Does it in the network of these nodes; the air from then on.
+    ///
+    /// # Errors
+    /// If there is no such node, nodes move, or receivers of a frame would be too far apart.
+    pub(crate) fn apply(&self, members: &[Member], setup: &mut Setup, seed: u64) -> Result<Air, String> {
+        let radio = |name: &str| {
+            let found = find(members, name).map(|member| member.node).filter(|node| node.wired_number().is_none());
+            found.ok_or_else(|| format!("found {name:?}, allowed: nodes with radios"))
+        };
+        let (node, change) = self.resolve(radio)?;
+        if setup.movement.is_some() {
+            return Err("found nodes that move, allowed: a scenario without [mobility]".to_owned());
+        }
+        setup.change(node, &change, seed).map_err(|too_wide| too_wide.found())
+    }
+
+    /// The answer to the client, and a line of the report.
+    pub(crate) fn done(&self, now: Time) -> String {
+        format!("{} was changed at {:.3} s", self.node, now.as_secs_f64())
+    }
 }
 
 /// Where an emulation takes changes. The file of the socket goes with it.
@@ -75,8 +98,17 @@ impl Changes {
         Ok(Changes { listener, path })
     }
 
+    /// Lets `change` do what clients ask for, and answers them.
+    pub fn serve(&self, mut change: impl FnMut(&Request) -> Result<String, String>) {
+        while let Some((mut stream, request)) = self.next() {
+            let answer = request.and_then(|request| change(&request)).unwrap_or_else(|why| format!("refused: {why}"));
+            // A client that has gone does not want to know.
+            let _ = writeln!(stream, "{answer}");
+        }
+    }
+
     /// The next client and what it asks for, if there is one.
-    pub fn next(&self) -> Option<(UnixStream, Result<Request, String>)> {
+    fn next(&self) -> Option<(UnixStream, Result<Request, String>)> {
         let (stream, _) = self.listener.accept().ok()?;
         let _ = stream.set_nonblocking(false);
         let _ = stream.set_read_timeout(Some(PATIENCE));

@@ -12,7 +12,7 @@ use crate::change::Changes;
 use crate::error::EmulationError;
 use crate::forecast::saturated_speed;
 use crate::hosted::Hosted;
-use crate::members::{Member, members};
+use crate::members::{Member, find, members};
 use crate::nodes::{Network, Nodes, Plan};
 use crate::program::forbidden;
 use crate::radio::Radio;
@@ -352,12 +352,12 @@ fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<PcapFol
 }
 
 /// A name that no other emulation of this machine has at this time.
-fn made_up() -> String {
+pub(crate) fn made_up() -> String {
     format!("e{}", std::process::id())
 }
 
 /// Names of namespaces are files; those of nodes follow.
-fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
+pub(crate) fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let longest = members.iter().map(|member| member.name.len()).max().unwrap_or(0);
     if id.is_empty() || id.len() > 32 || !id.bytes().all(alphabet) || longest > 200 {
@@ -401,9 +401,7 @@ fn hosted(
         return Err(unsuited("found it without --tap, allowed: with it".to_owned()));
     }
     let host = |name: &String| {
-        let found = members
-            .iter()
-            .find(|member| [&member.name, &member.label].contains(&name) && member.node.wired_number().is_none());
+        let found = find(members, name).filter(|member| member.node.wired_number().is_none());
         let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
         let node = found.ok_or_else(missing)?.node;
         let allowed = || {

@@ -1,8 +1,10 @@
-//! The figures of a running emulation for Prometheus.
+//! The figures of a running emulation for Prometheus, and what they have in common with those of a medium.
 
 use crate::flows::FlowReport;
 use crate::running::Running;
+use fourhop_live::lateness::Summary;
 use fourhop_live::metrics::Page;
+use std::collections::BTreeMap;
 
 /// Flows that are shown, those with the most bytes first: every flow is a time series of its own at the collector.
 const FLOWS: usize = 64;
@@ -24,15 +26,8 @@ impl Running {
             packets.delivered as f64,
         );
         page.begin("fourhop_packets_lost_total", "counter", "Packets lost in the network.");
-        for (layer, reasons) in &packets.lost {
-            for (reason, &count) in reasons {
-                page.value("fourhop_packets_lost_total", &[("layer", layer), ("reason", reason)], count as f64);
-            }
-        }
-        page.begin("fourhop_lateness_seconds", "gauge", "How late packets were delivered, by quantile.");
-        for (quantile, micros) in [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)] {
-            page.value("fourhop_lateness_seconds", &[("quantile", quantile)], micros / 1e6);
-        }
+        losses(&mut page, "fourhop_packets_lost_total", &packets.lost);
+        lateness(&mut page, "How late packets were delivered, by quantile.", &late);
         let mut flows: Vec<_> = self.flows().iter().collect();
         flows.sort_by_key(|(_, flow)| std::cmp::Reverse(flow.arrived.1));
         page.begin("fourhop_flow_bytes_total", "counter", "Bytes of a flow that arrived, headers included.");
@@ -49,5 +44,22 @@ impl Running {
             page.value("fourhop_flow_bytes_total", &labels, flow.arrived.1 as f64);
         }
         page
+    }
+}
+
+/// Losses by layer and reason, as values of the figure `name`.
+pub(crate) fn losses(page: &mut Page, name: &str, lost: &BTreeMap<&str, BTreeMap<&str, u64>>) {
+    for (layer, reasons) in lost {
+        for (reason, &count) in reasons {
+            page.value(name, &[("layer", layer), ("reason", reason)], count as f64);
+        }
+    }
+}
+
+/// How late what `help` names was.
+pub(crate) fn lateness(page: &mut Page, help: &str, late: &Summary) {
+    page.begin("fourhop_lateness_seconds", "gauge", help);
+    for (quantile, micros) in [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)] {
+        page.value("fourhop_lateness_seconds", &[("quantile", quantile)], micros / 1e6);
     }
 }

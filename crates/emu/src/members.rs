@@ -26,6 +26,18 @@ pub struct Member {
     pub node: NodeId,
 }
 
+impl Member {
+    /// Is this one of its names?
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.label == name || self.also.iter().any(|other| other == name)
+    }
+}
+
+/// The node of that name.
+pub fn find<'a>(members: &'a [Member], name: &str) -> Option<&'a Member> {
+    members.iter().find(|member| member.is_called(name))
+}
+
 /// The nodes with radios in order, then those without.
 ///
 /// # Errors

@@ -43,6 +43,10 @@ pub fn become_program(state: &State, node: &str, words: &[String]) -> Result<(),
         let text = format!("{}: no node is called {node:?}; there are: {}", state.scenario, shortened(&names));
         return Err(EmulationError::Unsuited(text));
     };
+    if state.medium {
+        let text = format!("{}: is a medium, whose radios are where you put them. Try: ip netns exec", state.id);
+        return Err(EmulationError::Unsuited(text));
+    }
     let name = state.namespace(member);
     if !user::is_root() {
         user::enter(state.pid)?;

@@ -1,6 +1,6 @@
 //! The record of a running emulation, by which others find its nodes and clean up after it.
 
-use crate::members::Member;
+use crate::members::{Member, find};
 use crate::program::{MEANT, NODE};
 use fourhop_live::host::started;
 use fourhop_live::{Error, Tried, namespace, user};
@@ -24,7 +24,7 @@ fn make_folder() -> std::io::Result<()> {
     if own { Ok(()) } else { Err(std::io::Error::other(format!("{} is not this user's alone", folder.display()))) }
 }
 
-/// A running emulation, or one that was killed.
+/// A running emulation or medium, or one that was killed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct State {
     /// Its name, with which the names of its namespaces begin.
@@ -37,6 +37,9 @@ pub struct State {
     pub scenario: String,
     /// Its nodes.
     pub members: Vec<Member>,
+    /// Is it a medium, which has no namespaces?
+    #[serde(default)]
+    pub medium: bool,
     /// Folder of its trace, if it writes one.
     #[serde(default)]
     pub trace: Option<PathBuf>,
@@ -47,7 +50,8 @@ impl State {
     pub fn new(id: &str, scenario: &str, members: &[Member]) -> State {
         let pid = std::process::id();
         let (id, scenario) = (id.to_owned(), scenario.to_owned());
-        State { id, pid, started: started(pid).unwrap_or(0), scenario, members: members.to_vec(), trace: None }
+        let (started, members) = (started(pid).unwrap_or(0), members.to_vec());
+        State { id, pid, started, scenario, members, medium: false, trace: None }
     }
 
     /// Name of the namespace of a node.
@@ -57,10 +61,7 @@ impl State {
 
     /// The node of that name.
     pub fn find(&self, name: &str) -> Option<&Member> {
-        let called = |member: &&Member| {
-            member.name == name || member.label == name || member.also.iter().any(|other| other == name)
-        };
-        self.members.iter().find(called)
+        find(&self.members, name)
     }
 
     /// Does the process that runs it still live?

@@ -11,7 +11,7 @@ from fourhop.cli import common, tracing
 from fourhop.cli.options import Argument, Option
 
 Meant = Annotated[
-    str | None, Option("--emulation", metavar="NAME", help="Name of the emulation, if several are running.")
+    str | None, Option("--emulation", metavar="NAME", help="Name of the emulation or medium, if several are running.")
 ]
 Inside = Annotated[str, Argument(metavar="NODE", help="Name of the node, such as n0.")]
 
@@ -133,7 +133,7 @@ def change_command(
     ] = None,
     emulation: Meant = None,
 ) -> None:
-    """Change a node of a running emulation: position, transmit power, antenna gain, path losses."""
+    """Change a node of a running emulation or medium: position, transmit power, antenna gain, path losses."""
     with common.errors():
         given = (("--position", position), ("--power", power), ("--gain", gain))
         words = [f"{option}={value}" for option, value in given if value is not None]

@@ -23,13 +23,23 @@ def command(
         ),
     ] = None,
     after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, such as 60s.")] = None,
+    name: Annotated[str | None, Option(metavar="NAME", help="Name of the medium; default: a new one.")] = None,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the simulated network.")] = None,
+    pcap: Annotated[
+        Path | None,
+        Option(metavar="DIR", help="Write packet captures into this folder, in one of its own for each channel."),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        Option(metavar="ADDRESS", help="Serve metrics for Prometheus on this address, such as 127.0.0.1:9464."),
+    ] = None,
     json: common.Json = False,
 ) -> None:
     """Give the simulated radios of Linux's own Wi-Fi (mac80211_hwsim) an air. Linux only; needs root."""
     with common.errors():
         common.load(file, set_, None, None, flows=False)
         options = [f"--set={each}" for each in set_ or ()] + [f"--map={each}" for each in map_ or ()]
-        for option, value in (("--for", after), ("--seed", seed)):
+        given = (("--for", after), ("--name", name), ("--seed", seed), ("--pcap", pcap), ("--metrics", metrics))
+        for option, value in given:
             options += [] if value is None else [f"{option}={value}"]
         become("run", str(file), *options, *(["--json"] if json else []), name="fourhop-medium")

@@ -38,9 +38,9 @@ mod program {
             #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
             words: Vec<String>,
         },
-        /// Change a node of a running emulation: position, transmit power, antenna gain, path losses.
+        /// Change a node of a running emulation or medium: position, transmit power, antenna gain, path losses.
         Change(ChangeLine),
-        /// List running emulations.
+        /// List running emulations and media.
         List {
             /// Print JSON, one line per emulation.
             #[arg(long)]
@@ -55,7 +55,7 @@ mod program {
 
     #[derive(Args)]
     struct ChangeLine {
-        /// The emulation, if several are running.
+        /// The emulation or medium, if several are running.
         #[arg(long, env = program::MEANT)]
         emulation: Option<String>,
         /// The node.

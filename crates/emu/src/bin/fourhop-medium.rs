@@ -8,6 +8,8 @@ mod program {
     use fourhop_live::{Tried, manual};
     use fourhop_units::Dur;
     use std::io::Write;
+    use std::net::SocketAddr;
+    use std::path::PathBuf;
     use std::process::ExitCode;
 
     /// The air for the kernel's own Wi-Fi: radios of mac80211_hwsim share channels as a scenario's nodes do.
@@ -47,6 +49,15 @@ mod program {
         /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay frames more.
         #[arg(long, value_name = "TIME", value_parser = line::duration, default_value = "100us")]
         tick: Dur,
+        /// Name of the medium, by which `fourhop change --emulation` knows it among others.
+        #[arg(long)]
+        name: Option<String>,
+        /// Write packet captures into this folder, in one of its own for each channel.
+        #[arg(long, value_name = "DIR")]
+        pcap: Option<PathBuf>,
+        /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9464.
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        metrics: Option<SocketAddr>,
         /// Print the report as JSON when it ends.
         #[arg(long)]
         json: bool,
@@ -60,9 +71,9 @@ mod program {
 
     fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
         let scenario = line::read(&line.file, &line.set)?;
-        let options = Options { seed: line.seed, radios: line.radios, tick: line.tick };
-        let medium = Medium::new(&scenario, options)?;
-        eprintln!("medium {} is ready: {} nodes", line.file, medium.nodes());
+        let RunLine { seed, radios, tick, name: id, metrics, pcap, .. } = line;
+        let medium = Medium::new(&scenario, Options { seed, radios, tick, id, metrics, pcap })?;
+        eprintln!("medium {} is ready: {}, {} nodes", medium.id(), line.file, medium.members().len());
         let report = medium.run(line.after)?;
         let mut out = std::io::stdout().lock();
         let printed = match line.json {

@@ -8,6 +8,8 @@ use thiserror::Error;
 
 /// Its name in generic netlink.
 pub const FAMILY: &str = "MAC80211_HWSIM";
+/// Its group of listeners, who learn of radios that come and go.
+pub const GROUP: &str = "config";
 
 /// Asks for the frames of all radios.
 pub const REGISTER: u8 = 1;
@@ -28,6 +30,7 @@ const RX_RATE: u16 = 5;
 const SIGNAL: u16 = 6;
 const TRIES: u16 = 7;
 const COOKIE: u16 = 8;
+const RADIO_ID: u16 = 10;
 const FREQUENCY: u16 = 19;
 const TRY_FLAGS: u16 = 21;
 
@@ -166,8 +169,10 @@ pub enum Message<'a> {
         /// Has it no longer?
         gone: bool,
     },
-    /// Radios come and go, or something that is not for a medium.
-    Other,
+    /// The radio with this number has gone.
+    Gone(u32),
+    /// A radio has come.
+    New,
 }
 
 /// Why a message is refused.
@@ -220,7 +225,8 @@ pub fn read(command: u8, bytes: &[u8]) -> Result<Message<'_>, Refused> {
             let (radio, gone) = (address(TRANSMITTER)?, command == DEL_ADDRESS);
             Ok(Message::Address { radio, address: address(RECEIVER)?, gone })
         }
-        NEW_RADIO | DEL_RADIO => Ok(Message::Other),
+        NEW_RADIO => Ok(Message::New),
+        DEL_RADIO => word(RADIO_ID).map(Message::Gone).ok_or(Refused::Incomplete),
         _ => Err(Refused::Incomplete),
     }
 }

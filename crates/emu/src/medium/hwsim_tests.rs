@@ -108,6 +108,15 @@ fn a_status_and_a_received_frame_have_what_the_kernel_asks_for() {
 }
 
 #[test]
+fn radios_come_and_go() {
+    let mut bytes = Vec::new();
+    attribute(&mut bytes, RADIO_ID, &7_u32.to_ne_bytes());
+    attribute(&mut bytes, 17, b"phy7\0"); // HWSIM_ATTR_RADIO_NAME
+    assert_eq!((read(NEW_RADIO, &bytes), read(DEL_RADIO, &bytes)), (Ok(Message::New), Ok(Message::Gone(7))));
+    assert_eq!(read(DEL_RADIO, &bytes[8..]), Err(Refused::Incomplete));
+}
+
+#[test]
 fn addresses_of_interfaces_come_and_go() {
     let mut bytes = Vec::new();
     attribute(&mut bytes, TRANSMITTER, &[1; 6]);

@@ -7,13 +7,19 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `control` | who finds it while it runs |
 //! | [`hwsim`] | messages from and to the kernel |
 //! | [`radios`] | which radio of the kernel is which node, with which addresses, on which channel |
 //! | [`spectrum`] | the channels: frames wait, contend, are lost and arrive |
+//! | `channel` | one of them |
+//! | [`captures`] | what is on it, as files |
 //! | [`series`] | the rates of a frame, as attempts and as what was tried |
-//! | `running` | clock, kernel and channels in one loop |
+//! | `running` | clock, kernel and channels in one loop; changes and metrics |
 //! | [`report`] | what has been carried, and whether its time was true |
 
+pub mod captures;
+mod channel;
+mod control;
 pub mod hwsim;
 pub mod radios;
 pub mod report;

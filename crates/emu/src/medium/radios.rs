@@ -2,7 +2,7 @@
 
 use super::hwsim::Address;
 use fourhop_units::NodeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A radio.
@@ -27,18 +27,21 @@ pub struct Radios {
     radios: BTreeMap<Address, Radio>,
     /// The radio of each node.
     of: BTreeMap<NodeId, Address>,
+    /// Nodes whose radio has gone.
+    free: BTreeSet<NodeId>,
 }
 
 impl Radios {
     /// None is known yet; there are so many nodes.
     pub fn new(nodes: usize, given: BTreeMap<Address, NodeId>) -> Radios {
-        Radios { given, nodes: nodes as u32, radios: BTreeMap::new(), of: BTreeMap::new() }
+        Radios { given, nodes: nodes as u32, ..Radios::default() }
     }
 
     /// The radio of this address, which is met now if it was not known; `None` if it is no node.
     pub fn meet(&mut self, address: Address) -> Option<&mut Radio> {
         if !self.radios.contains_key(&address) {
             let node = self.node(address)?;
+            self.free.remove(&node);
             self.of.insert(node, address);
             let radio = Radio { node, frequency: None, addresses: Vec::new(), sent: 0 };
             self.radios.insert(address, radio);
@@ -50,7 +53,31 @@ impl Radios {
         let given = self.given.get(&address).copied();
         // A node that is given to one radio is not another's.
         let by_number = || number(address).map(NodeId).filter(|node| !self.given.values().any(|other| other == node));
-        given.or_else(by_number).filter(|node| node.0 < self.nodes && !self.of.contains_key(node))
+        let named = given.or_else(by_number).filter(|node| node.0 < self.nodes && !self.of.contains_key(node));
+        // hwsim numbers radios on: one that comes late takes the place of one that went.
+        named.or_else(|| number(address).filter(|&number| number >= self.nodes).and(self.free.first().copied()))
+    }
+
+    /// The radio with this number has gone. Its node is free for the next one.
+    pub fn remove(&mut self, gone: u32) -> Option<(Address, Radio)> {
+        let address = self.radios.keys().copied().find(|&address| number(address) == Some(gone))?;
+        self.remove_at(address)
+    }
+
+    /// All of them have gone.
+    pub fn clear(&mut self) -> Vec<(Address, Radio)> {
+        let all: Vec<_> = self.radios.keys().copied().collect();
+        all.into_iter().filter_map(|address| self.remove_at(address)).collect()
+    }
+
+    fn remove_at(&mut self, address: Address) -> Option<(Address, Radio)> {
+        let radio = self.radios.remove(&address)?;
+        self.of.remove(&radio.node);
+        // A node that is given to one radio is not another's.
+        if !self.given.values().any(|&node| node == radio.node) {
+            self.free.insert(radio.node);
+        }
+        Some((address, radio))
     }
 
     /// An interface of a radio has this address.
@@ -149,6 +176,26 @@ mod tests {
         assert_eq!((radios.find(address, 2412), radios.find(address, 2437)), (Some(NodeId(1)), None));
         radios.forget(radio(1), address);
         assert_eq!(radios.find(address, 2412), None);
+    }
+
+    #[test]
+    fn a_radio_that_comes_late_takes_the_place_of_one_that_went() {
+        let mut radios = Radios::new(3, BTreeMap::from([([0x46, 1, 2, 3, 4, 5], NodeId(1))]));
+        for address in [radio(0), radio(2), [0x46, 1, 2, 3, 4, 5]] {
+            assert!(radios.meet(address).is_some());
+        }
+        assert_eq!(radios.meet(radio(7)), None, "all places are taken");
+        radios.learn(radio(2), [2, 0, 0, 0, 2, 0]);
+        radios.meet(radio(2)).unwrap().frequency = Some(2412);
+        assert_eq!(radios.remove(9), None);
+        assert_eq!(radios.remove(2).map(|(address, gone)| (address, gone.node)), Some((radio(2), NodeId(2))));
+        assert_eq!((radios.of(NodeId(2)), radios.find([2, 0, 0, 0, 2, 0], 2412)), (None, None));
+        assert_eq!(radios.meet(radio(7)).map(|radio| radio.node), Some(NodeId(2)));
+        assert_eq!(radios.meet(radio(2)), None);
+        assert_eq!((radios.clear().len(), radios.all().count()), (3, 0), "the module was unloaded");
+        assert_eq!(radios.meet(radio(8)).map(|radio| radio.node), Some(NodeId(0)), "not the node that is given away");
+        assert_eq!(radios.meet(radio(0)), None);
+        assert_eq!(radios.meet([0x46, 1, 2, 3, 4, 5]).map(|radio| radio.node), Some(NodeId(1)));
     }
 
     #[test]

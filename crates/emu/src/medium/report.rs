@@ -52,6 +52,8 @@ pub struct Report {
     pub radios: Vec<RadioReport>,
     /// Radios that are no node of the scenario, which hear nothing, with the number of their frames.
     pub strangers: BTreeMap<String, u64>,
+    /// Radios that have gone, with the number of their frames.
+    pub gone: BTreeMap<String, u64>,
     /// Their frames.
     pub frames: Counts,
     /// Frames that radios on their channel did not receive, by layer and reason; one frame may count at several.
@@ -95,6 +97,9 @@ impl fmt::Display for Report {
         for (radio, sent) in &self.strangers {
             writeln!(f, "  {radio} is no node of the scenario: {sent} frames went nowhere; --map gives it one")?;
         }
+        for (radio, sent) in &self.gone {
+            writeln!(f, "  {radio} has gone, {sent} frames sent")?;
+        }
         write!(f, "frames: {} sent, {} acknowledged, ", frames.taken, frames.acknowledged)?;
         write!(f, "{} given up, {} to all, {} delivered", frames.given_up, frames.unanswered, frames.delivered)?;
         writeln!(f, ", {} in flight at the end", self.in_flight)?;
@@ -104,6 +109,7 @@ impl fmt::Display for Report {
         }
         for (count, what) in [
             (frames.forgotten, "frames forgotten, since more than a hundred of their radio waited"),
+            (frames.abandoned, "frames forgotten, since their radio has gone"),
             (frames.uncarried, "frames at no rate of the scenario's radio: not sent"),
             (self.refused_by_kernel, "messages refused by the kernel"),
             (self.missed, "times the kernel sent more at once than fits: frames are lost"),

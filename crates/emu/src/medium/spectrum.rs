@@ -7,16 +7,20 @@
 //! The clocks of hwsim's radios agree, so that all beacons come at one instant. Each is put off as in an IBSS, by up to
 //! twice the least contention window (clause 11.1.3.5 of IEEE Std 802.11-2020).
 
+use super::captures::Captures;
+use super::channel::Channel;
 use super::hwsim::{ACKNOWLEDGED, Address, NO_ACK, RATES, Sent, Try, place_of};
 use super::radios::Radios;
 use super::series::Series;
 use crate::EmulationError;
+use crate::change::Request;
+use crate::members::Member;
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::mac::RateControl;
-use fourhop_proto::wire::{Category, Foreign, Msdu, Payload};
+use fourhop_proto::wire::{Foreign, Msdu, Payload};
 use fourhop_sim::batch::Control;
 use fourhop_sim::setup::{Routing, Setup};
-use fourhop_sim::world::{FrameEvent, World};
+use fourhop_sim::world::FrameEvent;
 use fourhop_units::{Bytes, Dbm, MacAddr, NodeId, Purpose, Stream, Time, Watt};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,8 +29,6 @@ use std::collections::{BTreeMap, VecDeque};
 const MOST: usize = 100;
 const KEPT: usize = 49;
 
-/// The priority of management frames, and so of beacons.
-const BEACONS: u8 = 7;
 /// Octets of the FCS, which hwsim leaves out.
 const FCS: u64 = 4;
 /// The address of nobody: no node has this number.
@@ -78,6 +80,8 @@ pub struct Counts {
     pub unanswered: u64,
     /// Forgotten as hwsim forgets them, since a hundred waited.
     pub forgotten: u64,
+    /// Forgotten since their radio went.
+    pub abandoned: u64,
     /// At no rate that the scenario's radio has.
     pub uncarried: u64,
     /// Delivered to radios, copies included.
@@ -86,6 +90,20 @@ pub struct Counts {
     pub attempts_allowed: BTreeMap<usize, u64>,
     /// Tries at rates that the scenario's radio lacks, in single frames, by rate in kbit/s; 0: of 802.11n or later.
     pub tries_uncarried: BTreeMap<u64, u64>,
+}
+
+impl Counts {
+    /// How many met each fate.
+    pub fn fates(&self) -> [(&'static str, u64); 5] {
+        let Counts { acknowledged, given_up, unanswered, forgotten, abandoned, .. } = *self;
+        [
+            ("acknowledged", acknowledged),
+            ("given-up", given_up),
+            ("to-all", unanswered),
+            ("forgotten", forgotten),
+            ("abandoned", abandoned),
+        ]
+    }
 }
 
 /// A frame without a status so far.
@@ -98,15 +116,6 @@ struct Pending {
     for_all: bool,
 }
 
-/// One channel.
-struct Channel {
-    world: World,
-    /// Frames that wait at each node, by category.
-    waiting: Vec<[VecDeque<Msdu>; 4]>,
-    /// Beacons that are put off, until when and by which node.
-    beacons: Vec<(Time, NodeId, Msdu)>,
-}
-
 /// All channels.
 pub struct Spectrum {
     setup: Setup,
@@ -114,6 +123,7 @@ pub struct Spectrum {
     control: Control,
     now: Time,
     channels: BTreeMap<u32, Channel>,
+    captures: Option<Captures>,
     beacons: Stream,
     pending: BTreeMap<u64, Pending>,
     /// The frames of each radio that wait for their status, the oldest first.
@@ -124,7 +134,7 @@ pub struct Spectrum {
 
 impl Spectrum {
     /// Silence in the network of a scenario. Its flows, its routing and its rate control do not count.
-    pub fn new(mut setup: Setup, seed: u64) -> Spectrum {
+    pub fn new(mut setup: Setup, seed: u64, captures: Option<Captures>) -> Spectrum {
         setup.flows.clear();
         (setup.wired, setup.crossing, setup.c3tcp) = (None, None, None);
         // Radios are on the channels that the kernel chooses.
@@ -139,6 +149,7 @@ impl Spectrum {
             control: Control::new(),
             now: Time::ZERO,
             channels: BTreeMap::new(),
+            captures,
             beacons: Stream::global(seed, Purpose::Application),
             pending: BTreeMap::new(),
             of_radio: BTreeMap::new(),
@@ -220,11 +231,14 @@ impl Spectrum {
         let beside = self.setup.node.mac.data_len(Bytes(0));
         let len = Bytes(sent.bytes.len() as u64 + FCS) - beside;
         let msdu = Msdu { dst: to, len, payload: Payload::Foreign(frame) };
+        if let Some(captures) = &self.captures {
+            captures.learn((node.mac(), sent.transmitter()), (to, sent.receiver()));
+        }
         let slots = self.beacons.below(2 * self.setup.node.mac.cw_min + 1);
         let at = self.now + self.setup.node.mac.slot * u64::from(slots);
         let channel = self.channel(sent.frequency)?;
         match sent.is_beacon() {
-            true => channel.beacons.push((at, node, msdu)),
+            true => channel.put_off(at, node, msdu),
             false => channel.take(node, sent.priority(), msdu),
         }
         Ok(())
@@ -238,23 +252,50 @@ impl Spectrum {
             self.pending.remove(&number);
             self.counts.forgotten += 1;
         }
-        let pending = &self.pending;
-        for channel in self.channels.values_mut() {
-            let known = |msdu: &Msdu| number_of(msdu).is_some_and(|number| pending.contains_key(&number));
-            channel.waiting.iter_mut().flatten().for_each(|queue| queue.retain(known));
-            channel.beacons.retain(|(.., msdu)| known(msdu));
+        self.keep_pending();
+    }
+
+    /// Nobody waits for the status of the frames of a radio that has gone.
+    pub fn forget(&mut self, radio: Address) {
+        for number in self.of_radio.remove(&radio).unwrap_or_default() {
+            self.pending.remove(&number);
+            self.counts.abandoned += 1;
         }
+        self.keep_pending();
+    }
+
+    fn keep_pending(&mut self) {
+        let pending = &self.pending;
+        self.channels.values_mut().for_each(|channel| channel.keep(|number| pending.contains_key(&number)));
+    }
+
+    /// Changes the air among these nodes on all channels, those that are not yet used included.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn change(&mut self, request: &Request, members: &[Member]) -> Result<(), String> {
+        let air = request.apply(members, &mut self.setup, self.seed)?;
+        for channel in self.channels.values_mut() {
+            channel.world.change_air(air.clone());
+        }
+        Ok(())
+    }
+
+    /// Ends the captures.
+    ///
+    /// # Errors
+    /// The first error while they were written.
+    pub fn finish(&mut self) -> std::io::Result<()> {
+        self.channels.values_mut().try_for_each(|channel| channel.world.finish_trace())
     }
 
     fn channel(&mut self, frequency: u32) -> Result<&mut Channel, EmulationError> {
         if !self.channels.contains_key(&frequency) {
-            let built = self.setup.build(self.seed, None);
+            let tap = self.captures.as_ref().map(|captures| captures.tap(frequency)).transpose()?;
+            let built = self.setup.build(self.seed, tap);
             let (mut world, _) = built.map_err(|too_wide| EmulationError::Unsuited(too_wide.to_string()))?;
             world.run_until(self.now, &self.control);
-            let nodes = self.setup.positions.len();
-            (0..nodes as u32).for_each(|node| world.attach(NodeId(node)));
-            self.channels
-                .insert(frequency, Channel { world, waiting: vec![Default::default(); nodes], beacons: Vec::new() });
+            self.channels.insert(frequency, Channel::new(world, self.setup.positions.len()));
         }
         // INVARIANT: it has been made.
         Ok(self.channels.get_mut(&frequency).expect("the channel is there"))
@@ -307,62 +348,6 @@ impl Spectrum {
         let flags = if acknowledged { flags | ACKNOWLEDGED } else { flags & !ACKNOWLEDGED };
         let signal = if acknowledged { signal } else { SILENCE };
         told.push((at, Told::Status { radio, cookie, flags, tries: series.tried(begun, lost), signal }));
-    }
-}
-
-impl Channel {
-    fn next_event(&mut self) -> Option<Time> {
-        Time::earlier_of(self.world.next_event(), self.beacons.iter().map(|&(at, ..)| at).min())
-    }
-
-    /// A frame comes to a node.
-    fn take(&mut self, node: NodeId, priority: u8, msdu: Msdu) {
-        // Without EDCA there is one queue.
-        let has_categories = self.world.nodes()[node.index()].mac().has_categories();
-        let category = if has_categories { Category::of_priority(priority) } else { Category::Be };
-        self.waiting[node.index()][category as usize].push_back(msdu);
-        self.refill(node);
-    }
-
-    /// Gives the radio of a node the frames that it takes.
-    fn refill(&mut self, node: NodeId) {
-        for category in Category::ALL.into_iter().rev() {
-            let queue = &mut self.waiting[node.index()][category as usize];
-            while !queue.is_empty() && self.world.takes_frame(node, category) {
-                if let Some(msdu) = queue.pop_front() {
-                    self.world.inject_frame(node, category, msdu);
-                }
-            }
-        }
-    }
-
-    fn advance(&mut self, end: Time, control: &Control, mut show: impl FnMut(Time, NodeId, FrameEvent)) {
-        let mut free = Vec::new();
-        while let Some(at) = self.next_event().filter(|&at| at <= end) {
-            self.world.run_until(at, control);
-            for (node, event) in self.world.drain_frames() {
-                if matches!(event, FrameEvent::Done { .. }) {
-                    free.push(node);
-                }
-                show(at, node, event);
-            }
-            // A radio takes its next frame as soon as it is done with one.
-            free.drain(..).for_each(|node| self.refill(node));
-            while let Some(place) = self.beacons.iter().position(|&(due, ..)| due <= at) {
-                let (_, node, msdu) = self.beacons.swap_remove(place);
-                self.take(node, BEACONS, msdu);
-            }
-        }
-        if end > self.world.now() {
-            self.world.run_until(end, control);
-        }
-    }
-}
-
-fn number_of(msdu: &Msdu) -> Option<u64> {
-    match &msdu.payload {
-        Payload::Foreign(frame) => Some(frame.number()),
-        Payload::Ipv4(_) | Payload::Arp(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::medium::radios::Radios;
+use crate::members::members;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::translate;
 use fourhop_units::Dur;
@@ -13,6 +14,12 @@ fn chain() -> (Spectrum, Radios) {
 
 /// The same with other keys of the scenario.
 fn chain_with(keys: &[&str]) -> (Spectrum, Radios) {
+    let (spectrum, radios, _) = network(keys, None);
+    (spectrum, radios)
+}
+
+/// The same with its nodes, and with captures.
+fn network(keys: &[&str], captures: Option<Captures>) -> (Spectrum, Radios, Vec<Member>) {
     let keys: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
     let scenario = load_toml(SCENARIO, "chain", &keys).unwrap();
     let (setup, _) = translate::setup(&scenario, 1, &Control::new()).unwrap();
@@ -21,7 +28,8 @@ fn chain_with(keys: &[&str]) -> (Spectrum, Radios) {
         radios.learn(radio(number), interface(number));
         radios.meet(radio(number)).unwrap().frequency = Some(2412);
     }
-    (Spectrum::new(setup, 1), radios)
+    let members = members(&scenario, &setup).unwrap();
+    (Spectrum::new(setup, 1, captures), radios, members)
 }
 
 const SCENARIO: &str = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 2\nspacing = '200m'\n\
@@ -209,4 +217,73 @@ fn like_hwsim_a_radio_forgets_the_oldest_of_a_hundred() {
     let told = |cookie: u64| texts.iter().any(|text| text.starts_with(&format!("{cookie} ack")));
     assert!(!told(0) && !told(50) && told(51) && told(100));
     assert_eq!(spectrum.counts().acknowledged, 50);
+}
+
+#[test]
+fn a_change_counts_on_all_channels_from_then_on() {
+    let (mut spectrum, mut radios, members) = network(&[], None);
+    let mut fate = |spectrum: &mut Spectrum, frequency, cookie| {
+        let bytes = data(interface(1), 0, 200);
+        for number in [0, 1] {
+            radios.meet(radio(number)).unwrap().frequency = Some(frequency);
+        }
+        let frame = Sent { frequency, ..sent(0, &bytes, &[(3, 1, 0)], cookie) };
+        spectrum.enter(NodeId(0), &frame, &radios, &mut Vec::new()).unwrap();
+        carry(spectrum, &radios).pop().unwrap().1
+    };
+    assert_eq!(fate(&mut spectrum, 2412, 1), "1 acknowledged [1]");
+    let far = |node: &str, loss| Request {
+        node: node.to_owned(),
+        losses: vec![("n1".to_owned(), loss)],
+        ..Request::default()
+    };
+    spectrum.change(&far("n0", 150.0), &members).unwrap();
+    assert_eq!(fate(&mut spectrum, 2412, 2), "2 lost [1]");
+    assert_eq!(fate(&mut spectrum, 2462, 3), "3 lost [1]", "the channel is made after the change");
+    spectrum.change(&far("n0", 70.0), &members).unwrap();
+    assert_eq!(fate(&mut spectrum, 2412, 4), "4 acknowledged [1]");
+    assert_eq!(fate(&mut spectrum, 2462, 5), "5 acknowledged [1]");
+    let refused = spectrum.change(&far("n7", 70.0), &members).unwrap_err();
+    assert_eq!(refused, "found \"n7\", allowed: nodes with radios");
+}
+
+#[test]
+fn frames_of_a_radio_that_went_are_forgotten() {
+    let (mut spectrum, mut radios) = chain();
+    let bytes = data(interface(1), 0, 1_000);
+    for cookie in 0..10 {
+        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 1, 0)], cookie), &radios, &mut Vec::new()).unwrap();
+    }
+    let (address, gone) = radios.remove(0).unwrap();
+    spectrum.forget(address);
+    assert_eq!((gone.node, spectrum.held(), spectrum.counts().abandoned), (NodeId(0), 0, 10));
+    let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["1 receives 0 at 3 on 2412"], "it was on the air");
+    let fates: u64 = spectrum.counts().fates().iter().map(|(_, count)| count).sum();
+    assert_eq!(fates, spectrum.counts().taken);
+}
+
+#[test]
+fn captures_have_every_attempt_and_the_addresses_of_interfaces() {
+    let folder = std::env::temp_dir().join(format!("fourhop-captures-{}", std::process::id()));
+    let captures = Captures::new(folder.clone(), ["n0", "n1", "n2"].map(str::to_owned).to_vec());
+    let (mut spectrum, radios, _) = network(&[], Some(captures));
+    let body: Vec<u8> = (0..100).collect();
+    for (cookie, to) in [(1, interface(1)), (2, [2, 9, 9, 9, 9, 9])] {
+        let mut bytes = data(to, 0, 128);
+        bytes[24..].copy_from_slice(&body);
+        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 3, 0)], cookie), &radios, &mut Vec::new()).unwrap();
+        carry(&mut spectrum, &radios);
+    }
+    spectrum.finish().unwrap();
+    let written = std::fs::read(folder.join("2412").join("capture.pcapng")).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    let count = |wanted: &[u8]| written.windows(wanted.len()).filter(|found| *found == wanted).count();
+    // Node 0 sends once and three times; node 1 hears all of it.
+    assert_eq!(count(&body), 2 * (1 + 3));
+    let header = |first: u8, retry: u8, to: Address| [&[first, retry, 0, 0][..], &to, &interface(0)].concat();
+    let unanswered = |retry| count(&header(0x08, retry, [2, 9, 9, 9, 9, 9]));
+    assert_eq!((unanswered(0), unanswered(0x08)), (2, 4), "two of three have the flag of repeats");
+    let acknowledgement = [&[0xd4, 0, 0, 0][..], &interface(0)].concat();
+    assert_eq!(count(&acknowledgement), 3, "node 1 sends it, the others hear it");
 }

@@ -34,7 +34,7 @@ pub struct Passed {
 pub fn exercise(mut data: &[u8]) -> Passed {
     let scenario = load_toml(SCENARIO, "radios", &[]).expect("a scenario");
     let (setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a network");
-    let (mut spectrum, mut radios) = (Spectrum::new(setup, 1), Radios::new(RADIOS, BTreeMap::new()));
+    let (mut spectrum, mut radios) = (Spectrum::new(setup, 1, None), Radios::new(RADIOS, BTreeMap::new()));
     let (mut now, mut passed, mut told, mut statuses) = (Time::ZERO, Passed::default(), Vec::new(), 0);
     while let Some((&[command, pause, high, low], rest)) = data.split_first_chunk() {
         let (message, rest) = rest.split_at(rest.len().min(usize::from(high) << 8 | usize::from(low)));
@@ -50,7 +50,12 @@ pub fn exercise(mut data: &[u8]) -> Passed {
             }
             Ok(Message::Address { radio, address, gone: false }) => radios.learn(radio, address),
             Ok(Message::Address { radio, address, gone: true }) => radios.forget(radio, address),
-            Ok(Message::Other) => {}
+            Ok(Message::Gone(number)) => {
+                if let Some((radio, _)) = radios.remove(number) {
+                    spectrum.forget(radio);
+                }
+            }
+            Ok(Message::New) => {}
             Err(_) => passed.refused += 1,
         }
         now += Dur::from_micros(100 * u64::from(pause));

@@ -16,6 +16,10 @@ const CONTROLLER: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
+/// Its groups of listeners, of each the name and the number.
+const GROUPS: u16 = 7;
+const GROUP_NAME: u16 = 1;
+const GROUP_NUMBER: u16 = 2;
 /// Length of `struct genlmsghdr`.
 pub(super) const HEAD: usize = 4;
 /// Bytes that may wait at the socket until its program reads them.
@@ -23,16 +27,33 @@ const WAITING: usize = 4 << 20;
 
 /// The number of a family, if the kernel has it; `what` it is for is part of an error.
 pub(super) fn family(name: &str, what: &str) -> Result<Option<u16>, Error> {
+    Ok(number(&about(name, what)?))
+}
+
+fn number(about: &[u8]) -> Option<u16> {
+    let (_, id) = attributes(about).find(|(kind, _)| *kind == FAMILY_ID)?;
+    Some(u16::from_ne_bytes(id.try_into().ok()?))
+}
+
+/// The attributes of a family; none if the kernel does not have it.
+fn about(name: &str, what: &str) -> Result<Vec<u8>, Error> {
     let mut batch = Batch::default();
     batch.begin(CONTROLLER, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, || what.to_owned());
     batch.bytes.extend([GET_FAMILY, 1, 0, 0]);
     batch.attribute(FAMILY_NAME, &[name.as_bytes(), b"\0"].concat());
     batch.end();
     let answers = all_answers(SockProtocol::NetlinkGeneric, &batch.bytes, what)?;
-    Ok(answers.iter().find_map(|answer| {
-        let (_, id) = attributes(answer.get(HEAD..)?).find(|(kind, _)| *kind == FAMILY_ID)?;
-        Some(u16::from_ne_bytes(id.try_into().ok()?))
-    }))
+    Ok(answers.iter().find_map(|answer| answer.get(HEAD..)).unwrap_or_default().to_vec())
+}
+
+/// The number of a group of listeners in what the kernel says of a family.
+fn group(about: &[u8], name: &str) -> Option<u32> {
+    let (_, groups) = attributes(about).find(|(kind, _)| *kind == GROUPS)?;
+    attributes(groups).find_map(|(_, group)| {
+        let find = |wanted| attributes(group).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+        find(GROUP_NAME).filter(|found| found.strip_suffix(b"\0") == Some(name.as_bytes()))?;
+        find(GROUP_NUMBER)?.try_into().ok().map(u32::from_ne_bytes)
+    })
 }
 
 /// Something that the kernel has sent.
@@ -53,6 +74,7 @@ pub enum Received<'a> {
 pub struct Family {
     socket: OwnedFd,
     number: u16,
+    about: Vec<u8>,
     buffer: Vec<u8>,
 }
 
@@ -63,7 +85,8 @@ impl Family {
     /// If the kernel has none of this name.
     pub fn open(name: &str, what: &str) -> Result<Family, Error> {
         let missing = || Error { what: what.to_owned(), source: io::ErrorKind::NotFound.into() };
-        let number = family(name, what)?.ok_or_else(missing)?;
+        let about = about(name, what)?;
+        let number = number(&about).ok_or_else(missing)?;
         let failed = || what.to_owned();
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket =
@@ -71,7 +94,24 @@ impl Family {
         // Only the administrator of the machine may have more than others.
         let large = setsockopt(&socket, sockopt::RcvBufForce, &WAITING);
         large.or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &WAITING)).tried(failed)?;
-        Ok(Family { socket, number, buffer: vec![0; 64 * 1024] })
+        Ok(Family { socket, number, about, buffer: vec![0; 64 * 1024] })
+    }
+
+    /// From now on hears what is said to this group of listeners too.
+    ///
+    /// # Errors
+    /// If the family has no such group.
+    pub fn join(&self, name: &str) -> Result<(), Error> {
+        let failed = || format!("cannot listen to the group {name:?} of the kernel's messages");
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let group = group(&self.about, name).ok_or_else(missing).tried(failed)?;
+        // SAFETY: the option is a number of 32 bits; `group` is one and lives until the call returns, which reads it.
+        let joined = unsafe {
+            let size = size_of::<u32>() as libc::socklen_t;
+            let option = libc::NETLINK_ADD_MEMBERSHIP;
+            libc::setsockopt(self.socket.as_raw_fd(), libc::SOL_NETLINK, option, (&raw const group).cast(), size)
+        };
+        Errno::result(joined).map(drop).tried(failed)
     }
 
     /// Appends a message to others that [`Family::send`] sends together.
@@ -146,6 +186,7 @@ mod tests {
         assert!(Family::open("fourhop no family", "a family").is_err());
         let mut control = Family::open("nlctrl", "the controller").unwrap();
         assert!(!control.receive(|_| ()), "it says nothing by itself");
+        assert!(control.join("notify").is_ok() && control.join("nobody").is_err());
         let mut messages = Vec::new();
         control.message(250, false, &mut messages, |_| ());
         control.send(&messages).unwrap();

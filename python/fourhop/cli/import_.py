@@ -1,4 +1,4 @@
-"""`fourhop import`: a community's network as a scenario."""
+"""`fourhop import`: a community's network, or a configuration of wmediumd, as a scenario."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fourhop.text import count
 
 if TYPE_CHECKING:
     from fourhop.community.choose import Part
+    from fourhop.wmediumd import Converted
 
 
 def command(
@@ -22,7 +23,7 @@ def command(
         Argument(
             metavar="FILE...",
             help="meshviewer.json; nodes.json with graph.json; GeoJSON points; CSV of places; CSV matrix of links. "
-            "Several files are merged.",
+            "Several files are merged. Or one configuration of wmediumd.",
         ),
     ],
     out: Annotated[
@@ -78,13 +79,29 @@ def command(
     set_: common.Set = None,
     json: common.Json = False,
 ) -> None:
-    """Turn the published files of a community network into a scenario, and list what was missing and assumed."""
+    """Turn the published files of a community network, or a configuration of wmediumd, into a scenario."""
     with common.errors():
-        from fourhop import community, store
+        from fourhop import community, store, wmediumd
         from fourhop.community import tables
         from fourhop.community import traffic as traffic_
+        from fourhop.errors import FourhopError
 
         target = out or Path(files[0].with_suffix(".toml").name)
+        radios = _of_wmediumd(files)
+        if radios is not None:
+            community_alone = {
+                "--values": values, "--near": near, "--box": box, "--gateway": gateway, "--routes": routes,
+                "--mcast-rate": mcast_rate, "--pair": pair, "--unmeasured": unmeasured,
+            }  # fmt: skip
+            given = [option for option, value in community_alone.items() if value]
+            if given or len(files) > 1:
+                found = given[0] if given else f"{len(files)} files"
+                raise FourhopError(f"{files[0]}: found {found} with a configuration of wmediumd, allowed: that file "
+                                   "with --out, --radio, --set and --json")  # fmt: skip
+            converted = wmediumd.convert(files[0], radios, radio, tuple(set_ or ()))
+            store.replace(target, lambda temporary: temporary.write_text(converted.toml, encoding="utf-8"))
+            _show(target, converted, json)
+            return
         options = community.Options(
             _part(component, near, hops, box),
             gateway or (),
@@ -113,6 +130,29 @@ def command(
     size = f"{count(len(made.network.nodes), 'node')}, {count(len(made.network.links), 'link')}"
     echo(f"{size}, gateways: {gateways}")
     echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
+
+
+def _of_wmediumd(files: list[Path]) -> str | None:
+    """The text of the first file, if that is a configuration of wmediumd."""
+    from fourhop import wmediumd
+
+    try:
+        text = files[0].read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if wmediumd.is_one(text) else None
+
+
+def _show(target: Path, made: Converted, json: bool) -> None:
+    radios = [{"address": address, "node": f"n{n}"} for n, address in enumerate(made.addresses)]
+    if json:
+        notes = [{"kind": note.kind, "text": note.text} for note in made.notes]
+        echo(json_.dumps({"scenario": str(target), "radios": radios, "notes": notes}))
+        return
+    for note in made.notes:
+        echo(str(note))
+    echo(f"{count(len(radios), 'radio')}")
+    echo(f"scenario: {target}\nnext: fourhop medium {' '.join((str(target), *made.maps))}")
 
 
 def _routes(file: Path) -> list[tuple[str, str, str]]:

@@ -247,6 +247,7 @@ def _show_worlds(papers: dict[str, Any]) -> None:
         (paper, name, each["label"], str(each["figures"]), *(str(each[verdict]) for verdict in verdicts))
         for paper, of in papers.items()
         for name, each in of["worlds"].items()
+        if each["figures"]
     ]
     columns = ("paper", "world", "what", ">figures", *(f">{verdict}" for verdict in verdicts))
     tables.console().print(tables.table(columns, rows, wrapped=(2,)))

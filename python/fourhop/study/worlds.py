@@ -152,16 +152,18 @@ def _summary(records: Sequence[Record]) -> dict[str, Any]:
         found = Counter(it["verdict"] for it in checks)
         worlds[name] = {
             "label": next((record["worlds"][name]["label"] for record in records), ""),
-            "figures": sum(each["same_as"] == name for each in here),
+            # Those for which it was run, not those in which another listed world is the same.
+            "figures": sum(each["same_as"] not in names or each["same_as"] == name for each in here),
             "statements": len(checks),
             **{verdict: found[verdict] for verdict in ("reproduced", "partly", "not reproduced", "not judged")},
         }
-    most = max((each["reproduced"] for each in worlds.values()), default=0)
+    tried = {name: each for name, each in worlds.items() if each["figures"]}
+    most = max((each["reproduced"] for each in tried.values()), default=0)
     return {
         "figures": [record["figure"] for record in whole],
         "left_out": [record["figure"] for record in records if record not in whole],
-        "tried": sum(each["figures"] > 0 for each in worlds.values()),
-        "most": [name for name, each in worlds.items() if each["reproduced"] == most and most],
+        "tried": len(tried),
+        "most": [name for name, each in tried.items() if each["reproduced"] == most and most],
         "worlds": worlds,
     }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.conftest import loaded
+from tests.conftest import ROOT, loaded
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "mutants.py"
 SOURCE = """\
@@ -87,3 +88,39 @@ def test_the_table_says_what_is_below_the_floor(mutants: ModuleType, capsys: pyt
     assert "| mac | 1 | 1 | 0 | 100 |" in printed.out
     assert printed.err == "mutants: below 90 %: wire\n"
     assert mutants.report(["wire", "mac"], sample, outcomes, 75) == 0
+
+
+PYTHON = '''\
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    LIMIT = 1
+
+
+def smaller(x: int = 2, y: "3" = 4) -> bool:
+    """Not 5."""
+    if not x:
+        return False
+    return x < y and x + 1 > 0
+'''
+
+
+def test_each_mutant_of_python_differs_in_one_place(tmp_path: Path) -> None:
+    (tmp_path / "lib.py").write_text(PYTHON, encoding="utf-8")
+    made = dict(loaded("scripts/mutants_python.py").mutants(tmp_path / "lib.py"))
+    original = ast.unparse(ast.parse(PYTHON)).splitlines()
+    for name, text in made.items():
+        compile(text, name, "exec")
+        (line,) = [number for number, (a, b) in enumerate(zip(original, text.splitlines(), strict=True)) if a != b]
+        assert original[line].strip() not in ("if TYPE_CHECKING:", "LIMIT = 1"), name
+    assert set(made) == {
+        "lib.py:7: 2 -> 3", "lib.py:7: 4 -> 5", "lib.py:9: if not", "lib.py:9: no sign", "lib.py:10: return None",
+        "lib.py:10: False -> True", "lib.py:11: return None", "lib.py:11: and -> or", "lib.py:11: Lt -> LtE",
+        "lib.py:11: Gt -> GtE", "lib.py:11: Add -> Sub", "lib.py:11: 1 -> 2", "lib.py:11: 0 -> 1",
+    }  # fmt: skip
+
+
+def test_every_area_of_python_has_its_files_and_tests() -> None:
+    for files, tests in loaded("scripts/mutants_python.py").AREAS.values():
+        assert all((ROOT / "python" / "fourhop" / file).is_file() for file in files)
+        assert all((ROOT / test).is_file() for test in tests)

@@ -1,4 +1,4 @@
-"""The gateway on other kernels, in a virtual machine without KVM: rules of nft, which not every kernel takes.
+"""The gateway on other kernels, in a virtual machine without KVM: rules of nft and VLANs, which not every kernel has.
 
 `FOURHOP_MODULES` names folders with what a distribution's kernel package holds, separated by colons: `boot/vmlinuz-*`
 and `lib/modules/*`, as `dpkg -x linux-image-*.deb FOLDER` leaves them. Without it the test is skipped.
@@ -6,6 +6,7 @@ and `lib/modules/*`, as `dpkg -x linux-image-*.deb FOLDER` leaves them. Without 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ from tests.linux.border import PROGRAM
 from tests.linux.conftest import needs
 
 FOLDERS = [Path(name) for name in os.environ.get("FOURHOP_MODULES", "").split(":") if name]
-MODULES = ["crc32c_generic", "veth", "nf_tables", "nft_queue", "nfnetlink_queue", "nft_counter", "nft_ct"]
+MODULES = ["crc32c_generic", "veth", "nf_tables", "nft_queue", "nfnetlink_queue", "nft_counter", "nft_ct", "8021q"]
 TOOLS = ["ip", "nft", "iperf3", "busybox"]
 
 INIT = """#!/bin/busybox sh
@@ -34,8 +35,11 @@ ip link add wire0 netns g type veth peer name eth0 netns h
 ip link add mesh0 netns g type veth peer name eth0 netns m
 ip -n h addr add 192.0.2.2/24 dev eth0; ip -n g addr add 192.0.2.1/24 dev wire0
 ip -n g addr add 10.9.0.1/24 dev mesh0; ip -n m addr add 10.9.0.2/24 dev eth0
-for d in "h eth0" "g wire0" "g mesh0" "m eth0"; do set -- $d; ip -n $1 link set $2 up; done
+ip -n g link add link mesh0 name mesh0.7 type vlan id 7; ip -n m link add link eth0 name eth0.7 type vlan id 7
+ip -n g addr add 10.77.0.1/24 dev mesh0.7; ip -n m addr add 10.77.0.2/24 dev eth0.7
+for d in "h eth0" "g wire0" "g mesh0" "m eth0" "g mesh0.7" "m eth0.7"; do set -- $d; ip -n $1 link set $2 up; done
 ip -n h route add default via 192.0.2.1; ip -n m route add default via 10.9.0.1
+ip -n m route add default via 10.77.0.1 table 7; ip -n m rule add from 10.77.0.2 lookup 7
 g() { ip netns exec g "$@"; }
 g sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
 ip netns exec m iperf3 -s -D; sleep 2
@@ -44,6 +48,8 @@ await() { n=0; while ! eval "$1" && [ $n -lt 60 ]; do sleep 1; n=$((n+1)); done;
 g fourhop-gateway run --config /gateway.toml & await '[ -e /run/gw/control ]'
 g nft list ruleset
 ip netns exec h iperf3 -c 10.9.0.2 -n 2M >/dev/null; echo "transfer $?"
+sleep 3; echo "status $(g fourhop-gateway status --json --socket /run/gw/control)"
+ip netns exec h iperf3 -c 10.77.0.2 -n 2M >/dev/null; echo "vlan $?"
 sleep 3; echo "status $(g fourhop-gateway status --json --socket /run/gw/control)"
 killall -9 fourhop-gateway; sleep 1
 ip netns exec h iperf3 -c 10.9.0.2 -n 2M >/dev/null; echo "without $?"
@@ -55,7 +61,7 @@ poweroff -f
 """
 CONFIG = """
 [mesh]
-devices = ["mesh0"]
+devices = ["mesh0", "mesh0.7"]
 rate = "6Mbps"
 [rules]
 backend = "nft"
@@ -127,9 +133,14 @@ def test_nft_brings_packets_and_lets_them_pass_when_nobody_listens(folder: Path,
     said = done.stdout.decode(errors="replace").replace("\r", "")
     assert "good: nft accepts the rules" in said, said
     assert re.search(r"queue flags bypass to 7100|queue to 7100 bypass|queue num 7100 bypass", said), said
-    for line in ("transfer 0", "without 0", "left table inet fourhop_gateway", "after []"):
+    for line in ("transfer 0", "vlan 0", "without 0", "left table inet fourhop_gateway", "after []"):
         assert f"\n{line}\n" in said, said
-    state = re.search(r"^status (.*)$", said, re.M)
-    assert state is not None, said
-    assert re.search(r'"waited":[1-9]\d{2}', state[1]), said
-    assert '"rules":"nft"' in state[1]
+    states = [json.loads(line) for line in re.findall(r"^status (.*)$", said, re.M)]
+    waited = 0
+    for state, address in zip(states, ("10.9.0.2", "10.77.0.2"), strict=True):
+        (node,) = (node for node in state["nodes"] if node["address"] == address)
+        assert node["hops"] == 1, node
+        assert node["into_bytes"] > 1 << 20, node
+        assert state["totals"]["waited"] > waited + 100, state
+        waited = state["totals"]["waited"]
+        assert state["rules"] == "nft"

@@ -3,7 +3,8 @@
 //! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the
 //! number of the network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network
 //! namespace, finds those in a container with a `/run` of its own; any user may take that name first, so it counts only
-//! if root or this user has it. Both go with the process, however that ends.
+//! if root or this user has it. Both go with the process, however that ends; or a moment later, if it was killed while
+//! it started a child, which has them until it becomes another program.
 
 use crate::{Error, Tried, privileges};
 use nix::sys::socket::{getsockopt, sockopt};
@@ -13,6 +14,12 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a process that has ended may seem to have the right, and the time between two tries.
+const LINGERS: Duration = Duration::from_secs(5);
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// The right to be the only process of a service in this network namespace. Children do not inherit it.
 #[derive(Debug)]
@@ -35,6 +42,18 @@ impl Instance {
     }
 
     fn take_in(folders: &[&Path], service: &str, user: &str) -> Result<Instance, Error> {
+        let begun = Instant::now();
+        loop {
+            match Instance::try_in(folders, service, user)? {
+                Ok(instance) => return Ok(instance),
+                Err(Some(pid)) if has_ended(pid) && begun.elapsed() < LINGERS => sleep(AGAIN),
+                Err(pid) => return Err(taken(service, pid)),
+            }
+        }
+    }
+
+    /// The right, or the process that has it.
+    fn try_in(folders: &[&Path], service: &str, user: &str) -> Result<Result<Instance, Option<i32>>, Error> {
         let failed = || format!("cannot check whether another {service} runs in this network namespace");
         let name = format!("{}.lock", std::fs::metadata("/proc/thread-self/ns/net").tried(failed)?.ino());
         let mut refused = None;
@@ -45,10 +64,9 @@ impl Instance {
                 || privileges::folder(folder, user).and_then(|()| lock(&path).tried(|| path.display().to_string()));
             match open() {
                 Ok(Ok(file)) => {
-                    let socket = announce(service).map_err(|pid| taken(service, pid))?;
-                    return Ok(Instance { path, made, _file: file, _socket: socket });
+                    return Ok(announce(service).map(|socket| Instance { path, made, _file: file, _socket: socket }));
                 }
-                Ok(Err(pid)) => return Err(taken(service, pid)),
+                Ok(Err(pid)) => return Ok(Err(pid)),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
@@ -63,6 +81,13 @@ impl Drop for Instance {
         // It stays if something else is in it.
         let _ = self.made.as_ref().map(std::fs::remove_dir);
     }
+}
+
+/// Is there no such process, or has it nothing left but its number?
+fn has_ended(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    // The state is behind the name, which may hold anything.
+    stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])))
 }
 
 fn taken(service: &str, pid: Option<i32>) -> Error {
@@ -140,5 +165,25 @@ mod tests {
         drop(take(&name).unwrap());
         std::fs::remove_dir_all(folder).unwrap();
         assert!(Instance::take_in(&[nowhere], &name, "nobody").is_err());
+    }
+
+    #[test]
+    fn a_child_of_a_killed_process_holds_nobody_up() {
+        let name = format!("fourhop-test-killed-{}", std::process::id());
+        let folder = std::env::temp_dir().join(&name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut killed = std::process::Command::new("true").spawn().unwrap();
+        killed.wait().unwrap();
+        let file = format!("{}.lock", std::fs::metadata("/proc/thread-self/ns/net").unwrap().ino());
+        let mut file = File::create(folder.join(file)).unwrap();
+        file.lock().unwrap();
+        write!(file, "{}", killed.id()).unwrap();
+        let child = std::thread::spawn(move || {
+            sleep(5 * AGAIN);
+            drop(file);
+        });
+        drop(Instance::take_in(&[&folder], &name, "nobody").unwrap());
+        child.join().unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -102,10 +102,19 @@ def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Borde
     assert "healthy" not in shown
 
 
-def offspring(process: subprocess.Popen[str]) -> list[int]:
-    """Processes that any of its threads has started."""
+def guards(process: subprocess.Popen[str]) -> list[int]:
+    """Its guards. It also has programs for a moment that read the rules."""
     threads = Path(f"/proc/{process.pid}/task").iterdir()
-    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+    children = [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+    return [pid for pid in children if words(pid)[1:] == ["guard"]]
+
+
+def words(pid: int) -> list[str]:
+    """How it was called; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").rstrip("\0").split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
@@ -130,7 +139,7 @@ def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border
 def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
     # The whole window of the sender waits in it.
     process = border.gateway(more='[pace]\nsojourn = "none"')
-    (guard,) = offspring(process)
+    (guard,) = guards(process)
     queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
     with ThreadPoolExecutor(1) as threads:
         transfer = threads.submit(border.transfer, 6_000_000)
@@ -151,10 +160,10 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
     process = border.gateway()
     assert border.transfer(300_000) > shortest(300_000)
     # Without its guard it goes on, and starts another one.
-    (guard,) = offspring(process)
+    (guard,) = guards(process)
     os.kill(guard, signal.SIGKILL)
     deadline = time.monotonic() + LONGEST
-    while offspring(process) in ([], [guard]):
+    while guards(process) in ([], [guard]):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert border.transfer(300_000) > shortest(300_000)

@@ -79,25 +79,27 @@ pub fn throughput(n: u32, mac: &mac::Config, success: Dur, collision: Dur, carri
     good * carried.bits() as f64 / slot
 }
 
-/// The probability with which a station transmits in a slot, where that is consistent with how often it then collides.
-fn fixed_point(n: u32, mac: &mac::Config) -> f64 {
-    // Attempts per packet over slots per packet; stage i draws from the window that i failures leave.
-    let attempts = |p: f64| {
-        let (mut tried, mut slots, mut reached, mut cw) = (0.0, 0.0, 1.0, mac.cw_min);
-        for _ in 0..mac.short_retry_limit {
-            tried += reached;
-            slots += reached * (f64::from(mac.backoff_values(cw) - 1) / 2.0 + 1.0);
-            reached *= p;
-            cw = (2 * cw + 1).min(mac.cw_max);
-        }
-        tried / slots
-    };
+/// The probability with which a station transmits in a slot if `p` of its attempts collide: attempts per packet over
+/// slots per packet; stage i draws from the window that i failures leave.
+pub fn attempts(mac: &mac::Config, p: f64) -> f64 {
+    let (mut tried, mut slots, mut reached, mut cw) = (0.0, 0.0, 1.0, mac.cw_min);
+    for _ in 0..mac.short_retry_limit {
+        tried += reached;
+        slots += reached * (f64::from(mac.backoff_values(cw) - 1) / 2.0 + 1.0);
+        reached *= p;
+        cw = (2 * cw + 1).min(mac.cw_max);
+    }
+    tried / slots
+}
+
+/// That probability where it is consistent with how often attempts then collide.
+pub fn fixed_point(n: u32, mac: &mac::Config) -> f64 {
     // attempts(collide(tau)) falls with tau: bisect.
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
         let tau = (low + high) / 2.0;
         let collide = 1.0 - (1.0_f64 - tau).powi(n as i32 - 1);
-        if attempts(collide) > tau {
+        if attempts(mac, collide) > tau {
             low = tau;
         } else {
             high = tau;

@@ -33,6 +33,7 @@ mod pcap;
 mod radios;
 mod rate_control;
 mod results;
+mod saturation;
 mod series;
 mod sinr;
 mod site;

@@ -11,6 +11,7 @@ mod aodv_messages;
 mod ap2;
 mod atp;
 mod babel;
+mod beside_ns3;
 mod bianchi;
 mod bits;
 mod c3tcp;

@@ -103,14 +103,18 @@ test-linux: build linux ## real programs in emulated nodes: needs root; ends wit
 results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
-# Results do not depend on instructions, byte order or libraries. Debian has linkers (gcc-s390x-linux-gnu with libc6-dev-s390x-cross) and
-# emulators (qemu-user), rustup the standard libraries.
-PROCESSORS := aarch64 s390x
-other-processors: ## results on aarch64 and s390x under qemu: those of the lists, bit for bit
+# Results do not depend on instructions, byte order, word size or libraries. Debian has linkers (gcc-s390x-linux-gnu with
+# libc6-dev-s390x-cross) and emulators (qemu-user), rustup the standard libraries. What is made for i686 runs on x86-64, with its own loader.
+PROCESSORS := aarch64 s390x i686
+other-processors: ## results on aarch64 and s390x under qemu, and on i686: those of the lists, bit for bit
 	for processor in $(PROCESSORS); do
 	  target=$$processor-unknown-linux-gnu
 	  linker=$$processor-linux-gnu-gcc
-	  emulator=qemu-$$processor
+	  library=/usr/$$processor-linux-gnu
+	  case $$processor in
+	    i686) emulator=$$library/lib/ld-linux.so.2 runner="$$emulator --library-path $$library/lib" ;;
+	    *) emulator=qemu-$$processor runner="$$emulator -L $$library" ;;
+	  esac
 	  needs=()
 	  command -v $$linker >/dev/null || needs+=($$linker)
 	  command -v $$emulator >/dev/null || needs+=($$emulator)
@@ -122,7 +126,7 @@ other-processors: ## results on aarch64 and s390x under qemu: those of the lists
 	    continue
 	  fi
 	  key=CARGO_TARGET_$$(tr a-z- A-Z_ <<<$$target)
-	  env $${key}_LINKER=$$linker "$${key}_RUNNER=$$emulator -L /usr/$$processor-linux-gnu" \
+	  env $${key}_LINKER=$$linker "$${key}_RUNNER=$$runner" \
 	    cargo test --locked -p fourhop-sim --target $$target --test networks -- results_are_those_of_the_list
 	done
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -133,3 +134,21 @@ def test_an_interval_moves_with_its_values(rates: list[float], shift: float) -> 
     assert there.mean == pytest.approx(here.mean + shift, abs=1e-9 * scale)
     if here.half_width is not None and there.half_width is not None:
         assert there.half_width == pytest.approx(here.half_width, abs=1e-7 * scale)
+
+
+def test_an_interval_in_a_notebook_has_the_digits_that_it_supports() -> None:
+    def shown(half_width: float | None, n: int) -> str:
+        return stats.Interval(1.23456789, half_width, n, "replications")._repr_html_()
+
+    assert "no interval: 1 value)" in shown(None, 1)
+    assert "no interval: 2 values)" in shown(None, 2)
+    assert "1.235" in shown(0.0, 5)
+    assert "1.2346" not in shown(0.0, 5)
+    assert "1.23" in shown(0.1, 5)
+    assert "1.235" not in shown(0.1, 5)
+
+
+def test_an_interval_does_not_change() -> None:
+    interval = stats.Interval(1.0, 0.5, 2, "replications")
+    with pytest.raises(FrozenInstanceError):
+        interval.mean = 2.0  # type: ignore[misc]

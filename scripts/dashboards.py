@@ -62,7 +62,7 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
             (
                 "Changes to packets",
                 "pps",
-                {rate(f"{G}held_back_total"): "windows", rate(f"{G}options_total"): "options"},
+                {rate(f"{G}windows_reduced_total"): "windows", rate(f"{G}options_total"): "options"},
             ),
         ],
     ),

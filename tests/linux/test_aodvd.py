@@ -149,7 +149,7 @@ def test_a_first_start_keeps_quiet_for_delete_period(emulate: Starter) -> None:
         assert "silent for 15 s: " in mesh.end(0)
 
 
-def test_a_broken_link_is_told_backwards_and_what_comes_back_is_found(emulate: Starter) -> None:
+def test_a_broken_link_is_reported_backwards_and_what_comes_back_is_found(emulate: Starter) -> None:
     """A node that is killed and returned."""
     needs("ping")
     with daemons(emulate, hops=3) as mesh:
@@ -169,7 +169,7 @@ def test_a_broken_link_is_told_backwards_and_what_comes_back_is_found(emulate: S
         assert " 0% packet loss" in net.run("n0", "ping", "-c", "3", "-i", "0.2", "n3").stdout
 
 
-def test_what_is_wrong_is_said(emulate: Starter) -> None:
+def test_errors_say_what_to_do(emulate: Starter) -> None:
     with daemons(emulate, hops=1) as mesh:
         config = mesh.config(0)
         config.write_text(config.read_text(encoding="utf-8").replace("mesh0", "mesh7"), encoding="utf-8")

@@ -366,7 +366,7 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_several_interfaces_figures_and_few_rights(wires: list[str], open_folder: Path) -> None:
+def test_several_interfaces_metrics_and_few_rights(wires: list[str], open_folder: Path) -> None:
     needs("curl", "setpriv")
     needs_tun_for_users()
     interfaces = (["right0"], ["left0", "right1"], ["left1"])

@@ -51,7 +51,7 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert node["into_bytes"] >= 3_000_000
     assert state["totals"]["waited"] > 1000
     assert state["totals"]["early"] == 0
-    assert state["totals"]["held_back"] > 100, "windows keep the queue short"
+    assert state["totals"]["windows_reduced"] > 100, "windows keep the queue short"
     assert state["sojourn"]["p50"] < 100
     said = end(process)
     assert "ended: " in said
@@ -68,7 +68,7 @@ def test_ipv6_is_paced_too(border: Border) -> None:
     assert state["totals"]["waited"] > 300
 
 
-def test_an_upload_passes_and_is_told_the_wired_round_trip(border: Border) -> None:
+def test_an_upload_passes_and_learns_the_wired_round_trip(border: Border) -> None:
     border.gateway()
     took = border.transfer(5_000_000, to=HOST, source="node", sink="host")
     assert took < shortest(5_000_000), "nothing waits on its way out"
@@ -102,7 +102,7 @@ def test_unknown_nodes_are_not_paced_but_counted_and_a_program_may_know_them(bor
     border.wait(is_known, "two hops")
     assert border.transfer(1_000_000) > shortest(1_000_000, hops=2)
     known.write_text("nonsense\n", encoding="utf-8")
-    state = border.wait(lambda state: state["hops_error"] is not None, "a line that is wrong")
+    state = border.wait(lambda state: state["hops_error"] is not None, "a bad line")
     assert 'found "nonsense", allowed: lines as' in state["hops_error"]
     assert {node["address"]: node["hops"] for node in state["nodes"]}[NODE] == 2, "what was known holds"
 
@@ -115,12 +115,12 @@ def test_it_only_looks_if_it_is_asked_to(border: Border) -> None:
         state = border.status()
         assert transfer.result() < shortest(3_000_000)
     assert state["dry_run"]
-    assert (state["totals"]["waited"], state["totals"]["held_back"], state["totals"]["options"]) == (0, 0, 0)
+    assert (state["totals"]["waited"], state["totals"]["windows_reduced"], state["totals"]["options"]) == (0, 0, 0)
     flow = max(state["flows"], key=lambda flow: int(flow["into_bytes"]))
     assert flow["interval_s"] > 0, "it says what it would do"
 
 
-def test_it_reads_its_file_again_and_keeps_what_it_had_if_that_is_wrong(border: Border) -> None:
+def test_it_reads_its_file_again_and_keeps_its_settings_if_that_is_bad(border: Border) -> None:
     process = border.gateway()
     assert process.stderr is not None
     border.file(more='[pace]\nsojurn = "1s"')
@@ -239,7 +239,7 @@ def test_what_is_no_tcp_and_what_is_cut_in_pieces_passes(border: Border) -> None
         assert border.run("host", "ping", "-c", "3", "-i", "0.2", *options, NODE).returncode == 0
 
 
-def test_it_gives_up_root_and_says_figures(border: Border) -> None:
+def test_it_gives_up_root_and_serves_metrics(border: Border) -> None:
     process = border.gateway(more='metrics = "127.0.0.1:0"')
     del process
     (pid,) = [
@@ -257,7 +257,7 @@ def test_it_gives_up_root_and_says_figures(border: Border) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_what_it_was_told_holds_from_the_first_packet_on(border: Border, words: tuple[str, ...]) -> None:
+def test_its_table_holds_from_the_first_packet_on(border: Border, words: tuple[str, ...]) -> None:
     """Packets come while it starts: none passes because a worker does not know yet how far the node is."""
     server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", "1")
     assert server.stdout is not None
@@ -272,7 +272,7 @@ def test_what_it_was_told_holds_from_the_first_packet_on(border: Border, words: 
     assert (totals["unknown"], totals["waited"] > 0) == (0, not words), totals
 
 
-def test_figures_for_prometheus(border: Border) -> None:
+def test_prometheus_metrics(border: Border) -> None:
     border.gateway(more='metrics = "10.9.0.1:9466"')
     script = "import urllib.request as u; print(u.urlopen('http://10.9.0.1:9466/metrics', timeout=5).read().decode())"
     with ThreadPoolExecutor(1) as threads:
@@ -292,18 +292,18 @@ def test_figures_for_prometheus(border: Border) -> None:
     assert shown <= names, shown - names
 
 
-def test_check_says_what_is_wrong(border: Border) -> None:
+def test_check_prints_problems(border: Border) -> None:
     sound = border.run("gate", PROGRAM, "check", "--config", border.file())
     assert sound.returncode == 0, sound.stdout + sound.stderr
-    assert "WRONG" not in sound.stdout
+    assert "ERROR" not in sound.stdout
     assert "warning" not in sound.stdout
     fast = border.file()
     fast.write_text(fast.read_text(encoding="utf-8").replace("6Mbps", "54Mbps"), encoding="utf-8")
     warned = border.run("gate", PROGRAM, "check", "--config", fast).stdout
     assert "warning: rate: found links of 54 Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s" in warned
-    wrong = border.run("host", PROGRAM, "check", "--config", border.file())
-    assert wrong.returncode == 1
-    assert "WRONG: device mesh0 is not there" in wrong.stdout
+    refused = border.run("host", PROGRAM, "check", "--config", border.file())
+    assert refused.returncode == 1
+    assert "ERROR: device mesh0 is not there" in refused.stdout
     absent = border.run("host", PROGRAM, "run", "--config", border.file())
     assert absent.returncode == 2
     assert 'mesh.devices: found "mesh0", allowed: a device of this machine' in absent.stderr

@@ -120,7 +120,7 @@ def words(pid: int) -> list[str]:
 def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
     process = border.gateway()
     with ThreadPoolExecutor(1) as threads:
-        # 12 s of pacing, of which it is stopped most of the time: what it held leaves, too.
+        # 12 s of pacing, of which it is stopped most of the time: what it had queued leaves, too.
         transfer = threads.submit(border.transfer, 6_000_000)
         border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.send_signal(signal.SIGSTOP)

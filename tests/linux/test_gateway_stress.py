@@ -200,7 +200,7 @@ def test_a_long_row_of_short_connections_leaves_nothing(border: Border) -> None:
     time.sleep(6)
     totals = border.status()["totals"]
     assert totals["followed"] > count * 6
-    assert (totals["flows"], totals["waiting"], totals["held_bytes"]) == (0, 0, 0)
+    assert (totals["flows"], totals["waiting"], totals["queued_bytes"]) == (0, 0, 0)
 
 
 def test_a_service_manager_hears_that_it_lives_and_silence_when_it_hangs(border: Border) -> None:

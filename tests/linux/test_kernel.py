@@ -172,7 +172,7 @@ def listen(net: Emulated, capture: Path) -> None:
     net.start("n0", "tcpdump", "-i", "mesh0", "-U", "-s", "80", "-w", str(capture), "tcp dst port 5201")
 
 
-def test_segments_leave_as_far_apart_as_they_are_told(emulate: Starter, load: Loader, tmp_path: Path) -> None:
+def test_segments_leave_at_the_interval_of_the_kernel(emulate: Starter, load: Loader, tmp_path: Path) -> None:
     needs("iperf3", "tcpdump")
     net = emulate(*CHAIN, hops=1)
     # No delay is short enough to be a sample: the first interval lasts.
@@ -202,7 +202,7 @@ def test_tcp_ap_sends_nothing_twice_and_nothing_in_bursts(emulate: Starter, load
     assert statistics.quantiles(apart, n=10)[0] > 0.3 * statistics.median(apart)
 
 
-def test_hops_and_delays_are_known_without_being_told(emulate: Starter, load: Loader) -> None:
+def test_hops_and_delays_are_known_without_configuration(emulate: Starter, load: Loader) -> None:
     needs("iperf3")
     net = emulate(*CHAIN, hops=3)
     load("--config", load.config(f"{net.id}-n0"))
@@ -438,7 +438,7 @@ def test_routes_are_changed_and_changed_back(emulate: Starter, load: Loader) -> 
     assert route(net, "n0", "n1", "--reset") == before
 
 
-def test_figures_for_prometheus(emulate: Starter, load: Loader) -> None:
+def test_prometheus_metrics(emulate: Starter, load: Loader) -> None:
     needs("iperf3")
     net = emulate(*CHAIN, hops=1)
     load("--config", load.config(f"{net.id}-n0"), "--metrics", "127.0.0.1:9467")
@@ -464,7 +464,7 @@ def test_without_rights_the_reason_is_said(load: Loader) -> None:
     assert "needs root, or CAP_BPF" in done.stderr
 
 
-def test_what_a_file_says_wrongly_is_said(load: Loader) -> None:
+def test_errors_of_a_file_are_named(load: Loader) -> None:
     assert load.processes == []
     for keys, said in (
         ("hops = 0", "a whole number from 1 to 255"),

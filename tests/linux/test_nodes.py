@@ -44,7 +44,7 @@ def test_a_relay_says_that_the_time_to_live_ran_out(emulate: Starter) -> None:
         said = net.run("n0", "ping", "-c", "1", "-t", str(ttl), "n4").stdout
         assert f"From {relay} " in said, said
         assert "Time to live exceeded" in said
-    assert net.end()["packets"]["told"] == 3
+    assert net.end()["packets"]["icmp_errors"] == 3
 
 
 def test_a_node_that_nobody_hears_is_unreachable(emulate: Starter, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_device_that_is_removed_harms_nobody_else(emulate: Starter) -> None:
     assert report["packets"]["undelivered"] > 0
 
 
-def test_what_the_machine_held_up_is_said(emulate: Starter) -> None:
+def test_delays_by_the_machine_are_reported(emulate: Starter) -> None:
     """The emulator is stopped for half a second: packets wait at devices, and nothing is due in the network."""
     needs("ping")
     net = emulate("--without-flows", hops=2)
@@ -271,7 +271,7 @@ def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
     shutil.rmtree("/tmp/fourhop-65534")
 
 
-def test_who_sends_more_than_a_frame_holds_is_told_what_fits(emulate: Starter) -> None:
+def test_a_sender_of_too_long_packets_learns_the_mtu(emulate: Starter) -> None:
     needs("ip", "ping", "iperf3")
     net = emulate("--without-flows", hops=2)
     for node in ("n0", "n1", "n2"):
@@ -282,7 +282,7 @@ def test_who_sends_more_than_a_frame_holds_is_told_what_fits(emulate: Starter) -
     assert " 0% packet loss" in net.run("n0", "ping", "-c", "2", "-i", "0.3", "-s", "3000", "n2").stdout
     assert net.iperf("n1", "n2", "-t", "2")["end"]["sum_received"]["bytes"] > 50_000, "TCP has found what fits, too"
     report = net.end()["packets"]
-    assert 1 < report["told"] <= report["refused"]["too-long"]
+    assert 1 < report["icmp_errors"] <= report["refused"]["too-long"]
 
 
 def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def read_until(terminal: int, word: str) -> str:
     return shown
 
 
-def test_figures_for_prometheus(emulate: Starter) -> None:
+def test_prometheus_metrics(emulate: Starter) -> None:
     needs("ping")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -367,7 +367,7 @@ def test_figures_for_prometheus(emulate: Starter) -> None:
 GATEWAY = ROOT / "scenarios" / "gateway-chain.toml"
 
 
-def test_what_is_wrong_is_said(emulate: Starter) -> None:
+def test_errors_say_what_to_do(emulate: Starter) -> None:
     net = emulate("--without-flows", hops=1)
     for words, said in (
         (["exec", "--emulation", "nobody", "n0", "true"], 'no running emulation is called "nobody"; there are: '),

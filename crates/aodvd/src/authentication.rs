@@ -50,7 +50,7 @@ pub enum Fault {
     /// It has no block.
     Missing,
     /// Its code does not match, or its key is unknown.
-    Wrong,
+    BadCode,
     /// Its time is not after that of the sender's last message, or too far from the clock.
     Replayed,
 }
@@ -120,8 +120,8 @@ impl Keys {
             return Err(Fault::Missing);
         }
         let (signed, tag) = bytes.split_at(bytes.len() - TAG);
-        let code = self.code(block[2], envelope, signed).ok_or(Fault::Wrong)?;
-        code.verify_truncated_left(tag).map_err(|_| Fault::Wrong)?;
+        let code = self.code(block[2], envelope, signed).ok_or(Fault::BadCode)?;
+        code.verify_truncated_left(tag).map_err(|_| Fault::BadCode)?;
         let time = u64::from_be_bytes(block[3..11].try_into().unwrap_or_default());
         let late = last.is_some_and(|last| time <= last);
         let foreign = self.within.is_some_and(|within| time.abs_diff(clock) > within);
@@ -190,11 +190,11 @@ mod tests {
             Envelope { ttl: 4, ..ENVELOPE },
         ];
         for envelope in others {
-            assert_eq!(keys.verify(0, None, envelope, &bytes), Err(Fault::Wrong));
+            assert_eq!(keys.verify(0, None, envelope, &bytes), Err(Fault::BadCode));
         }
         assert_eq!(keys.verify(0, None, ENVELOPE, &RREQ), Err(Fault::Missing));
-        assert_eq!(Keys::one(7, &[1; 32]).verify(0, None, ENVELOPE, &bytes), Err(Fault::Wrong));
-        assert_eq!(Keys::one(8, &[1; 32]).verify(0, None, ENVELOPE, &bytes), Err(Fault::Wrong));
+        assert_eq!(Keys::one(7, &[1; 32]).verify(0, None, ENVELOPE, &bytes), Err(Fault::BadCode));
+        assert_eq!(Keys::one(8, &[1; 32]).verify(0, None, ENVELOPE, &bytes), Err(Fault::BadCode));
     }
 
     #[test]

@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_is_allowed() {
+    fn errors_say_what_is_allowed() {
         for (text, said) in [
             (
                 "address = '10.0.0.1'\ninterfaces = []\nmesh = ['10.0.0.0/9']",

@@ -6,11 +6,11 @@ use crate::engine::{Arrival, Engine, Task};
 use crate::kept::Kept;
 use crate::kernel::{self, Kernel};
 use crate::port::Port;
-use crate::report::{Figures, Report};
+use crate::report::{Counters, Report};
 use crate::signal::Signals;
 use crate::signal::emulator::written;
 use crate::traffic::{Mac, Traffic};
-use crate::{Error, figures};
+use crate::{Error, prometheus};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
 use fourhop_live::netlink::watch::{Event, Watch};
@@ -59,7 +59,7 @@ struct Daemon {
     poller: Poller,
     clock: Clock,
     kept: Kept,
-    figures: Figures,
+    counters: Counters,
     /// Have routes changed since the state was published?
     changed: bool,
     /// When it looks for routes that have gone.
@@ -151,7 +151,7 @@ pub fn run(config: Config) -> Result<(), Error> {
     let clock = Clock::start();
     let engine = Engine::new(config, keys, numbers, jitter(address));
     let (tasks, buffer, bytes) = (Vec::new(), vec![0; BUFFER], Vec::new());
-    let figures = Figures::default();
+    let counters = Counters::default();
     let mut daemon = Daemon {
         engine,
         ports,
@@ -162,7 +162,7 @@ pub fn run(config: Config) -> Result<(), Error> {
         poller,
         clock,
         kept,
-        figures,
+        counters,
         changed: false,
         look: Time::ZERO + LOOK,
         tasks,
@@ -201,7 +201,7 @@ impl Daemon {
         let publish = |daemon: &mut Daemon, now| {
             let report = daemon.report(now);
             if let Some(server) = &server {
-                server.publish(figures::page(&report));
+                server.publish(prometheus::page(&report));
             }
             // INVARIANT: text, numbers, and maps by text.
             control.publish(serde_json::to_string(&report).expect("it has a form in JSON"));
@@ -331,7 +331,7 @@ impl Daemon {
         for _ in 0..TURN {
             let Ok(Some(len)) = self.kernel.caught.receive(&mut buffer) else { break };
             let Ok(packet) = Ipv4Packet::from_bytes(&buffer[..len]) else { continue };
-            self.figures.caught += 1;
+            self.counters.caught += 1;
             let own = packet.src == self.engine.config().address || kernel::is_local(packet.src);
             self.engine.handle_caught(self.clock.now(), wall(), packet, own, &mut self.tasks);
             self.perform();
@@ -344,7 +344,7 @@ impl Daemon {
         for used in self.traffic.look(now, all, &self.poller, TRAFFIC)? {
             self.engine.handle_used(now, used.dst, used.src, used.from);
         }
-        self.figures.frames_seen = self.traffic.seen;
+        self.counters.frames_seen = self.traffic.seen;
         Ok(())
     }
 
@@ -354,7 +354,7 @@ impl Daemon {
         for mac in failed {
             let Some(neighbour) = self.traffic.neighbour(mac) else { continue };
             if self.engine.leads_over(neighbour) {
-                self.figures.failures_frames += 1;
+                self.counters.failures_frames += 1;
                 self.fail(now, neighbour, DropReason::DataRetryLimit);
             }
         }
@@ -370,14 +370,14 @@ impl Daemon {
                 Event::Unanswered { device, address } => {
                     let ours = self.ports.iter().any(|port| port.device == device);
                     if ours && self.engine.config().failures.arp && self.engine.leads_over(address) {
-                        self.figures.failures_arp += 1;
+                        self.counters.failures_arp += 1;
                         self.fail(now, address, DropReason::ArpUnresolved);
                     }
                 }
                 Event::Device { device, up: false } => {
                     let Some(interface) = self.ports.iter().position(|port| port.device == device) else { continue };
                     for neighbour in self.engine.next_hops(interface) {
-                        self.figures.failures_device += 1;
+                        self.counters.failures_device += 1;
                         self.fail(now, neighbour, DropReason::LinkBroken);
                     }
                 }
@@ -399,8 +399,8 @@ impl Daemon {
         match self.kernel.restore_routes(routes) {
             Ok(0) => {}
             Ok(count) => {
-                self.figures.restored += count as u64;
-                let so_far = self.figures.restored;
+                self.counters.restored += count as u64;
+                let so_far = self.counters.restored;
                 eprintln!("warning: another program removed {count} routes and rules: restored ({so_far} so far)");
             }
             Err(error) => {
@@ -438,7 +438,7 @@ impl Daemon {
                     for (number, port) in self.ports.iter_mut().enumerate() {
                         let here = datagram.interface.is_none_or(|wanted| wanted == number);
                         if here && port.send(from, datagram.to, datagram.ttl, &datagram.payload).is_err() {
-                            self.figures.send_failed += 1;
+                            self.counters.send_failed += 1;
                         }
                     }
                 }
@@ -447,11 +447,11 @@ impl Daemon {
                     self.bytes.clear();
                     encode::packet(&packet, &mut self.bytes);
                     match self.ports[interface].release(packet.dst, &self.bytes) {
-                        Ok(()) => self.figures.released += 1,
-                        Err(_) => self.figures.release_failed += 1,
+                        Ok(()) => self.counters.released += 1,
+                        Err(_) => self.counters.release_failed += 1,
                     }
                 }
-                Task::Lost { reason, .. } => *self.figures.lost.entry(reason.name()).or_default() += 1,
+                Task::Lost { reason, .. } => *self.counters.lost.entry(reason.name()).or_default() += 1,
             }
         }
         self.kernel.flush();
@@ -459,8 +459,8 @@ impl Daemon {
     }
 
     fn report(&mut self, now: Time) -> Report {
-        self.figures.kernel_refused = self.kernel.refused;
+        self.counters.kernel_refused = self.kernel.refused;
         let mac = |address| self.traffic.mac(address).map(written);
-        Report::new(now, &self.engine, &self.figures, mac)
+        Report::new(now, &self.engine, &self.counters, mac)
     }
 }

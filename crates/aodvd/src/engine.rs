@@ -311,7 +311,7 @@ impl Engine {
             Ok(stamp) => Ok(Some(stamp)),
             Err(Fault::Replayed) => Err(Refusal::Replayed),
             Err(Fault::Missing) if !config.require => Ok(None),
-            Err(Fault::Missing | Fault::Wrong) => Err(Refusal::Unauthenticated),
+            Err(Fault::Missing | Fault::BadCode) => Err(Refusal::Unauthenticated),
         }
     }
 

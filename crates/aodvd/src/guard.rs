@@ -33,7 +33,7 @@ refusals! {
     NumberJump, "number-jump", "A sequence number that is farther from the known one than any node counts.";
     TooFast, "too-fast", "Its sender has sent too many.";
     Flood, "flood", "Its originator has sent too many requests.";
-    Unauthenticated, "unauthenticated", "It is not authenticated, or wrongly.";
+    Unauthenticated, "unauthenticated", "The message has no valid authentication code.";
     Replayed, "replayed", "It is old: its authentication was used before.";
 }
 

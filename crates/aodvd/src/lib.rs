@@ -13,7 +13,7 @@
 //! | [`signal`] | signal strength of neighbours |
 //! | [`kept`] | state that survives a restart and a kill |
 //! | [`daemon`] | the main loop |
-//! | [`report`], [`figures`] | output: tables and JSON, metrics for Prometheus |
+//! | [`report`], [`prometheus`] | output: tables and JSON, metrics for Prometheus |
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
@@ -22,11 +22,11 @@ pub mod config;
 pub mod daemon;
 pub mod engine;
 mod error;
-pub mod figures;
 pub mod guard;
 pub mod kept;
 pub mod kernel;
 pub mod port;
+pub mod prometheus;
 pub mod report;
 pub mod signal;
 pub mod traffic;

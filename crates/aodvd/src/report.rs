@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 
 /// The daemon's counters.
 #[derive(Clone, Debug, Default)]
-pub struct Figures {
+pub struct Counters {
     /// Packets without a route that the kernel handed over.
     pub caught: u64,
     /// Packets handed back.
@@ -135,7 +135,7 @@ pub struct Search {
 
 impl Report {
     /// The present state of a daemon.
-    pub fn new(now: Time, engine: &Engine, figures: &Figures, mac: impl Fn(Ipv4Addr) -> Option<String>) -> Report {
+    pub fn new(now: Time, engine: &Engine, counters: &Counters, mac: impl Fn(Ipv4Addr) -> Option<String>) -> Report {
         let config = engine.config();
         let aodv = engine.aodv();
         let name = |interface: usize| config.interfaces.get(interface).cloned().unwrap_or_default();
@@ -198,18 +198,18 @@ impl Report {
             searches: searches.collect(),
             counters: aodv.counters().named().map(|(name, count)| named(name, count)).collect(),
             refused: engine.refusals().iter().map(|(refusal, &count)| named(refusal.name(), count)).collect(),
-            lost: figures.lost.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
+            lost: counters.lost.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
             daemon: [
-                ("caught", figures.caught),
-                ("released", figures.released),
-                ("release_failed", figures.release_failed),
-                ("send_failed", figures.send_failed),
-                ("kernel_refused", figures.kernel_refused),
-                ("restored", figures.restored),
-                ("frames_seen", figures.frames_seen),
-                ("link_failures_arp", figures.failures_arp),
-                ("link_failures_frames", figures.failures_frames),
-                ("link_failures_device", figures.failures_device),
+                ("caught", counters.caught),
+                ("released", counters.released),
+                ("release_failed", counters.release_failed),
+                ("send_failed", counters.send_failed),
+                ("kernel_refused", counters.kernel_refused),
+                ("restored", counters.restored),
+                ("frames_seen", counters.frames_seen),
+                ("link_failures_arp", counters.failures_arp),
+                ("link_failures_frames", counters.failures_frames),
+                ("link_failures_device", counters.failures_device),
                 ("kept_back", engine.kept_back),
             ]
             .into_iter()

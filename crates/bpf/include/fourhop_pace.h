@@ -79,7 +79,7 @@ struct fh_params {
 };
 
 struct fh_path {
-	fh_u64 wired;           /* wired part of round trips, as a gateway told; hops and links are those to the gateway */
+	fh_u64 wired;           /* wired part of round trips, as a gateway reported; hops and links are those to the gateway */
 	fh_u64 rate;            /* bit/s of every link; 0: not known */
 	fh_u64 all;             /* where links differ: picoseconds a bit takes over all of them */
 	fh_u64 front[FH_FRONT]; /* the same after each of the first links */

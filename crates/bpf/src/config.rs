@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_is_allowed() {
+    fn errors_say_what_is_allowed() {
         for (line, said) in [
             ("rate = \"2\"", "text:3:8: destination[0].rate: found \"2\", allowed: a rate from \"1bps\" to \"10Gbps\""),
             ("rate = \"0bps\"", "allowed: a rate"),

@@ -49,7 +49,7 @@ impl Kernel {
         };
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
         let cubic = btf.type_by_name::<Func<'_>>("cubictcp_cong_avoid").is_some();
-        Ok(Kernel { release, cubic, control: tells_acknowledgements(&btf), cgroup })
+        Ok(Kernel { release, cubic, control: reports_acknowledgements(&btf), cgroup })
     }
 
     /// Says so if nobody has tried this on the running kernel.
@@ -61,7 +61,7 @@ impl Kernel {
 }
 
 /// Has `cong_control` socket, acknowledgement, flags and sample? Before Linux 6.10 it had the first and the last.
-fn tells_acknowledgements(btf: &Btf<'_>) -> bool {
+fn reports_acknowledgements(btf: &Btf<'_>) -> bool {
     let function = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops").and_then(|operations| {
         let member = operations.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
         let function = btf.type_by_id::<BtfType<'_>>(member.ty)?.next_type()?;

@@ -13,7 +13,7 @@
 //! | [`settings`] | what of the system is set meanwhile, and restored |
 //! | [`state`] | what is written down about all that |
 //! | [`connections`] | what the kernel knows of paced connections |
-//! | [`figures`] | the same for Prometheus |
+//! | [`prometheus`] | the same for Prometheus |
 //! | [`inventory`] | what of ours is in the kernel |
 //! | [`route`] | which connections take which congestion control |
 #![forbid(unsafe_code)]
@@ -22,11 +22,11 @@
 pub mod config;
 pub mod connections;
 mod error;
-pub mod figures;
 pub mod inventory;
 pub mod kernel;
 pub mod layout;
 pub mod loaded;
+pub mod prometheus;
 pub mod route;
 pub mod settings;
 pub mod state;

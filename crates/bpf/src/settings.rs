@@ -78,7 +78,7 @@ fn number(device: &str) -> Result<u32, Error> {
 
 /// Does something in a namespace, on a thread of its own.
 pub(crate) fn inside<T: Send>(name: Option<&str>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    namespace::aside(|| {
+    namespace::on_a_thread(|| {
         name.map_or(Ok(()), namespace::enter)?;
         work()
     })

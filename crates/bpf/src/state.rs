@@ -70,7 +70,7 @@ impl State {
     pub fn place(&self) -> String {
         match &self.pins {
             Some(folder) => format!("pinned in {}", folder.display()),
-            None => format!("held by process {}", self.pid),
+            None => format!("loaded by process {}", self.pid),
         }
     }
 
@@ -90,7 +90,7 @@ impl State {
         let restored = settings::restore(&self.changes);
         forget()?;
         restored?;
-        // Programs held by this process go with it.
+        // This process holds the programs: they go with it.
         if self.pins.is_none() && self.pid == std::process::id() { Ok(()) } else { gone() }
     }
 

@@ -96,7 +96,7 @@ mod tests {
         assert!(behind.next_part("").is_ok());
         let failed = (0..10_000).map(|_| behind.next_part("")).find(Result::is_err);
         assert_eq!(failed.map(|error| error.unwrap_err().to_string()).as_deref(), Some("no room"));
-        assert!(behind.finish("").is_ok(), "it has been told");
+        assert!(behind.finish("").is_ok(), "it was asked to end");
         assert!(Behind::new(Full(0)).finish("").is_ok());
     }
 }

@@ -59,7 +59,7 @@ pub struct Options {
     pub pcap: Option<PathBuf>,
     /// A trace of everything that happens in the network.
     pub trace: Option<Request>,
-    /// Where figures are served.
+    /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
     pub radio: Option<PathBuf>,
@@ -277,7 +277,7 @@ impl Emulation {
 
 /// Why the mode `link` does not suit a scenario, if it does not.
 fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
-    if scenario.crossing_config().is_some() {
+    if scenario.discipline_config().is_some() {
         return Some(
             "with --tap the kernels are the gateways; the one of [gateway] needs the simulated routing, without --tap",
         );

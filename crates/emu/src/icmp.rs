@@ -111,12 +111,12 @@ mod tests {
     const TO: [u8; 4] = [10, 0, 0, 9];
 
     #[test]
-    fn the_sender_is_told_what_was_lost_and_why() {
+    fn the_sender_learns_what_was_lost_and_why() {
         for (reason, kind) in [(DropReason::TtlExpired, [11, 0]), (DropReason::DiscoveryFailed, [3, 1])] {
             let lost = packet(FROM, TO, 1_000);
-            let told = said(&lost, reason).unwrap();
-            assert!(told.len() <= 576);
-            let sliced = SlicedPacket::from_ip(&told).unwrap();
+            let error = said(&lost, reason).unwrap();
+            assert!(error.len() <= 576);
+            let sliced = SlicedPacket::from_ip(&error).unwrap();
             let Some(NetSlice::Ipv4(ip)) = &sliced.net else { panic!("{sliced:?}") };
             assert_eq!((ip.header().source(), ip.header().destination()), ([10, 0, 0, 2], FROM));
             let Some(TransportSlice::Icmpv4(icmp)) = &sliced.transport else { panic!("{sliced:?}") };
@@ -129,8 +129,8 @@ mod tests {
     fn nothing_is_said_about_errors_fragments_groups_and_full_queues() {
         let lost = packet(FROM, TO, 10);
         assert_eq!(said(&lost, DropReason::QueueFull), None);
-        let told = said(&lost, DropReason::TtlExpired).unwrap();
-        assert_eq!(said(&told, DropReason::TtlExpired), None, "an error about an error");
+        let error = said(&lost, DropReason::TtlExpired).unwrap();
+        assert_eq!(said(&error, DropReason::TtlExpired), None, "an error about an error");
         let mut fragment = lost.clone();
         fragment[7] = 5;
         assert_eq!(said(&fragment, DropReason::TtlExpired), None);
@@ -139,18 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn who_forbids_fragments_is_told_what_fits() {
+    fn a_sender_that_forbids_fragments_learns_the_mtu() {
         let mut long = packet(FROM, TO, 1_600);
         long[6] = 0;
         assert_eq!(too_long(FROM.into(), &long, 1_500), None, "it may be fragmented, by whoever can");
         long[6] |= 0x40;
-        let told = too_long(FROM.into(), &long, 1_500).unwrap();
-        let Some(TransportSlice::Icmpv4(icmp)) = SlicedPacket::from_ip(&told).unwrap().transport else {
-            panic!("{told:?}")
+        let error = too_long(FROM.into(), &long, 1_500).unwrap();
+        let Some(TransportSlice::Icmpv4(icmp)) = SlicedPacket::from_ip(&error).unwrap().transport else {
+            panic!("{error:?}")
         };
         let header = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu: 1_500 };
         assert_eq!(icmp.icmp_type(), Icmpv4Type::DestinationUnreachable(header));
-        assert!(told.len() <= 576 && icmp.payload().starts_with(&long[..28]));
+        assert!(error.len() <= 576 && icmp.payload().starts_with(&long[..28]));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Open files besides those of nodes: sockets, namespaces, traces, figures.
+/// Open files besides those of nodes: sockets, namespaces, traces, metrics.
 const OTHER_FILES: u64 = 128;
 
 /// The device that stands for the radio of a node, or for the wires of one without.

@@ -32,7 +32,7 @@ pub struct Packets {
     /// packets are sent again or come back to routing, which counts what it cannot save.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     /// Messages of routers about lost packets (ICMP), those to their own kernels included.
-    pub told: u64,
+    pub icmp_errors: u64,
 }
 
 /// Whether the time of a run was that of the network it stands for.

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command};
 
-/// How often the watcher is called and figures are published.
+/// How often the watcher is called and metrics are published.
 const WATCHED: Dur = Dur::from_secs(1);
 /// After so many packets of one device it is another's turn.
 const TURN: usize = 32;
@@ -162,10 +162,10 @@ impl Running {
         if self.emulation.simulated.is_empty() {
             // Nobody hands these back.
             for reason in [DropReason::LinkCodel, DropReason::WiredQueueFull] {
-                let untold = drops.of(reason).saturating_sub(self.lost_packets.get(&reason).copied().unwrap_or(0));
-                if untold > 0 {
-                    count(reason, untold);
-                    in_flight = in_flight.saturating_sub(untold);
+                let uncounted = drops.of(reason).saturating_sub(self.lost_packets.get(&reason).copied().unwrap_or(0));
+                if uncounted > 0 {
+                    count(reason, uncounted);
+                    in_flight = in_flight.saturating_sub(uncounted);
                 }
             }
         }
@@ -242,7 +242,7 @@ impl Running {
 
     pub(crate) fn run(mut self, stop: &Stop, watch: &mut dyn FnMut(&Running)) -> Result<Report, EmulationError> {
         let server = match self.emulation.options.metrics {
-            Some(addr) => Some(Server::start(addr).tried(|| format!("cannot serve figures at {addr}"))?),
+            Some(addr) => Some(Server::start(addr).tried(|| format!("cannot serve metrics at {addr}"))?),
             None => None,
         };
         for (number, device) in self.emulation.nodes.devices().iter().enumerate() {
@@ -494,9 +494,9 @@ impl Running {
             return;
         }
         let Some(bytes) = icmp::message(address, packet, reason) else { return };
-        self.packets.told += 1;
+        self.packets.icmp_errors += 1;
         if packet.src == address {
-            // The sender is here: its own kernel is told.
+            // The sender is here: its own kernel gets the error.
             self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&bytes).is_err());
         } else if let Ok(mut message) = Ipv4Packet::from_bytes(&bytes) {
             self.packets.from_routers += 1;

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         poller.wait(&clock, clock.now() + Dur::from_secs(3_600), &mut ready)?;
         loop {
             let mut came = Vec::new();
-            let count = queues.receive(&mut room, |held| came.push((held.queue, held.id)))?;
+            let count = queues.receive(&mut room, |queued| came.push((queued.queue, queued.id)))?;
             came.into_iter().for_each(|(queue, id)| queues.accept(queue, id, None));
             queues.flush()?;
             if count == 0 {

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_is_allowed() {
+    fn errors_say_what_is_allowed() {
         for (text, said) in [
             ("", "mesh.devices: missing|mesh.rate: missing"),
             (

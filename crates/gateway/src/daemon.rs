@@ -7,7 +7,7 @@ use crate::pulse::Pulse;
 use crate::reread::Reread;
 use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
-use crate::{Error, SERVICE, figures, rules, selftest};
+use crate::{Error, SERVICE, prometheus, rules, selftest};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
 use fourhop_live::nfqueue::guard::Guarded;
@@ -62,7 +62,7 @@ struct Daemon {
     /// The source's entries besides the table, and its last error; a thread that asks writes them.
     found: Arc<Mutex<Found>>,
     /// The version of it that the workers have.
-    told: u64,
+    announced: u64,
     said: Option<String>,
     /// Counters at the last warning about each, so that a flood is one line a minute.
     warned: (Time, Totals),
@@ -171,8 +171,8 @@ fn begin(
     privileges::drop_to(&config.service.user, &keep)?;
     let mut poller = Poller::new()?;
     let control = control::Server::start(&config.service.socket)?;
-    let figures = config.service.metrics.map(metrics::Server::start).transpose();
-    let figures = figures.tried(|| format!("service.metrics: cannot listen on {:?}", config.service.metrics))?;
+    let server = config.service.metrics.map(metrics::Server::start).transpose();
+    let server = server.tried(|| format!("service.metrics: cannot listen on {:?}", config.service.metrics))?;
     let key = key()?;
     let guarded = opened.iter().map(|(queues, _)| Guarded::of(queues)).collect::<Result<Vec<_>, _>>()?;
     let mut workers = Vec::new();
@@ -202,18 +202,18 @@ fn begin(
         clock,
         workers,
         found,
-        told: 0,
+        announced: 0,
         said: None,
         warned,
         came: (0, Time::ZERO),
         overload: 0,
     };
-    daemon.tell();
+    daemon.announce();
     let status = daemon.status();
     log!(6, "started: {}", daemon.summary());
     daemon.manager.ready(&daemon.summary());
     control.publish(json(&status));
-    let ended = daemon.serve(&mut poller, &control, figures.as_ref());
+    let ended = daemon.serve(&mut poller, &control, server.as_ref());
     daemon.manager.stopping();
     ended.and(daemon.end())
 }
@@ -294,7 +294,7 @@ impl Daemon {
         &mut self,
         poller: &mut Poller,
         control: &control::Server,
-        figures: Option<&metrics::Server>,
+        server: Option<&metrics::Server>,
     ) -> Result<(), Error> {
         let mut ready = Vec::new();
         let (mut next, mut rounds, mut moved) = (Time::ZERO, usize::MAX, self.clock.now());
@@ -302,11 +302,11 @@ impl Daemon {
             let now = self.clock.now();
             if now >= next {
                 next = now + TICK;
-                self.tell();
+                self.announce();
                 let status = self.status();
                 self.warn(now, &status.totals);
-                if let Some(server) = figures {
-                    server.publish(figures::page(&status));
+                if let Some(server) = server {
+                    server.publish(prometheus::page(&status));
                 }
                 control.publish(json(&status));
                 // The slowest worker counts.
@@ -332,8 +332,8 @@ impl Daemon {
         }
     }
 
-    /// Tells the workers what they do not know yet.
-    fn tell(&mut self) {
+    /// Announces hop counts that the workers do not have yet.
+    fn announce(&mut self) {
         let (version, found, error) = {
             let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
             (found.version, found.entries.clone(), found.error.clone())
@@ -345,10 +345,10 @@ impl Daemon {
             }
             self.said = error;
         }
-        if version == self.told {
+        if version == self.announced {
             return;
         }
-        self.told = version;
+        self.announced = version;
         let orders = orders(&self.config, self.start.dry_run, &found);
         self.workers.iter().for_each(|(shared, _)| shared.order(orders.clone()));
     }
@@ -390,7 +390,7 @@ impl Daemon {
             }
             found.version += 1;
         }
-        self.tell();
+        self.announce();
         let rest = if later {
             "; [rules], [service], limits.flows, limits.nodes and limits.packets hold from the next start on"
         } else {
@@ -504,7 +504,7 @@ fn join(node: &mut Node, other: &Node) {
     for (class, more) in [(&mut node.into, &other.into), (&mut node.out, &other.out)] {
         class.flows += more.flows;
         class.waiting += more.waiting;
-        class.held_bytes += more.held_bytes;
+        class.queued_bytes += more.queued_bytes;
         class.throttled += more.throttled;
         class.wireless_rtt_s = class.wireless_rtt_s.or(more.wireless_rtt_s);
         class.wired_rtt_s = class.wired_rtt_s.or(more.wired_rtt_s);
@@ -530,10 +530,10 @@ fn too_fast(config: &Config) -> Option<String> {
 pub fn check(file: &Path) -> Result<u32, Error> {
     let config = Config::read(file)?;
     println!("{}: sound", file.display());
-    let mut wrong = 0;
+    let mut problems = 0;
     let mut say = |good: bool, words: String| {
-        wrong += u32::from(!good);
-        println!("{}: {words}", if good { "good" } else { "WRONG" });
+        problems += u32::from(!good);
+        println!("{}: {words}", if good { "good" } else { "ERROR" });
     };
     for device in &config.devices {
         let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
@@ -570,5 +570,5 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         Some(Err(error)) => say(false, error),
         None => {}
     }
-    Ok(wrong)
+    Ok(problems)
 }

@@ -14,7 +14,7 @@
 //! | [`packet`] | a packet in the kernel's queue |
 //! | [`hops`] | hop counts of nodes |
 //! | [`nodes`] | data and counters of nodes |
-//! | [`status`], [`figures`], [`top`] | output: JSON, metrics for Prometheus, a table |
+//! | [`status`], [`prometheus`], [`top`] | output: JSON, metrics for Prometheus, a table |
 //!
 //! # If it fails
 //! Without a listener packets pass the queue (bypass); if it is too slow, packets pass, too (fail open). When the
@@ -37,11 +37,11 @@ macro_rules! log {
 pub mod config;
 pub mod daemon;
 mod error;
-pub mod figures;
 pub mod hops;
 pub mod keeper;
 pub mod nodes;
 pub mod packet;
+pub mod prometheus;
 pub mod pulse;
 pub mod reread;
 pub mod rules;

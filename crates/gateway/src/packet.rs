@@ -1,6 +1,6 @@
 //! A packet that the kernel holds, as the state machine sees it.
 
-use fourhop_live::nfqueue::Held;
+use fourhop_live::nfqueue::QueuedPacket;
 use fourhop_proto::gateway::{FiveTuple, Packet, TcpView};
 use fourhop_proto::wire::bytes;
 use fourhop_units::Time;
@@ -28,17 +28,18 @@ pub struct Queued {
 
 impl Queued {
     /// A packet that has come.
-    pub fn new(now: Time, held: &Held<'_>) -> Queued {
-        let view = TcpView::of(held.bytes);
-        let whole = held.bytes.len() == held.len as usize && view.as_ref().is_some_and(|view| view.segment.flags.ack);
+    pub fn new(now: Time, queued: &QueuedPacket<'_>) -> Queued {
+        let view = TcpView::of(queued.bytes);
+        let whole =
+            queued.bytes.len() == queued.len as usize && view.as_ref().is_some_and(|view| view.segment.flags.ack);
         Queued {
-            queue: held.queue,
-            id: held.id,
+            queue: queued.queue,
+            id: queued.id,
             came: now,
             node: u32::MAX,
-            len: held.len,
-            tuple: FiveTuple::of(held.bytes),
-            whole: whole.then(|| held.bytes.to_vec()),
+            len: queued.len,
+            tuple: FiveTuple::of(queued.bytes),
+            whole: whole.then(|| queued.bytes.to_vec()),
             view,
             changed: false,
         }
@@ -105,11 +106,11 @@ mod tests {
     #[test]
     fn what_is_there_as_a_whole_can_be_changed_and_the_rest_cannot() {
         let (ack, data) = (bytes(0), bytes(1_000));
-        let mut ack = Queued::new(Time::ZERO, &Held { queue: 1, id: 2, bytes: &ack, len: 40 });
+        let mut ack = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &ack, len: 40 });
         assert_eq!((ack.instead(), ack.payload()), (None, Some(0)));
         assert!(ack.write_window(9) && ack.write_wired_rtt(7, 1_500));
         assert_eq!((ack.len(), ack.instead().map(<[u8]>::len)), (48, Some(48)));
-        let mut data = Queued::new(Time::ZERO, &Held { queue: 1, id: 2, bytes: &data, len: 1_040 });
+        let mut data = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &data, len: 1_040 });
         assert_eq!((data.len(), data.payload()), (1_040, Some(1_000)));
         assert!(!data.write_window(9) && !data.write_wired_rtt(7, 1_500));
         assert_eq!(data.instead(), None);
@@ -117,7 +118,7 @@ mod tests {
 
     /// `docs/gateway.md` says so.
     #[test]
-    fn a_held_packet_takes_little_memory() {
+    fn a_queued_packet_takes_little_memory() {
         assert!(size_of::<Queued>() <= 256, "{}", size_of::<Queued>());
     }
 }

@@ -18,17 +18,17 @@ const STILL: Duration = Duration::from_secs(1);
 /// The thread that beats. Dropping it ends the guard, which must not be before the workers end.
 #[derive(Debug)]
 pub struct Pulse {
-    told: Arc<Told>,
+    state: Arc<State>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct State {
     ended: AtomicBool,
     problem: Mutex<Option<String>>,
 }
 
-impl Told {
+impl State {
     fn say(&self, problem: Option<String>) {
         let mut said = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(words) = problem.as_ref().filter(|_| *said != problem) {
@@ -44,23 +44,23 @@ impl Pulse {
     /// # Errors
     /// If the system has no thread left.
     pub fn start(guarded: Vec<Guarded>, workers: Vec<Arc<Shared>>) -> Result<Pulse, Error> {
-        let told = Arc::<Told>::default();
-        let mut beating = Beating { guarded, workers, told: told.clone(), guard: None, rounds: Vec::new() };
+        let state = Arc::<State>::default();
+        let mut beating = Beating { guarded, workers, state: state.clone(), guard: None, rounds: Vec::new() };
         // The gateway is not ready before its guard is. Without one it goes on, says so, and tries again.
         beating.engage();
         let thread = std::thread::Builder::new().name("pulse".to_owned()).spawn(move || beating.run());
-        Ok(Pulse { told, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
+        Ok(Pulse { state, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
     }
 
     /// Problems of the workers or the guard.
     pub fn problem(&self) -> Option<String> {
-        self.told.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Drop for Pulse {
     fn drop(&mut self) {
-        self.told.ended.store(true, Ordering::Release);
+        self.state.ended.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -70,7 +70,7 @@ impl Drop for Pulse {
 struct Beating {
     guarded: Vec<Guarded>,
     workers: Vec<Arc<Shared>>,
-    told: Arc<Told>,
+    state: Arc<State>,
     guard: Option<Guard>,
     /// Of the workers at the last beat.
     rounds: Vec<usize>,
@@ -84,7 +84,7 @@ impl Beating {
     fn run(mut self) {
         let mut moved = Instant::now();
         let mut tried = moved;
-        while !self.told.ended.load(Ordering::Acquire) {
+        while !self.state.ended.load(Ordering::Acquire) {
             if self.guard.is_none() && tried.elapsed() > AGAIN {
                 tried = Instant::now();
                 self.engage();
@@ -96,13 +96,13 @@ impl Beating {
             if goes {
                 (self.rounds, moved) = (rounds, Instant::now());
             } else if moved.elapsed() > STILL {
-                self.told.say(Some("a worker hangs: packets pass unpaced".to_owned()));
+                self.state.say(Some("a worker hangs: packets pass unpaced".to_owned()));
                 continue;
             }
             if let Some(guard) = self.guard.take() {
                 let beaten = self.beat(&guard, goes);
                 if self.noted(beaten).is_some() {
-                    self.told.say(None);
+                    self.state.say(None);
                     self.guard = Some(guard);
                 }
             }
@@ -118,6 +118,6 @@ impl Beating {
     }
 
     fn noted<T>(&self, done: Result<T, Error>) -> Option<T> {
-        done.map_err(|error| self.told.say(Some(error.to_string()))).ok()
+        done.map_err(|error| self.state.say(Some(error.to_string()))).ok()
     }
 }

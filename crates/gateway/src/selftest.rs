@@ -39,13 +39,13 @@ fn pass() -> Result<(), String> {
     let client = std::thread::spawn(|| TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], 9)), PATIENCE));
     let (mut room, mut came, end) = (Room::new(KEEP.copied), 0, Instant::now() + PATIENCE);
     while !client.is_finished() && Instant::now() < end {
-        let mut held = Vec::new();
-        queues.receive(&mut room, |packet| held.push((packet.queue, packet.id))).map_err(failed)?;
-        if held.is_empty() {
+        let mut queued = Vec::new();
+        queues.receive(&mut room, |packet| queued.push((packet.queue, packet.id))).map_err(failed)?;
+        if queued.is_empty() {
             std::thread::sleep(LOOK);
         }
-        came += held.len();
-        held.into_iter().for_each(|(queue, id)| queues.accept(queue, id, None));
+        came += queued.len();
+        queued.into_iter().for_each(|(queue, id)| queues.accept(queue, id, None));
         queues.flush().map_err(failed)?;
     }
     let refused =

@@ -105,7 +105,7 @@ totals! {
     early "early_total" "Data released early because its flow had reached its limit.",
     options "options_total" "Wired round trips written into acknowledgements.",
     no_room "no_room_total" "Acknowledgements without room for that, or with payload.",
-    held_back "held_back_total" "Acknowledgements with a reduced window.",
+    windows_reduced "windows_reduced_total" "Acknowledgements with a reduced window.",
     buffer_full "buffer_full_total" "Data passed unpaced: the buffer of all flows was full.",
     table_full "table_full_total" "Segments passed unpaced: the flow table was full.",
     displaced "displaced_total" "Half-open flows evicted for others.",
@@ -118,7 +118,7 @@ totals! {
     given_up "queues_given_up_total" "Periods of unpaced packets because a worker hung.",
     flows "flows" "Known flows.",
     waiting "waiting" "Waiting packets.",
-    held_bytes "held_bytes" "Waiting payload.",
+    queued_bytes "queued_bytes" "Waiting payload.",
     memory_bytes "memory_bytes" "Memory of flows and nodes, without packets.",
 }
 
@@ -131,7 +131,7 @@ impl Totals {
         self.early += counted.early;
         self.options += counted.options;
         self.no_room += counted.no_room;
-        self.held_back += counted.held_back;
+        self.windows_reduced += counted.held_back;
         self.buffer_full += counted.buffer_full;
         self.table_full += counted.table_full;
         self.displaced += counted.displaced;
@@ -184,7 +184,7 @@ pub struct Class {
     pub flows: u64,
     /// Packets and payload that wait.
     pub waiting: u64,
-    pub held_bytes: u64,
+    pub queued_bytes: u64,
     /// Means over those flows that have one.
     pub wireless_rtt_s: Option<f64>,
     pub wired_rtt_s: Option<f64>,
@@ -201,7 +201,7 @@ pub struct Flow {
     pub into_bytes: u64,
     pub out_bytes: u64,
     pub waiting: usize,
-    pub held_bytes: u32,
+    pub queued_bytes: u32,
     pub wireless_rtt_s: Option<f64>,
     pub wired_rtt_s: Option<f64>,
     pub variation: f64,

@@ -9,7 +9,7 @@ use fourhop_cc::tcp_ap::variation::ONE;
 use fourhop_live::Error;
 use fourhop_live::clock::Clock;
 use fourhop_live::lateness::Lateness;
-use fourhop_live::nfqueue::{Held, Queues, Room};
+use fourhop_live::nfqueue::{QueuedPacket, Queues, Room};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::priority;
 use fourhop_proto::gateway::{Action, Config as Gap, FlowKey, FlowState, Gateway, HashKey, Side};
@@ -71,7 +71,7 @@ pub struct Report {
     pub flows: Vec<Flow>,
 }
 
-/// A worker: queues, state machine, figures.
+/// A worker: queues, state machine, metrics.
 #[derive(Debug)]
 pub struct Worker {
     clock: Clock,
@@ -166,13 +166,13 @@ impl Worker {
     fn receive(&mut self, room: &mut Room) -> Result<usize, Error> {
         let now = self.clock.now();
         let Worker { queues, gateway, nodes, routes, totals, last, out, down, .. } = self;
-        let mut handled = |held: Held<'_>| {
-            let from = if held.queue == *down { Side::Wired } else { Side::Wireless };
-            let before = last[from as usize].replace(held.id);
-            let missing = before.map_or(0, |before| held.id.wrapping_sub(before).wrapping_sub(1));
+        let mut handled = |queued: QueuedPacket<'_>| {
+            let from = if queued.queue == *down { Side::Wired } else { Side::Wireless };
+            let before = last[from as usize].replace(queued.id);
+            let missing = before.map_or(0, |before| queued.id.wrapping_sub(before).wrapping_sub(1));
             totals.overload += u64::from(missing).min(1 << 20);
-            let mut packet = Queued::new(now, &held);
-            let head = IpHead::read(held.bytes);
+            let mut packet = Queued::new(now, &queued);
+            let head = IpHead::read(queued.bytes);
             let node = head.and_then(|head| {
                 let address = if from == Side::Wired { head.dst } else { head.src };
                 let place = nodes.see(now, address);
@@ -277,8 +277,8 @@ impl Worker {
         let mut totals = self.totals;
         totals.count(self.gateway.counters(), self.gateway.control_counters());
         totals.flows = self.gateway.flows() as u64;
-        totals.waiting = self.gateway.held() as u64;
-        totals.held_bytes = self.gateway.held_bytes();
+        totals.waiting = self.gateway.queued() as u64;
+        totals.queued_bytes = self.gateway.queued_bytes();
         totals.memory_bytes = (self.gateway.memory() + self.nodes.memory()) as u64;
         let mut nodes = self.nodes.report();
         let places: HashMap<IpAddr, usize> = nodes.iter().enumerate().map(|(n, node)| (node.address, n)).collect();
@@ -316,7 +316,7 @@ impl Means {
     fn add(&mut self, state: &FlowState) {
         self.class.flows += 1;
         self.class.waiting += state.waiting as u64;
-        self.class.held_bytes += u64::from(state.held);
+        self.class.queued_bytes += u64::from(state.queued);
         self.class.throttled += u64::from(state.throttle.is_some());
         for (sum, time) in
             self.sums.iter_mut().zip([state.measured.rtt, state.wired_rtt, state.even.or(state.interval)])
@@ -343,7 +343,7 @@ fn flow(key: &FlowKey, state: &FlowState) -> Flow {
         into_bytes: state.acked.1,
         out_bytes: state.acked.0,
         waiting: state.waiting,
-        held_bytes: state.held,
+        queued_bytes: state.queued,
         wireless_rtt_s: seconds(state.measured.rtt),
         wired_rtt_s: seconds(state.wired_rtt),
         variation: f64::from(state.measured.variation.unwrap_or(0)) / f64::from(ONE),

@@ -30,21 +30,21 @@ impl Reading {
 /// USER_HZ is 100 on every architecture that Linux runs on today (proc(5)).
 const MILLIS_PER_TICK: u64 = 10;
 
-/// The eighth figure of the first line, which sums all processors (proc(5), /proc/stat).
+/// The eighth number of the first line, which sums all processors (proc(5), /proc/stat).
 fn stolen_ticks(stat: &str) -> u64 {
     let line = stat.lines().next().unwrap_or_default();
     line.split_ascii_whitespace().nth(8).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second figure of
+/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second number of
 /// its line in /proc, behind its name, which may contain anything (proc(5)).
 pub fn started(pid: u32) -> Option<u64> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, figures) = line.rsplit_once(')')?;
-    let mut figures = figures.split_ascii_whitespace();
+    let (_, numbers) = line.rsplit_once(')')?;
+    let mut numbers = numbers.split_ascii_whitespace();
     // One that has ended is there until its parent has looked.
-    let ended = figures.next()? == "Z";
-    figures.nth(18)?.parse().ok().filter(|_| !ended)
+    let ended = numbers.next()? == "Z";
+    numbers.nth(18)?.parse().ok().filter(|_| !ended)
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stolen_time_is_the_eighth_figure() {
+    fn stolen_time_is_the_eighth_number() {
         assert_eq!(stolen_ticks("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 1 1 1 1 1 1 1"), 88);
         assert_eq!(stolen_ticks(""), 0);
     }

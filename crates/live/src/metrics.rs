@@ -7,17 +7,17 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A page of figures that is being written.
+/// A page of metrics that is being written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Page(String);
 
 impl Page {
-    /// Begins a figure: `counter` only grows, `gauge` goes up and down.
+    /// Begins a metric: `counter` only grows, `gauge` goes up and down.
     pub fn begin(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// A value of the figure with these labels.
+    /// A value of the metric with these labels.
     pub fn value(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         self.0.push_str(name);
         for (n, (label, text)) in labels.iter().enumerate() {
@@ -27,7 +27,7 @@ impl Page {
         let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });
     }
 
-    /// A figure without labels.
+    /// A metric without labels.
     pub fn single(&mut self, name: &str, kind: &str, help: &str, value: f64) {
         self.begin(name, kind, help);
         self.value(name, &[], value);
@@ -75,7 +75,7 @@ impl Server {
     }
 }
 
-/// A request longer than this is not one for a page of figures.
+/// A request longer than this is not one for a page of metrics.
 const REQUEST_MAX: usize = 8192;
 
 /// A connection that ends at an instant, however its client dribbles: reads and writes fail from then on.

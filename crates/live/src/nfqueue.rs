@@ -54,7 +54,7 @@ const FULL: usize = 16 * 1024;
 
 /// A packet that the kernel holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Held<'a> {
+pub struct QueuedPacket<'a> {
     /// The queue it is in, and its number there, for the verdict.
     pub queue: u16,
     /// Its number in the queue.
@@ -181,7 +181,7 @@ impl Queues {
     ///
     /// # Errors
     /// If the socket has failed.
-    pub fn receive(&self, room: &mut Room, mut each: impl FnMut(Held<'_>)) -> Result<usize, io::Error> {
+    pub fn receive(&self, room: &mut Room, mut each: impl FnMut(QueuedPacket<'_>)) -> Result<usize, io::Error> {
         let mut rooms = room.buffer.chunks_exact_mut(room.each);
         let mut slices: [[IoSliceMut<'_>; 1]; TOGETHER] =
             std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
@@ -199,8 +199,8 @@ impl Queues {
             Err(error) => return Err(error.into()),
         }
         for (bytes, &length) in room.buffer.chunks_exact(room.each).zip(&lengths[..count]) {
-            if let Some(held) = packet(&bytes[..length.min(room.each)]) {
-                each(held);
+            if let Some(queued) = packet(&bytes[..length.min(room.each)]) {
+                each(queued);
             }
         }
         Ok(count)
@@ -276,7 +276,7 @@ fn refusal(message: &[u8]) -> Option<i32> {
 }
 
 /// The packet in a message; `None`: it is another one.
-fn packet(message: &[u8]) -> Option<Held<'_>> {
+fn packet(message: &[u8]) -> Option<QueuedPacket<'_>> {
     let (kind, content) = content(message)?;
     let (prefix, rest) = content.split_at_checked(PREFIX - HEADER).filter(|_| kind == PACKET)?;
     let queue = u16::from_be_bytes([prefix[2], prefix[3]]);
@@ -290,7 +290,7 @@ fn packet(message: &[u8]) -> Option<Held<'_>> {
             _ => {}
         }
     }
-    Some(Held { queue, id: id?, bytes, len: len.unwrap_or(bytes.len() as u32) })
+    Some(QueuedPacket { queue, id: id?, bytes, len: len.unwrap_or(bytes.len() as u32) })
 }
 
 #[cfg(test)]
@@ -309,9 +309,9 @@ mod tests {
     fn a_packet_is_read_whole_or_cut_off() {
         let head = [0, 0, 1, 2, 8, 0, 2];
         let whole = message(PACKET, &[(PACKET_HEAD, &head), (PAYLOAD, b"abcde")]);
-        assert_eq!(packet(&whole), Some(Held { queue: 7, id: 258, bytes: b"abcde", len: 5 }));
+        assert_eq!(packet(&whole), Some(QueuedPacket { queue: 7, id: 258, bytes: b"abcde", len: 5 }));
         let cut = message(PACKET, &[(PACKET_HEAD, &head), (WHOLE_LENGTH, &[0, 0, 5, 220]), (PAYLOAD, b"abcde")]);
-        assert_eq!(packet(&cut).map(|held| (held.bytes.len(), held.len)), Some((5, 1_500)));
+        assert_eq!(packet(&cut).map(|queued| (queued.bytes.len(), queued.len)), Some((5, 1_500)));
         assert_eq!(packet(&message(PACKET, &[(PAYLOAD, b"abcde")])), None, "without a number");
         assert_eq!(packet(&message(VERDICT, &[(PACKET_HEAD, &head)])), None);
         for end in 0..whole.len() {

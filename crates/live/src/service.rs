@@ -21,7 +21,7 @@ impl Manager {
         Manager { socket: env::var_os("NOTIFY_SOCKET").and_then(connect), watchdog }
     }
 
-    fn tell(&self, what: &str) {
+    fn notify(&self, what: &str) {
         if let Some((socket, to)) = &self.socket {
             // A manager that does not listen any more needs no news.
             let _ = socket.send_to_addr(what.as_bytes(), to);
@@ -30,23 +30,23 @@ impl Manager {
 
     /// It does its work from now on; `status` is one line for people.
     pub fn ready(&self, status: &str) {
-        self.tell(&format!("READY=1\nSTATUS={status}"));
+        self.notify(&format!("READY=1\nSTATUS={status}"));
     }
 
     /// It reads its configuration again, and says `ready` afterwards.
     pub fn reloading(&self) {
         let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Into::into);
-        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_micros()));
+        self.notify(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_micros()));
     }
 
     /// It ends.
     pub fn stopping(&self) {
-        self.tell("STOPPING=1");
+        self.notify("STOPPING=1");
     }
 
     /// It is alive: to be said more often than every [`watchdog`](Manager::watchdog).
     pub fn alive(&self) {
-        self.tell("WATCHDOG=1");
+        self.notify("WATCHDOG=1");
     }
 
     /// After so much silence the manager takes it for dead; `None`: it does not look.

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 /// The number outside of the user that is root here; `None` if that is root itself, or if nobody here is root.
 pub fn outside() -> Option<u32> {
     let map = fs::read_to_string("/proc/self/uid_map").ok()?;
-    let mut figures = map.split_ascii_whitespace();
-    let (inside, outside) = (figures.next()?, figures.next()?);
+    let mut numbers = map.split_ascii_whitespace();
+    let (inside, outside) = (numbers.next()?, numbers.next()?);
     if inside == "0" { outside.parse().ok().filter(|&uid| uid != 0) } else { None }
 }
 

@@ -45,7 +45,7 @@ impl Template for Ipv4Packet {
 
     fn set(&mut self, flow: u32, seq: u32, ack: u32) {
         let Body::Tcp(segment) = &mut self.body else { return };
-        // The wireless end's port and the wired end's address tell flows apart.
+        // The wireless end's port and the wired end's address separate flows.
         let (port, addr) = (flow as u16, Ipv4Addr::from(0x0a80_0000 + (flow >> 16)));
         match segment.payload {
             0 => (segment.src_port, self.dst) = (port, addr),
@@ -133,11 +133,11 @@ fn packets<P: Template>(c: &mut Criterion, kind: &str) {
         let followed = load.gateway.counters().followed;
         assert_eq!(followed, load.gateway.counters().packets, "all belong to flows");
         // At most so many came round in the time of the bench.
-        let (known, held) = (load.gateway.flows(), load.gateway.held());
+        let (known, queued) = (load.gateway.flows(), load.gateway.queued());
         let memory =
             load.gateway.memory() - Gateway::<P>::new(Config { flows: 1 << 17, ..Config::paper() }, KEY).memory();
         println!(
-            "{kind}, {flows} flows: {known} known, {} bytes of state each, {held} packets wait",
+            "{kind}, {flows} flows: {known} known, {} bytes of state each, {queued} packets wait",
             memory / known.max(1)
         );
     }

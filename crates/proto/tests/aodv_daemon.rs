@@ -1,5 +1,5 @@
 //! AODV as a daemon of a real device drives it: messages are bytes, addresses any, data is forwarded by a kernel that
-//! has the routes it was told and reports which it used.
+//! has the routes that daemons give it and reports which it used.
 
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;
@@ -167,7 +167,7 @@ impl Network {
     fn connect(&mut self, dst: Ipv4Addr) {
         assert_eq!(self.devices[0].kernel.get(&dst), None);
         self.call(0, |daemon, now, out| daemon.handle_outgoing(now, packet(LAPTOP, dst), out));
-        assert_eq!(self.devices[0].daemon.held(), 1);
+        assert_eq!(self.devices[0].daemon.buffered(), 1);
     }
 }
 
@@ -201,7 +201,7 @@ fn a_broken_link_takes_the_routes_out_of_every_kernel_on_the_way() {
     assert_eq!(network.forward(0, UPLINK), (PHONE, false));
     assert_eq!(network.devices[2].kernel.get(&UPLINK), None, "at once");
     network.pass(Dur::from_millis(100));
-    assert!(network.errors >= 2, "told along the way: {}", network.errors);
+    assert!(network.errors >= 2, "reported along the way: {}", network.errors);
     assert!([0, 1].iter().all(|&n| !network.devices[n].kernel.contains_key(&UPLINK)));
     // Nothing is found until the link is back.
     network.connect(UPLINK);

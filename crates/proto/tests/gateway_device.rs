@@ -4,7 +4,7 @@
 
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, SlicedPacket, TcpOptionElement, TransportSlice};
 use fourhop_proto::gateway::{
-    Action, Config, Crossing, CrossingConfig, FiveTuple, FlowKey, FlowState, HashKey, Packet, Side, TcpView,
+    Action, Config, Discipline, DisciplineConfig, FiveTuple, FlowKey, FlowState, HashKey, Packet, Side, TcpView,
 };
 use fourhop_proto::wire::bytes;
 use fourhop_units::{Dur, Rate, Time};
@@ -93,7 +93,7 @@ impl Flow {
 
 /// The kernel's queue with the gateway behind it: whole packets by id, and what was sent on when.
 struct Device {
-    crossing: Crossing<Queued>,
+    discipline: Discipline<Queued>,
     now: Time,
     next_id: u32,
     waiting: BTreeMap<u32, (Side, Vec<u8>)>,
@@ -108,29 +108,29 @@ const STARTED: Time = Time::from_secs(1_800_000_000);
 impl Device {
     fn new() -> Device {
         let config = Config { goodput_control: None, ..Config::paper() };
-        let crossing = Crossing::new(&CrossingConfig::Gap(config), HashKey([0x0123_4567_89ab_cdef, 0x0f1e_2d3c]));
+        let discipline = Discipline::new(&DisciplineConfig::Gap(config), HashKey([0x0123_4567_89ab_cdef, 0x0f1e_2d3c]));
         let (waiting, sent, out) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let mut device = Device { crossing, now: STARTED, next_id: 7_000, waiting, sent, out };
+        let mut device = Device { discipline, now: STARTED, next_id: 7_000, waiting, sent, out };
         device.path();
         device
     }
 
     /// The laptop is five links of 11 Mbit/s away.
     fn path(&mut self) {
-        self.crossing.handle_path(LAPTOP, 5, Rate::kbps(11_000));
+        self.discipline.handle_path(LAPTOP, 5, Rate::kbps(11_000));
     }
 
     fn path_lost(&mut self, ms: u64) {
         self.until(ms);
-        self.crossing.handle_path_lost(self.now, LAPTOP, &mut self.out);
+        self.discipline.handle_path_lost(self.now, LAPTOP, &mut self.out);
         self.verdicts();
     }
 
     fn until(&mut self, ms: u64) {
         let end = STARTED + Dur::from_millis(ms);
-        while let Some(at) = self.crossing.next_timeout().filter(|&at| at <= end) {
+        while let Some(at) = self.discipline.next_timeout().filter(|&at| at <= end) {
             self.now = self.now.max(at);
-            self.crossing.handle_timeout(self.now, &mut self.out);
+            self.discipline.handle_timeout(self.now, &mut self.out);
             self.verdicts();
         }
         self.now = end;
@@ -143,7 +143,7 @@ impl Device {
         self.next_id += 1;
         let (head, len) = (bytes[..bytes.len().min(COPIED)].to_vec(), bytes.len() as u32);
         self.waiting.insert(id, (from, bytes));
-        self.crossing.handle_packet(self.now, from, Queued { id, head, len, changed: false }, &mut self.out);
+        self.discipline.handle_packet(self.now, from, Queued { id, head, len, changed: false }, &mut self.out);
         self.verdicts();
         id
     }
@@ -164,7 +164,7 @@ impl Device {
     }
 
     fn state(&self, flow: &Flow) -> FlowState {
-        self.crossing.gateway().and_then(|gateway| gateway.flow(&flow.key())).expect("the flow is followed")
+        self.discipline.gateway().and_then(|gateway| gateway.flow(&flow.key())).expect("the flow is followed")
     }
 
     /// Ids of packets sent on since this was last asked, and when.
@@ -208,7 +208,7 @@ fn a_download_is_paced_released_and_paced_again() {
     assert!(interval.max(SPACING) - interval.min(SPACING) < Dur::from_micros(1), "{interval:?}");
     device.sent();
     let ids: Vec<u32> = (1..6).map(|n| device.down(200, n)).collect();
-    assert_eq!(device.crossing.held(), 4);
+    assert_eq!(device.discipline.queued(), 4);
     device.until(400);
     let paced: Vec<(Dur, u32)> = (0..).map(|n| ms(200) + interval * n).zip(ids).collect();
     assert_eq!(device.sent(), paced);
@@ -229,7 +229,7 @@ fn a_download_is_paced_released_and_paced_again() {
     let ids: Vec<u32> = (13..16).map(|n| device.down(900, n)).collect();
     device.until(10_000);
     assert_eq!(device.sent(), (0..).map(|n| ms(900) + interval * n).zip(ids).collect::<Vec<_>>());
-    assert_eq!((device.waiting.len(), device.crossing.held()), (0, 0), "every packet has had its verdict");
+    assert_eq!((device.waiting.len(), device.discipline.queued()), (0, 0), "every packet has had its verdict");
 }
 
 /// The acknowledgement of a server carries how long the wired side took, although its payload was never seen.
@@ -283,5 +283,5 @@ fn what_is_no_tcp_passes_untouched() {
             assert_eq!((at, sent, to, bytes == other), (ms(n), id, from.other(), true));
         }
     }
-    assert_eq!(device.crossing.gateway().map(|gateway| gateway.flows()), Some(0));
+    assert_eq!(device.discipline.gateway().map(|gateway| gateway.flows()), Some(0));
 }

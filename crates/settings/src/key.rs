@@ -210,7 +210,7 @@ macro_rules! section {
                         $($default,)?
                         $($crate::key::Fallback::Layer(|profile| {
                             let config = <$config as $crate::layer::Profiled>::of(profile);
-                            let value: $type = $crate::layer::Held::from_field(&config.$($place).+);
+                            let value: $type = $crate::layer::FieldValue::from_field(&config.$($place).+);
                             $crate::value::Field::to_value(&value)
                         }),)?
                     ]),
@@ -227,13 +227,13 @@ macro_rules! section {
             }
             fn values_of(_config: &$config) -> $crate::value::Values {
                 let all: &[(&str, Option<$crate::value::Value>)] = &[$($((stringify!($field), {
-                    let value: $type = $crate::layer::Held::from_field(&_config.$($place).+);
+                    let value: $type = $crate::layer::FieldValue::from_field(&_config.$($place).+);
                     $crate::value::Field::to_value(&value)
                 }),)?)+];
                 all.iter().filter_map(|(name, value)| Some((*name, value.clone()?))).collect()
             }
             fn configure(&self, _config: &mut $config) {
-                $($(_config.$($place).+ = $crate::layer::Held::to_field(&self.$field);)?)+
+                $($(_config.$($place).+ = $crate::layer::FieldValue::to_field(&self.$field);)?)+
             }
         }
     };

@@ -47,14 +47,14 @@ profiled! {
 }
 
 /// Conversion between a key of this type and a field of type `F`.
-pub trait Held<F> {
+pub trait FieldValue<F> {
     /// The value of a key for this field.
     fn from_field(field: &F) -> Self;
     /// The field for this value.
     fn to_field(&self) -> F;
 }
 
-impl<T: Clone> Held<T> for T {
+impl<T: Clone> FieldValue<T> for T {
     fn from_field(field: &T) -> T {
         field.clone()
     }
@@ -63,9 +63,9 @@ impl<T: Clone> Held<T> for T {
     }
 }
 
-macro_rules! held {
+macro_rules! field_values {
     ($($type:ty as $field_type:ty: $field:ident => $from:expr, $key:ident => $to:expr;)+) => { $(
-        impl Held<$field_type> for $type {
+        impl FieldValue<$field_type> for $type {
             fn from_field($field: &$field_type) -> $type {
                 $from
             }
@@ -80,7 +80,7 @@ macro_rules! held {
 /// Keys of one model are there if it is in force.
 const GIVEN: &str = "INVARIANT: keys of the model are present";
 
-held! {
+field_values! {
     u32 as usize: field => *field as u32, key => *key as usize;
     u32 as u16: field => u32::from(*field), key => u16::try_from(*key).unwrap_or(u16::MAX);
     Bytes as u32: field => Bytes(u64::from(*field)), key => key.get() as u32;
@@ -99,7 +99,7 @@ held! {
 #[macro_export]
 macro_rules! optional {
     ($value:ty: $($type:ident: None is $none:ident, Some is $some:ident;)+) => { $(
-        impl $crate::layer::Held<$type> for Option<$value> {
+        impl $crate::layer::FieldValue<$type> for Option<$value> {
             fn from_field(field: &$type) -> Option<$value> {
                 match field {
                     $type::$none => None,

@@ -1,7 +1,7 @@
 //! Everything that users may set, declared once: keys, types, ranges, defaults, and the fields of layers that they set.
 //!
 //! Every key is one row of a table ([`section!`]). Reading TOML and JSON, writing a resolved scenario, the JSON Schema
-//! and the reference pages follow from those rows. Reading is strict: an unknown or missing key, a wrong unit or an
+//! and the reference pages follow from those rows. Reading is strict: an unknown or missing key, a bad unit or an
 //! impossible value is a [`Problem`] with file, line and key, and all problems of a file are found at once.
 //!
 //! ```text

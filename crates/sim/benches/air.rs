@@ -25,7 +25,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
         node: node::Config::ns2(),
         routing,
         wired: None,
-        crossing: None,
+        discipline: None,
         flows,
         c3tcp: None,
         without_mcs: Vec::new(),

@@ -49,7 +49,7 @@ impl Lists {
     }
 }
 
-/// Standing nodes whose signals fade.
+/// Fixed nodes whose signals fade.
 #[derive(Clone, Debug)]
 pub struct Faded {
     /// With the powers before fading.
@@ -94,7 +94,7 @@ impl Air {
 
     /// Nodes that stand still at `positions` in a field of shadows and fading. Shadows are those of the places,
     /// whatever the channel; each channel fades by itself.
-    pub fn standing(positions: &[Position], field: Field, stations: &Stations) -> Air {
+    pub fn fixed(positions: &[Position], field: Field, stations: &Stations) -> Air {
         let (reach, cutoff) = (field.reach_among(positions), field.propagation().cutoff);
         let Some(fading) = field.fading().filter(|fading| fading.changes()) else {
             let law = Law::from(field);
@@ -233,9 +233,9 @@ mod tests {
     fn nodes_that_have_not_moved_yet_are_heard_as_if_they_never_did() {
         let places: Vec<_> = (0..300u32).map(|n| (f64::from(n * 7919 % 2500), f64::from(n * 104_729 % 1000))).collect();
         let still = Channel::new(&places, &TwoRay::WAVELAN, CS);
-        let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
+        let fixed = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
         let stations = Stations::single(places.len());
-        let mut moving = Air::moving(Mobility::new(&standing, &places, 1), TwoRay::WAVELAN, CS, &stations);
+        let mut moving = Air::moving(Mobility::new(&fixed, &places, 1), TwoRay::WAVELAN, CS, &stations);
         for node in (0..300).map(NodeId) {
             assert_eq!(moving.begin(node, Time::from_secs(u64::from(node.0))), still.neighbours(node));
         }
@@ -277,11 +277,11 @@ mod tests {
     #[test]
     fn a_field_is_the_same_for_nodes_that_stand_and_that_move() {
         for doppler_hz in [3.0, 0.0] {
-            standing_and_moving_nodes_are_heard_alike(fading::Config { k: 1.0, doppler_hz, wavelength_m: 0.125 });
+            fixed_and_moving_nodes_are_heard_alike(fading::Config { k: 1.0, doppler_hz, wavelength_m: 0.125 });
         }
     }
 
-    fn standing_and_moving_nodes_are_heard_alike(fading: fading::Config) {
+    fn fixed_and_moving_nodes_are_heard_alike(fading: fading::Config) {
         let places: Vec<_> = (0..40u32).map(|n| (f64::from(n * 79 % 251), f64::from(n * 107 % 100))).collect();
         let propagation = Propagation {
             tx_power: Watt(1e-3),
@@ -291,10 +291,10 @@ mod tests {
             cutoff: Watt(1e-13),
         };
         let stations = Stations::single(places.len());
-        let mut still = Air::standing(&places, propagation.field(7), &stations);
+        let mut still = Air::fixed(&places, propagation.field(7), &stations);
         assert_eq!(matches!(still, Air::Still(_)), fading.doppler_hz == 0.0);
-        let standing = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
-        let mobility = Mobility::new(&standing, &places, 1);
+        let fixed = Movement::Waypoints(Arc::new(vec![Vec::new(); places.len()]));
+        let mobility = Mobility::new(&fixed, &places, 1);
         let mut moving = Air::moving(mobility, propagation.field(7), propagation.cutoff, &stations);
         let mut heard = 0;
         for node in (0..40).map(NodeId) {

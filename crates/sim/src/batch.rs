@@ -23,7 +23,7 @@ impl Control {
     }
 
     /// A control that stops when this one does and keeps its progress to itself.
-    pub fn aside(&self) -> Control {
+    pub fn without_progress(&self) -> Control {
         Control { stop: self.stop.clone(), progress_ns: Arc::default() }
     }
 
@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn ending_a_task_waits_for_it() {
         let kept = Arc::new(());
-        let held = kept.clone();
+        let copy = kept.clone();
         let mut task = Task::start(move |control| {
             control.report(Time::from_secs(3));
             while !control.is_stopped() {
                 std::thread::yield_now();
             }
-            Arc::strong_count(&held)
+            Arc::strong_count(&copy)
         });
         assert_eq!(task.poll(Duration::from_millis(1)), None);
         task.end();
@@ -133,7 +133,7 @@ mod tests {
     fn dropping_a_task_stops_it_and_waits_for_nobody() {
         let mut quick = Task::start(|_| 7);
         assert_eq!(quick.poll(Duration::from_secs(5)), Some(7));
-        let (sender, told) = channel();
+        let (sender, reports) = channel();
         let mut patient = Task::start(move |control| {
             while !control.is_stopped() {
                 std::thread::yield_now();
@@ -142,7 +142,7 @@ mod tests {
         });
         assert_eq!(patient.poll(Duration::from_millis(1)), None);
         drop(patient);
-        assert_eq!(told.recv_timeout(Duration::from_secs(5)), Ok(()));
+        assert_eq!(reports.recv_timeout(Duration::from_secs(5)), Ok(()));
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl EventQueue {
     /// The first event.
     #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
-        debug_assert!(self.next == NO_ENTRY, "`set_next` is followed by `take_next` or `settle_next`");
+        debug_assert!(self.next == NO_ENTRY, "`set_next` is followed by `take_next` or `file_next`");
         self.first_filed()
     }
 
@@ -207,7 +207,7 @@ impl EventQueue {
 
     /// Moves the event of `slot` to `key`, as [`EventQueue::set`] does, where it most likely comes before all others:
     /// it is compared with the first of them and needs no place among them. Only [`EventQueue::take_next`] or
-    /// [`EventQueue::settle_next`] may follow.
+    /// [`EventQueue::file_next`] may follow.
     #[inline(always)]
     pub fn set_next(&mut self, slot: Slot, key: Key) {
         debug_assert!(self.next == NO_ENTRY, "one event comes next");
@@ -240,7 +240,7 @@ impl EventQueue {
     }
 
     /// Gives the event of [`EventQueue::set_next`], if there is one, its place among the others.
-    pub fn settle_next(&mut self) {
+    pub fn file_next(&mut self) {
         let Entry { key, slot } = core::mem::replace(&mut self.next, NO_ENTRY);
         if key != Key::NEVER {
             self.set(Slot(slot), Some(key));
@@ -451,7 +451,7 @@ mod tests {
                     wanted.insert(slot, near);
                     let end = Time::from_nanos(now + u64::from(slot));
                     if what == 6 {
-                        queue.settle_next();
+                        queue.file_next();
                     }
                     while let Some((at, Slot(slot))) = queue.take_next(end) {
                         let due = wanted[&slot];

@@ -7,7 +7,7 @@ use crate::result::{Balance, ByLink, FlowResult, Named, RoundTrips, RunResult, j
 use crate::scenario::{NetworkFlow, Scenario, ScenarioError};
 use crate::setup::FlowEnds;
 use crate::trace::{
-    Aside, CaptureForm, FlowSample, Folder, Kind, PcapFolder, Recorder as TraceRecorder, Request, SeriesFiles,
+    Background, CaptureForm, FlowSample, Folder, Kind, PcapFolder, Recorder as TraceRecorder, Request, SeriesFiles,
     SeriesPaths, SeriesSink, Taps,
 };
 use crate::translate;
@@ -15,7 +15,7 @@ use crate::world::World;
 use fourhop_proto::app::ages::Ages;
 use fourhop_proto::ccm::{self, Ccm};
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::gateway::{Crossing, FlowKey, FlowState, Gateway};
+use fourhop_proto::gateway::{Discipline, FlowKey, FlowState, Gateway};
 use fourhop_proto::node::EndpointKind;
 use fourhop_proto::route::{Protocol, Usage};
 use fourhop_proto::wire::{Category, Ipv4Packet};
@@ -113,7 +113,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
         });
         let files = PcapFolder::create(folder, options.capture, stations.into_iter(), ends).map_err(failed)?;
         let interest = files.interest();
-        taps.add(Aside::new(files, interest));
+        taps.add(Background::new(files, interest));
     }
     if let Some(request) = &options.trace {
         request.filter(scenario, &setup, &flows)?;
@@ -132,7 +132,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     let mut recorder = Recorder::new(scenario, &flows, &ends);
     let end = Time::ZERO + scenario.duration;
     // With a number of packets as its end, how far the run is shows in packets, not in time.
-    let watch = if scenario.packets.is_some() { control.aside() } else { control.clone() };
+    let watch = if scenario.packets.is_some() { control.without_progress() } else { control.clone() };
     loop {
         let next = [recorder.next_look(), sampler.as_ref().map(|sampler| sampler.next)];
         let at = next.into_iter().flatten().fold(end, Time::min);
@@ -193,7 +193,7 @@ impl<S: SeriesSink> Sampler<S> {
                 sender: endpoint(world, ends.sender),
                 receiver: endpoint(world, ends.receiver),
                 capacity: module.and_then(|module| module.window().current(now)),
-                told_window: module.and_then(|module| module.window().written()),
+                written_window: module.and_then(|module| module.window().written()),
                 gateway: at_gateway(world, &gateways, ends),
                 signal: world.nodes().get(flow.src.index()).and_then(|node| node.router().signal(flow.dst.ipv4())),
             };
@@ -240,7 +240,7 @@ fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds)
 }
 
 fn gateways(world: &World) -> impl Iterator<Item = &Gateway<Ipv4Packet>> {
-    world.nodes().iter().filter_map(|node| node.wired_side()?.crossing()?.gateway())
+    world.nodes().iter().filter_map(|node| node.wired_side()?.discipline()?.gateway())
 }
 
 fn gather(recorder: Recorder<'_>, seed: u64, world: &World, wall_s: f64) -> RunResult {
@@ -403,8 +403,8 @@ fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static st
     let queues = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.link_at(radio)));
     let fair = queues.flat_map(|link| link.station_queues()).map(|queues| queues.marked());
     let early = world.nodes().iter().filter_map(|node| node.early_drops()).map(|early| early.marked);
-    let codel = world.nodes().iter().filter_map(|node| match node.wired_side()?.crossing()? {
-        Crossing::FqCodel(queue) => Some(queue.marked()),
+    let codel = world.nodes().iter().filter_map(|node| match node.wired_side()?.discipline()? {
+        Discipline::FqCodel(queue) => Some(queue.marked()),
         _ => None,
     });
     [
@@ -487,7 +487,7 @@ fn wires(scenario: &Scenario, world: &World) -> ByLink {
         let port = &wire.port;
         let own = [
             ("longest_queue", port.longest_queue() as u64),
-            ("held", port.held() as u64),
+            ("held", port.queued() as u64),
             // A sum, over all packets, of the time each waited before it was sent.
             ("waited_us", port.waited().as_nanos() / 1000),
         ];

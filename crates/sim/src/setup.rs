@@ -24,7 +24,7 @@ use crate::wired::{Plan, Wired};
 use crate::world::World;
 use flow::connect;
 use fourhop_proto::ccm;
-use fourhop_proto::gateway::{CrossingConfig, HashKey};
+use fourhop_proto::gateway::{DisciplineConfig, HashKey};
 use fourhop_proto::mac::{OptionsRule, RateControl};
 use fourhop_proto::net::{self, LinkRed, NeighbourhoodRed};
 use fourhop_proto::node::{self, EarlyDrops, Node, OnChannel};
@@ -60,7 +60,7 @@ pub struct Setup {
     /// Nodes without radios, gateways and wires; `None`: there are none.
     pub wired: Option<Plan>,
     /// Treatment of packets that cross a gateway; `None`: they are passed on.
-    pub crossing: Option<CrossingConfig>,
+    pub discipline: Option<DisciplineConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
     /// C3TCP, if it is in use.
@@ -180,7 +180,7 @@ impl Setup {
                     self.paths(&self.heard_with(seed, link), link, cost)
                 });
                 let air = match mobility {
-                    None => Air::standing(&self.positions, field, &stations),
+                    None => Air::fixed(&self.positions, field, &stations),
                     Some(mobility) => Air::moving(mobility, field, cutoff, &stations),
                 };
                 (air, routers)
@@ -208,8 +208,8 @@ impl Setup {
             let gateways;
             (wired, gateways) = Wired::new(plan, self.node.ttl, &self.hops_to(&plan.gateways));
             for (gateway, side) in gateways {
-                nodes[gateway.index()].add_wired_side(match &self.crossing {
-                    Some(crossing) => side.with_crossing(crossing, HASH_KEY),
+                nodes[gateway.index()].add_wired_side(match &self.discipline {
+                    Some(discipline) => side.with_discipline(discipline, HASH_KEY),
                     None => side,
                 });
             }

@@ -40,7 +40,7 @@ pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup
         },
         routing: scenario.routing_setup(),
         wired: scenario.wired_plan(&network.gateways),
-        crossing: scenario.crossing_config(),
+        discipline: scenario.discipline_config(),
         flows,
         c3tcp: c3tcp(scenario),
         without_mcs: scenario.without_mcs(),

@@ -247,7 +247,7 @@ impl World {
                 steps = 0;
                 control.report(self.now);
                 if control.is_stopped() {
-                    self.queue.settle_next();
+                    self.queue.file_next();
                     return false;
                 }
             }
@@ -265,9 +265,9 @@ impl World {
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
         let frame = &mut self.transmissions[air as usize].frame;
         if let Some(receiver) = self.receivers.get_mut(index) {
-            ear.settle_at(self.now, receiver, &self.rules.medium);
+            ear.catch_up_at(self.now, receiver, &self.rules.medium);
         } else if node.is_called_in_vain(self.now, ear) && self.outside.tap.is_none() {
-            ear.settle(self.now, &self.rules.medium);
+            ear.catch_up(self.now, &self.rules.medium);
             let at = node.next_timeout(FIRST, ear);
             self.queue.set_again(slot, at.map(|at| timer_key(slot.0, at)));
             if cfg!(debug_assertions) {
@@ -324,7 +324,7 @@ impl World {
     fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Buffers)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         if let Some(receiver) = self.receivers.get_mut(id.index()) {
-            ear.settle_at(self.now, receiver, &self.rules.medium);
+            ear.catch_up_at(self.now, receiver, &self.rules.medium);
         }
         call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(FIRST, ear).map(|at| timer_key(id.0, at)));
@@ -499,7 +499,7 @@ impl World {
                 // The ear evaluates the end of a copy later; show the tap the result now.
                 let mut shown = ear.clone();
                 if !SINR {
-                    shown.settle(now, &self.rules.medium);
+                    shown.catch_up(now, &self.rules.medium);
                 }
                 tap.ear(now, neighbour.node, &shown, receiving(&shown, self.receivers.get(node)));
             }

@@ -1,4 +1,4 @@
-//! Chains against ns-2.35: goodput and the counts of what happened on the way, on scenarios and figures kept beside
+//! Chains against ns-2.35: goodput and the counts of what happened on the way, on scenarios and numbers kept beside
 //! this file (`data/ns2`). A short version; VALIDATION.md has the long one.
 //!
 //! The two draw different random numbers, so that agreement is of means over seeds. Tolerances: UDP below capacity and

@@ -1,5 +1,5 @@
-//! ATP in whole networks: what nodes tell, held against what the air did; rates that settle; two flows; nothing is lost
-//! without a name; a network without it is as it was.
+//! ATP in whole networks: delays that nodes report beside those on the air; rates that converge; two flows; nothing is
+//! lost without a name; a network without it is as it was.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{Seen, build, line};
@@ -43,7 +43,7 @@ fn seen(setup: &Setup, seconds: u64) -> Vec<Seen> {
 /// Over one hop, with the newest sample alone, a packet that did not wait says how long the one before took from
 /// leaving the queue to its ACK; and no delay is shorter than the exchange on the air.
 #[test]
-fn a_node_tells_what_the_air_did() {
+fn a_node_reports_what_the_air_did() {
     let setup = string(&[0.0, 200.0], atp::Config { smoothing: 0, ..SMOOTHED });
     let mac = setup.node.mac;
     let seen = seen(&setup, 4);
@@ -78,18 +78,18 @@ fn a_quick_start_learns_the_rate_of_an_idle_path() {
     let seen = seen(&setup, 2);
     let at = |node| seen.iter().find(|seen| seen.node == node && seen.sent && data(seen).is_some()).expect("a probe");
     let (first, FrameKind::Data { msdu, .. }) = (at(0), &at(0).frame.kind) else { panic!("no data") };
-    let told = u64::from(data(first).unwrap().delay_us);
-    assert_eq!(told, (setup.node.mac.unhindered(msdu) * 3).as_micros_rounded());
+    let reported = u64::from(data(first).unwrap().delay_us);
+    assert_eq!(reported, (setup.node.mac.unhindered(msdu) * 3).as_micros_rounded());
     assert!(
         [at(1), at(2)]
             .iter()
-            .all(|later| data(later).is_some_and(|data| data.asks && u64::from(data.delay_us) == told))
+            .all(|later| data(later).is_some_and(|data| data.asks && u64::from(data.delay_us) == reported))
     );
     let second =
         seen.iter().filter(|seen| seen.node == 0 && seen.sent && data(seen).is_some()).nth(1).expect("a second");
     let third = seen.iter().filter(|seen| seen.node == 0 && seen.sent && data(seen).is_some()).nth(2).expect("a third");
     let between = (data(third).unwrap().entered_queue - data(second).unwrap().entered_queue).as_micros_rounded();
-    assert_eq!(between, told, "a packet in each delay of the path");
+    assert_eq!(between, reported, "a packet in each delay of the path");
 }
 
 /// Interval of the sender and delay that was fed back last, at each of these seconds.
@@ -99,7 +99,7 @@ fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
         world.run_until(Time::from_secs(second), &Control::new());
         let (node, place) = ends[0].sender;
         let path = world.endpoints(node)[place].own().expect("a sender of ATP").path_seen();
-        let of = |dur: Option<Dur>| dur.expect("the path has told a rate").as_secs_f64();
+        let of = |dur: Option<Dur>| dur.expect("the path has reported a rate").as_secs_f64();
         (of(path.interval), of(path.offered))
     };
     seconds.map(&mut at).collect()
@@ -138,7 +138,7 @@ fn result(scenario: &Scenario) -> RunResult {
 /// One hop is the bottleneck: a saturated exchange of 1,460 bytes takes 7.6 ms at 2 Mbit/s with RTS. The rate rises to
 /// what that allows, nothing is lost, and the queue stays empty.
 #[test]
-fn over_one_hop_the_rate_settles_at_what_the_link_takes() {
+fn over_one_hop_the_rate_converges_to_what_the_link_takes() {
     let alone = result(&scenario("kind = 'chain'\nhops = 1", &["tcp.delivery_ages=true"]));
     let flow = &alone.flows[0];
     assert!((1.35e6..1.55e6).contains(&flow.goodput_bps), "{}", flow.goodput_bps);
@@ -148,9 +148,9 @@ fn over_one_hop_the_rate_settles_at_what_the_link_takes() {
 
 #[test]
 fn two_flows_that_cross_share() {
-    let crossing = result(&scenario("kind = 'cross'\nhops = 4", &[]));
-    assert!(crossing.jain.unwrap() > 0.9, "{:?}", crossing.jain);
-    for flow in &crossing.flows {
+    let cross = result(&scenario("kind = 'cross'\nhops = 4", &[]));
+    assert!(cross.jain.unwrap() > 0.9, "{:?}", cross.jain);
+    for flow in &cross.flows {
         assert!(flow.goodput_bps > 50e3, "{}: {}", flow.name, flow.goodput_bps);
     }
 }

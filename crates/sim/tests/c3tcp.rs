@@ -1,4 +1,4 @@
-//! C3TCP in the simulator: what options say on the air, held against what the air did; nodes that know nothing of it; a
+//! C3TCP in the simulator: options on the air beside what happened there; nodes that know nothing of it; a
 //! network without it is as it was.
 
 use crate::common::{Seen, build, line, newreno};

@@ -253,12 +253,12 @@ fn categories_of_a_saturated_cell_get_what_the_models_predict() {
             let of_category = setup.flows.iter().zip(&measured).filter(|(flow, _)| flow.dscp == dscp(category));
             let sum: f64 = of_category.map(|(_, bps)| bps).sum();
             let [predicted, walked] = [predicted, walked].map(|model| sum / model[category as usize]);
-            let told = format!("{stations} {kinds:?}, {category:?}: {predicted:.4} of the chains, {walked:.4} walked");
+            let case = format!("{stations} {kinds:?}, {category:?}: {predicted:.4} of the chains, {walked:.4} walked");
             let urgent = Some(category) == most;
-            assert!((predicted - 1.0).abs() < if urgent { 0.02 } else { far }, "{told}");
+            assert!((predicted - 1.0).abs() < if urgent { 0.02 } else { far }, "{case}");
             // Four standard deviations of a number of packets.
             let chance = 4.0 / (sum * 20.0 / Bytes(1_460).bits() as f64).sqrt();
-            assert!((walked - 1.0).abs() < if urgent { 0.01 } else { chance.max(0.03) }, "{told}");
+            assert!((walked - 1.0).abs() < if urgent { 0.01 } else { chance.max(0.03) }, "{case}");
         }
     }
 }
@@ -379,8 +379,8 @@ fn captured(phy: &str, name: &str) -> Vec<(String, String)> {
     assert!(complaints.is_empty(), "{complaints}");
     let fields =
         ["-Y", "ip && wlan.ta == 02:00:00:00:00:01", "-T", "fields", "-e", "wlan.qos.tid", "-e", "ip.dsfield.dscp"];
-    let told = tshark(&file, &fields);
-    told.lines().filter_map(|line| line.split_once('\t')).map(|(tid, dscp)| (tid.into(), dscp.into())).collect()
+    let output = tshark(&file, &fields);
+    output.lines().filter_map(|line| line.split_once('\t')).map(|(tid, dscp)| (tid.into(), dscp.into())).collect()
 }
 
 #[test]

@@ -45,19 +45,19 @@ fn run_with_series(text: &str, name: &str) -> (RunResult, impl Fn(&str, &str) ->
 /// Section 4.2: 4 hops of radio and 160 ms of wire. With the option the sender paces by the radio alone.
 #[test]
 fn a_wireless_sender_takes_the_wired_part_off_its_round_trips() {
-    let (told, told_last) = run_with_series(&chain(4, "kind = 'gap'", UP), "told");
-    let (untold, untold_last) = run_with_series(&chain(4, "kind = 'gap'\noption = false", UP), "untold");
+    let (with, with_last) = run_with_series(&chain(4, "kind = 'gap'", UP), "with");
+    let (without, without_last) = run_with_series(&chain(4, "kind = 'gap'\noption = false", UP), "without");
     let rtt = |last: &dyn Fn(&str, &str) -> Option<f64>| last("flow-1", "rtt_s").unwrap();
-    assert!(rtt(&told_last) < 0.1, "{}", rtt(&told_last));
-    assert!(rtt(&untold_last) > 0.16, "{}", rtt(&untold_last));
-    let wired = told_last("flow-1", "gateway_wired_rtt_s").unwrap();
+    assert!(rtt(&with_last) < 0.1, "{}", rtt(&with_last));
+    assert!(rtt(&without_last) > 0.16, "{}", rtt(&without_last));
+    let wired = with_last("flow-1", "gateway_wired_rtt_s").unwrap();
     // 2 x 2 x 40 ms, and 1500 and 40 bytes over two links of 10 Mbit/s: 162.5 ms. The option takes 8 bytes more.
     assert!((wired - 0.1625).abs() < 0.002, "{wired}");
-    assert!(told.counters["gateway"]["options"] > 500);
-    assert!(untold.counters["gateway"]["options"] == 0);
+    assert!(with.counters["gateway"]["options"] > 500);
+    assert!(without.counters["gateway"]["options"] == 0);
     // 160 ms more of round trip mean 80 ms more between segments: 1460 bytes in at least 80 ms are 146 kbit/s.
-    assert!(untold.aggregate_goodput_bps < 150e3, "{}", untold.aggregate_goodput_bps);
-    assert!(told.aggregate_goodput_bps > 3.0 * untold.aggregate_goodput_bps);
+    assert!(without.aggregate_goodput_bps < 150e3, "{}", without.aggregate_goodput_bps);
+    assert!(with.aggregate_goodput_bps > 3.0 * without.aggregate_goodput_bps);
 }
 
 /// Section 4.3: with pacing, what the wired sender sends at once waits at the gateway, and less is lost on the way.
@@ -86,20 +86,20 @@ fn no_flow_holds_more_than_its_window() {
     assert!(most > 0 && most <= 64 * 1_460, "{most}");
 }
 
-/// Held to 50 ms of waiting, the same data arrives and round trips are shorter by seconds of queue.
+/// With a limit of 50 ms of waiting, the same data arrives and round trips are shorter by seconds of queue.
 #[test]
 fn a_bounded_queue_costs_no_goodput() {
     let (free, _) = run_with_series(&chain(5, "kind = 'gap'", DOWN), "free");
-    let (held, _) = run_with_series(&chain(5, "kind = 'gap'\nsojourn = '50ms'", DOWN), "held");
-    assert!(held.counters["gateway"]["held_back"] > 300 && free.counters["gateway"]["held_back"] == 0);
+    let (limited, _) = run_with_series(&chain(5, "kind = 'gap'\nsojourn = '50ms'", DOWN), "limited");
+    assert!(limited.counters["gateway"]["held_back"] > 300 && free.counters["gateway"]["held_back"] == 0);
     assert!(
-        held.aggregate_goodput_bps > 0.97 * free.aggregate_goodput_bps,
+        limited.aggregate_goodput_bps > 0.97 * free.aggregate_goodput_bps,
         "{} {}",
-        held.aggregate_goodput_bps,
+        limited.aggregate_goodput_bps,
         free.aggregate_goodput_bps
     );
     let rtt = |result: &RunResult| result.flows[0].rtt_mean_s.unwrap();
-    assert!(rtt(&held) < 0.5 && rtt(&free) > 2.0 * rtt(&held), "{} {}", rtt(&held), rtt(&free));
+    assert!(rtt(&limited) < 0.5 && rtt(&free) > 2.0 * rtt(&limited), "{} {}", rtt(&limited), rtt(&free));
 }
 
 /// A host that walks from one gateway to the other: series show the one that its flow crosses.
@@ -163,7 +163,7 @@ fn tshark(file: &Path, arguments: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
 }
 
-/// Both sides of the gateway: behind it ACKs carry the option, before it none does, and no checksum is wrong.
+/// Both sides of the gateway: behind it ACKs carry the option, before it none does, and every checksum is right.
 #[test]
 fn tshark_sees_the_option_on_the_wireless_side() {
     if Command::new("tshark").arg("--version").output().is_err() {

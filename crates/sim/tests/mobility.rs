@@ -52,7 +52,7 @@ fn another_relay_takes_over() {
         let result = walk(profile, positions, "[[1, '20s', '200m', '0m'], [1, '20m/s', '200m', '1000m']]");
         let shares = shares(&result);
         assert!(shares[0] > 0.9 && shares[1] > 0.99, "{profile}: {shares:?}");
-        // 150 m aside at 27.5 s, where its own copies still reach both ends.
+        // 150 m off its line at 27.5 s, where its own copies still reach both ends.
         assert!(shares[2] + shares[3] > 1.8, "{profile}: {shares:?}");
         assert!(shares[4..].iter().all(|&share| share > 0.95), "{profile}: {shares:?}");
     }

@@ -1,4 +1,4 @@
-//! Neighbourhood RED in whole networks: the load that nodes find, held against what the air did; flows that share more
+//! Neighbourhood RED in whole networks: the load that nodes measure beside that on the air; flows that share more
 //! evenly; a network without it is as it was.
 
 use crate::common::accounts::check_accounts;
@@ -74,7 +74,7 @@ fn notifications_are_broadcast_by_those_with_traffic_alone_and_not_more_often_th
     setup.flows = vec![udp(0, 1, Time::from_secs(1), Dur::from_millis(9))];
     let (mut world, _, recorder) = build(&setup, 1);
     world.run_until(Time::from_secs(21), &Control::new());
-    let told = |node: u32| {
+    let state_of = |node: u32| {
         let sent = recorder.seen().into_iter().filter(move |seen| seen.sent && seen.node == node);
         sent.filter(|seen| match &seen.frame.kind {
             FrameKind::Data { msdu, .. } => {
@@ -84,7 +84,7 @@ fn notifications_are_broadcast_by_those_with_traffic_alone_and_not_more_often_th
         })
         .count()
     };
-    let [sender, receiver, bystander] = [0, 1, 2].map(told);
+    let [sender, receiver, bystander] = [0, 1, 2].map(state_of);
     assert_eq!(bystander, 0);
     let both = sender + receiver;
     assert!((50..=400).contains(&both), "{sender} and {receiver} in 20 s");

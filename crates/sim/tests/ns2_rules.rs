@@ -250,7 +250,7 @@ fn forty_nine_wait_and_one_is_in_the_mac() {
     for ms in 1..1000 {
         world.run_until(Time::from_millis(ms), &Control::new());
         let node = &world.nodes()[0];
-        longest = longest.max(node.link().queue_len() + node.mac().held().count());
+        longest = longest.max(node.link().queue_len() + node.mac().msdus().count());
     }
     assert_eq!(longest, 50);
     let node = &world.nodes()[0];

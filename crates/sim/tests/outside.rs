@@ -159,7 +159,7 @@ fn what_no_host_is_attached_for_is_lost_with_a_reason() {
 }
 
 #[test]
-fn a_relay_with_a_host_is_told_what_it_lost() {
+fn a_relay_with_a_host_learns_what_it_lost() {
     use fourhop_proto::drop::DropReason;
     let mut setup = mesh(node::Config::standard(), route::Config::standard(), 3);
     setup.flows.clear();

@@ -1,7 +1,7 @@
 //! The gateway as its daemon configures it, in front of a single 802.11 link: there is no packet ahead to collide with,
 //! so that pacing must not cost goodput, whatever kind of receiver it is and however many flows share the link.
 
-use fourhop_proto::gateway::CrossingConfig;
+use fourhop_proto::gateway::DisciplineConfig;
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::jain;
 use fourhop_sim::scenario::load_toml;
@@ -25,7 +25,7 @@ fn downloads(rate: &str, policy: &str, hops: &[u32], paced: bool) -> (Vec<f64>, 
     hops.iter().for_each(|to| text += &format!("[[flows]]\nfrom = 'S'\nto = {to}\ntransport = 'cubic'\n"));
     let scenario = load_toml(&text, "link.toml", &[]).unwrap();
     let (mut setup, _) = translate::setup(&scenario, 1, &Control::new()).unwrap();
-    if let Some(CrossingConfig::Gap(config)) = &mut setup.crossing {
+    if let Some(DisciplineConfig::Gap(config)) = &mut setup.discipline {
         (config.whole_segments, config.delayed_acks, config.least_round_trip) = (true, true, true);
         config.even = Some(Dur::from_millis(500));
     }

@@ -158,7 +158,7 @@ fn a_frame_received_is_the_frame_sent() {
     assert!(count > 100, "{count}");
 }
 
-/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was wrong, what is said
+/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was bad, what is said
 /// about it.
 type Merged = (Duration, Vec<u8>, u32, Option<String>);
 
@@ -228,7 +228,7 @@ fn lost_frames_show_with_a_bad_check_sequence_and_nothing_else_changes() {
         assert!(collisions > 10, "{collisions}");
         let mut lost = 0;
         for ((_, all), (_, good)) in merged(&folder).into_iter().zip(merged(&without)) {
-            // Flags of radiotap: the check sequence was wrong.
+            // Flags of radiotap: bad check sequence.
             let (bad, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, bytes, ..)| bytes[8] == 0x40);
             assert_eq!(rest, good);
             for (_, bytes, flags, comment) in &bad {
@@ -347,10 +347,10 @@ fn both_sides_of_a_gateway_are_captured_and_tshark_reads_the_wire() {
     let ends = ["node-1-to-R.pcap", "R-to-node-1.pcap", "R-to-B_1.pcap", "B_1-to-R.pcap"].map(read);
     for (number, count) in ends.iter().map(Vec::len).enumerate() {
         let link = if number < 2 { ["1-R", "R-1"] } else { ["R-B/1", "B/1-R"] };
-        let held: u64 = link.iter().map(|direction| result.wires[*direction]["held"]).sum();
+        let in_flight: u64 = link.iter().map(|direction| result.wires[*direction]["held"]).sum();
         let arrived: u64 = link.iter().map(|direction| result.wires[*direction]["arrived"]).sum();
         // An end sees what it sends and what it receives, but not yet what is still under way to it.
-        assert!((arrived..=arrived + held).contains(&(count as u64)), "{link:?}: {count}, {arrived}, {held}");
+        assert!((arrived..=arrived + in_flight).contains(&(count as u64)), "{link:?}: {count}, {arrived}, {in_flight}");
     }
     // Packets of the gateway arrive 40 ms and their time on the wire later, with a TTL that each router decrements.
     let (first, second) = (&ends[0][0], &ends[1][0]);

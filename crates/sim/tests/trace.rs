@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex};
 
 /// Steps of all packets, as nodes tell them.
 #[derive(Default)]
-struct Told {
+struct Steps {
     steps: BTreeMap<&'static str, u64>,
     dropped: BTreeMap<DropReason, u64>,
     made: BTreeSet<u32>,
-    wrong: Vec<String>,
+    errors: Vec<String>,
     sent: u64,
     ended: u64,
 }
 
 #[derive(Clone, Default)]
-struct Ledger(Arc<Mutex<Told>>);
+struct Ledger(Arc<Mutex<Steps>>);
 
 impl Tap for Ledger {
     fn looks_closely(&self) -> bool {
@@ -46,7 +46,7 @@ impl Tap for Ledger {
     }
 
     fn noted(&mut self, _: Time, node: NodeId, note: &Note) {
-        let mut told = self.0.lock().unwrap();
+        let mut seen = self.0.lock().unwrap();
         let name = match note.step {
             Step::Created | Step::Emitted => "made",
             Step::Queued(_) => "queued",
@@ -59,13 +59,13 @@ impl Tap for Ledger {
             Step::Absorbed => "absorbed",
             Step::Dropped(_) => "dropped",
         };
-        *told.steps.entry(name).or_default() += 1;
+        *seen.steps.entry(name).or_default() += 1;
         if let Step::Dropped(reason) = note.step {
-            *told.dropped.entry(reason).or_default() += 1;
+            *seen.dropped.entry(reason).or_default() += 1;
         }
-        let is_new = name == "made" && told.made.insert(note.number);
-        if note.number == 0 || (name == "made") != is_new || !told.made.contains(&note.number) {
-            told.wrong.push(format!("node {node}: {note:?}"));
+        let is_new = name == "made" && seen.made.insert(note.number);
+        if note.number == 0 || (name == "made") != is_new || !seen.made.contains(&note.number) {
+            seen.errors.push(format!("node {node}: {note:?}"));
         }
     }
 
@@ -115,14 +115,14 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(format!("{:?}", world.accounts()), format!("{:?}", alone.accounts()));
     prop_assert_eq!((world.frames(), world.receptions()), (alone.frames(), alone.receptions()));
-    let held: u64 = world.wired().wires().iter().map(|wire| wire.port.held() as u64).sum();
+    let in_flight: u64 = world.wired().wires().iter().map(|wire| wire.port.queued() as u64).sum();
     world.finish_trace().unwrap();
 
-    let told = ledger.0.lock().unwrap();
-    prop_assert_eq!(&told.wrong, &Vec::<String>::new());
-    let step = |name: &str| told.steps.get(name).copied().unwrap_or(0);
+    let seen = ledger.0.lock().unwrap();
+    prop_assert_eq!(&seen.errors, &Vec::<String>::new());
+    let step = |name: &str| seen.steps.get(name).copied().unwrap_or(0);
     let dropped =
-        |layer: Layer| told.dropped.iter().filter(|(reason, _)| reason.layer() == layer).map(|of| of.1).sum::<u64>();
+        |layer: Layer| seen.dropped.iter().filter(|(reason, _)| reason.layer() == layer).map(|of| of.1).sum::<u64>();
     let accounts = world.accounts();
     // Packets that come to IP and leave it.
     let came = step("made") + step("received") + step("failed") + step("wire-in");
@@ -130,7 +130,7 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     let went = step("queued") + step("delivered") + step("wire-out") + dropped(Layer::Wire) + step("absorbed");
     prop_assert_eq!(went, accounts.network.passed);
     for &reason in DropReason::ALL {
-        let (here, counted) = (told.dropped.get(&reason).copied().unwrap_or(0), world.drops().of(reason));
+        let (here, counted) = (seen.dropped.get(&reason).copied().unwrap_or(0), world.drops().of(reason));
         match reason.layer() {
             Layer::Network | Layer::Wire => prop_assert_eq!(here, counted, "{}", reason.name()),
             // Messages of ARP are no packets.
@@ -139,14 +139,14 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
         }
     }
     prop_assert!(step("head") <= accounts.mac.taken && step("head") <= step("queued"));
-    prop_assert_eq!(step("wire-out"), step("wire-in") + held);
-    // Rows are written as they are told.
+    prop_assert_eq!(step("wire-out"), step("wire-in") + in_flight);
+    // Rows are written as they are noted.
     let (counts, _) = &*counted.0.lock().unwrap();
     let rows = |table: usize| counts.get(&table).copied().unwrap_or(0);
     prop_assert_eq!((rows(0), rows(1)), (world.frames(), world.receptions()));
-    prop_assert_eq!((told.sent, told.ended), (world.frames(), world.receptions()));
-    let told: u64 = told.steps.values().sum();
-    prop_assert!((told..=told + accounts.mac.passed).contains(&rows(3)), "the MAC's part is told by nobody");
+    prop_assert_eq!((seen.sent, seen.ended), (world.frames(), world.receptions()));
+    let seen: u64 = seen.steps.values().sum();
+    prop_assert!((seen..=seen + accounts.mac.passed).contains(&rows(3)), "the MAC's part is noted by nobody");
     Ok(())
 }
 
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_nodes_tell_is_what_their_layers_count(text in network(), seed in 0u64..1000) {
+    fn what_nodes_note_is_what_their_layers_count(text in network(), seed in 0u64..1000) {
         check(&text, seed)
             .map_err(|error| TestCaseError::fail(format!("{error}\nseed {seed} of this scenario:\n{text}")))?;
     }

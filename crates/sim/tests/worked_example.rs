@@ -114,7 +114,7 @@ fn the_link_layer_takes_25_us_up_and_25_us_down() {
         world.run_until(at, &Control::new());
         let delivered = world.nodes()[1].endpoints()[ends[0].receiver.1].received.get();
         let sent = world.nodes()[0].endpoints()[ends[0].sender.1].socket().unwrap().stats().segments_sent;
-        let waiting = |node: usize| world.nodes()[node].mac().held().next().is_some();
+        let waiting = |node: usize| world.nodes()[node].mac().msdus().next().is_some();
         (delivered, sent, waiting(0), waiting(1))
     };
     let just_before = |at: Time| at - Dur::from_nanos(1);

@@ -36,7 +36,7 @@ pub enum Purpose {
     /// Initial sequence numbers of the connections of a flow after its first.
     LaterConnections = 12,
     /// Choice of gateways and of random ends of single flows; belongs to no node.
-    Spots = 13,
+    Endpoints = 13,
     /// Early drops at the link layer.
     LinkRed = 14,
     /// Early drops by the load of the medium, and when it is looked at.

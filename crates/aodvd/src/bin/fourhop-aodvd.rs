@@ -107,24 +107,24 @@ settings of the system that the next start restores if the daemon was killed.
 
     fn check(file: &Path) -> Result<ExitCode, Error> {
         let config = Config::read(file)?;
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         for name in &config.interfaces {
             if !kernel::has_device(name) {
-                wrong.push(format!("interfaces: found {name:?}, allowed: a device of this machine"));
+                problems.push(format!("interfaces: found {name:?}, allowed: a device of this machine"));
             }
         }
         if !kernel::is_local(config.address) {
-            wrong.push(kernel::absent(&config));
+            problems.push(kernel::absent(&config));
         }
         if !Path::new("/dev/net/tun").exists() {
-            wrong.push("there is no /dev/net/tun: the kernel lacks TUN devices".to_owned());
+            problems.push("there is no /dev/net/tun: the kernel lacks TUN devices".to_owned());
         }
         let changes = if config.system.variables { kernel::changes(&config) } else { Vec::new() };
         for (variable, value) in &changes {
             println!("would set {} from {} to {value}", variable.name, variable.before);
         }
-        wrong.iter().for_each(|line| eprintln!("error: {}: {line}", file.display()));
-        if !wrong.is_empty() {
+        problems.iter().for_each(|line| eprintln!("error: {}: {line}", file.display()));
+        if !problems.is_empty() {
             return Ok(ExitCode::from(2));
         }
         println!("{}: {} over {}", file.display(), config.address, config.interfaces.join(" "));

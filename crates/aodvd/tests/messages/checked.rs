@@ -92,7 +92,7 @@ impl Checked {
             }
         }
         assert_eq!(&self.kernel, self.engine.routes(), "every change of a route is a task");
-        assert_eq!(self.given - self.back, self.engine.aodv().held() as u64, "no packet is lost without a word");
+        assert_eq!(self.given - self.back, self.engine.aodv().buffered() as u64, "no packet is lost without a word");
         assert!(self.engine.aodv().routes().count() <= ROUTES);
         assert!(self.engine.neighbours().len() <= NEIGHBOURS);
     }

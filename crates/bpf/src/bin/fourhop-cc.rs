@@ -9,7 +9,7 @@ mod program {
     use fourhop_bpf::loaded::{Loaded, PINS, pinnable};
     use fourhop_bpf::route::{self, Change};
     use fourhop_bpf::state::{self, State};
-    use fourhop_bpf::{Error, figures, inventory, settings};
+    use fourhop_bpf::{Error, inventory, prometheus, settings};
     use fourhop_live::clock::Clock;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
@@ -102,7 +102,7 @@ mod program {
         json: bool,
     }
 
-    /// Between two pages of figures.
+    /// Between two pages of metrics.
     const TICK: Dur = Dur::from_secs(1);
 
     fn load(line: &LoadLine) -> Result<(), Error> {
@@ -137,8 +137,8 @@ mod program {
         let loaded = Loaded::load(&kernel, &config)?;
         let state = State::new(line.pin.clone(), changes);
         state.write()?;
-        let held = hold(line, &state, loaded, server.as_ref(), &mut poller);
-        if held.is_err() || line.pin.is_none() { held.and(state.remove()) } else { held }
+        let done = hold(line, &state, loaded, server.as_ref(), &mut poller);
+        if done.is_err() || line.pin.is_none() { done.and(state.remove()) } else { done }
     }
 
     /// Sets what has to be set, and pins what is loaded or keeps it until a signal.
@@ -164,7 +164,7 @@ mod program {
         let mut reader = Reader::default();
         wait(poller, TICK, || {
             if let Some(server) = server {
-                server.publish(figures::page(&reader.read()?));
+                server.publish(prometheus::page(&reader.read()?));
             }
             Ok(())
         })

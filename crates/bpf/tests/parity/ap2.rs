@@ -26,9 +26,9 @@ fn pair(first: u32, second: u32) -> u64 {
 }
 
 /// Outputs of a state: window, burst, interval and newest round trip.
-type Told = (u32, u32, Option<Dur>, Option<Dur>);
+type Outputs = (u32, u32, Option<Dur>, Option<Dur>);
 
-fn told(state: &[u64; STATE]) -> Told {
+fn outputs(state: &[u64; STATE]) -> Outputs {
     let [a, b, c, d, e, f, g, h] = state[23].to_ne_bytes();
     let some = |nanos: u64| Some(nanos).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
     let (cwnd, burst) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
@@ -54,7 +54,7 @@ struct Connection {
     spread: u64,
     /// In a queue of others.
     queue: u64,
-    /// Is the rate of its link never told?
+    /// Is the rate of its link never known?
     is_wire: bool,
     /// So many segments leave one by one.
     alone: u64,
@@ -174,12 +174,12 @@ impl Connection {
         [1, 0, 0, self.now, self.delivered, prior_delivered, rtt.unwrap_or(0), counts, flags, pair(left, 0)]
     }
 
-    fn expected(&self) -> Told {
+    fn expected(&self) -> Outputs {
         (self.window.cwnd, self.window.burst, self.window.pacing, self.ap2.measurements().rtt)
     }
 }
 
-/// How the windows went: the test means something if they grew, were held, and met others.
+/// How the windows went: the test means something if they grew, were limited, and met others.
 #[derive(Default)]
 struct Seen {
     compared: usize,
@@ -192,7 +192,7 @@ struct Seen {
 
 impl Seen {
     fn note(&mut self, state: &[u64; STATE]) {
-        let ((cwnd, burst, ..), [drain, beside, trial]) = (told(state), modes(state));
+        let ((cwnd, burst, ..), [drain, beside, trial]) = (outputs(state), modes(state));
         self.compared += 1;
         self.large += usize::from(cwnd > 20);
         self.bursts += usize::from(burst > 2);
@@ -219,11 +219,11 @@ fn a_million_events_make_the_same_windows_and_bursts() {
         let (mut connection, begin) = Connection::draw(&mut random);
         let mut state = [0; STATE];
         fh_ap2_event(&mut state, &begin);
-        assert_eq!(told(&state), connection.expected(), "{connection:?}");
+        assert_eq!(outputs(&state), connection.expected(), "{connection:?}");
         for _ in 0..3_000 {
             let event = connection.next(&mut random);
             fh_ap2_event(&mut state, &event);
-            assert_eq!(told(&state), connection.expected(), "after {event:?}, {connection:?}");
+            assert_eq!(outputs(&state), connection.expected(), "after {event:?}, {connection:?}");
             seen.note(&state);
         }
     }
@@ -261,7 +261,7 @@ fn a_hundred_thousand_events_make_the_same_under_the_kernels_compiler() {
         let bytes = exchange.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).expect("it is there").expect("it is there");
         for ((event, expected), state) in expected.iter().zip(bytes[after..].chunks(8 * STATE)) {
             let state = crate::samples::words(state);
-            assert_eq!(told(&state), *expected, "after {event:?}");
+            assert_eq!(outputs(&state), *expected, "after {event:?}");
             seen.note(&state);
         }
     }

@@ -45,8 +45,8 @@ fn a_million_round_trips_make_the_same_intervals() {
         }
         let measured = case.algorithm.measurements();
         // Behind 256 samples come sum, average, queueing delay and round trip.
-        let told = |at: usize| Some(state[256 + at]).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
-        assert_eq!((told(1), told(3)), (measured.delay, measured.rtt), "{case:?}");
+        let known = |at: usize| Some(state[256 + at]).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
+        assert_eq!((known(1), known(3)), (measured.delay, measured.rtt), "{case:?}");
     }
     assert!(paced > compared / 2, "{paced} of {compared} have an interval");
 }

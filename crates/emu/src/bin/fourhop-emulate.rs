@@ -233,9 +233,9 @@ mod program {
             eprintln!("trace: {0}; fourhop view {live}{0}", folder.display());
         }
         if let Some(descriptor) = line.ready {
-            let told = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
-            let told = told.and_then(|mut file| writeln!(file, "{}", serde_json::to_string(state)?));
-            told.map_err(|error| unwritable(Path::new("--ready"), &error))?;
+            let written = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
+            let written = written.and_then(|mut file| writeln!(file, "{}", serde_json::to_string(state)?));
+            written.map_err(|error| unwritable(Path::new("--ready"), &error))?;
         }
         let stop = Stop { after: line.after, command: line.command };
         let report = if line.quiet || !std::io::stderr().is_terminal() {

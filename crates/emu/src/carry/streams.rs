@@ -30,7 +30,7 @@ struct Stream {
     /// In order, without overlaps.
     pieces: VecDeque<(Seq, Box<[u8]>)>,
     /// Bytes of them.
-    held: usize,
+    buffered: usize,
     /// The peer's own acknowledgements.
     acked: Option<Seq>,
     used: Time,
@@ -48,17 +48,17 @@ impl Stream {
         };
         if let Some(new) = payload.get(old..).filter(|new| !new.is_empty()) {
             self.pieces.push_back((seq + old as u32, new.into()));
-            self.held += new.len();
+            self.buffered += new.len();
         }
     }
 
     fn prune(&mut self) {
         while let Some(front) = self.pieces.front() {
             let done = |acked: Seq| !end_of(front).after(acked) && acked.offset_from(end_of(front)) as usize > BEHIND;
-            if !self.acked.is_some_and(done) && self.held <= AHEAD {
+            if !self.acked.is_some_and(done) && self.buffered <= AHEAD {
                 return;
             }
-            self.held -= front.1.len();
+            self.buffered -= front.1.len();
             self.pieces.pop_front();
         }
     }
@@ -173,13 +173,13 @@ mod tests {
     fn what_is_long_acknowledged_is_let_go_and_what_is_not_stays() {
         let mut streams = streams();
         (0..600).for_each(|n| send(&mut streams, n * 1_000, 1_000));
-        let held = |streams: &Streams| streams.by_ends[&ENDS].held;
-        assert_eq!(held(&streams), 600_000);
+        let buffered = |streams: &Streams| streams.by_ends[&ENDS].buffered;
+        assert_eq!(buffered(&streams), 600_000);
         streams.enter(Time::ZERO, BACK, &segment(1, (u32::MAX - 99).wrapping_add(500_000), false), &[]);
-        assert!((BEHIND + 100_000..BEHIND + 102_000).contains(&held(&streams)), "{}", held(&streams));
+        assert!((BEHIND + 100_000..BEHIND + 102_000).contains(&buffered(&streams)), "{}", buffered(&streams));
         assert!(found(&streams, 300_000, 300_000) && !found(&streams, 200_000, 10));
         (600..18_000).for_each(|n| send(&mut streams, n * 1_000, 1_000));
-        assert!(held(&streams) <= AHEAD);
+        assert!(buffered(&streams) <= AHEAD);
     }
 
     #[test]

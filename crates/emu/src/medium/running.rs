@@ -11,7 +11,7 @@ use super::control::Control;
 use super::hwsim::Address;
 use super::radios::Radios;
 use super::report::Report;
-use super::spectrum::{Spectrum, Told};
+use super::spectrum::{Spectrum, Notice};
 use crate::EmulationError;
 use crate::emulation::exchange;
 use crate::members::{Member, find, members};
@@ -73,7 +73,7 @@ pub struct Medium {
     exchange: Dur,
     clock: Clock,
     now: Time,
-    told: Vec<(Time, Told)>,
+    notices: Vec<(Time, Notice)>,
     messages: Vec<u8>,
     lateness: Lateness,
     late_at: BTreeMap<Address, Dur>,
@@ -134,7 +134,7 @@ impl Medium {
             exchange,
             clock: Clock::start(),
             now: Time::ZERO,
-            told: Vec::new(),
+            notices: Vec::new(),
             messages: Vec::new(),
             lateness: Lateness::default(),
             late_at: BTreeMap::new(),
@@ -240,9 +240,9 @@ impl Medium {
         if let Some(at) = self.spectrum.next_event() {
             self.behind_max = self.behind_max.max(end.saturating_since(at));
         }
-        self.spectrum.advance(end, &self.radios, &mut self.told);
+        self.spectrum.advance(end, &self.radios, &mut self.notices);
         self.now = self.now.max(end);
-        self.tell()
+        self.notify()
     }
 }
 

@@ -38,7 +38,7 @@ const SILENCE: i32 = -100;
 
 /// News for the kernel.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Told {
+pub enum Notice {
     /// A radio receives a frame.
     Received {
         /// The radio.
@@ -136,7 +136,7 @@ impl Spectrum {
     /// Silence in the network of a scenario. Its flows, its routing and its rate control do not count.
     pub fn new(mut setup: Setup, seed: u64, captures: Option<Captures>) -> Spectrum {
         setup.flows.clear();
-        (setup.wired, setup.crossing, setup.c3tcp) = (None, None, None);
+        (setup.wired, setup.discipline, setup.c3tcp) = (None, None, None);
         // Radios are on the channels that the kernel chooses.
         setup.radios = None;
         (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
@@ -164,7 +164,7 @@ impl Spectrum {
     }
 
     /// Frames that wait, or are on the air.
-    pub fn held(&self) -> usize {
+    pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
@@ -199,7 +199,7 @@ impl Spectrum {
         node: NodeId,
         sent: &Sent,
         radios: &Radios,
-        told: &mut Vec<(Time, Told)>,
+        notices: &mut Vec<(Time, Notice)>,
     ) -> Result<(), EmulationError> {
         self.counts.taken += 1;
         let for_all = sent.is_for_all() || sent.flags & NO_ACK != 0;
@@ -220,7 +220,7 @@ impl Spectrum {
         }
         let Some(frame) = Foreign::new(number, sent.bytes, &attempts) else {
             self.counts.uncarried += 1;
-            self.settle(number, self.now, (0, true), SILENCE, told);
+            self.finish(number, self.now, (0, true), SILENCE, notices);
             return Ok(());
         };
         let to = match for_all {
@@ -301,8 +301,8 @@ impl Spectrum {
         Ok(self.channels.get_mut(&frequency).expect("the channel is there"))
     }
 
-    /// Brings all channels up to `end`. Appends news for the kernel to `told`, each with its instant.
-    pub fn advance(&mut self, end: Time, radios: &Radios, told: &mut Vec<(Time, Told)>) {
+    /// Brings all channels up to `end`. Appends news for the kernel to `notices`, each with its instant.
+    pub fn advance(&mut self, end: Time, radios: &Radios, notices: &mut Vec<(Time, Notice)>) {
         let mut happened = Vec::new();
         for (&frequency, channel) in &mut self.channels {
             channel.advance(end, &self.control, |at, node, event| happened.push((at, frequency, node, event)));
@@ -316,24 +316,24 @@ impl Spectrum {
                     if let (Some(radio), Some(place)) = (radios.of(node), place) {
                         self.counts.delivered += 1;
                         let signal = dbm(power);
-                        told.push((at, Told::Received { radio, frame, place, signal, frequency }));
+                        notices.push((at, Notice::Received { radio, frame, place, signal, frequency }));
                     }
                 }
                 FrameEvent::Done { frame, lost, power } => {
-                    self.settle(frame.number(), at, (frame.begun(), lost), dbm(power), told);
+                    self.finish(frame.number(), at, (frame.begun(), lost), dbm(power), notices);
                 }
             }
         }
     }
 
     /// A frame is done with.
-    fn settle(
+    fn finish(
         &mut self,
         number: u64,
         at: Time,
         (begun, lost): (usize, bool),
         signal: i32,
-        told: &mut Vec<(Time, Told)>,
+        notices: &mut Vec<(Time, Notice)>,
     ) {
         let Some(Pending { radio, cookie, flags, series, for_all }) = self.pending.remove(&number) else { return };
         if let Some(list) = self.of_radio.get_mut(&radio) {
@@ -347,7 +347,7 @@ impl Spectrum {
         }
         let flags = if acknowledged { flags | ACKNOWLEDGED } else { flags & !ACKNOWLEDGED };
         let signal = if acknowledged { signal } else { SILENCE };
-        told.push((at, Told::Status { radio, cookie, flags, tries: series.tried(begun, lost), signal }));
+        notices.push((at, Notice::Status { radio, cookie, flags, tries: series.tried(begun, lost), signal }));
     }
 }
 

@@ -60,19 +60,19 @@ fn sent<'a>(from: u8, bytes: &'a [u8], rates: &[(i8, u8, u16)], cookie: u64) -> 
 
 /// All news until nothing more happens, each with its microsecond.
 fn carry(spectrum: &mut Spectrum, radios: &Radios) -> Vec<(u64, String)> {
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     while let Some(at) = spectrum.next_event() {
-        spectrum.advance(at, radios, &mut told);
+        spectrum.advance(at, radios, &mut notices);
     }
-    told.into_iter().map(|(at, one)| (at.as_nanos() / 1_000, text(&one))).collect()
+    notices.into_iter().map(|(at, one)| (at.as_nanos() / 1_000, text(&one))).collect()
 }
 
-fn text(one: &Told) -> String {
+fn text(one: &Notice) -> String {
     match one {
-        Told::Received { radio, frame, place, frequency, .. } => {
+        Notice::Received { radio, frame, place, frequency, .. } => {
             format!("{} receives {} at {place} on {frequency}", radio[4], frame.number())
         }
-        Told::Status { cookie, flags, tries, .. } => {
+        Notice::Status { cookie, flags, tries, .. } => {
             let counts: Vec<_> = tries.iter().filter(|one| one.index >= 0).map(|one| one.count).collect();
             format!("{cookie} {} {counts:?}", if flags & ACKNOWLEDGED == 0 { "lost" } else { "acknowledged" })
         }
@@ -81,37 +81,37 @@ fn text(one: &Told) -> String {
 
 //   DIFS 50 | 192 + 4 * 1000 at 2 Mbit/s | SIFS 10 | ACK 304, and 0.7 us each way; medium idle for longer: no back-off
 #[test]
-fn a_frame_takes_its_air_time_and_is_told_to_both() {
+fn a_frame_takes_its_air_time_and_is_reported_to_both() {
     let (mut spectrum, radios) = chain();
     let bytes = data(interface(1), 0, 1_000);
-    let mut told = Vec::new();
-    spectrum.advance(Time::ZERO + Dur::from_millis(5), &radios, &mut told);
-    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(1, 3, 0)], 77), &radios, &mut told).unwrap();
-    assert!(told.is_empty() && spectrum.held() == 1);
-    let told = carry(&mut spectrum, &radios);
-    let names: Vec<_> = told.iter().map(|(_, text)| text.as_str()).collect();
+    let mut notices = Vec::new();
+    spectrum.advance(Time::ZERO + Dur::from_millis(5), &radios, &mut notices);
+    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(1, 3, 0)], 77), &radios, &mut notices).unwrap();
+    assert!(notices.is_empty() && spectrum.pending() == 1);
+    let notices = carry(&mut spectrum, &radios);
+    let names: Vec<_> = notices.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(names, ["1 receives 0 at 1 on 2412", "77 acknowledged [1]"]);
-    let (received, done) = (told[0].0, told[1].0);
+    let (received, done) = (notices[0].0, notices[1].0);
     let waited = (received - 5_000 - 192 - 4_000) % 20;
     assert!(waited == 10 || waited == 0, "slots and at most DIFS before it: {received}");
     assert_eq!(done - received, 10 + 192 + 112 + 1, "SIFS, ACK at 1 Mbit/s, the way back");
-    assert_eq!((spectrum.held(), spectrum.counts().delivered), (0, 1));
+    assert_eq!((spectrum.pending(), spectrum.counts().delivered), (0, 1));
 }
 
 #[test]
 fn nobody_answers_for_a_radio_that_is_far_away_elsewhere_or_unknown() {
     let (mut spectrum, mut radios) = chain();
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     // Two hops away; an address that nobody has.
     for (cookie, to) in [(1, interface(2)), (2, [2, 9, 9, 9, 9, 9])] {
         let bytes = data(to, 0, 200);
-        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 2, 0), (0, 3, 1)], cookie), &radios, &mut told).unwrap();
+        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 2, 0), (0, 3, 1)], cookie), &radios, &mut notices).unwrap();
         let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, [format!("{cookie} lost [2, 3]")]);
     }
     radios.meet(radio(1)).unwrap().frequency = Some(2437);
     let bytes = data(interface(1), 0, 200);
-    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 1, 0)], 3), &radios, &mut told).unwrap();
+    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 1, 0)], 3), &radios, &mut notices).unwrap();
     let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["3 lost [1]"], "it listens on another channel");
     assert_eq!(spectrum.counts().given_up, 3);
@@ -121,10 +121,10 @@ fn nobody_answers_for_a_radio_that_is_far_away_elsewhere_or_unknown() {
 fn what_is_for_all_reaches_neighbours_on_its_channel_alone() {
     let (mut spectrum, radios) = chain();
     let bytes = data([255; 6], 1, 100);
-    let mut told = Vec::new();
-    spectrum.enter(NodeId(1), &sent(1, &bytes, &[(0, 1, 0)], 5), &radios, &mut told).unwrap();
+    let mut notices = Vec::new();
+    spectrum.enter(NodeId(1), &sent(1, &bytes, &[(0, 1, 0)], 5), &radios, &mut notices).unwrap();
     let other = Sent { frequency: 2462, cookie: 6, ..sent(0, &bytes, &[(0, 1, 0)], 0) };
-    spectrum.enter(NodeId(0), &other, &radios, &mut told).unwrap();
+    spectrum.enter(NodeId(0), &other, &radios, &mut notices).unwrap();
     let mut texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
     texts.sort();
     let expected = ["0 receives 0 at 0 on 2412", "1 receives 1 at 0 on 2462", "2 receives 0 at 0 on 2412"];
@@ -136,12 +136,12 @@ fn what_is_for_all_reaches_neighbours_on_its_channel_alone() {
 #[test]
 fn with_edca_voice_overtakes_what_waits() {
     let (mut spectrum, radios) = chain_with(&["mac.edca=true"]);
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     let mut bytes = data(interface(1), 0, 1_000);
     bytes[0] = 0x88;
     for (cookie, tid) in (0..20).map(|cookie| (cookie, 1)).chain([(99, 6)]) {
         bytes[24] = tid;
-        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(0, 3, 0)], cookie), &radios, &mut told).unwrap();
+        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(0, 3, 0)], cookie), &radios, &mut notices).unwrap();
     }
     let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
     let statuses: Vec<_> = texts.iter().filter(|text| text.contains("acknowledged")).collect();
@@ -153,13 +153,13 @@ fn with_edca_voice_overtakes_what_waits() {
 #[test]
 fn beacons_of_one_instant_do_not_all_collide() {
     let (mut spectrum, radios) = chain();
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     let mut bytes = data([255; 6], 0, 100);
     bytes[0] = 0x80;
     for round in 0..50 {
         for from in [0, 1] {
             let beacon = sent(from, &bytes, &[(0, 1, 0)], 2 * round + u64::from(from));
-            spectrum.enter(NodeId(from.into()), &beacon, &radios, &mut told).unwrap();
+            spectrum.enter(NodeId(from.into()), &beacon, &radios, &mut notices).unwrap();
         }
         carry(&mut spectrum, &radios);
     }
@@ -171,18 +171,18 @@ fn beacons_of_one_instant_do_not_all_collide() {
 #[test]
 fn beacons_every_tenth_of_a_second_reach_all_neighbours_on_a_clock() {
     let (mut spectrum, radios) = chain_with(&["radio.cs_threshold=-78dBm"]);
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     let mut bytes = data([255; 6], 0, 100);
     bytes[0] = 0x80;
     let mut now = Time::ZERO;
     for round in 0..50 {
         for from in [0, 1, 2] {
             let beacon = sent(from, &bytes, &[(0, 1, 0)], 3 * round + u64::from(from));
-            spectrum.enter(NodeId(from.into()), &beacon, &radios, &mut told).unwrap();
+            spectrum.enter(NodeId(from.into()), &beacon, &radios, &mut notices).unwrap();
         }
         for _ in 0..1_024 {
             now += Dur::from_micros(100);
-            spectrum.advance(now, &radios, &mut told);
+            spectrum.advance(now, &radios, &mut notices);
         }
     }
     let drops: Vec<_> = spectrum.channels.values().map(|channel| format!("{:?}", channel.world.drops())).collect();
@@ -192,13 +192,13 @@ fn beacons_every_tenth_of_a_second_reach_all_neighbours_on_a_clock() {
 #[test]
 fn rates_that_the_scenario_lacks_fail_at_once() {
     let (mut spectrum, radios) = chain();
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     let bytes = data(interface(1), 0, 200);
     // 54 Mbit/s, an MCS.
-    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(11, 4, 0), (2, 1, 8)], 1), &radios, &mut told).unwrap();
-    let texts: Vec<_> = told.drain(..).map(|(_, one)| text(&one)).collect();
+    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(11, 4, 0), (2, 1, 8)], 1), &radios, &mut notices).unwrap();
+    let texts: Vec<_> = notices.drain(..).map(|(_, one)| text(&one)).collect();
     assert_eq!(texts, ["1 lost [4, 1]"]);
-    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(11, 2, 0), (3, 1, 0)], 2), &radios, &mut told).unwrap();
+    spectrum.enter(NodeId(0), &sent(0, &bytes, &[(11, 2, 0), (3, 1, 0)], 2), &radios, &mut notices).unwrap();
     assert_eq!(carry(&mut spectrum, &radios).last().unwrap().1, "2 acknowledged [2, 1]");
     assert_eq!(spectrum.counts().tries_uncarried, BTreeMap::from([(0, 1), (54_000, 6)]));
     assert_eq!((spectrum.counts().uncarried, spectrum.counts().acknowledged), (1, 1));
@@ -207,15 +207,15 @@ fn rates_that_the_scenario_lacks_fail_at_once() {
 #[test]
 fn like_hwsim_a_radio_forgets_the_oldest_of_a_hundred() {
     let (mut spectrum, radios) = chain();
-    let mut told = Vec::new();
+    let mut notices = Vec::new();
     let bytes = data(interface(1), 0, 100);
     for cookie in 0..101 {
-        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 7, 0)], cookie), &radios, &mut told).unwrap();
+        spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 7, 0)], cookie), &radios, &mut notices).unwrap();
     }
-    assert_eq!((spectrum.held(), spectrum.counts().forgotten), (KEPT + 1, 51));
+    assert_eq!((spectrum.pending(), spectrum.counts().forgotten), (KEPT + 1, 51));
     let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
-    let told = |cookie: u64| texts.iter().any(|text| text.starts_with(&format!("{cookie} ack")));
-    assert!(!told(0) && !told(50) && told(51) && told(100));
+    let notices = |cookie: u64| texts.iter().any(|text| text.starts_with(&format!("{cookie} ack")));
+    assert!(!notices(0) && !notices(50) && notices(51) && notices(100));
     assert_eq!(spectrum.counts().acknowledged, 50);
 }
 
@@ -256,7 +256,7 @@ fn frames_of_a_radio_that_went_are_forgotten() {
     }
     let (address, gone) = radios.remove(0).unwrap();
     spectrum.forget(address);
-    assert_eq!((gone.node, spectrum.held(), spectrum.counts().abandoned), (NodeId(0), 0, 10));
+    assert_eq!((gone.node, spectrum.pending(), spectrum.counts().abandoned), (NodeId(0), 0, 10));
     let texts: Vec<_> = carry(&mut spectrum, &radios).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["1 receives 0 at 3 on 2412"], "it was on the air");
     let fates: u64 = spectrum.counts().fates().iter().map(|(_, count)| count).sum();

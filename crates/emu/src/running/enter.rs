@@ -86,10 +86,10 @@ impl Running {
         *self.refused.entry(Refused::TooLong).or_default() += 1;
         let Some(number) = self.number(node).filter(|_| routed) else { return };
         let now = self.now();
-        let told = icmp::too_long(node.ipv4(), bytes, mtu);
-        if let Some(told) = told.filter(|_| self.allowances[number].take(now)) {
-            self.packets.told += 1;
-            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&told).is_err());
+        let error = icmp::too_long(node.ipv4(), bytes, mtu);
+        if let Some(error) = error.filter(|_| self.allowances[number].take(now)) {
+            self.packets.icmp_errors += 1;
+            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&error).is_err());
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct Passed {
     /// Packets and frames that came out at devices.
     pub delivered: u64,
     /// Messages about lost packets.
-    pub told: u64,
+    pub icmp_errors: u64,
 }
 
 fn made(kind: u8) -> (World, Carry) {
@@ -78,8 +78,8 @@ pub fn exercise(data: &[u8]) -> Passed {
             let pieces = fragments(frame, MTU).unwrap_or_default();
             assert!(pieces.iter().all(|piece| piece.len() <= MTU));
             pieces.iter().for_each(|piece| enter(&mut world, &mut carry, &mut flows, node, piece, &mut passed));
-            let told = icmp::too_long(node.ipv4(), frame, MTU as u32);
-            assert!(pieces.is_empty() || told.is_none());
+            let error = icmp::too_long(node.ipv4(), frame, MTU as u32);
+            assert!(pieces.is_empty() || error.is_none());
         }
         let end = world.now() + Dur::from_micros(100 * u64::from(units));
         go_on(&mut world, &mut carry, &mut flows, mode, end, &control, &mut passed);
@@ -136,7 +136,7 @@ fn go_on(
     let lost: Vec<_> = world.drain_lost().collect();
     for (node, packet, reason) in lost {
         let Some(message) = icmp::message(node.ipv4(), &packet, reason) else { continue };
-        passed.told += 1;
+        passed.icmp_errors += 1;
         assert!(message.len() <= 576);
         let message = Ipv4Packet::from_bytes(&message).expect("an IPv4 packet");
         if mode == Mode::Routed && packet.src != node.ipv4() {

@@ -7,7 +7,7 @@
 
 use fourhop_emu::medium::hwsim::{self, Message};
 use fourhop_emu::medium::radios::Radios;
-use fourhop_emu::medium::spectrum::{Spectrum, Told};
+use fourhop_emu::medium::spectrum::{Spectrum, Notice};
 use fourhop_live::netlink::attributes;
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -35,7 +35,7 @@ pub fn exercise(mut data: &[u8]) -> Passed {
     let scenario = load_toml(SCENARIO, "radios", &[]).expect("a scenario");
     let (setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a network");
     let (mut spectrum, mut radios) = (Spectrum::new(setup, 1, None), Radios::new(RADIOS, BTreeMap::new()));
-    let (mut now, mut passed, mut told, mut statuses) = (Time::ZERO, Passed::default(), Vec::new(), 0);
+    let (mut now, mut passed, mut notices, mut statuses) = (Time::ZERO, Passed::default(), Vec::new(), 0);
     while let Some((&[command, pause, high, low], rest)) = data.split_first_chunk() {
         let (message, rest) = rest.split_at(rest.len().min(usize::from(high) << 8 | usize::from(low)));
         data = rest;
@@ -45,7 +45,7 @@ pub fn exercise(mut data: &[u8]) -> Passed {
                 if let Some(radio) = radios.meet(sent.radio) {
                     radio.frequency = Some(sent.frequency);
                     let node = radio.node;
-                    spectrum.enter(node, &sent, &radios, &mut told).expect("the network is small");
+                    spectrum.enter(node, &sent, &radios, &mut notices).expect("the network is small");
                 }
             }
             Ok(Message::Address { radio, address, gone: false }) => radios.learn(radio, address),
@@ -59,32 +59,32 @@ pub fn exercise(mut data: &[u8]) -> Passed {
             Err(_) => passed.refused += 1,
         }
         now += Dur::from_micros(100 * u64::from(pause));
-        spectrum.advance(now, &radios, &mut told);
-        statuses += check(&mut told);
+        spectrum.advance(now, &radios, &mut notices);
+        statuses += check(&mut notices);
     }
     while let Some(at) = spectrum.next_event() {
-        spectrum.advance(at, &radios, &mut told);
-        statuses += check(&mut told);
+        spectrum.advance(at, &radios, &mut notices);
+        statuses += check(&mut notices);
     }
     let counts = spectrum.counts();
-    assert_eq!(counts.taken, statuses + counts.forgotten + spectrum.held() as u64, "each frame has one fate");
-    assert_eq!(spectrum.held(), 0, "nothing waits in silence");
+    assert_eq!(counts.taken, statuses + counts.forgotten + spectrum.pending() as u64, "each frame has one fate");
+    assert_eq!(spectrum.pending(), 0, "nothing waits in silence");
     assert_eq!(statuses, counts.acknowledged + counts.given_up + counts.unanswered);
     Passed { taken: counts.taken, delivered: counts.delivered, ..passed }
 }
 
-/// The kernel can read what is told; how many statuses there are.
-fn check(told: &mut Vec<(Time, Told)>) -> u64 {
+/// The kernel can read what is notices; how many statuses there are.
+fn check(notices: &mut Vec<(Time, Notice)>) -> u64 {
     let mut statuses = 0;
-    for (_, one) in told.drain(..) {
+    for (_, one) in notices.drain(..) {
         let mut out = Vec::new();
         let expected = match &one {
-            Told::Received { radio, frame, place, signal, frequency } => {
+            Notice::Received { radio, frame, place, signal, frequency } => {
                 hwsim::write_received(*radio, frame.bytes(), *place, (*signal, *frequency), &mut out);
                 assert!((-200..=60).contains(signal), "{signal} dBm");
                 5
             }
-            Told::Status { radio, cookie, flags, tries, signal } => {
+            Notice::Status { radio, cookie, flags, tries, signal } => {
                 hwsim::write_status(*radio, *cookie, *flags, (tries, *signal), &mut out);
                 statuses += 1;
                 6

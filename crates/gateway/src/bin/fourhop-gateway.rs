@@ -193,9 +193,8 @@ release waiting packets, and end the service.
                 setup::run(&Wanted { file: file.config, devices: device, rate, fill, print })
                     .map(|()| ExitCode::SUCCESS)
             }
-            Action::Check(line) => {
-                daemon::check(&line.config).map(|wrong| if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
-            }
+            Action::Check(line) => daemon::check(&line.config)
+                .map(|problems| if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }),
             Action::Top(line) => watch(&line),
             Action::Status(line) => status(&line),
             Action::Clean => clean(),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_do_not_answer_and_devices_that_go_down_are_told() {
+    fn neighbours_that_do_not_answer_and_devices_that_go_down_are_reported() {
         let link = |flags: i32| {
             let mut content = vec![0, 0, 0, 0, 7, 0, 0, 0];
             content.extend((flags as u32).to_ne_bytes());

@@ -51,24 +51,24 @@ pub struct FlowQueues<P> {
     /// Lists of section 4.2: new and old flows.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    held: usize,
+    count: usize,
 }
 
 impl<P> Default for FlowQueues<P> {
     fn default() -> FlowQueues<P> {
-        FlowQueues { places: Vec::new(), queues: Vec::new(), new: VecDeque::new(), old: VecDeque::new(), held: 0 }
+        FlowQueues { places: Vec::new(), queues: Vec::new(), new: VecDeque::new(), old: VecDeque::new(), count: 0 }
     }
 }
 
 impl<P> FlowQueues<P> {
     /// Packets that wait.
     pub fn len(&self) -> usize {
-        self.held
+        self.count
     }
 
     /// Does nothing wait?
     pub fn is_empty(&self) -> bool {
-        self.held == 0
+        self.count == 0
     }
 
     /// A packet of `len` bytes for the queue of the hash value `bucket`.
@@ -85,7 +85,7 @@ impl<P> FlowQueues<P> {
         let queue = &mut self.queues[place as usize];
         queue.bytes += u64::from(len);
         queue.packets.push_back(Waiting { since: now, len, packet });
-        self.held += 1;
+        self.count += 1;
         if !queue.listed {
             // Section 4.1.3: a queue that was empty is new, with a quantum to spend.
             (queue.listed, queue.deficit) = (true, i64::from(config.quantum));
@@ -106,7 +106,7 @@ impl<P> FlowQueues<P> {
         let queue = &mut self.queues[longest as usize];
         let head = queue.packets.pop_front()?;
         queue.bytes -= u64::from(head.len);
-        self.held -= 1;
+        self.count -= 1;
         Some(head.packet)
     }
 
@@ -125,7 +125,7 @@ impl<P> FlowQueues<P> {
                 continue;
             }
             while let Some(head) = queue.packets.pop_front() {
-                self.held -= 1;
+                self.count -= 1;
                 queue.bytes -= u64::from(head.len);
                 let waited = now.saturating_since(head.since);
                 let passes = match queue.codel.handle_head(&config.codel, now, waited, queue.bytes, config.mtu) {
@@ -154,6 +154,6 @@ impl<P> FlowQueues<P> {
             queue.packets.drain(..).for_each(|waiting| lost(waiting.packet));
             queue.bytes = 0;
         }
-        self.held = 0;
+        self.count = 0;
     }
 }

@@ -61,8 +61,8 @@ impl FlowEnd for End {
                 }
             }
             End::Receiver(receiver) => {
-                if let Some(told) = receiver.handle_timeout(now).feedback {
-                    send(&mut shared, AtpContent::Feedback(told));
+                if let Some(feedback) = receiver.handle_timeout(now).feedback {
+                    send(&mut shared, AtpContent::Feedback(feedback));
                 }
             }
         }
@@ -70,7 +70,7 @@ impl FlowEnd for End {
 
     fn handle_packet(&mut self, now: Time, packet: &AtpPacket, mut shared: Shared<'_>) {
         match (self, &packet.content) {
-            (End::Sender(_, sender), AtpContent::Feedback(told)) => sender.handle_feedback(now, told),
+            (End::Sender(_, sender), AtpContent::Feedback(feedback)) => sender.handle_feedback(now, feedback),
             (End::Receiver(receiver), AtpContent::Data(data)) => {
                 let outcome = receiver.handle_data(now, data);
                 *shared.arrived += Bytes(u64::from(data.payload));
@@ -80,8 +80,8 @@ impl FlowEnd for End {
                         ages.note_delivered(shared.received.get(), now);
                     }
                 }
-                if let Some(told) = outcome.feedback {
-                    send(&mut shared, AtpContent::Feedback(told));
+                if let Some(feedback) = outcome.feedback {
+                    send(&mut shared, AtpContent::Feedback(feedback));
                 }
             }
             // Neither end sends what the other is.

@@ -123,7 +123,7 @@ impl Receiver {
             complete: self.complete,
             blocks,
             newest,
-            held_us: micros(now.saturating_since(came)),
+            waited_us: micros(now.saturating_since(came)),
         }))
     }
 

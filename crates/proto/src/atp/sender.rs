@@ -162,7 +162,7 @@ impl Sender {
         let news = self.board.handle_feedback(now, feedback, self.config.epoch);
         self.stats.packets_acked += news.arrived;
         if let Some(sent) = news.newest_sent {
-            let rtt = now.saturating_since(sent).saturating_sub(Dur::from_micros(u64::from(feedback.held_us)));
+            let rtt = now.saturating_since(sent).saturating_sub(Dur::from_micros(u64::from(feedback.waited_us)));
             self.rtt = Some(rtt);
             self.rtt_samples = (self.rtt_samples.0 + 1, self.rtt_samples.1 + rtt);
         }

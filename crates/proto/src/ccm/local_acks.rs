@@ -3,12 +3,12 @@
 //!
 //! ```text
 //!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
-//!       ◄─ local ACK of `told` ──   ▲                   sent: what has left; sent - una stays within the window
+//!       ◄─ local ACK of `acked` ──   ▲                   sent: what has left; sent - una stays within the window
 //!                                   └── pump ──► down
 //! ```
 //!
-//! Up to `told` the module is responsible for the stream; beyond it TCP is. Until there is a measurement, `told` is
-//! `una` and everything passes unchanged; TCP's retransmissions of data above `told` always pass. Neither SYN nor FIN
+//! Up to `acked` the module is responsible for the stream; beyond it TCP is. Until there is a measurement, `acked` is
+//! `una` and everything passes unchanged; TCP's retransmissions of data above `acked` always pass. Neither SYN nor FIN
 //! is ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
 //!
 //! The paper says only that acknowledgements are generated. We assume the following: twice the window is kept; loss is
@@ -79,7 +79,7 @@ struct Stream {
     una: Seq,
     sent: Seq,
     end: Seq,
-    told: Seq,
+    acked: Seq,
     /// Segments from `una` to `end`, in order and without holes.
     kept: VecDeque<TcpSegment>,
     /// Right edge of the peer's window.
@@ -90,7 +90,7 @@ struct Stream {
     newest: Option<Newest>,
     peer: Option<Peer>,
     /// Window field last sent to TCP.
-    told_window: u16,
+    sent_window: u16,
     duplicates: u32,
     /// Loss recovery ends here.
     recover: Option<Seq>,
@@ -145,7 +145,7 @@ impl LocalAcks {
             let (ack, window, timestamps) = (segment.ack, segment.window, segment.options.timestamps);
             stream.newest = Some(Newest { ack, window, timestamps });
         }
-        if segment.seq_len() > 0 && segment.seq.before(stream.told) {
+        if segment.seq_len() > 0 && segment.seq.before(stream.acked) {
             // TCP has missed an acknowledgement. To none of its own can this be an answer: the two would never end.
             stream.acknowledge(out);
         }
@@ -204,20 +204,20 @@ impl LocalAcks {
                 stream.opened(old_edge, out);
             }
         }
-        if segment.ack.before(stream.told) {
+        if segment.ack.before(stream.acked) {
             // TCP knows more than that already.
             if !pure {
-                segment.ack = stream.told;
+                segment.ack = stream.acked;
                 segment.options.sack.clear();
                 segment.window = stream.offered();
-                stream.tell_tcp(segment, out);
+                stream.hand_up(segment, out);
             }
         } else {
             if stream.window.is_some() {
                 // RFC 5681 section 2: TCP knows a duplicate by its unchanged window.
-                segment.window = if repeated { stream.told_window.min(segment.window) } else { stream.offered() };
+                segment.window = if repeated { stream.sent_window.min(segment.window) } else { stream.offered() };
             }
-            stream.tell_tcp(segment, out);
+            stream.hand_up(segment, out);
         }
         stream.go_on(now, out);
     }
@@ -251,8 +251,8 @@ impl LocalAcks {
     }
 
     /// Bytes that the local TCP takes for acknowledged and the peer has not acknowledged.
-    pub fn held(&self) -> u64 {
-        self.stream.as_ref().map_or(0, |stream| span(stream.una, stream.told))
+    pub fn buffered(&self) -> u64 {
+        self.stream.as_ref().map_or(0, |stream| span(stream.una, stream.acked))
     }
 }
 
@@ -262,14 +262,14 @@ impl Stream {
             una: first,
             sent: first,
             end: first,
-            told: first,
+            acked: first,
             kept: VecDeque::new(),
             edge: first,
             limits,
             window: None,
             newest: None,
             peer: None,
-            told_window: 0,
+            sent_window: 0,
             duplicates: 0,
             recover: None,
             rto: Rto::default(),
@@ -284,7 +284,7 @@ impl Stream {
         self.limits = *limits;
         match limits.window {
             Some(window) => self.window = Some(window.min(WINDOW_MAX)),
-            None if !self.told.after(self.una) => self.window = None,
+            None if !self.acked.after(self.una) => self.window = None,
             None => {}
         }
     }
@@ -316,7 +316,7 @@ impl Stream {
             // A hole that cannot be; TCP has had no acknowledgement and sends again.
             return;
         }
-        if segment.seq.before(self.sent) && end.after(self.told) {
+        if segment.seq.before(self.sent) && end.after(self.acked) {
             let mut again = segment.clone();
             if end.after(self.end) {
                 again.payload = self.end.offset_from(segment.seq);
@@ -339,7 +339,7 @@ impl Stream {
     fn advance(&mut self, now: Time, ack: Seq, out: &mut Segments) {
         self.una = ack;
         self.sent = self.sent.max(ack);
-        self.told = self.told.max(ack);
+        self.acked = self.acked.max(ack);
         self.duplicates = 0;
         self.rto.acknowledged(now, ack);
         self.timer = None;
@@ -357,7 +357,7 @@ impl Stream {
             return;
         }
         self.duplicates += 1;
-        if self.duplicates == DUPLICATES && self.recover.is_none() && self.told.after(self.una) {
+        if self.duplicates == DUPLICATES && self.recover.is_none() && self.acked.after(self.una) {
             self.recover = Some(self.sent);
             self.resend(out);
         }
@@ -375,7 +375,7 @@ impl Stream {
 
     /// The oldest segment again, if TCP does not answer for it.
     fn resend(&mut self, out: &mut Segments) {
-        if self.told.after(self.una)
+        if self.acked.after(self.una)
             && let Some(front) = self.kept.front()
         {
             out.down.push(self.fresh(front));
@@ -386,7 +386,7 @@ impl Stream {
     /// Consequences of an event.
     fn go_on(&mut self, now: Time, out: &mut Segments) {
         self.pump(now, out);
-        self.tell(out);
+        self.acknowledge_locally(out);
         self.arm(now);
     }
 
@@ -411,22 +411,22 @@ impl Stream {
     }
 
     /// Acknowledges data to the local TCP, as far as allowed, or announces that the window has opened.
-    fn tell(&mut self, out: &mut Segments) {
+    fn acknowledge_locally(&mut self, out: &mut Segments) {
         if self.limits.window.is_none() || !self.open {
             return;
         }
         let right = self.right();
-        let mut told = self.told;
+        let mut acked = self.acked;
         for segment in &self.kept {
             if segment.flags.fin || end_of(segment).after(right) {
                 break;
             }
-            told = told.max(end_of(segment));
+            acked = acked.max(end_of(segment));
         }
-        let (offered, last) = (self.bytes(self.offered()), self.bytes(self.told_window));
+        let (offered, last) = (self.bytes(self.offered()), self.bytes(self.sent_window));
         let segment = u64::from(self.limits.segment);
-        if told.after(self.told) {
-            self.told = told;
+        if acked.after(self.acked) {
+            self.acked = acked;
             self.acknowledge(out);
         } else if offered > last && (last < segment || offered - last >= segment) {
             self.acknowledge(out);
@@ -435,7 +435,7 @@ impl Stream {
 
     /// The time-out runs while there is data in flight that TCP does not answer for.
     fn arm(&mut self, now: Time) {
-        if self.una == self.sent || !self.told.after(self.una) {
+        if self.una == self.sent || !self.acked.after(self.una) {
             self.timer = None;
         } else if self.timer.is_none() {
             self.timer = Some(now + self.rto.get());
@@ -446,7 +446,7 @@ impl Stream {
         self.dead = true;
         self.kept.clear();
         let (Some(peer), Some(newest)) = (self.peer, self.newest) else { return };
-        out.up.push(reset(peer.ports, newest.ack, self.told));
+        out.up.push(reset(peer.ports, newest.ack, self.acked));
         out.down.push(reset((peer.ports.1, peer.ports.0), self.una, newest.ack));
     }
 
@@ -461,7 +461,7 @@ impl Stream {
     /// Window field of that.
     fn offered(&self) -> u16 {
         let right = self.right();
-        let bytes = if right.after(self.told) { span(self.told, right) } else { 0 };
+        let bytes = if right.after(self.acked) { span(self.acked, right) } else { 0 };
         u16::try_from(bytes >> self.limits.shift).unwrap_or(u16::MAX)
     }
 
@@ -482,8 +482,8 @@ impl Stream {
         segment
     }
 
-    fn tell_tcp(&mut self, segment: TcpSegment, out: &mut Segments) {
-        self.told_window = segment.window;
+    fn hand_up(&mut self, segment: TcpSegment, out: &mut Segments) {
+        self.sent_window = segment.window;
         out.up.push(segment);
     }
 
@@ -498,14 +498,14 @@ impl Stream {
             src_port: peer.ports.0,
             dst_port: peer.ports.1,
             seq,
-            ack: self.told,
+            ack: self.acked,
             flags: TcpFlags { ack: true, ..TcpFlags::default() },
             window: self.offered(),
             options: TcpOptions { timestamps, ..TcpOptions::default() },
             payload: 0,
             ..TcpSegment::default()
         };
-        self.tell_tcp(segment, out);
+        self.hand_up(segment, out);
     }
 }
 

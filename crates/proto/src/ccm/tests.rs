@@ -54,7 +54,7 @@ fn echo(kbps: u32, ms: u32, back: u32, links: u8) -> Carried {
     Carried { options, ..Carried::default() }
 }
 
-fn told(module: &mut Ccm, ms: u64, mut ack: TcpSegment, carried: Option<&Carried>) -> u16 {
+fn window_after(module: &mut Ccm, ms: u64, mut ack: TcpSegment, carried: Option<&Carried>) -> u16 {
     module.handle_incoming(Time::from_millis(ms), &mut ack, carried, 0, None);
     ack.window
 }
@@ -68,34 +68,34 @@ fn measured(bandwidth: u32, delay: u32) -> Carried {
 fn the_window_is_bandwidth_times_delay() {
     let mut module = sender(1000, None, None);
     // 800 kbit/s x (20 + 10) ms = 24,000 bit.
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
     assert_eq!(module.window().written(), Some(3_000));
     // The peer's own window where that is smaller, one segment where the product is.
-    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 2_500), Some(&echo(800, 20, 10, 2))), 2_500);
-    assert_eq!(told(&mut module, 120, segment(0, 0, 3, 60_000), Some(&echo(8, 20, 10, 2))), 1_000);
-    assert_eq!(told(&mut module, 130, segment(0, 0, 4, 300), Some(&echo(8, 20, 10, 2))), 300);
-    assert_eq!(told(&mut module, 140, segment(0, 0, 5, 0), Some(&echo(800, 20, 10, 2))), 0);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 2_500), Some(&echo(800, 20, 10, 2))), 2_500);
+    assert_eq!(window_after(&mut module, 120, segment(0, 0, 3, 60_000), Some(&echo(8, 20, 10, 2))), 1_000);
+    assert_eq!(window_after(&mut module, 130, segment(0, 0, 4, 300), Some(&echo(8, 20, 10, 2))), 300);
+    assert_eq!(window_after(&mut module, 140, segment(0, 0, 5, 0), Some(&echo(800, 20, 10, 2))), 0);
 }
 
 #[test]
 fn scaled_windows_are_written_in_their_unit() {
     let mut module = sender(1000, Some(0), Some(7));
     // 3,000 bytes are 23 units of 128; a segment of 1,000 bytes is 8 of them.
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(800, 20, 10, 2))), 23);
-    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(8, 20, 10, 2))), 8);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(800, 20, 10, 2))), 23);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(8, 20, 10, 2))), 8);
     // Scaled only if both SYNs say so (RFC 7323 section 2.2).
     let mut module = sender(1000, None, Some(7));
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
 }
 
 #[test]
 fn what_is_not_known_is_left_alone() {
     // No handshake seen: the scale is not known.
     let mut module = Ccm::new(Options::NEWEST);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 60_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 60_000);
     // No options.
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), None), 60_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), None), 60_000);
     // A node on the way has not measured: three hops, two links.
     let mut ack = segment(0, 0, 2, 60_000);
     module.handle_incoming(Time::from_millis(110), &mut ack, Some(&echo(800, 20, 10, 2)), 3, None);
@@ -108,22 +108,22 @@ fn what_is_not_known_is_left_alone() {
 #[test]
 fn a_measurement_holds_for_a_while() {
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
-    assert_eq!(told(&mut module, 3_100, segment(0, 0, 2, 60_000), None), 3_000);
-    assert_eq!(told(&mut module, 3_101, segment(0, 0, 3, 60_000), None), 60_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 3_100, segment(0, 0, 2, 60_000), None), 3_000);
+    assert_eq!(window_after(&mut module, 3_101, segment(0, 0, 3, 60_000), None), 60_000);
 }
 
 /// RFC 5681 section 2: a duplicate has the window of the acknowledgement before it, else fast retransmit never comes.
 #[test]
 fn duplicate_acknowledgements_keep_their_window() {
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
     // With SACK a duplicate may bring news.
-    assert_eq!(told(&mut module, 110, segment(0, 0, 1, 60_000), Some(&echo(900, 20, 10, 2))), 3_000);
-    assert_eq!(told(&mut module, 5_000, segment(0, 0, 1, 60_000), None), 3_000);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 1, 60_000), Some(&echo(900, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 5_000, segment(0, 0, 1, 60_000), None), 3_000);
     // A window update is none, and must not look like one.
-    assert_eq!(told(&mut module, 5_010, segment(0, 0, 1, 59_000), Some(&echo(800, 20, 10, 2))), 3_001);
-    assert_eq!(told(&mut module, 5_020, segment(0, 0, 2, 60_000), None), 3_000);
+    assert_eq!(window_after(&mut module, 5_010, segment(0, 0, 1, 59_000), Some(&echo(800, 20, 10, 2))), 3_001);
+    assert_eq!(window_after(&mut module, 5_020, segment(0, 0, 2, 60_000), None), 3_000);
 }
 
 /// The weight of the old average in thousandths: 3/4 of 800 kbit/s and of 30 ms, 1/4 of 1,600 kbit/s and of 50 ms make
@@ -133,18 +133,18 @@ fn measurements_are_smoothed() {
     let mut module = Ccm::new(Options { smoothing: 750, ..Options::NEWEST });
     module.handle_outgoing(&syn(1_000, None, false));
     module.handle_incoming(Time::ZERO, &mut syn(1_000, None, true), None, 0, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
-    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(1_600, 35, 15, 2))), 4_375);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(1_600, 35, 15, 2))), 4_375);
     // Old values are not averaged.
-    assert_eq!(told(&mut module, 9_000, segment(0, 0, 3, 60_000), Some(&echo(1_600, 35, 15, 2))), 10_000);
+    assert_eq!(window_after(&mut module, 9_000, segment(0, 0, 3, 60_000), Some(&echo(1_600, 35, 15, 2))), 10_000);
 }
 
 /// A measurement by no link at all is none; one over links that cannot be counted is.
 #[test]
 fn a_measurement_is_of_at_least_one_link() {
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 0))), 60_000);
-    assert_eq!(told(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(800, 20, 10, 1))), 3_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 0))), 60_000);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(800, 20, 10, 1))), 3_000);
 }
 
 /// In the simulator: what a packet took there and its acknowledgement back.
@@ -180,9 +180,9 @@ fn limits_are_of_at_least_one_segment() {
     let mut module = sender(1_000, Some(2), Some(7));
     let limits = Limits { window: None, shift: 7, own_shift: 2, segment: 1_000 };
     assert_eq!(module.limits(Time::ZERO), limits);
-    told(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(8, 20, 10, 2)));
+    window_after(&mut module, 100, segment(0, 0, 1, 500), Some(&echo(8, 20, 10, 2)));
     assert_eq!(module.limits(Time::from_millis(100)), Limits { window: Some(1_000), ..limits });
-    told(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(800, 20, 10, 2)));
+    window_after(&mut module, 110, segment(0, 0, 2, 500), Some(&echo(800, 20, 10, 2)));
     assert_eq!(module.limits(Time::from_millis(110)), Limits { window: Some(3_000), ..limits });
 }
 
@@ -194,7 +194,7 @@ fn a_connection_begins_with_a_syn() {
     let now = Time::from_millis(100);
     module.handle_incoming(Time::ZERO, &mut syn(1_000, None, false), None, 0, None);
     module.handle_outgoing(&syn(1_000, None, true));
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
     module.handle_incoming(now, &mut syn(1_000, None, true), None, 0, None);
     assert!(module.window().current(now).is_some());
     module.handle_incoming(now, &mut syn(1_000, None, false), None, 0, None);
@@ -206,21 +206,21 @@ fn a_connection_begins_with_a_syn() {
 #[test]
 fn window_updates_say_the_estimate() {
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
-    assert_eq!(told(&mut module, 110, segment(0, 0, 1, 59_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
-    assert_eq!(told(&mut module, 120, segment(0, 0, 1, 58_000), None), 4_501);
-    assert_eq!(told(&mut module, 130, segment(0, 0, 1, 4_501), Some(&echo(1_600, 20, 10, 2))), 4_501);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 1, 59_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
+    assert_eq!(window_after(&mut module, 120, segment(0, 0, 1, 58_000), None), 4_501);
+    assert_eq!(window_after(&mut module, 130, segment(0, 0, 1, 4_501), Some(&echo(1_600, 20, 10, 2))), 4_501);
 }
 
 /// An old acknowledgement that was overtaken says nothing: duplicates are those of the newest.
 #[test]
 fn an_overtaken_acknowledgement_changes_nothing() {
     let mut module = sender(1000, None, None);
-    assert_eq!(told(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
-    assert_eq!(told(&mut module, 110, segment(0, 0, 9, 60_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
-    assert_eq!(told(&mut module, 120, segment(0, 0, 5, 60_000), Some(&echo(1_600, 20, 10, 2))), 6_000);
+    assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
+    assert_eq!(window_after(&mut module, 110, segment(0, 0, 9, 60_000), Some(&echo(1_200, 20, 10, 2))), 4_500);
+    assert_eq!(window_after(&mut module, 120, segment(0, 0, 5, 60_000), Some(&echo(1_600, 20, 10, 2))), 6_000);
     assert_eq!(module.window().written(), Some(4_500));
-    assert_eq!(told(&mut module, 130, segment(0, 0, 9, 60_000), None), 4_500, "a duplicate of the newest");
+    assert_eq!(window_after(&mut module, 130, segment(0, 0, 9, 60_000), None), 4_500, "a duplicate of the newest");
 }
 
 #[test]
@@ -292,7 +292,7 @@ proptest! {
                 ..Carried::default()
             };
             let ack = segment(0, 0, u32::from(number), advertised);
-            let written = told(&mut module, now, ack, measured.then_some(&carried));
+            let written = window_after(&mut module, now, ack, measured.then_some(&carried));
             prop_assert!(written <= advertised);
             prop_assert!(written == advertised || u64::from(written) << shift >= u64::from(mss));
             if module.window().current(Time::from_millis(now)).is_none() && module.window().written().is_none() {

@@ -2,7 +2,7 @@
 //! not it can use it. Packets to the wireless side leave at that rate from a queue per flow; packets from there pass.
 
 use super::packet::Packet;
-use super::table::{FlowKey, FlowTable, Standing};
+use super::table::{FlowKey, FlowStatus, FlowTable};
 use super::{Action, Side};
 use crate::aqm::hash::HashKey;
 use crate::drop::DropReason;
@@ -29,19 +29,19 @@ struct Share<P> {
     free_at: Time,
 }
 
-/// The limiter. For the order of calls see [`super::Crossing`].
+/// The limiter. For the order of calls see [`super::Discipline`].
 #[derive(Clone, Debug)]
 pub struct FairShare<P> {
     config: Config,
     table: FlowTable<Share<P>>,
     due: BTreeSet<(Time, u32)>,
-    held: usize,
+    queued: usize,
 }
 
 impl<P: Packet> FairShare<P> {
     /// Without flows.
     pub fn new(config: Config, key: HashKey) -> FairShare<P> {
-        FairShare { table: FlowTable::new(config.flows, key), due: BTreeSet::new(), held: 0, config }
+        FairShare { table: FlowTable::new(config.flows, key), due: BTreeSet::new(), queued: 0, config }
     }
 
     /// A packet.
@@ -67,7 +67,7 @@ impl<P: Packet> FairShare<P> {
             return;
         }
         share.queue.push_back(packet);
-        self.held += 1;
+        self.queued += 1;
         if share.queue.len() == 1 {
             self.due.insert((share.free_at.max(now), slot));
         }
@@ -85,7 +85,7 @@ impl<P: Packet> FairShare<P> {
             self.table.touch(now, slot);
             let Some(share) = self.table.get_mut(slot) else { continue };
             let Some(packet) = share.queue.pop_front() else { continue };
-            self.held -= 1;
+            self.queued -= 1;
             share.free_at = now + self.config.capacity.time_for(Bytes(u64::from(packet.len()) * flows));
             if !share.queue.is_empty() {
                 self.due.insert((share.free_at, slot));
@@ -97,17 +97,17 @@ impl<P: Packet> FairShare<P> {
 
     /// When the next packet leaves, or a flow is forgotten.
     pub fn next_timeout(&self) -> Option<Time> {
-        let silent = self.table.oldest(Standing::HalfOpen).map(|(_, seen)| seen + self.config.idle_timeout);
+        let silent = self.table.oldest(FlowStatus::HalfOpen).map(|(_, seen)| seen + self.config.idle_timeout);
         Time::earlier_of(self.due.first().map(|&(at, _)| at), silent)
     }
 
     /// Packets that wait.
-    pub fn held(&self) -> usize {
-        self.held
+    pub fn queued(&self) -> usize {
+        self.queued
     }
 
     fn forget_silent(&mut self, now: Time, out: &mut Vec<Action<P>>) {
-        while let Some((slot, seen)) = self.table.oldest(Standing::HalfOpen)
+        while let Some((slot, seen)) = self.table.oldest(FlowStatus::HalfOpen)
             && seen + self.config.idle_timeout <= now
             && let Some(share) = self.table.remove(slot)
         {
@@ -115,7 +115,7 @@ impl<P: Packet> FairShare<P> {
             if let Some(first) = self.due.iter().find(|due| due.1 == slot).copied() {
                 self.due.remove(&first);
             }
-            self.held -= share.queue.len();
+            self.queued -= share.queue.len();
             out.extend(share.queue.into_iter().map(|packet| Action::Forward { packet, to: Side::Wireless }));
         }
     }

@@ -5,7 +5,7 @@ use super::delayed::Receiver;
 use super::even::Shared;
 use super::goodput::{Memory, Throttle};
 use super::rtt::RttMeter;
-use super::window::{Held, WindowHold};
+use super::window::{WindowInput, WindowLimit};
 use crate::wire::TcpSegment;
 use fourhop_cc::tcp_ap::{self, Pace};
 use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
@@ -28,8 +28,8 @@ impl<P> Waiting<P> {
 
 /// The part of a flow's queue that the gateway last accounted for.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Settled {
-    pub held: u32,
+pub struct Accounted {
+    pub queued: u32,
     pub waiting: u32,
     pub due: Option<Time>,
 }
@@ -40,7 +40,7 @@ pub struct Down<P> {
     /// Packets in the order in which they came.
     pub queue: VecDeque<Waiting<P>>,
     /// Payload bytes in the queue.
-    pub held: u32,
+    pub queued: u32,
     /// Payload bytes of the gateway's buffer that are this flow's.
     pub reserved: u32,
     pub meter: RttMeter,
@@ -53,15 +53,15 @@ pub struct Down<P> {
     pub shared: Shared,
     /// Limit of goodput control.
     pub throttle: Option<Throttle>,
-    /// Windows held to what the path takes.
-    pub hold: WindowHold,
+    /// Limits windows to what the path can carry.
+    pub limit: WindowLimit,
     /// Largest payload seen: what the four-hop delay is that of.
     pub mss: u32,
     /// End of the last segment that left together with the one before it.
     second: Option<Seq>,
     /// When the last data left, and how much.
     last: Option<(Time, u32)>,
-    pub settled: Settled,
+    pub accounted: Accounted,
 }
 
 /// State of a flow.
@@ -160,12 +160,13 @@ impl<P> Flow<P> {
 
     /// The window that an acknowledgement from the wireless side must have, so that packets wait no longer than
     /// `target`; `None`: as it is. `whole`: its edge moves by whole segments.
-    pub fn held_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
+    pub fn reduced_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
         let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
         let (interval, sent) = (down.spacing(down.mss)?, down.meter.newest()?);
         let (ack, window, mss) = (segment.ack, segment.window, down.mss);
-        let written = down.hold.handle_ack(now, &Held { ack, window, shift, sent, interval, mss, target, whole });
+        let written =
+            down.limit.handle_ack(now, &WindowInput { ack, window, shift, sent, interval, mss, target, whole });
         (written != window).then_some(written)
     }
 
@@ -176,7 +177,7 @@ impl<P> Flow<P> {
         }
         if let Some(down) = &mut self.down {
             down.meter.restart();
-            down.hold.restart();
+            down.limit.restart();
         }
     }
 
@@ -239,7 +240,7 @@ impl<P> Down<P> {
     pub fn new(pace: &tcp_ap::Params) -> Down<P> {
         Down {
             queue: VecDeque::new(),
-            held: 0,
+            queued: 0,
             reserved: 0,
             meter: RttMeter::default(),
             receiver: Receiver::default(),
@@ -247,11 +248,11 @@ impl<P> Down<P> {
             interval: pace.first_interval,
             shared: Shared::Own,
             throttle: None,
-            hold: WindowHold::default(),
+            limit: WindowLimit::default(),
             mss: 0,
             second: None,
             last: None,
-            settled: Settled::default(),
+            accounted: Accounted::default(),
         }
     }
 
@@ -297,14 +298,14 @@ impl<P> Down<P> {
 
     /// A packet at the end of the queue.
     pub fn queue_up(&mut self, waiting: Waiting<P>) {
-        self.held += waiting.payload;
+        self.queued += waiting.payload;
         self.queue.push_back(waiting);
     }
 
     /// The packet at its head leaves.
     pub fn pop(&mut self, now: Time) -> Option<P> {
         let waiting = self.queue.pop_front()?;
-        self.held -= waiting.payload;
+        self.queued -= waiting.payload;
         self.note_departure(now, &waiting);
         Some(waiting.packet)
     }

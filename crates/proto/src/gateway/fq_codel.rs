@@ -69,7 +69,7 @@ pub(crate) fn bucket(key: HashKey, packet: &impl Packet, buckets: u32) -> u32 {
     (siphash(key, words) % u64::from(buckets.clamp(1, 1 << 16))) as u32
 }
 
-/// FQ-CoDel. For the order of calls see [`super::Crossing`].
+/// FQ-CoDel. For the order of calls see [`super::Discipline`].
 #[derive(Clone, Debug)]
 pub struct FqCodel<P> {
     config: Config,
@@ -127,7 +127,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// Packets that wait.
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.queues.len()
     }
 

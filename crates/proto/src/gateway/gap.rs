@@ -18,10 +18,10 @@ pub use sight::{Counters, FlowState};
 
 use super::config::Config;
 use super::delayed::Sample;
-use super::flow::{Down, Flow, Settled, Waiting};
+use super::flow::{Accounted, Down, Flow, Waiting};
 use super::goodput::Control;
 use super::packet::{Packet, TcpView};
-use super::table::{FlowKey, FlowTable, Standing};
+use super::table::{FlowKey, FlowStatus, FlowTable};
 use super::{Action, Side};
 use crate::aqm::hash::HashKey;
 use crate::wire::TcpSegment;
@@ -49,7 +49,7 @@ fn on_the_air(path: &Path, mss: u32, pace: &tcp_ap::Params) -> Dur {
     path.rate.time_for(Bytes(bytes * u64::from(path.hops)))
 }
 
-/// The gateway. For the order of calls see [`super::Crossing`].
+/// The gateway. For the order of calls see [`super::Discipline`].
 #[derive(Clone, Debug)]
 pub struct Gateway<P> {
     config: Config,
@@ -62,8 +62,8 @@ pub struct Gateway<P> {
     comparison: Option<(Time, Time)>,
     /// When intervals are made the same next; `None` while there is no flow, or each has its own.
     evening: Option<Time>,
-    /// Sum of `held` and of `reserved` of all flows, packets that wait.
-    held: u64,
+    /// Sum of `queued` and of `reserved` of all flows, packets that wait.
+    queued: u64,
     reserved: u64,
     waiting: usize,
     counters: Counters,
@@ -79,7 +79,7 @@ impl<P: Packet> Gateway<P> {
             control: config.goodput_control.map(Control::new),
             comparison: None,
             evening: None,
-            held: 0,
+            queued: 0,
             reserved: 0,
             waiting: 0,
             counters: Counters::default(),
@@ -171,7 +171,7 @@ impl<P: Packet> Gateway<P> {
             Side::Wired => {
                 if segment.flags.ack {
                     flow.handle_ack_up(now, &segment);
-                    self.tell_wired_rtt(slot, &segment, &mut packet);
+                    self.write_wired_rtt(slot, &segment, &mut packet);
                 }
                 self.go_down(now, slot, &segment, packet, out);
             }
@@ -207,7 +207,7 @@ impl<P: Packet> Gateway<P> {
     /// When [`Gateway::handle_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.due.first().map(|&(at, _)| at);
-        let silent = [Standing::HalfOpen, Standing::Confirmed].map(|standing| self.silent_at(standing));
+        let silent = [FlowStatus::HalfOpen, FlowStatus::Confirmed].map(|status| self.silent_at(status));
         let compared = self.comparison.map(|(at, _)| at);
         [due, silent[0], silent[1], compared, self.evening].into_iter().fold(None, Time::earlier_of)
     }
@@ -223,7 +223,7 @@ impl<P: Packet> Gateway<P> {
             return None;
         }
         if self.table.is_full() {
-            let Some((oldest, _)) = self.table.oldest(Standing::HalfOpen) else {
+            let Some((oldest, _)) = self.table.oldest(FlowStatus::HalfOpen) else {
                 self.counters.table_full += 1;
                 return None;
             };
@@ -287,14 +287,14 @@ impl<P: Packet> Gateway<P> {
             && let Some(window) = self
                 .table
                 .get_mut(slot)
-                .and_then(|flow| flow.held_window(now, segment, target, self.config.whole_segments))
+                .and_then(|flow| flow.reduced_window(now, segment, target, self.config.whole_segments))
         {
             self.counters.held_back += u64::from(packet.write_window(window));
         }
     }
 
     /// Writes the wired round trip into an acknowledgement for a wireless sender.
-    fn tell_wired_rtt(&mut self, slot: u32, segment: &TcpSegment, packet: &mut P) {
+    fn write_wired_rtt(&mut self, slot: u32, segment: &TcpSegment, packet: &mut P) {
         let Some(flow) = self.table.get(slot) else { return };
         let sends = flow.up.as_ref().is_some_and(|up| up.is_used());
         let Some(rtt) = flow.wired_rtt.filter(|_| {
@@ -328,7 +328,7 @@ impl<P: Packet> Gateway<P> {
             }
         };
         down.mss = down.mss.max(segment.payload);
-        down.hold.handle_data(now, segment.data_seq() + segment.payload);
+        down.limit.handle_data(now, segment.data_seq() + segment.payload);
         let waiting = Waiting::new(packet, segment);
         let waits = !down.queue.is_empty() || !(config.observe || down.may_leave(now, &waiting));
         if waits && down.reserved < wanted {
@@ -341,20 +341,20 @@ impl<P: Packet> Gateway<P> {
         }
         if waits {
             while !down.queue.is_empty()
-                && (down.held + waiting.payload > down.reserved || down.queue.len() >= config.flow_packets as usize)
+                && (down.queued + waiting.payload > down.reserved || down.queue.len() >= config.flow_packets as usize)
             {
                 self.counters.early += 1;
                 out.extend(down.pop(now).map(|packet| Action::Forward { packet, to: Side::Wireless }));
             }
         }
-        if !waits || down.held + waiting.payload > down.reserved {
+        if !waits || down.queued + waiting.payload > down.reserved {
             down.note_departure(now, &waiting);
             out.push(Action::Forward { packet: waiting.packet, to: Side::Wireless });
         } else {
             self.counters.waited += 1;
             down.queue_up(waiting);
         }
-        self.settle(slot);
+        self.account(slot);
     }
 
     /// Lets go what may leave of a flow.
@@ -373,41 +373,41 @@ impl<P: Packet> Gateway<P> {
                 }
             }
         }
-        self.settle(slot);
+        self.account(slot);
     }
 
     /// Updates the totals over all flows; called after anything that may have changed the queue or the pace of a flow.
-    fn settle(&mut self, slot: u32) {
+    fn account(&mut self, slot: u32) {
         let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
-        let now = Settled {
-            held: down.held,
+        let now = Accounted {
+            queued: down.queued,
             waiting: down.queue.len() as u32,
             due: down.queue.front().and_then(|_| down.due()),
         };
-        let was = std::mem::replace(&mut down.settled, now);
-        self.held = self.held - u64::from(was.held) + u64::from(now.held);
+        let was = std::mem::replace(&mut down.accounted, now);
+        self.queued = self.queued - u64::from(was.queued) + u64::from(now.queued);
         self.waiting = self.waiting - was.waiting as usize + now.waiting as usize;
         if was.due != now.due {
             was.due.map(|at| self.due.remove(&(at, slot)));
             now.due.map(|at| self.due.insert((at, slot)));
         }
         let counters = &mut self.counters;
-        counters.most_held = counters.most_held.max(self.held);
-        counters.most_held_in_a_flow = counters.most_held_in_a_flow.max(u64::from(now.held));
+        counters.most_held = counters.most_held.max(self.queued);
+        counters.most_held_in_a_flow = counters.most_held_in_a_flow.max(u64::from(now.queued));
     }
 
-    fn silent_at(&self, standing: Standing) -> Option<Time> {
-        let after = match standing {
-            Standing::HalfOpen => self.config.half_open_timeout,
-            Standing::Confirmed => self.config.idle_timeout,
+    fn silent_at(&self, status: FlowStatus) -> Option<Time> {
+        let after = match status {
+            FlowStatus::HalfOpen => self.config.half_open_timeout,
+            FlowStatus::Confirmed => self.config.idle_timeout,
         };
-        self.table.oldest(standing).map(|(_, seen)| seen + after)
+        self.table.oldest(status).map(|(_, seen)| seen + after)
     }
 
     fn forget_silent(&mut self, now: Time, out: &mut Vec<Action<P>>) {
-        for standing in [Standing::HalfOpen, Standing::Confirmed] {
-            while self.silent_at(standing).is_some_and(|at| at <= now)
-                && let Some((slot, _)) = self.table.oldest(standing)
+        for status in [FlowStatus::HalfOpen, FlowStatus::Confirmed] {
+            while self.silent_at(status).is_some_and(|at| at <= now)
+                && let Some((slot, _)) = self.table.oldest(status)
             {
                 self.counters.timed_out += 1;
                 self.forget(now, slot, out);
@@ -431,7 +431,7 @@ impl<P: Packet> Gateway<P> {
             }
             self.reserved -= u64::from(std::mem::take(&mut down.reserved));
         }
-        self.settle(slot);
+        self.account(slot);
         self.table.remove(slot);
         if self.table.is_empty() {
             (self.comparison, self.evening) = (None, None);

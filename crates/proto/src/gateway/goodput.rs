@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The paper asks for "an increase" of the slower flows. From chance, and from a route that comes back, they have one
-//! all the time; so what they gain is held against what the throttled flows lost, in this interval and, half as much
+//! all the time; so what they gain is compared with what the throttled flows lost, in this interval and, half as much
 //! each, in those before. The first intervals do not count, for a sender that has slowed down takes its time. A
 //! throttled rate rises with each later one until it is what the flow had before (the paper: ageing), and at once to
 //! the mean, if that is higher: nothing is taken from a flow that is the slower one by now. The end of a flow resets
@@ -278,7 +278,7 @@ mod tests {
     /// Other flows must gain a part of the throttled one's loss, not of their own goodput: from nothing,
     /// anything is much.
     #[test]
-    fn a_gain_is_held_against_what_was_taken_away() {
+    fn a_gain_is_compared_with_what_was_taken_away() {
         for (slow_now, gained) in [(0, 0), (49, 0), (50, 1), (300, 1)] {
             let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
             control.handle_interval(&mut seen);

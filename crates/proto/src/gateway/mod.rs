@@ -2,7 +2,7 @@
 //!
 //! Source: ElRakabawy, Klemm, Lindemann, "Gateway adaptive pacing for TCP across multihop wireless networks and the
 //! Internet" and its journal version, Computer Networks 52, 2008, sections 4.1 to 4.6. [`Gateway`] is the paper's; for
-//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Crossing`] is any of them, at
+//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Discipline`] is any of them, at
 //! the point where packets go from one side to the other.
 //!
 //! | file | holds |
@@ -95,9 +95,9 @@ pub enum Action<P> {
     },
 }
 
-/// Treatment of packets that cross a gateway.
+/// The queueing discipline of a gateway.
 #[derive(Clone, PartialEq, Debug)]
-pub enum CrossingConfig {
+pub enum DisciplineConfig {
     /// The paper's gateway.
     Gap(Config),
     /// The same share for each flow.
@@ -106,16 +106,17 @@ pub enum CrossingConfig {
     FqCodel(FqCodelConfig),
 }
 
-/// Treatment of packets that cross a gateway.
+/// The queueing discipline of a gateway.
 ///
 /// # Call order
-/// [`handle_path`](Crossing::handle_path) before the packets it concerns, and whenever a route has changed. Then, with
-/// time that never runs backwards, [`handle_packet`](Crossing::handle_packet),
-/// [`handle_backlog`](Crossing::handle_backlog), [`handle_path_lost`](Crossing::handle_path_lost) when a route is gone
-/// (a driver that never says so keeps pacing by the last path), and [`handle_timeout`](Crossing::handle_timeout); each
-/// may change [`next_timeout`](Crossing::next_timeout). An early `handle_timeout` does nothing.
+/// [`handle_path`](Discipline::handle_path) before the packets it concerns, and whenever a route has changed. Then,
+/// with time that never runs backwards, [`handle_packet`](Discipline::handle_packet),
+/// [`handle_backlog`](Discipline::handle_backlog), [`handle_path_lost`](Discipline::handle_path_lost) when a route is
+/// gone (a driver that never says so keeps pacing by the last path), and
+/// [`handle_timeout`](Discipline::handle_timeout); each may change [`next_timeout`](Discipline::next_timeout). An early
+/// `handle_timeout` does nothing.
 #[derive(Clone, Debug)]
-pub enum Crossing<P> {
+pub enum Discipline<P> {
     /// The paper's gateway.
     Gap(Box<Gateway<P>>),
     /// The same share for each flow.
@@ -124,19 +125,19 @@ pub enum Crossing<P> {
     FqCodel(Box<FqCodel<P>>),
 }
 
-impl<P: Packet> Crossing<P> {
+impl<P: Packet> Discipline<P> {
     /// With nothing in it; `key` decides the places of flows.
-    pub fn new(config: &CrossingConfig, key: HashKey) -> Crossing<P> {
+    pub fn new(config: &DisciplineConfig, key: HashKey) -> Discipline<P> {
         match config {
-            CrossingConfig::Gap(config) => Crossing::Gap(Box::new(Gateway::new(*config, key))),
-            CrossingConfig::FairShare(config) => Crossing::FairShare(Box::new(FairShare::new(*config, key))),
-            CrossingConfig::FqCodel(config) => Crossing::FqCodel(Box::new(FqCodel::new(*config, key))),
+            DisciplineConfig::Gap(config) => Discipline::Gap(Box::new(Gateway::new(*config, key))),
+            DisciplineConfig::FairShare(config) => Discipline::FairShare(Box::new(FairShare::new(*config, key))),
+            DisciplineConfig::FqCodel(config) => Discipline::FqCodel(Box::new(FqCodel::new(*config, key))),
         }
     }
 
     /// A wireless node is `hops` away, over links of `rate`.
     pub fn handle_path(&mut self, node: impl Into<IpAddr>, hops: u8, rate: Rate) {
-        if let Crossing::Gap(gateway) = self {
+        if let Discipline::Gap(gateway) = self {
             gateway.handle_path(node, hops, rate);
         }
     }
@@ -144,7 +145,7 @@ impl<P: Packet> Crossing<P> {
     /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one
     /// again.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
-        if let Crossing::Gap(gateway) = self {
+        if let Discipline::Gap(gateway) = self {
             gateway.handle_path_lost(now, node, out);
         }
     }
@@ -152,15 +153,15 @@ impl<P: Packet> Crossing<P> {
     /// A packet has come in on side `from` and is to leave on the other.
     pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
         match self {
-            Crossing::Gap(gateway) => gateway.handle_packet(now, from, packet, out),
-            Crossing::FairShare(limiter) => limiter.handle_packet(now, from, packet, out),
-            Crossing::FqCodel(queue) => queue.handle_packet(now, from, packet, out),
+            Discipline::Gap(gateway) => gateway.handle_packet(now, from, packet, out),
+            Discipline::FairShare(limiter) => limiter.handle_packet(now, from, packet, out),
+            Discipline::FqCodel(queue) => queue.handle_packet(now, from, packet, out),
         }
     }
 
     /// The wireless interface has this many packets in its queue.
     pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
-        if let Crossing::FqCodel(queue) = self {
+        if let Discipline::FqCodel(queue) = self {
             queue.handle_backlog(now, packets, out);
         }
     }
@@ -168,34 +169,34 @@ impl<P: Packet> Crossing<P> {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         match self {
-            Crossing::Gap(gateway) => gateway.handle_timeout(now, out),
-            Crossing::FairShare(limiter) => limiter.handle_timeout(now, out),
-            Crossing::FqCodel(queue) => queue.handle_timeout(now, out),
+            Discipline::Gap(gateway) => gateway.handle_timeout(now, out),
+            Discipline::FairShare(limiter) => limiter.handle_timeout(now, out),
+            Discipline::FqCodel(queue) => queue.handle_timeout(now, out),
         }
     }
 
     /// When `handle_timeout` has to be called.
     pub fn next_timeout(&self) -> Option<Time> {
         match self {
-            Crossing::Gap(gateway) => gateway.next_timeout(),
-            Crossing::FairShare(limiter) => limiter.next_timeout(),
-            Crossing::FqCodel(queue) => queue.next_timeout(),
+            Discipline::Gap(gateway) => gateway.next_timeout(),
+            Discipline::FairShare(limiter) => limiter.next_timeout(),
+            Discipline::FqCodel(queue) => queue.next_timeout(),
         }
     }
 
     /// Packets that wait.
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         match self {
-            Crossing::Gap(gateway) => gateway.held(),
-            Crossing::FairShare(limiter) => limiter.held(),
-            Crossing::FqCodel(queue) => queue.held(),
+            Discipline::Gap(gateway) => gateway.queued(),
+            Discipline::FairShare(limiter) => limiter.queued(),
+            Discipline::FqCodel(queue) => queue.queued(),
         }
     }
 
     /// The paper's gateway, if it is one.
     pub fn gateway(&self) -> Option<&Gateway<P>> {
         match self {
-            Crossing::Gap(gateway) => Some(gateway),
+            Discipline::Gap(gateway) => Some(gateway),
             _ => None,
         }
     }

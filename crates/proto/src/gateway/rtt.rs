@@ -129,13 +129,13 @@ impl RttMeter {
             if left.before(ack) || !right.after(left) || right.after(max) {
                 continue;
             }
-            let told = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
+            let covered = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
             // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that
             // was sent again and so made the end untimed. Segments below had an answer of their own, which was lost.
             if index == 0 {
                 newest = self.timed.iter().find(|timed| timed.end == right).map(|timed| timed.at);
             }
-            self.timed.retain(|timed| !told(timed));
+            self.timed.retain(|timed| !covered(timed));
         }
         newest.map(|at| now.saturating_since(at)).filter(|rtt| !rtt.is_zero())
     }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn each_acknowledgement_tells_the_round_trip_of_the_newest_it_covers() {
+    fn each_acknowledgement_measures_the_round_trip_of_the_newest_it_covers() {
         let mut meter = meter(&[0, 1, 2, 3, 4]);
         assert_eq!(meter.handle_ack(ms(100), seq(1), &[]), Some(Dur::from_millis(100)));
         // Delayed: two at once.

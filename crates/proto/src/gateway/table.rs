@@ -41,7 +41,7 @@ const NONE: u32 = u32::MAX;
 
 /// The list that holds a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum FlowStatus {
     /// Only one side has been heard.
     HalfOpen,
     /// Both have.
@@ -53,7 +53,7 @@ struct Entry<F> {
     key: FlowKey,
     hash: u32,
     seen: Time,
-    standing: Standing,
+    status: FlowStatus,
     before: u32,
     after: u32,
     /// `None`: free; `after` is then the next free one.
@@ -147,7 +147,7 @@ impl<F> FlowTable<F> {
         debug_assert!(self.find(&key).is_none(), "a flow has one entry");
         let hash = self.hash(&key);
         let entry =
-            Entry { key, hash, seen: now, standing: Standing::HalfOpen, before: NONE, after: NONE, flow: Some(flow) };
+            Entry { key, hash, seen: now, status: FlowStatus::HalfOpen, before: NONE, after: NONE, flow: Some(flow) };
         let slot = match self.free {
             NONE => {
                 self.entries.push(entry);
@@ -211,16 +211,16 @@ impl<F> FlowTable<F> {
 
     /// The other side of this flow has been heard.
     pub fn confirm(&mut self, slot: u32) {
-        if self.entries[slot as usize].standing == Standing::HalfOpen {
+        if self.entries[slot as usize].status == FlowStatus::HalfOpen {
             self.unlink(slot);
-            self.entries[slot as usize].standing = Standing::Confirmed;
+            self.entries[slot as usize].status = FlowStatus::Confirmed;
             self.append(slot);
         }
     }
 
     /// The flow that has been silent longest in a list, and since when.
-    pub fn oldest(&self, standing: Standing) -> Option<(u32, Time)> {
-        let slot = self.lists[standing as usize].oldest;
+    pub fn oldest(&self, status: FlowStatus) -> Option<(u32, Time)> {
+        let slot = self.lists[status as usize].oldest;
         (slot != NONE).then(|| (slot, self.entries[slot as usize].seen))
     }
 
@@ -253,7 +253,7 @@ impl<F> FlowTable<F> {
     }
 
     fn append(&mut self, slot: u32) {
-        let list = self.entries[slot as usize].standing as usize;
+        let list = self.entries[slot as usize].status as usize;
         let newest = self.lists[list].newest;
         let entry = &mut self.entries[slot as usize];
         (entry.before, entry.after) = (newest, NONE);
@@ -265,13 +265,13 @@ impl<F> FlowTable<F> {
     }
 
     fn unlink(&mut self, slot: u32) {
-        let Entry { before, after, standing, .. } = self.entries[slot as usize];
-        let list = &mut self.lists[standing as usize];
+        let Entry { before, after, status, .. } = self.entries[slot as usize];
+        let list = &mut self.lists[status as usize];
         match before {
             NONE => list.oldest = after,
             before => self.entries[before as usize].after = after,
         }
-        let list = &mut self.lists[standing as usize];
+        let list = &mut self.lists[status as usize];
         match after {
             NONE => list.newest = before,
             after => self.entries[after as usize].before = before,
@@ -318,7 +318,7 @@ mod tests {
                 prop_assert_eq!(table.len(), model.len());
                 let found: Vec<u16> = table.iter().map(|(_, _, &n)| n).collect();
                 prop_assert_eq!(found.len(), model.len());
-                let oldest = [Standing::HalfOpen, Standing::Confirmed].map(|standing| table.oldest(standing));
+                let oldest = [FlowStatus::HalfOpen, FlowStatus::Confirmed].map(|status| table.oldest(status));
                 prop_assert_eq!(oldest.iter().any(Option::is_some), !model.is_empty());
             }
         }
@@ -339,11 +339,11 @@ mod tests {
         let slots: Vec<u32> = (0..4).map(|n| table.insert(Time::from_secs(n.into()), key(n), n)).collect();
         table.touch(Time::from_secs(9), slots[0]);
         table.confirm(slots[1]);
-        assert_eq!(table.oldest(Standing::HalfOpen), Some((slots[2], Time::from_secs(2))));
-        assert_eq!(table.oldest(Standing::Confirmed), Some((slots[1], Time::from_secs(1))));
+        assert_eq!(table.oldest(FlowStatus::HalfOpen), Some((slots[2], Time::from_secs(2))));
+        assert_eq!(table.oldest(FlowStatus::Confirmed), Some((slots[1], Time::from_secs(1))));
         assert!(table.is_full());
         assert_eq!(table.remove(slots[2]), Some(2));
         assert_eq!(table.remove(slots[2]), None);
-        assert_eq!(table.oldest(Standing::HalfOpen), Some((slots[3], Time::from_secs(3))));
+        assert_eq!(table.oldest(FlowStatus::HalfOpen), Some((slots[3], Time::from_secs(3))));
     }
 }

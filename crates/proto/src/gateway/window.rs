@@ -30,7 +30,7 @@ const LASTS: Dur = Dur::from_secs(20);
 
 /// Inputs of the decision about a window.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct WindowInput {
     /// Acknowledged by this segment.
     pub ack: Seq,
     /// Window field as the receiver wrote it.
@@ -50,10 +50,10 @@ pub struct Held {
 
 /// The windows of one flow.
 #[derive(Clone, Debug, Default)]
-pub struct WindowHold {
+pub struct WindowLimit {
     /// The farthest intended right edge, and the farthest one sent, which is rounded.
     edge: Option<Seq>,
-    told: Option<Seq>,
+    sent_edge: Option<Seq>,
     /// Of the last acknowledgement: its number, the receiver's window, the one written.
     last: Option<(Seq, u16, u16)>,
     /// An edge that has been moved, and when.
@@ -63,10 +63,10 @@ pub struct WindowHold {
     began: Option<Time>,
 }
 
-impl WindowHold {
+impl WindowLimit {
     /// Another connection begins.
     pub fn restart(&mut self) {
-        *self = WindowHold { shortest: self.shortest, began: self.began, ..WindowHold::default() };
+        *self = WindowLimit { shortest: self.shortest, began: self.began, ..WindowLimit::default() };
     }
 
     /// Data up to `end` comes from the wired sender.
@@ -86,37 +86,40 @@ impl WindowHold {
     }
 
     /// The window to write into an acknowledgement that goes to the wired sender.
-    pub fn handle_ack(&mut self, now: Time, held: &Held) -> u16 {
+    pub fn handle_ack(&mut self, now: Time, input: &WindowInput) -> u16 {
         if let Some((ack, window, written)) = self.last
-            && (ack, window) == (held.ack, held.window)
+            && (ack, window) == (input.ack, input.window)
         {
             return written;
         }
-        let ahead = self.wired_rtt().unwrap_or(ASSUMED) + held.target;
-        let segments = ahead.as_nanos().div_ceil(held.interval.as_nanos().max(1)).clamp(2, u64::from(u16::MAX));
-        let wanted = held.sent + (segments * u64::from(held.mss)).min(1 << 29) as u32;
+        let ahead = self.wired_rtt().unwrap_or(ASSUMED) + input.target;
+        let segments = ahead.as_nanos().div_ceil(input.interval.as_nanos().max(1)).clamp(2, u64::from(u16::MAX));
+        let wanted = input.sent + (segments * u64::from(input.mss)).min(1 << 29) as u32;
         let edge = self.edge.filter(|edge| edge.after(wanted)).unwrap_or(wanted);
         self.edge = Some(edge);
         // Rounded up, or a large scale would close the window; by less than one unit the edge may seem to go back (RFC
         // 7323 section 2.4).
-        let field = match self.told.filter(|told| held.whole && !told.before(held.ack) && held.mss >> held.shift >= 4) {
-            Some(told) => {
-                let more = if edge.after(told) { edge.offset_from(told) / held.mss * held.mss } else { 0 };
-                (told + more).offset_from(held.ack) >> held.shift
+        let field = match self
+            .sent_edge
+            .filter(|sent_edge| input.whole && !sent_edge.before(input.ack) && input.mss >> input.shift >= 4)
+        {
+            Some(sent_edge) => {
+                let more = if edge.after(sent_edge) { edge.offset_from(sent_edge) / input.mss * input.mss } else { 0 };
+                (sent_edge + more).offset_from(input.ack) >> input.shift
             }
-            None => edge.offset_from(held.ack).div_ceil(1 << held.shift),
+            None => edge.offset_from(input.ack).div_ceil(1 << input.shift),
         };
-        let written = u16::try_from(field).unwrap_or(u16::MAX).min(held.window);
-        let told = held.ack + (u32::from(written) << held.shift);
-        match self.told {
-            Some(old) if told.after(old) => {
+        let written = u16::try_from(field).unwrap_or(u16::MAX).min(input.window);
+        let sent_edge = input.ack + (u32::from(written) << input.shift);
+        match self.sent_edge {
+            Some(old) if sent_edge.after(old) => {
                 self.moved.get_or_insert((old, now));
-                self.told = Some(told);
+                self.sent_edge = Some(sent_edge);
             }
             Some(_) => {}
-            None => self.told = Some(told),
+            None => self.sent_edge = Some(sent_edge),
         }
-        self.last = Some((held.ack, held.window, written));
+        self.last = Some((input.ack, input.window, written));
         written
     }
 }
@@ -134,68 +137,81 @@ mod tests {
     }
 
     /// Segments of 1000 bytes, one each 50 ms, may wait for 100 ms; a window of 60,000 unscaled.
-    fn held(ack: u32, sent: u32) -> Held {
+    fn ack(ack: u32, sent: u32) -> WindowInput {
         let (interval, target) = (Dur::from_millis(50), Dur::from_millis(100));
-        Held { ack: seq(ack), window: 60_000, shift: 0, sent: seq(sent), interval, mss: 1_000, target, whole: false }
+        WindowInput {
+            ack: seq(ack),
+            window: 60_000,
+            shift: 0,
+            sent: seq(sent),
+            interval,
+            mss: 1_000,
+            target,
+            whole: false,
+        }
     }
 
     /// Before the first sample 200 ms are assumed, with 100 ms of waiting 6 segments; then the sample counts.
     #[test]
     fn the_sender_may_be_ahead_by_a_wired_round_trip_and_the_target() {
-        let mut hold = WindowHold::default();
-        assert_eq!(hold.handle_ack(ms(0), &held(0, 4)), 10_000);
-        assert_eq!(hold.handle_ack(ms(50), &held(1, 5)), 10_000);
+        let mut limit = WindowLimit::default();
+        assert_eq!(limit.handle_ack(ms(0), &ack(0, 4)), 10_000);
+        assert_eq!(limit.handle_ack(ms(50), &ack(1, 5)), 10_000);
         // Up to the old edge at 10: no sample. Beyond: 130 ms after the edge moved at 50.
-        hold.handle_data(ms(60), seq(10));
-        assert_eq!(hold.wired_rtt(), None);
-        hold.handle_data(ms(180), seq(11));
-        assert_eq!(hold.wired_rtt(), Some(Dur::from_millis(130)));
+        limit.handle_data(ms(60), seq(10));
+        assert_eq!(limit.wired_rtt(), None);
+        limit.handle_data(ms(180), seq(11));
+        assert_eq!(limit.wired_rtt(), Some(Dur::from_millis(130)));
         // 230 ms are 5 segments, but 11 was said before.
-        assert_eq!(hold.handle_ack(ms(180), &held(2, 5)), 9_000);
-        assert_eq!(hold.handle_ack(ms(250), &held(4, 8)), 9_000);
+        assert_eq!(limit.handle_ack(ms(180), &ack(2, 5)), 9_000);
+        assert_eq!(limit.handle_ack(ms(250), &ack(4, 8)), 9_000);
     }
 
     #[test]
     fn two_segments_may_go_however_slow_the_path() {
-        let slow = Held { interval: Dur::from_secs(5), ..held(3, 4) };
-        assert_eq!(WindowHold::default().handle_ack(ms(0), &slow), 3_000);
-        let fast = Held { interval: Dur::ZERO, ..held(3, 4) };
-        assert_eq!(WindowHold::default().handle_ack(ms(0), &fast), 60_000);
+        let slow = WindowInput { interval: Dur::from_secs(5), ..ack(3, 4) };
+        assert_eq!(WindowLimit::default().handle_ack(ms(0), &slow), 3_000);
+        let fast = WindowInput { interval: Dur::ZERO, ..ack(3, 4) };
+        assert_eq!(WindowLimit::default().handle_ack(ms(0), &fast), 60_000);
     }
 
     #[test]
     fn a_window_is_never_raised_and_its_edge_never_taken_back() {
-        let mut hold = WindowHold::default();
-        let small = Held { window: 2_000, ..held(0, 4) };
-        assert_eq!(hold.handle_ack(ms(0), &small), 2_000);
-        assert_eq!(hold.handle_ack(ms(10), &Held { window: 0, ..small }), 0, "what a receiver closes stays closed");
-        assert_eq!(hold.handle_ack(ms(20), &held(0, 4)), 10_000);
+        let mut limit = WindowLimit::default();
+        let small = WindowInput { window: 2_000, ..ack(0, 4) };
+        assert_eq!(limit.handle_ack(ms(0), &small), 2_000);
+        assert_eq!(
+            limit.handle_ack(ms(10), &WindowInput { window: 0, ..small }),
+            0,
+            "what a receiver closes stays closed"
+        );
+        assert_eq!(limit.handle_ack(ms(20), &ack(0, 4)), 10_000);
         // The path has become slow: up to 10 it was allowed.
-        let slow = Held { interval: Dur::from_secs(1), ..held(3, 5) };
-        assert_eq!(hold.handle_ack(ms(30), &slow), 7_000);
+        let slow = WindowInput { interval: Dur::from_secs(1), ..ack(3, 5) };
+        assert_eq!(limit.handle_ack(ms(30), &slow), 7_000);
         // Another connection knows of no edge.
-        hold.restart();
-        assert_eq!(hold.handle_ack(ms(40), &slow), 4_000);
+        limit.restart();
+        assert_eq!(limit.handle_ack(ms(40), &slow), 4_000);
     }
 
     /// RFC 5681 section 2: a duplicate has the window of the acknowledgement before.
     #[test]
     fn duplicates_stay_duplicates() {
-        let mut hold = WindowHold::default();
-        assert_eq!(hold.handle_ack(ms(0), &held(2, 4)), 8_000);
-        assert_eq!(hold.handle_ack(ms(50), &held(2, 5)), 8_000);
-        assert_eq!(hold.handle_ack(ms(60), &held(2, 9)), 8_000);
-        let opened = Held { window: 60_001, ..held(2, 9) };
-        assert_eq!(hold.handle_ack(ms(70), &opened), 13_000, "a new window of the receiver is news");
+        let mut limit = WindowLimit::default();
+        assert_eq!(limit.handle_ack(ms(0), &ack(2, 4)), 8_000);
+        assert_eq!(limit.handle_ack(ms(50), &ack(2, 5)), 8_000);
+        assert_eq!(limit.handle_ack(ms(60), &ack(2, 9)), 8_000);
+        let opened = WindowInput { window: 60_001, ..ack(2, 9) };
+        assert_eq!(limit.handle_ack(ms(70), &opened), 13_000, "a new window of the receiver is news");
     }
 
     /// Units of 16 kB: the window is rounded up and does not creep when it is asked for again and again.
     #[test]
     fn a_large_scale_neither_closes_the_window_nor_opens_it() {
-        let mut hold = WindowHold::default();
+        let mut limit = WindowLimit::default();
         for n in 0..100 {
-            let large = Held { shift: 14, ..held(n, n + 4) };
-            assert_eq!(hold.handle_ack(ms(n.into()), &large), 1, "10,000 bytes are one unit");
+            let large = WindowInput { shift: 14, ..ack(n, n + 4) };
+            assert_eq!(limit.handle_ack(ms(n.into()), &large), 1, "10,000 bytes are one unit");
         }
     }
 
@@ -203,13 +219,13 @@ mod tests {
     /// less than a unit short.
     #[test]
     fn the_edge_moves_by_whole_segments() {
-        let mut hold = WindowHold::default();
+        let mut limit = WindowLimit::default();
         let seq = |segment: u32| Seq::from_wire(77) + 1_448 * segment;
         let mut edges = Vec::new();
         for n in 0..60_u32 {
             let sent = seq(n) + 1_448 * 3 + n % 2 * 700;
-            let one = Held { ack: seq(n), shift: 7, sent, mss: 1_448, whole: true, ..held(0, 0) };
-            let written = hold.handle_ack(ms(u64::from(n) * 50), &one);
+            let one = WindowInput { ack: seq(n), shift: 7, sent, mss: 1_448, whole: true, ..ack(0, 0) };
+            let written = limit.handle_ack(ms(u64::from(n) * 50), &one);
             // The largest edge that the sender may have seen: another acknowledgement's may be rounded to less.
             let edge = seq(n) + (u32::from(written) << 7);
             edges.push(edges.last().map_or(edge, |&last: &Seq| last.max(edge)));
@@ -223,11 +239,11 @@ mod tests {
     /// A sender that pauses seems far away; what counts is the shortest of the last 20 to 40 s.
     #[test]
     fn the_shortest_round_trip_counts_until_it_is_old() {
-        let mut hold = WindowHold::default();
+        let mut limit = WindowLimit::default();
         let mut sample = |at: u64, trip: u64, n: u32| {
-            hold.handle_ack(ms(at), &held(10 * n, 10 * n + 4));
-            hold.handle_data(ms(at + trip), seq(10 * n + 1));
-            hold.wired_rtt().map(|trip| trip.as_millis())
+            limit.handle_ack(ms(at), &ack(10 * n, 10 * n + 4));
+            limit.handle_data(ms(at + trip), seq(10 * n + 1));
+            limit.wired_rtt().map(|trip| trip.as_millis())
         };
         assert_eq!(sample(0, 1, 0), None, "the first edge has no old one");
         assert_eq!(sample(1_000, 80, 1), Some(80));

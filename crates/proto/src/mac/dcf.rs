@@ -132,8 +132,8 @@ impl Dcf {
     }
 
     /// MSDUs that it has taken and that are neither done with nor given up.
-    pub fn held(&self) -> impl Iterator<Item = &Msdu> {
-        self.functions.all().iter().flat_map(Function::held)
+    pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
+        self.functions.all().iter().flat_map(Function::msdus)
     }
 
     /// Takes an MSDU from the queue of this category, which [`Dcf::wants`] one.
@@ -248,13 +248,13 @@ impl Dcf {
         if !(state_due || sifs_due || access_due) {
             return Due::Nothing;
         }
-        self.settle(now, medium);
+        self.update_access(now, medium);
         if medium.radiates_until() == radiated_until { Due::Something } else { Due::Frame }
     }
 
     /// Something has happened: tells the medium whether a packet waits.
     #[inline(always)]
-    pub(super) fn settle(&mut self, now: Time, medium: &mut Medium) {
+    pub(super) fn update_access(&mut self, now: Time, medium: &mut Medium) {
         match &self.functions {
             Functions::One(function) => medium.want_access(function.outgoing.is_some()),
             Functions::Four(_) => self.elect(now, medium),
@@ -271,7 +271,7 @@ impl Dcf {
         supply: &mut impl Supply,
         out: &mut Vec<Action>,
     ) {
-        if self.settle_internally(now, medium, out) {
+        if self.resolve_internally(now, medium, out) {
             self.begin_txop(now);
             self.look_ahead(now, supply);
             self.access(now, medium, air, supply);

@@ -21,7 +21,7 @@ impl Dcf {
 
     /// The frame in hand has been acknowledged, or has been sent to all: its stack learns of it, if it has one.
     #[inline]
-    pub(super) fn tell_sent(&self, out: &mut Vec<Action>) {
+    pub(super) fn report_sent(&self, out: &mut Vec<Action>) {
         if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = &self.functions.active().outgoing
             && let Payload::Foreign(frame) = &msdu.payload
         {

@@ -53,7 +53,7 @@ impl Function {
     }
 
     /// MSDUs that it has taken and that are neither done with nor given up.
-    pub fn held(&self) -> impl Iterator<Item = &Msdu> {
+    pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
         let in_hand = self.outgoing.iter().filter_map(|outgoing| match &outgoing.content {
             Content::One { msdu, .. } => Some(msdu),
             Content::Session(_) => None,

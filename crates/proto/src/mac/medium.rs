@@ -158,7 +158,7 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// Does the receiver sense anything, as far as it has been told?
+    /// Does the receiver sense anything, as far as the medium knows?
     #[inline(always)]
     pub fn is_busy(&self) -> bool {
         self.busy
@@ -243,7 +243,7 @@ impl Medium {
         Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
-    /// A copy of a frame occupies the receiver. Says whether the station must be told: an immediate access came to
+    /// A copy of a frame occupies the receiver. Says whether the station must be called: an immediate access came to
     /// nothing, or, with EDCA, back-offs have stopped.
     #[must_use]
     #[inline(always)]
@@ -257,7 +257,7 @@ impl Medium {
         must_draw
     }
 
-    /// Counts the slots that have passed up to `now`; true if the station must be told.
+    /// Counts the slots that have passed up to `now`; true if the station must be called.
     #[inline(never)]
     fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
@@ -367,7 +367,7 @@ impl Medium {
         self.backoff.is_some()
     }
 
-    /// Does a back-off have to be told that the receiver, which has sensed nothing before, senses something from `now`
+    /// Does a back-off have to know that the receiver, which has sensed nothing before, senses something from `now`
     /// on? It has not begun to run while the medium is reserved beyond `now`: then no slot has passed, and it has not
     /// run out.
     #[inline(always)]

@@ -33,7 +33,7 @@ impl Dcf {
             }
             FrameKind::Data { seq, msdu, qos, .. } => self.handle_data(now, frame, (*seq, *qos), msdu, medium, out),
         }
-        self.settle(now, medium);
+        self.update_access(now, medium);
     }
 
     fn handle_rts(&mut self, now: Time, frame: &Frame) {
@@ -61,7 +61,7 @@ impl Dcf {
         if self.state != TxState::Data {
             return;
         }
-        self.tell_sent(out);
+        self.report_sent(out);
         let function = self.functions.active_mut();
         let Some(outgoing) = function.outgoing.take() else { return };
         let msdu = match outgoing.content {

@@ -51,7 +51,7 @@ impl Dcf {
             }
             TxState::Data => self.ack_missing(now, medium, out),
             TxState::Broadcast => {
-                self.tell_sent(out);
+                self.report_sent(out);
                 let function = self.functions.active_mut();
                 function.outgoing = None;
                 function.counters.broadcasts += 1;

@@ -15,7 +15,7 @@ const MAX_REQUESTS: u8 = 3;
 #[derive(Clone, Debug)]
 enum Entry {
     Known(MacAddr),
-    Asking { held: Option<Ipv4Packet>, requests: u8, repeat: Option<Time> },
+    Asking { queued: Option<Ipv4Packet>, requests: u8, repeat: Option<Time> },
 }
 
 /// The action for a packet whose next hop was looked up.
@@ -56,8 +56,8 @@ impl ArpTable {
     }
 
     /// Pending packets.
-    pub fn held(&self) -> usize {
-        self.entries.values().filter(|entry| matches!(entry, Entry::Asking { held: Some(_), .. })).count()
+    pub fn queued(&self) -> usize {
+        self.entries.values().filter(|entry| matches!(entry, Entry::Asking { queued: Some(_), .. })).count()
     }
 
     /// The MAC address of `ip`, if it is known.
@@ -80,19 +80,19 @@ impl ArpTable {
         let repeat = self.retry.map(|wait| now + wait);
         let lookup = match self.entries.get_mut(&next_hop) {
             Some(Entry::Known(mac)) => return Lookup::Known(*mac, packet),
-            Some(Entry::Asking { held, requests, .. }) if self.retry.is_none() && *requests >= MAX_REQUESTS => {
+            Some(Entry::Asking { queued, requests, .. }) if self.retry.is_none() && *requests >= MAX_REQUESTS => {
                 *requests = 0;
-                Lookup::GiveUp(packet, held.take())
+                Lookup::GiveUp(packet, queued.take())
             }
-            Some(Entry::Asking { held, requests, repeat: at }) => {
+            Some(Entry::Asking { queued, requests, repeat: at }) => {
                 if self.retry.is_none() || at.is_none() {
                     *requests += 1;
                     *at = repeat;
                 }
-                Lookup::Ask(request, held.replace(packet))
+                Lookup::Ask(request, queued.replace(packet))
             }
             None => {
-                self.entries.insert(next_hop, Entry::Asking { held: Some(packet), requests: 1, repeat });
+                self.entries.insert(next_hop, Entry::Asking { queued: Some(packet), requests: 1, repeat });
                 Lookup::Ask(request, None)
             }
         };
@@ -103,7 +103,7 @@ impl ArpTable {
     /// Learns from a message and answers it if it asks for this station. Every request decoded teaches its sender.
     pub fn handle_message(&mut self, message: &ArpMessage) -> Received {
         let mut received = Received::default();
-        if let Some(Entry::Asking { held: Some(packet), .. }) =
+        if let Some(Entry::Asking { queued: Some(packet), .. }) =
             self.entries.insert(message.sender_ip, Entry::Known(message.sender_mac))
         {
             received.released = Some((message.sender_mac, packet));
@@ -128,7 +128,7 @@ impl ArpTable {
 
     fn find_due(&mut self) {
         let due = |entry: &Entry| match entry {
-            Entry::Asking { repeat, held: Some(_), .. } => *repeat,
+            Entry::Asking { repeat, queued: Some(_), .. } => *repeat,
             _ => None,
         };
         self.due = self.entries.values().filter_map(due).min();
@@ -144,13 +144,13 @@ impl ArpTable {
     ) {
         let (mac, ip, retry) = (self.mac, self.ip, self.retry);
         for (next_hop, entry) in &mut self.entries {
-            if let Entry::Asking { held, requests, repeat } = entry
-                && held.is_some()
+            if let Entry::Asking { queued, requests, repeat } = entry
+                && queued.is_some()
                 && repeat.is_some_and(|at| at <= now)
             {
                 if *requests >= MAX_REQUESTS {
                     (*requests, *repeat) = (0, None);
-                    if let Some(packet) = held.take() {
+                    if let Some(packet) = queued.take() {
                         give_up(*next_hop, packet);
                     }
                 } else {
@@ -190,9 +190,9 @@ mod tests {
         let Lookup::Ask(request, None) = a.resolve(Time::ZERO, node(1), packet(7)) else { panic!("nothing is known") };
         let reply = b.handle_message(&request).reply.expect("b is asked for");
         assert!(matches!(b.resolve(Time::ZERO, node(0), packet(8)), Lookup::Known(mac, _) if mac == NodeId(0).mac()));
-        let released = a.handle_message(&reply).released.expect("a held a packet");
+        let released = a.handle_message(&reply).released.expect("a queued packet");
         assert_eq!((released.0, released.1.ident), (NodeId(1).mac(), 7));
-        assert_eq!(a.held(), 0);
+        assert_eq!(a.queued(), 0);
     }
 
     // ns-2: one packet is pending, the fourth try gives it and the new one back, and counting begins again.

@@ -244,8 +244,8 @@ impl Link {
     }
 
     /// Packets on their way down (in delay, waiting for ARP, queued) and up. ARP messages count among the first.
-    pub fn held(&self) -> (usize, usize) {
-        (self.down.len() + self.arp.held() + self.queue_len(), self.up.len())
+    pub fn queued(&self) -> (usize, usize) {
+        (self.down.len() + self.arp.queued() + self.queue_len(), self.up.len())
     }
 
     /// ARP messages made.
@@ -270,8 +270,8 @@ impl Link {
                     out.push(Action::Drop { payload: Payload::Ipv4(packet), reason: DropReason::ArpDisplaced });
                 }
             }
-            Lookup::GiveUp(packet, held) => {
-                for packet in held.into_iter().chain([packet]) {
+            Lookup::GiveUp(packet, queued) => {
+                for packet in queued.into_iter().chain([packet]) {
                     out.push(Action::Unreachable { packet, next_hop });
                 }
             }

@@ -11,7 +11,7 @@
 //!   every 2 ms on average:  is the medium idle?  (carrier sense and NAV)
 //!   every interval:         load = mean busy share     own = mean share of what this node sends and receives
 //!                           p = max_drop · (load - low) / (high - low)       RED's line
-//!                           notify neighbours of p / load, unless one of them told of more
+//!                           notify neighbours of p / load, unless one of them announced more
 //!   every packet of data:   drop with own · the largest p / load that is known, spaced as RED spaces
 //! ```
 //!
@@ -65,14 +65,14 @@ impl Config {
 
 /// Probability for a node that makes all the load, over that load, in millionths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Told {
+struct Notified {
     pressure: u64,
     until: Time,
 }
 
 /// The state at one station.
 ///
-/// Call [`NeighbourhoodRed::handle_timeout`] at [`NeighbourhoodRed::next_timeout`], tell of every packet that this
+/// Call [`NeighbourhoodRed::handle_timeout`] at [`NeighbourhoodRed::next_timeout`], report every packet that this
 /// station sends or receives, and of every notification that a neighbour broadcast.
 #[derive(Clone, Debug)]
 pub struct NeighbourhoodRed {
@@ -89,7 +89,7 @@ pub struct NeighbourhoodRed {
     own: u64,
     /// This station's own estimate.
     pressure: u64,
-    told: Option<Told>,
+    notified: Option<Notified>,
     /// Packets since the last drop.
     spared: u64,
 }
@@ -108,7 +108,7 @@ impl NeighbourhoodRed {
             load: 0,
             own: 0,
             pressure: 0,
-            told: None,
+            notified: None,
             spared: 0,
         }
     }
@@ -148,20 +148,20 @@ impl NeighbourhoodRed {
         (self.since, self.looks, self.busy_looks, self.carried) = (now, 0, 0, Dur::ZERO);
         self.pressure = self.config.probability(self.load) * ONE / self.load.max(1);
         // A station without traffic adds nothing to the queue, and another one that sees more speaks for it.
-        let speaks = self.own > 0 && self.pressure > self.told_at(now);
+        let speaks = self.own > 0 && self.pressure > self.notified_at(now);
         speaks.then(|| u32::try_from(self.pressure).unwrap_or(u32::MAX))
     }
 
     /// A neighbour has broadcast this notification.
     pub fn handle_notification(&mut self, now: Time, pressure: u32) {
         let pressure = u64::from(pressure);
-        if pressure >= self.told_at(now) {
-            self.told = Some(Told { pressure, until: now + self.config.interval * LIFETIME });
+        if pressure >= self.notified_at(now) {
+            self.notified = Some(Notified { pressure, until: now + self.config.interval * LIFETIME });
         }
     }
 
-    fn told_at(&self, now: Time) -> u64 {
-        self.told.filter(|told| now < told.until).map_or(0, |told| told.pressure)
+    fn notified_at(&self, now: Time) -> u64 {
+        self.notified.filter(|notified| now < notified.until).map_or(0, |notified| notified.pressure)
     }
 
     /// Is this packet, the next for the MAC, to be dropped?
@@ -170,7 +170,7 @@ impl NeighbourhoodRed {
         if msdu.dst.is_broadcast() || !data {
             return false;
         }
-        let p = self.pressure.max(self.told_at(now)) * self.own / ONE;
+        let p = self.pressure.max(self.notified_at(now)) * self.own / ONE;
         if p == 0 {
             self.spared = 0;
             return false;

@@ -172,7 +172,7 @@ impl Port {
     }
 
     /// Packets waiting, being sent or under way.
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.taken.len()
     }
 
@@ -238,10 +238,10 @@ mod tests {
             port.handle_packet(at(us), packet(ident as u16), &mut refused);
             lost.extend(refused.iter().map(|_| (us, ident as u16, true)));
             let counts = port.counters();
-            assert_eq!(counts.packets, counts.arrived + counts.dropped + port.held() as u64);
+            assert_eq!(counts.packets, counts.arrived + counts.dropped + port.queued() as u64);
         }
         step(&mut port, None);
-        assert_eq!(port.held(), 0);
+        assert_eq!(port.queued(), 0);
         seen.extend(lost);
         seen.sort_unstable();
         seen

@@ -98,7 +98,7 @@ pub struct StationQueues {
     turns: VecDeque<MacAddr>,
     /// Packets of routing, where they go first.
     urgent: VecDeque<Msdu>,
-    held: usize,
+    count: usize,
     bytes: u64,
     marked: u64,
 }
@@ -111,7 +111,7 @@ impl StationQueues {
             neighbours: Vec::new(),
             turns: VecDeque::new(),
             urgent: VecDeque::new(),
-            held: 0,
+            count: 0,
             bytes: 0,
             marked: 0,
         }
@@ -119,7 +119,7 @@ impl StationQueues {
 
     /// Packets waiting.
     pub fn len(&self) -> usize {
-        self.urgent.len() + self.held
+        self.urgent.len() + self.count
     }
 
     /// Packets marked so far.
@@ -166,9 +166,9 @@ impl StationQueues {
             // A neighbour that was idle for a while comes first, unless it is in debt.
             if self.config.airtime_fairness { self.turns.push_front(*addr) } else { self.turns.push_back(*addr) }
         }
-        self.held += 1;
+        self.count += 1;
         self.bytes += u64::from(len);
-        while self.held > self.config.limit || self.bytes > self.config.memory {
+        while self.count > self.config.limit || self.bytes > self.config.memory {
             let longest = self.neighbours.iter_mut().max_by_key(|neighbour| neighbour.flows.longest());
             let Some(msdu) = longest.and_then(|neighbour| neighbour.flows.drop_from_longest()) else { return };
             self.left(&msdu);
@@ -177,7 +177,7 @@ impl StationQueues {
     }
 
     fn left(&mut self, msdu: &Msdu) {
-        self.held -= 1;
+        self.count -= 1;
         self.bytes -= msdu.len.get();
     }
 
@@ -220,7 +220,7 @@ impl StationQueues {
     }
 
     fn take_from(&mut self, now: Time, at: usize, lost: &mut impl FnMut(Msdu)) -> Option<Msdu> {
-        let StationQueues { config, neighbours, held, bytes, marked, .. } = self;
+        let StationQueues { config, neighbours, count, bytes, marked, .. } = self;
         let dropped = |mut msdu: Msdu| {
             if config.ecn
                 && let Payload::Ipv4(packet) = &mut msdu.payload
@@ -229,7 +229,7 @@ impl StationQueues {
                 *marked += 1;
                 return Some(msdu);
             }
-            *held -= 1;
+            *count -= 1;
             *bytes -= msdu.len.get();
             lost(msdu);
             None
@@ -259,9 +259,9 @@ impl StationQueues {
             }
         }
         if let Ok(at) = self.find(next_hop) {
-            let (held, bytes) = (&mut self.held, &mut self.bytes);
+            let (count, bytes) = (&mut self.count, &mut self.bytes);
             self.neighbours[at].flows.clear(|msdu| {
-                *held -= 1;
+                *count -= 1;
                 *bytes -= msdu.len.get();
                 lost(msdu);
             });
@@ -397,8 +397,8 @@ mod tests {
             now += Dur::from_millis(2);
         }
         assert!(lost.len() > 2, "{lost:?}");
-        let held = queues.len();
-        assert_eq!(core::iter::from_fn(|| queues.dequeue(now, |_| {})).count() > 0, held > 0);
+        let count = queues.len();
+        assert_eq!(core::iter::from_fn(|| queues.dequeue(now, |_| {})).count() > 0, count > 0);
         assert_eq!((queues.len(), queues.bytes), (0, 0));
     }
 

@@ -63,7 +63,7 @@ impl Account {
             taken: counters.accepted,
             passed: counters.acknowledged + counters.broadcasts,
             dropped: counters.rts_limit_drops + counters.data_limit_drops,
-            held: mac.held().count() as u64,
+            held: mac.msdus().count() as u64,
         }
     }
 
@@ -110,9 +110,9 @@ impl Layers {
     }
 }
 
-/// Crossings of the borders between layers, counted as they happen.
+/// Packets that one layer has handed to another.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Crossings {
+pub(super) struct LayerCounts {
     pub mac_to_link: u64,
     pub link_to_mac: u64,
     pub link_to_network: u64,

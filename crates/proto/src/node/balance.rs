@@ -9,18 +9,18 @@ use crate::route::Protocol;
 impl Node {
     /// The balance of each layer but the radio, which is the ear's.
     pub fn accounts(&self) -> Layers {
-        let c = &self.crossings;
+        let c = &self.layer_counts;
         let mut mac = Account::default();
-        let (mut arp_sent, mut link_held) = (0, 0);
+        let (mut arp_sent, mut link_queued) = (0, 0);
         for radio in FIRST..self.radios() {
             let (dcf, link) = (self.mac_at(radio), self.link_at(radio));
             mac.add(&Account::of_mac(dcf));
-            let (down, up) = link.held();
-            (arp_sent, link_held) = (arp_sent + link.arp_sent(), link_held + down + up);
+            let (down, up) = link.queued();
+            (arp_sent, link_queued) = (arp_sent + link.arp_sent(), link_queued + down + up);
         }
-        let (from_wires, to_wires, crossing) =
-            self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.held()));
-        let held = |layer, taken, passed, held: usize| Account {
+        let (from_wires, to_wires, discipline) =
+            self.wired.as_ref().map_or((0, 0, 0), |wired| (wired.ports.received, wired.ports.sent, wired.queued()));
+        let account = |layer, taken, passed, held: usize| Account {
             taken,
             passed,
             dropped: self.drops.in_layer(layer),
@@ -30,13 +30,13 @@ impl Node {
         Layers {
             radio: Account::default(),
             mac,
-            link: held(
+            link: account(
                 Layer::Link,
                 c.network_to_link + arp_sent + c.mac_to_link,
                 c.link_to_mac + c.link_to_network + c.arp_received + c.link_given_back,
-                link_held,
+                link_queued,
             ),
-            network: held(
+            network: account(
                 Layer::Network,
                 self.local.originated()
                     + c.routing_sent
@@ -52,7 +52,7 @@ impl Node {
                     + c.notifications_received
                     + to_wires
                     + absorbed,
-                self.router.held() + crossing,
+                self.router.buffered() + discipline,
             ),
             wire: Account::default(),
         }

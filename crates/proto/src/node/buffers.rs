@@ -41,6 +41,6 @@ pub struct Buffers {
     pub(super) mac: Vec<mac::Action>,
     pub(super) link: Pool<net::Action>,
     pub(super) route: Pool<route::Action>,
-    pub(super) crossing: Pool<gateway::Action<Ipv4Packet>>,
+    pub(super) discipline: Pool<gateway::Action<Ipv4Packet>>,
     pub(super) packets: Pool<Ipv4Packet>,
 }

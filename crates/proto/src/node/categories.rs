@@ -26,7 +26,7 @@ impl Node {
             }
         }
         if taken && self.wired.is_some() {
-            self.tell_backlog(now, out);
+            self.report_backlog(now, out);
         }
     }
 

@@ -70,7 +70,7 @@ impl Node {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return };
         let Some(pressure) = nred.handle_timeout(now, ear.medium.is_idle(now)) else { return };
         let packet = neighbourhood_red::notification(self.local.transports.addr(), pressure);
-        self.crossings.notifications_sent += 1;
+        self.layer_counts.notifications_sent += 1;
         self.with_router(now, out, |_, actions| {
             actions.push(route::Action::Send { packet, next_hop: NextHop::Broadcast });
         });
@@ -80,7 +80,7 @@ impl Node {
     pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Buffers) -> bool {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return false };
         let Some(pressure) = neighbourhood_red::read_notification(packet) else { return false };
-        self.crossings.notifications_received += 1;
+        self.layer_counts.notifications_received += 1;
         nred.handle_notification(now, pressure);
         self.journal.note(packet, Step::Delivered, &mut out.outputs);
         true

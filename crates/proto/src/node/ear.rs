@@ -162,14 +162,14 @@ impl Ear {
 
     /// Looks at what has ended by `now`. [`Node`](super::Node) does it by itself.
     #[inline(always)]
-    pub fn settle(&mut self, now: Time, rules: &medium::Rules) {
+    pub fn catch_up(&mut self, now: Time, rules: &medium::Rules) {
         if self.medium.is_busy() {
-            self.settle_busy::<Configured>(now, rules);
+            self.catch_up_busy::<Configured>(now, rules);
         }
     }
 
     #[inline(always)]
-    fn settle_busy<P: Preset>(&mut self, now: Time, rules: &medium::Rules) {
+    fn catch_up_busy<P: Preset>(&mut self, now: Time, rules: &medium::Rules) {
         if let Some(slot) = self.receiver.take_ended(now) {
             self.judge::<P>(&slot, rules);
         }
@@ -210,7 +210,7 @@ impl Ear {
             return false;
         }
         if self.medium.is_busy() {
-            self.settle_busy::<P>(now, &rules.medium);
+            self.catch_up_busy::<P>(now, &rules.medium);
         }
         if rules.any_copy_hastens::<P>() && self.medium.has_backoff() || self.medium.has_running_backoff(now) {
             return false;
@@ -219,7 +219,7 @@ impl Ear {
             return false;
         }
         let transmitting = self.medium.is_transmitting(now);
-        if let ArrivalEffect::Aside(reason) =
+        if let ArrivalEffect::Unreceived(reason) =
             self.receiver.arrive_alone::<P>(now, radiated.copy(now, power, false), transmitting, &rules.phy)
         {
             self.count(reason);
@@ -240,19 +240,19 @@ impl Ear {
         rules: &Rules,
     ) -> Begun {
         if self.medium.is_busy() {
-            self.settle_busy::<P>(now, &rules.medium);
+            self.catch_up_busy::<P>(now, &rules.medium);
         }
         let copy = radiated.copy(now, power, for_us);
         let effect = self.receiver.arrive::<P>(now, copy, self.medium.is_transmitting(now), &rules.phy);
-        if let ArrivalEffect::Aside(reason) = effect {
+        if let ArrivalEffect::Unreceived(reason) = effect {
             self.count(reason);
         }
-        if effect == ArrivalEffect::Aside(DropReason::Captured) {
+        if effect == ArrivalEffect::Unreceived(DropReason::Captured) {
             self.medium.handle_captured_away(now, radiated.airtime, &rules.medium);
         } else if self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
         }
-        let collided = effect == ArrivalEffect::Aside(DropReason::Collision);
+        let collided = effect == ArrivalEffect::Unreceived(DropReason::Collision);
         let hastens = collided || rules.any_copy_hastens::<P>();
         if hastens && self.awaits_access() { Begun::Sooner } else { Begun::Unnoticed }
     }
@@ -261,7 +261,7 @@ impl Ear {
     #[inline]
     pub fn handle_departure(&mut self, now: Time, src: NodeId, frame: &Frame, for_us: bool, rules: &Rules) -> Heard {
         let Some(slot) = self.receiver.take(now, src) else {
-            return Heard::Lost(self.receiver.lost_aside(now, src));
+            return Heard::Lost(self.receiver.interferer_lost(now, src));
         };
         let lost = self.judge::<Configured>(&slot, &rules.medium);
         // Without energy detection what is not in the slot makes the medium busy no longer.
@@ -275,7 +275,7 @@ impl Ear {
 
     /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy
     /// of node `before` at that instant.
-    fn settle_before(&mut self, now: Time, before: NodeId, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+    fn catch_up_before(&mut self, now: Time, before: NodeId, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && (end, src) < (now, before)
         {
@@ -283,15 +283,15 @@ impl Ear {
         }
     }
 
-    /// As [`Ear::settle`], before each call of the node.
+    /// As [`Ear::catch_up`], before each call of the node.
     #[inline]
-    pub fn settle_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
-        self.settle_ended(now, receiver, rules);
+    pub fn catch_up_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+        self.catch_up_ended(now, receiver, rules);
         self.look_at = receiver.may_be_quiet();
     }
 
     #[inline]
-    fn settle_ended(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
+    fn catch_up_ended(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && end <= now
         {
@@ -344,7 +344,7 @@ impl Ear {
         receiver: &mut sinr::Receiver,
         rules: &Rules,
     ) -> Begun {
-        self.settle_ended(now, receiver, &rules.medium);
+        self.catch_up_ended(now, receiver, &rules.medium);
         let noticed = receiver.arrive(now, copy, frame, self.medium.is_transmitting(now));
         if noticed && self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
@@ -367,7 +367,7 @@ impl Ear {
         receiver: &mut sinr::Receiver,
         rules: &Rules,
     ) -> Heard {
-        self.settle_before(now, src, receiver, &rules.medium);
+        self.catch_up_before(now, src, receiver, &rules.medium);
         let lost = self.depart_at(now, src, receiver, &rules.medium);
         self.look_at = receiver.may_be_quiet();
         Heard::new(lost, for_us || frame.dst.is_broadcast())

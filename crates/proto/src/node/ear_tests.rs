@@ -45,9 +45,9 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
     let Way { sinr, watchful, thorough, backoff } = way;
     let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
     let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
-    let settle = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
-        Some(receiver) => ear.settle_at(now, receiver, &rules.medium),
-        None => ear.settle(now, &rules.medium),
+    let catch_up = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
+        Some(receiver) => ear.catch_up_at(now, receiver, &rules.medium),
+        None => ear.catch_up(now, &rules.medium),
     };
     if let Some((slots, wanted)) = backoff {
         match slots {
@@ -63,7 +63,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         now += Dur::from_micros(silence);
         ends.sort_unstable();
         for end in ends.iter().copied().take_while(|&end| watchful && end <= now) {
-            settle(&mut ear, &mut receiver, end);
+            catch_up(&mut ear, &mut receiver, end);
         }
         ends.retain(|&end| end > now);
         let frame = Frame {
@@ -89,7 +89,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         begun.push((effect, ear.access_timeout(&rules.medium)));
     }
     now += Dur::from_millis(1);
-    settle(&mut ear, &mut receiver, now);
+    catch_up(&mut ear, &mut receiver, now);
     format!("{:?} {} {:?} {begun:?}", ear.medium, ear.received, ear.drops(now))
 }
 

@@ -85,7 +85,7 @@ impl Host {
             Err(reason) => {
                 self.drops.count(reason);
                 self.journal.note(&mut packet, Step::Dropped(reason), out);
-                self.local.tell_lost(packet, reason, out);
+                self.local.report_lost(packet, reason, out);
             }
         }
     }

@@ -153,7 +153,7 @@ impl Note {
             Body::Transport(segment) => {
                 note.protocol = segment.protocol();
                 (note.src.1, note.dst.1) = segment.ports();
-                let (kind, number, payload) = segment.told();
+                let (kind, number, payload) = segment.trace_fields();
                 (note.kind, note.seq, note.payload) = (PacketKind::named(kind), number, payload);
             }
             Body::Udp(udp) => {
@@ -164,7 +164,7 @@ impl Note {
             Body::Routing(message) => {
                 (note.protocol, note.src.1, note.dst.1) = (17, message.port(), message.port());
                 note.payload = message.len();
-                let (kind, number) = message.told(packet.is_for_all());
+                let (kind, number) = message.trace_fields(packet.is_for_all());
                 (note.kind, note.seq) = (PacketKind::named(kind), number);
             }
             Body::Echo(echo) => {
@@ -186,11 +186,11 @@ impl Note {
                 }
             }
         }
-        note.tell_segment(packet);
+        note.note_segment(packet);
         note
     }
 
-    fn tell_segment(&mut self, packet: &Ipv4Packet) {
+    fn note_segment(&mut self, packet: &Ipv4Packet) {
         let read;
         let segment = match &packet.body {
             Body::Opaque(opaque) if self.protocol == 6 => {
@@ -217,8 +217,8 @@ impl Note {
 }
 
 /// The last recorded step has failed: the packet is lost.
-pub(super) fn revise(told: &mut [Output], reason: DropReason) {
-    if let Some(Output::Noted(Note { step, .. })) = told.last_mut() {
+pub(super) fn revise(outputs: &mut [Output], reason: DropReason) {
+    if let Some(Output::Noted(Note { step, .. })) = outputs.last_mut() {
         *step = Step::Dropped(reason);
     }
 }

@@ -32,7 +32,7 @@ impl Local {
 
     /// A packet was lost here: reports it to the attached host, if a host sent it. Packets that a driver carries by
     /// number, such as frames other than IPv4, have no ports.
-    pub fn tell_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
+    pub fn report_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
         let of_host = match &packet.body {
             Body::Opaque(_) => true,
             Body::Udp(datagram) => datagram.src_port == 0 && datagram.dst_port == 0,

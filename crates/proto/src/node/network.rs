@@ -16,7 +16,7 @@ use fourhop_units::{MacAddr, Time};
 impl Node {
     /// A packet has come in by a wire; only a gateway gets any.
     pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.settle(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
         let Some(wired) = &mut self.wired else { return };
         wired.ports.received += 1;
         let stays_wired = wired.leads_to(packet.dst);
@@ -25,7 +25,7 @@ impl Node {
         } else if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
             self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-            self.local.tell_lost(packet, reason, &mut out.outputs);
+            self.local.report_lost(packet, reason, &mut out.outputs);
         } else if stays_wired {
             self.send_wired(packet, out);
         } else {
@@ -53,7 +53,7 @@ impl Node {
             return;
         }
         if packet.is_routing() {
-            self.crossings.routing_received += 1;
+            self.layer_counts.routing_received += 1;
             self.journal.note(&mut packet, Step::Delivered, &mut out.outputs);
             let sender = packet.src;
             self.with_router(now, out, |router, actions| router.handle_message(now, packet, sender, actions));
@@ -152,7 +152,7 @@ impl Node {
         if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
             self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-            return self.local.tell_lost(packet, reason, &mut out.outputs);
+            return self.local.report_lost(packet, reason, &mut out.outputs);
         }
         self.upper.stale[ROUTER] = true;
         self.router.handle_used(now, packet.dst, Some(packet.src), self.radios.neighbour_ip(from));
@@ -174,7 +174,7 @@ impl Node {
         call: impl FnOnce(&mut WiredSide, &mut Vec<Action<Ipv4Packet>>),
     ) {
         let Some(wired) = &mut self.wired else { return };
-        let mut actions = out.crossing.take();
+        let mut actions = out.discipline.take();
         call(wired, &mut actions);
         for action in in_order(&mut actions) {
             match action {
@@ -185,11 +185,11 @@ impl Node {
                 Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-                    self.local.tell_lost(packet, reason, &mut out.outputs);
+                    self.local.report_lost(packet, reason, &mut out.outputs);
                 }
             }
         }
-        out.crossing.give(actions);
+        out.discipline.give(actions);
     }
 
     /// A packet for a node without a radio.

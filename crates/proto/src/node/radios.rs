@@ -84,9 +84,9 @@ impl Node {
         radio: usize,
         outputs: &'a mut Vec<Output>,
     ) -> (&'a mut Dcf, LinkSupply<'a>) {
-        let Node { radios, crossings, drops, journal, .. } = self;
+        let Node { radios, layer_counts, drops, journal, .. } = self;
         let Radio { mac, link, .. } = radios.at_mut(radio);
-        (mac, LinkSupply { link, crossings, drops, journal, outputs })
+        (mac, LinkSupply { link, layer_counts, drops, journal, outputs })
     }
 
     #[inline(always)]
@@ -118,7 +118,7 @@ impl Node {
         air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        ear.settle(now, self.mac_at(radio).medium_rules());
+        ear.catch_up(now, self.mac_at(radio).medium_rules());
         let (mac, mut supply) = self.mac_and_supply(radio, &mut out.outputs);
         let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         let reorder_due = mac.next_reorder_timeout().is_some_and(|at| at <= now);
@@ -197,8 +197,8 @@ impl Node {
                     readdress(&mut copy, own, radio.addresses.ip);
                     copy.meta.number = 0;
                     self.journal.note_queued(&mut copy, next_hop, outputs);
-                    self.crossings.copied += 1;
-                    self.crossings.network_to_link += 1;
+                    self.layer_counts.copied += 1;
+                    self.layer_counts.network_to_link += 1;
                     radio.link.handle_packet(now, copy, next_hop, out);
                 }
                 FIRST

@@ -1,6 +1,6 @@
 //! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
 
-use super::account::{Crossings, Drops};
+use super::account::{Drops, LayerCounts};
 use super::buffers::{Buffers, in_order};
 use super::config::SharedConfig;
 use super::ear::Ear;
@@ -39,7 +39,7 @@ use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 pub struct Node {
     pub(super) upper: UpperTimers,
     pub(super) router: Router,
-    pub(super) crossings: Crossings,
+    pub(super) layer_counts: LayerCounts,
     /// Early drops between the link layer and the MAC, if there are any.
     pub(super) early: Option<Box<EarlyDrops>>,
     /// Between the transports and the network layer, at a node that takes part in C3TCP.
@@ -76,7 +76,7 @@ impl Node {
             processor: None,
             wired: None,
             drops: Drops::default(),
-            crossings: Crossings::default(),
+            layer_counts: LayerCounts::default(),
             link_drops: Vec::new(),
             journal: Journal::default(),
         }
@@ -208,7 +208,7 @@ impl Node {
                 self.charge_received(radio, frame);
             }
             if self.router.watches_links() {
-                self.tell_link(now, radio, power, out);
+                self.report_link(now, radio, power, out);
             }
             self.perform_mac(now, radio, out);
             self.refresh_upper();
@@ -221,7 +221,7 @@ impl Node {
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
     pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.settle(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
@@ -229,7 +229,7 @@ impl Node {
     }
 
     /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
-    fn tell_link(&mut self, now: Time, radio: usize, power: Watt, out: &Buffers) {
+    fn report_link(&mut self, now: Time, radio: usize, power: Watt, out: &Buffers) {
         for action in &out.mac {
             if let mac::Action::Deliver { msdu, from } = action
                 && let Payload::Ipv4(packet) = &msdu.payload
@@ -256,7 +256,7 @@ impl Node {
         if radio != FIRST {
             return self.handle_further_timeout(now, radio, ear, air, out);
         }
-        ear.settle(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
         let (mac, mut supply) = self.mac_and_supply(FIRST, &mut out.outputs);
         let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {
@@ -289,13 +289,13 @@ impl Node {
             return;
         }
         if let Some(mut msdu) = self.next_for_mac(now, radio, out) {
-            self.crossings.link_to_mac += 1;
+            self.layer_counts.link_to_mac += 1;
             if let Payload::Ipv4(packet) = &mut msdu.payload {
                 self.journal.note(packet, Step::Head, &mut out.outputs);
             }
             self.mac_of(radio).handle_packet(now, Category::default(), msdu, &mut ear.medium);
             if self.wired.is_some() {
-                self.tell_backlog(now, out);
+                self.report_backlog(now, out);
             }
         } else if self.mac_at(radio).aggregates() {
             self.go_on_with_aggregates(now, radio, ear, out);
@@ -310,12 +310,12 @@ impl Node {
             self.mac_of(radio).resume(now, Category::default(), &mut ear.medium);
         }
         if self.wired.is_some() {
-            self.tell_backlog(now, out);
+            self.report_backlog(now, out);
         }
     }
 
     /// Tells the wired side how many packets wait for radios.
-    pub(super) fn tell_backlog(&mut self, now: Time, out: &mut Buffers) {
+    pub(super) fn report_backlog(&mut self, now: Time, out: &mut Buffers) {
         let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
         self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
         self.refresh_upper();
@@ -336,7 +336,7 @@ impl Node {
                 self.drops.count(reason);
                 if let Payload::Ipv4(mut packet) = msdu.payload {
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-                    self.local.tell_lost(packet, reason, &mut out.outputs);
+                    self.local.report_lost(packet, reason, &mut out.outputs);
                 }
                 msdu = self.dequeue(now, FIRST, out)?;
             }
@@ -371,10 +371,10 @@ impl Node {
                 }
                 mac::Action::Sent(frame) => out.outputs.push(Output::Done { frame, lost: false }),
                 mac::Action::Deliver { msdu, from } => {
-                    self.crossings.mac_to_link += 1;
+                    self.layer_counts.mac_to_link += 1;
                     self.count_carried(&msdu);
                     if matches!(msdu.payload, Payload::Arp(_)) {
-                        self.crossings.arp_received += 1;
+                        self.layer_counts.arp_received += 1;
                     }
                     self.link_of(radio).handle_received(now, msdu, from);
                     self.upper.stale[LINK] = true;
@@ -386,7 +386,7 @@ impl Node {
                     let Payload::Ipv4(mut packet) = msdu.payload else { continue };
                     let Some(next_hop) = next_hop else {
                         self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-                        self.local.tell_lost(packet, reason, &mut out.outputs);
+                        self.local.report_lost(packet, reason, &mut out.outputs);
                         continue;
                     };
                     self.link_failed(now, packet, next_hop, reason, out);
@@ -406,7 +406,7 @@ impl Node {
         reason: DropReason,
         out: &mut Buffers,
     ) {
-        self.crossings.given_back += 1;
+        self.layer_counts.given_back += 1;
         self.journal.note(&mut packet, Step::Failed(reason), &mut out.outputs);
         self.with_router(now, out, |router, actions| {
             router.handle_link_failure(now, Some(packet), next_hop, reason, actions);
@@ -423,18 +423,18 @@ impl Node {
         for action in in_order(actions) {
             match action {
                 net::Action::Deliver { packet, from } => {
-                    self.crossings.link_to_network += 1;
+                    self.layer_counts.link_to_network += 1;
                     self.handle_packet(now, packet, from, out);
                 }
                 net::Action::Drop { payload, reason } => {
                     self.drops.count(reason);
                     if let Payload::Ipv4(mut packet) = payload {
                         self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-                        self.local.tell_lost(packet, reason, &mut out.outputs);
+                        self.local.report_lost(packet, reason, &mut out.outputs);
                     }
                 }
                 net::Action::Unreachable { packet, next_hop } => {
-                    self.crossings.link_given_back += 1;
+                    self.layer_counts.link_given_back += 1;
                     self.link_failed(now, packet, next_hop, DropReason::ArpUnresolved, out);
                 }
             }
@@ -460,13 +460,13 @@ impl Node {
             match action {
                 route::Action::Send { mut packet, next_hop } => {
                     if packet.is_routing() {
-                        self.crossings.routing_sent += 1;
+                        self.layer_counts.routing_sent += 1;
                         if self.mac_at(FIRST).has_categories() {
                             packet.dscp = Ipv4Packet::CS6;
                         }
                     }
                     self.journal.note_queued(&mut packet, next_hop, &mut out.outputs);
-                    self.crossings.network_to_link += 1;
+                    self.layer_counts.network_to_link += 1;
                     let radio = match self.radios.further.is_empty() {
                         true => FIRST,
                         false => self.choose_radio(now, &mut packet, next_hop, &mut link_actions, &mut out.outputs),
@@ -482,7 +482,7 @@ impl Node {
                 route::Action::Drop { mut packet, reason } => {
                     self.drops.count(reason);
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
-                    self.local.tell_lost(packet, reason, &mut out.outputs);
+                    self.local.report_lost(packet, reason, &mut out.outputs);
                 }
                 // Only recorders ask for these: nobody mirrors the routes of a node that forwards by itself.
                 route::Action::RouteUp { destination, next_hop, hops, .. } => {

@@ -1,6 +1,6 @@
 //! The MAC takes packets from the interface queue while it builds an aggregate; CoDel drops some on the way.
 
-use super::account::{Crossings, Drops};
+use super::account::{Drops, LayerCounts};
 use super::journal::{Journal, Step};
 use super::output::Output;
 use crate::drop::DropReason;
@@ -13,7 +13,7 @@ use fourhop_units::{Dur, MacAddr, Time};
 /// aggregate begins with.
 pub(super) struct LinkSupply<'a> {
     pub link: &'a mut Link,
-    pub crossings: &'a mut Crossings,
+    pub layer_counts: &'a mut LayerCounts,
     pub drops: &'a mut Drops,
     pub journal: &'a mut Journal,
     pub outputs: &'a mut Vec<Output>,
@@ -39,7 +39,7 @@ impl Supply for LinkSupply<'_> {
 
 impl LinkSupply<'_> {
     fn taken(&mut self, mut msdu: Msdu) -> Msdu {
-        self.crossings.link_to_mac += 1;
+        self.layer_counts.link_to_mac += 1;
         if let Payload::Ipv4(packet) = &mut msdu.payload {
             self.journal.note(packet, Step::Head, self.outputs);
         }

@@ -98,7 +98,7 @@ impl Transports {
                     matches!(kind, EndpointKind::TcpSender(..) | EndpointKind::TcpReceiver(_))
                 })
                 .map(|index| {
-                    self.tell_path(now, index, packet, hops_to);
+                    self.report_path(now, index, packet, hops_to);
                     let endpoint = &mut self.endpoints[index];
                     endpoint.note_hops(hops_by_ttl(packet.ttl));
                     endpoint.handle_segment(now, segment, &packet.meta, &mut self.actions, &mut self.bodies);
@@ -132,7 +132,7 @@ impl Transports {
 
     /// Tells a TCP sender how many hops its route has and what the interface can do, before the segment in `packet`
     /// arrives: that is when its window can change.
-    fn tell_path(
+    fn report_path(
         &mut self,
         now: Time,
         index: usize,

@@ -10,7 +10,7 @@
 //! another.
 
 use super::ports::Ports;
-use crate::gateway::{Action, Crossing, CrossingConfig, HashKey, Side};
+use crate::gateway::{Action, Discipline, DisciplineConfig, HashKey, Side};
 use crate::route::{AddressPlan, WiredRoutes};
 use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
@@ -21,25 +21,25 @@ use fourhop_units::{Rate, Time};
 pub struct WiredSide {
     plan: AddressPlan,
     pub(super) ports: Ports,
-    /// Treatment of packets that cross; `None`: they are passed on.
-    crossing: Option<Crossing<Ipv4Packet>>,
+    /// The queueing discipline; `None`: packets are passed on.
+    discipline: Option<Discipline<Ipv4Packet>>,
 }
 
 impl WiredSide {
     /// With ports as in `routes`; `plan` says which addresses are behind them.
     pub fn new(plan: AddressPlan, routes: WiredRoutes) -> WiredSide {
-        WiredSide { plan, ports: Ports::new(routes), crossing: None }
+        WiredSide { plan, ports: Ports::new(routes), discipline: None }
     }
 
     /// With something that happens to packets that cross; `key` decides the places of flows there.
     #[must_use]
-    pub fn with_crossing(self, config: &CrossingConfig, key: HashKey) -> WiredSide {
-        WiredSide { crossing: Some(Crossing::new(config, key)), ..self }
+    pub fn with_discipline(self, config: &DisciplineConfig, key: HashKey) -> WiredSide {
+        WiredSide { discipline: Some(Discipline::new(config, key)), ..self }
     }
 
-    /// Treatment of crossing packets, for inspection.
-    pub fn crossing(&self) -> Option<&Crossing<Ipv4Packet>> {
-        self.crossing.as_ref()
+    /// The queueing discipline, for inspection.
+    pub fn discipline(&self) -> Option<&Discipline<Ipv4Packet>> {
+        self.discipline.as_ref()
     }
 
     /// Is `dst` reached over wires?
@@ -58,36 +58,36 @@ impl WiredSide {
         rate: Rate,
         out: &mut Vec<Action<Ipv4Packet>>,
     ) {
-        let Some(crossing) = &mut self.crossing else {
+        let Some(discipline) = &mut self.discipline else {
             return out.push(Action::Forward { packet, to: from.other() });
         };
         if let Some(hops) = hops {
-            crossing.handle_path(if from == Side::Wired { packet.dst } else { packet.src }, hops, rate);
+            discipline.handle_path(if from == Side::Wired { packet.dst } else { packet.src }, hops, rate);
         }
-        crossing.handle_packet(now, from, packet, out);
+        discipline.handle_packet(now, from, packet, out);
     }
 
     /// The radio has this many packets in its queue.
     pub(super) fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<Ipv4Packet>>) {
-        if let Some(crossing) = &mut self.crossing {
-            crossing.handle_backlog(now, packets, out);
+        if let Some(discipline) = &mut self.discipline {
+            discipline.handle_backlog(now, packets, out);
         }
     }
 
     /// Does what is due at `now`.
     pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action<Ipv4Packet>>) {
-        if let Some(crossing) = &mut self.crossing {
-            crossing.handle_timeout(now, out);
+        if let Some(discipline) = &mut self.discipline {
+            discipline.handle_timeout(now, out);
         }
     }
 
-    /// When the crossing has something to do.
+    /// When the discipline has to be called.
     pub(super) fn next_timeout(&self) -> Option<Time> {
-        self.crossing.as_ref()?.next_timeout()
+        self.discipline.as_ref()?.next_timeout()
     }
 
     /// Packets kept here.
-    pub(super) fn held(&self) -> usize {
-        self.crossing.as_ref().map_or(0, Crossing::held)
+    pub(super) fn queued(&self) -> usize {
+        self.discipline.as_ref().map_or(0, Discipline::queued)
     }
 }

@@ -73,7 +73,7 @@ pub enum ArrivalEffect {
     Occupied,
     /// It is lost, or what occupied the receiver before is: one copy, for this reason. One that is
     /// [`DropReason::Captured`] vanishes under the frame being received; otherwise the receiver senses it.
-    Aside(DropReason),
+    Unreceived(DropReason),
 }
 
 /// The end of a copy.

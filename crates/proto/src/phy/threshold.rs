@@ -110,14 +110,14 @@ impl Slot {
         Slot { end, power, reserved, src, rts, lost }
     }
 
-    fn aside(&self, reason: DropReason) -> Aside {
-        Aside { end: self.end, power: self.power, src: self.src, reason }
+    fn as_interferer(&self, reason: DropReason) -> Interferer {
+        Interferer { end: self.end, power: self.power, src: self.src, reason }
     }
 }
 
 /// A copy that is not in the slot. It is lost, and stays here for a while after its end.
 #[derive(Clone, Copy, Debug)]
-struct Aside {
+struct Interferer {
     end: Time,
     power: Watt,
     src: NodeId,
@@ -139,13 +139,13 @@ pub struct Receiver {
     busy_until: Time,
     /// Its end is `NEVER` if the slot is free.
     slot: Slot,
-    aside: Vec<Aside>,
+    interferers: Vec<Interferer>,
 }
 
 impl Default for Receiver {
     fn default() -> Receiver {
         let silence = Arrival { src: NodeId(0), power: Watt(0.0), end: Time::NEVER, reserved: Time::ZERO, rts: false };
-        Receiver { busy_until: Time::ZERO, slot: Slot::new(silence, None), aside: Vec::new() }
+        Receiver { busy_until: Time::ZERO, slot: Slot::new(silence, None), interferers: Vec::new() }
     }
 }
 
@@ -173,7 +173,7 @@ impl Receiver {
 
     /// Reasons of loss of the copies outside the slot that are on the air after `now`.
     pub fn asides(&self, now: Time) -> impl Iterator<Item = DropReason> {
-        self.aside.iter().filter(move |other| other.end > now).map(|other| other.reason)
+        self.interferers.iter().filter(move |other| other.end > now).map(|other| other.reason)
     }
 
     /// The copy in the slot.
@@ -266,7 +266,7 @@ impl Receiver {
             if config.detects_energy::<P>() {
                 self.busy_until = self.busy_until.max(copy.end);
             }
-            return self.put_aside(now, new.aside(DropReason::Captured));
+            return self.add_interferer(now, new.as_interferer(DropReason::Captured));
         }
         let takes_over = config.captures_late::<P>()
             && !transmitting
@@ -278,46 +278,46 @@ impl Receiver {
         self.slot.lost = if takes_over { None } else { Some(DropReason::Collision) };
         let until = self.slot.end;
         self.busy_until = if config.detects_energy::<P>() { self.busy_until.max(until) } else { until };
-        self.put_aside(now, loser.aside(DropReason::Collision))
+        self.add_interferer(now, loser.as_interferer(DropReason::Collision))
     }
 
     /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection
     /// the medium counts as quiet from the next end of any copy on.
     fn sense<P: Preset>(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
-        let others = self.aside.iter().map(|other| other.end).filter(|&end| end > now);
+        let others = self.interferers.iter().map(|other| other.end).filter(|&end| end > now);
         self.busy_until =
             if config.detects_energy::<P>() { self.busy_until.max(end) } else { others.fold(end, Time::min) };
-        self.put_aside(now, Aside { end, power, src, reason: DropReason::Undecodable })
+        self.add_interferer(now, Interferer { end, power, src, reason: DropReason::Undecodable })
     }
 
-    fn put_aside(&mut self, now: Time, aside: Aside) -> ArrivalEffect {
-        if self.aside.len() == self.aside.capacity() {
-            self.aside.retain(|other| other.end > now);
+    fn add_interferer(&mut self, now: Time, interferer: Interferer) -> ArrivalEffect {
+        if self.interferers.len() == self.interferers.capacity() {
+            self.interferers.retain(|other| other.end > now);
         }
-        self.aside.push(aside);
-        ArrivalEffect::Aside(aside.reason)
+        self.interferers.push(interferer);
+        ArrivalEffect::Unreceived(interferer.reason)
     }
 
     /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not
     /// in the slot has no effect.
     fn stands_out<P: Preset>(&self, now: Time, power: Watt, config: &Config) -> bool {
         !config.detects_energy::<P>()
-            || self.aside.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
+            || self.interferers.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
     }
 
     /// The reason of loss of the copy of `src` that ends at `now`, outside the slot.
     ///
     /// # Panics
     /// If that copy never arrived.
-    pub fn lost_aside(&self, now: Time, src: NodeId) -> DropReason {
-        // INVARIANT: every copy that has arrived is in the slot or in `aside` until it ends.
-        let other = self.aside.iter().find(|other| other.end == now && other.src == src);
+    pub fn interferer_lost(&self, now: Time, src: NodeId) -> DropReason {
+        // INVARIANT: every copy that has arrived is in the slot or in `interferers` until it ends.
+        let other = self.interferers.iter().find(|other| other.end == now && other.src == src);
         other.expect("a copy ends once, after its arrival").reason
     }
 
     /// Whether another copy outside the slot ends at `now` too, after that of `src` in the order of events.
     pub fn another_ends_after(&self, now: Time, src: NodeId) -> bool {
-        self.aside.iter().any(|other| other.end == now && other.src > src)
+        self.interferers.iter().any(|other| other.end == now && other.src > src)
     }
 
     /// The node begins to transmit: what it was receiving is lost.

@@ -13,7 +13,7 @@ fn bad(reason: DropReason) -> Fate {
     (true, Some(reason))
 }
 
-fn aside(reason: DropReason) -> Fate {
+fn lost(reason: DropReason) -> Fate {
     (false, Some(reason))
 }
 
@@ -49,7 +49,7 @@ impl Bench {
         let (now, src) = (Time::from_micros(at_us), NodeId(src));
         match self.receiver.take(now, src) {
             Some(slot) => (true, slot.lost),
-            None => aside(self.receiver.lost_aside(now, src)),
+            None => lost(self.receiver.interferer_lost(now, src)),
         }
     }
 
@@ -65,9 +65,9 @@ impl Bench {
 fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
     let mut bench = Bench::new(Config::ns2());
     assert_eq!(bench.arrive(1, 16.0, 0, 100), ArrivalEffect::Occupied);
-    assert_eq!(bench.arrive(2, 1.6, 10, 50), ArrivalEffect::Aside(Captured));
+    assert_eq!(bench.arrive(2, 1.6, 10, 50), ArrivalEffect::Unreceived(Captured));
     assert_eq!(bench.receiver.on_air(Time::from_micros(49)), 2);
-    assert_eq!(bench.depart(2, 50), aside(Captured));
+    assert_eq!(bench.depart(2, 50), lost(Captured));
     assert_eq!(bench.depart(1, 100), GOOD);
     assert!(!bench.busy_at(100));
 }
@@ -80,12 +80,12 @@ fn after_a_capture_a_further_frame_is_received_cleanly_only_without_energy_detec
     for (config, expected) in [(Config::ns2(), GOOD), (Config::standard(), bad(Collision))] {
         let mut bench = Bench::new(config);
         bench.arrive(1, 16.0, 0, 50);
-        assert_eq!(bench.arrive(2, 1.5, 10, 200), ArrivalEffect::Aside(Captured));
+        assert_eq!(bench.arrive(2, 1.5, 10, 200), ArrivalEffect::Unreceived(Captured));
         assert_eq!(bench.depart(1, 50), GOOD);
         assert_eq!(bench.busy_at(50), config.energy_detection);
         bench.arrive(3, 2.0, 60, 150);
         assert_eq!(bench.depart(3, 150), expected);
-        assert_eq!(bench.depart(2, 200), aside(Captured));
+        assert_eq!(bench.depart(2, 200), lost(Captured));
         assert!(!bench.busy_at(200));
     }
 }
@@ -97,7 +97,7 @@ fn a_collision_lasts_to_the_later_end() {
     let mut bench = Bench::new(Config::ns2());
     bench.arrive(1, 2.0, 0, 100);
     bench.arrive(2, 2.0, 50, 150);
-    assert_eq!(bench.depart(1, 100), aside(Collision));
+    assert_eq!(bench.depart(1, 100), lost(Collision));
     assert!(bench.busy_at(149));
     assert_eq!(bench.depart(2, 150), bad(Collision));
     assert!(!bench.busy_at(150));
@@ -110,7 +110,7 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
     let mut ns2 = Bench::new(Config::ns2());
     ns2.arrive(1, 0.1, 0, 100);
     ns2.arrive(2, 16.0, 10, 90);
-    assert_eq!(ns2.depart(2, 90), aside(Collision));
+    assert_eq!(ns2.depart(2, 90), lost(Collision));
     assert_eq!(ns2.depart(1, 100), bad(Collision));
 
     let mut standard = Bench::new(Config::standard());
@@ -119,7 +119,7 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
     standard.arrive(2, 16.0, 10, 90);
     assert_eq!(standard.depart(2, 90), GOOD);
     assert!(standard.busy_at(99));
-    assert_eq!(standard.depart(1, 100), aside(Undecodable));
+    assert_eq!(standard.depart(1, 100), lost(Undecodable));
 }
 
 // Without either option a frame that is not locked on makes the medium busy only up to the next end of any.
@@ -130,7 +130,7 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
 fn without_lock_and_energy_detection_the_next_end_is_the_last() {
     let config = Config { lock_on_undecodable: false, ..Config::ns2() };
     let mut bench = Bench::new(config);
-    assert_eq!(bench.arrive(1, 0.1, 0, 100), ArrivalEffect::Aside(Undecodable));
+    assert_eq!(bench.arrive(1, 0.1, 0, 100), ArrivalEffect::Unreceived(Undecodable));
     bench.arrive(2, 0.1, 10, 50);
     assert!(bench.busy_at(49) && !bench.busy_at(50));
     bench.arrive(3, 2.0, 20, 40);
@@ -153,7 +153,7 @@ fn late_capture_takes_over_only_where_it_is_on() {
     let mut late = Bench::new(Config { late_capture: true, ..Config::ns2() });
     late.arrive(1, 1.0, 0, 100);
     late.arrive(2, 10.0, 50, 150);
-    assert_eq!(late.depart(1, 100), aside(Collision));
+    assert_eq!(late.depart(1, 100), lost(Collision));
     assert_eq!(late.depart(2, 150), GOOD);
 }
 
@@ -162,7 +162,7 @@ fn without_capture_any_overlap_destroys_both() {
     let mut bench = Bench::new(Config { capture_ratio: None, ..Config::ns2() });
     bench.arrive(1, 1000.0, 0, 100);
     bench.arrive(2, 0.1, 10, 50);
-    assert_eq!(bench.depart(2, 50), aside(Collision));
+    assert_eq!(bench.depart(2, 50), lost(Collision));
     assert_eq!(bench.depart(1, 100), bad(Collision));
 }
 
@@ -187,11 +187,14 @@ fn ended_copies_are_forgotten() {
     for n in 0..1_000 {
         bench.arrive(1, 16.0, 100 * n, 100 * n + 90);
         for src in 2..5 {
-            assert_eq!(bench.arrive(src, 0.1, 100 * n + u64::from(src), 100 * n + 50), ArrivalEffect::Aside(Captured));
+            assert_eq!(
+                bench.arrive(src, 0.1, 100 * n + u64::from(src), 100 * n + 50),
+                ArrivalEffect::Unreceived(Captured)
+            );
         }
         assert_eq!(bench.receiver.on_air(Time::from_micros(100 * n + 49)), 4);
         assert_eq!(bench.depart(1, 100 * n + 90), GOOD);
     }
     assert_eq!(bench.receiver.on_air(Time::from_secs(1)), 0);
-    assert!(bench.receiver.aside.capacity() <= 8, "{}", bench.receiver.aside.capacity());
+    assert!(bench.receiver.interferers.capacity() <= 8, "{}", bench.receiver.interferers.capacity());
 }

@@ -22,10 +22,10 @@ pub mod aodv;
 pub mod babel;
 mod counters;
 mod metric;
+mod mirror;
 mod protocol;
 mod router;
 mod static_routes;
-mod told;
 mod usage;
 mod wired_routes;
 

@@ -80,7 +80,7 @@ pub trait Protocol {
     }
 
     /// Data packets handed in that have not left yet.
-    fn held(&self) -> usize {
+    fn buffered(&self) -> usize {
         0
     }
 

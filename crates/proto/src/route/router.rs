@@ -111,8 +111,8 @@ macro_rules! protocols {
             fn next_timeout(&self) -> Option<Time> {
                 match self { $(Router::$variant(r) => Protocol::next_timeout(&**r),)+ }
             }
-            fn held(&self) -> usize {
-                match self { $(Router::$variant(r) => Protocol::held(&**r),)+ }
+            fn buffered(&self) -> usize {
+                match self { $(Router::$variant(r) => Protocol::buffered(&**r),)+ }
             }
             fn count(&self, visit: &mut CounterVisitor) {
                 match self { $(Router::$variant(r) => Protocol::count(&**r, visit),)+ }
@@ -164,7 +164,7 @@ mod tests {
         fixed.handle_outgoing(Time::ZERO, packet.clone(), &mut out);
         let next_hop = NextHop::Unicast(neighbour);
         assert_eq!(out, [Action::Send { packet: packet.clone(), next_hop }]);
-        assert_eq!((fixed.next_hop(far), fixed.held(), fixed.next_timeout()), (Some(neighbour), 0, None));
+        assert_eq!((fixed.next_hop(far), fixed.buffered(), fixed.next_timeout()), (Some(neighbour), 0, None));
         out.clear();
         fixed.handle_link_failure(Time::ZERO, Some(packet.clone()), neighbour, DropReason::RtsRetryLimit, &mut out);
         assert_eq!(out, [Action::Drop { packet: packet.clone(), reason: DropReason::LinkBroken }]);
@@ -173,7 +173,7 @@ mod tests {
         let mut aodv = Router::from(Aodv::new(here, Config::standard(), jitter));
         aodv.handle_outgoing(Time::ZERO, packet, &mut out);
         assert!(matches!(&out[..], [Action::Send { packet, next_hop: NextHop::Broadcast }] if packet.is_routing()));
-        assert_eq!((aodv.next_hop(far), aodv.held()), (None, 1));
+        assert_eq!((aodv.next_hop(far), aodv.buffered()), (None, 1));
         assert!(aodv.next_timeout().is_some());
     }
 }

@@ -51,14 +51,14 @@ impl Socket {
     /// Every state from SYN-RECEIVED on: RFC 9293 section 3.10.7.4, whose checks stand in order.
     pub(super) fn on_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         let flags = segment.flags;
-        self.rx.tell_policy(now, segment, self.tx.space.mss);
+        self.rx.inform_policy(now, segment, self.tx.space.mss);
         let outdated = self.rx.stamps.is_outdated(now, segment);
         if outdated || !self.rx.space.accepts(segment) {
             if flags.fin && self.state == State::TimeWait {
                 self.timers.set(Timer::TimeWait, now + self.tx.config.time_wait);
             }
             self.rx.take_unacceptable(segment);
-            if !outdated && self.tells_news_late(segment) {
+            if !outdated && self.reports_late(segment) {
                 self.take_acknowledgement(now, segment, out);
             }
             return;
@@ -109,7 +109,7 @@ impl Socket {
     /// Does a segment from before the window acknowledge what none in the window has? Its acknowledgement is then as
     /// good as any (4.4BSD takes it, too). RFC 9293 drops the whole segment, and two ends which have both taken a probe
     /// of a window they had opened, without the other's knowledge, would answer each other's acknowledgements for ever.
-    fn tells_news_late(&self, segment: &TcpSegment) -> bool {
+    fn reports_late(&self, segment: &TcpSegment) -> bool {
         let (ack, flags) = (self.tx.space.locate(segment.ack), segment.flags);
         let agreed = flags.ack && !flags.syn && !flags.rst && self.state != State::SynReceived;
         agreed && self.rx.space.was_in_window(segment) && self.tx.space.una < ack && ack <= self.tx.space.max

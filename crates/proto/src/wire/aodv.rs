@@ -204,7 +204,7 @@ impl Message for AodvMessage {
         }
     }
 
-    fn told(&self, to_all: bool) -> (&'static str, u32) {
+    fn trace_fields(&self, to_all: bool) -> (&'static str, u32) {
         match self {
             AodvMessage::Rreq(rreq) => ("rreq", rreq.rreq_id),
             AodvMessage::Rrep(rrep) => (if to_all { "hello" } else { "rrep" }, rrep.destination_seqno),

@@ -8,7 +8,7 @@
 //! 12      delay in microseconds                  (32)
 //! 16      place in the stream                    (64; of feedback: everything before it has arrived)
 //! 24      payload; of feedback instead:
-//! 24      newest number     held, microseconds   (32 each)
+//! 24      newest number     waited, microseconds (32 each)
 //! 32      blocks            first, behind last   (32 each, counted from the place)
 //! ```
 
@@ -81,8 +81,8 @@ pub struct AtpFeedback {
     pub blocks: ArrayVec<(u32, u32), SACK_BLOCKS>,
     /// The newest number that has arrived.
     pub newest: Seq,
-    /// For how long that has been here, in microseconds.
-    pub held_us: u32,
+    /// How long the receiver has had it, in microseconds.
+    pub waited_us: u32,
 }
 
 impl TransportPacket for AtpPacket {
@@ -117,7 +117,7 @@ impl TransportPacket for AtpPacket {
             AtpContent::Feedback(feedback) => {
                 common(2, feedback.blocks.len(), feedback.number, feedback.delay_us, feedback.complete);
                 out.extend(feedback.newest.to_wire().to_be_bytes());
-                out.extend(feedback.held_us.to_be_bytes());
+                out.extend(feedback.waited_us.to_be_bytes());
                 for (first, behind) in &feedback.blocks {
                     out.extend(first.to_be_bytes());
                     out.extend(behind.to_be_bytes());
@@ -137,7 +137,7 @@ impl TransportPacket for AtpPacket {
         }
     }
 
-    fn told(&self) -> (&'static str, u32, u32) {
+    fn trace_fields(&self) -> (&'static str, u32, u32) {
         match &self.content {
             AtpContent::Data(data) => ("atp-data", data.number.to_wire(), data.payload),
             AtpContent::Feedback(feedback) => ("atp-feedback", feedback.number.to_wire(), 0),

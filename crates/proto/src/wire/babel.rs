@@ -185,7 +185,7 @@ impl Message for BabelMessage {
         BabelMessage::encode(self, out);
     }
 
-    fn told(&self, _to_all: bool) -> (&'static str, u32) {
+    fn trace_fields(&self, _to_all: bool) -> (&'static str, u32) {
         ("babel", 0)
     }
 }

@@ -171,7 +171,7 @@ impl Parser {
         };
         let (whole, omitted) = (usize::from(bits.div_ceil(8)), usize::from(omitted));
         let before = if omitted == 0 { Some([0; 16]) } else { self.prefixes[family].filter(|_| encoding != 3) };
-        let Some((mut address, (told, rest))) =
+        let Some((mut address, (bytes_sent, rest))) =
             before.zip(rest.split_at_checked(whole.saturating_sub(if encoding == 3 { 8 } else { omitted })))
         else {
             return Err(LeftOut);
@@ -183,7 +183,7 @@ impl Parser {
         if encoding == 3 {
             address[..2].copy_from_slice(&[0xfe, 0x80]);
         }
-        address[from..whole].copy_from_slice(told);
+        address[from..whole].copy_from_slice(bytes_sent);
         address[whole..].fill(0);
         if flags & PREFIX_FLAG != 0 && encoding != 3 {
             self.prefixes[family] = Some(address);
@@ -251,9 +251,9 @@ fn whole_prefix(encoding: u8, bits: u8, rest: &[u8]) -> Read<(Asked, &[u8])> {
     match encoding {
         0 if bits == 0 => Ok((Asked::Everything, rest)),
         1 if bits <= 32 => {
-            let (told, rest) = rest.split_at_checked(len).ok_or(LeftOut)?;
+            let (bytes_sent, rest) = rest.split_at_checked(len).ok_or(LeftOut)?;
             let mut address = [0; 16];
-            address[..len].copy_from_slice(told);
+            address[..len].copy_from_slice(bytes_sent);
             Ok((Asked::Ipv4(Prefix::new(ipv4(address), bits).ok_or(LeftOut)?), rest))
         }
         2 if bits <= 128 => Ok((Asked::Ipv6, rest.split_at_checked(len).ok_or(LeftOut)?.1)),
@@ -276,8 +276,8 @@ fn known(mut rest: &[u8]) -> Read<Option<u8>> {
         if kind & 0x80 != 0 {
             return Err(LeftOut);
         }
-        if let (BabelUpdate::HOPS, &[told]) = (kind, value) {
-            hops = Some(told);
+        if let (BabelUpdate::HOPS, &[bytes_sent]) = (kind, value) {
+            hops = Some(bytes_sent);
         }
         rest = after;
     }

@@ -59,7 +59,7 @@ fn atp_feedback() -> Body {
         complete: 3,
         blocks: [(4, 5), (6, 7)].into_iter().collect(),
         newest: Seq::from_wire(8),
-        held_us: 9,
+        waited_us: 9,
     };
     AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) }.into()
 }

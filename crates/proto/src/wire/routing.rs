@@ -21,7 +21,7 @@ pub trait Message {
     fn encode(&self, out: &mut Vec<u8>);
 
     /// Its name in a trace, a name of a kind of packets, and its number or 0; `to_all` neighbours or to one.
-    fn told(&self, _to_all: bool) -> (&'static str, u32) {
+    fn trace_fields(&self, _to_all: bool) -> (&'static str, u32) {
         ("other", 0)
     }
 }
@@ -58,9 +58,9 @@ macro_rules! messages {
                 match self { $(RoutingMessage::$protocol(message) => Message::encode(message, out),)+ }
             }
 
-            /// Its name in a trace ([`Message::told`]).
-            pub fn told(&self, to_all: bool) -> (&'static str, u32) {
-                match self { $(RoutingMessage::$protocol(message) => message.told(to_all),)+ }
+            /// Its name in a trace ([`Message::trace_fields`]).
+            pub fn trace_fields(&self, to_all: bool) -> (&'static str, u32) {
+                match self { $(RoutingMessage::$protocol(message) => message.trace_fields(to_all),)+ }
             }
         }
 

@@ -23,7 +23,7 @@ pub trait TransportPacket {
     fn note_queued(&mut self, _at: Time) {}
 
     /// Its name in a trace, a name of a kind of packets, with its number or 0 and the bytes of its payload.
-    fn told(&self) -> (&'static str, u32, u32) {
+    fn trace_fields(&self) -> (&'static str, u32, u32) {
         ("other", 0, 0)
     }
 }
@@ -65,9 +65,9 @@ macro_rules! segments {
                 match self { $(Segment::$transport(packet) => packet.note_queued(at),)+ }
             }
 
-            /// Its name in a trace ([`TransportPacket::told`]).
-            pub fn told(&self) -> (&'static str, u32, u32) {
-                match self { $(Segment::$transport(packet) => packet.told(),)+ }
+            /// Its name in a trace ([`TransportPacket::trace_fields`]).
+            pub fn trace_fields(&self) -> (&'static str, u32, u32) {
+                match self { $(Segment::$transport(packet) => packet.trace_fields(),)+ }
             }
         }
 

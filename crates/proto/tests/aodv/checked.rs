@@ -110,8 +110,8 @@ impl Checked {
         }
         let valid = self.aodv.routes().filter(|route| route.is_valid());
         let valid: BTreeMap<_, _> = valid.map(|route| (route.dst, (route.next_hop, route.hops))).collect();
-        assert_eq!(valid, self.kernel, "every change of the routes is told");
-        assert_eq!(self.aodv.held(), self.inside.len(), "what is not out is held");
+        assert_eq!(valid, self.kernel, "every change of the routes is reported");
+        assert_eq!(self.aodv.buffered(), self.inside.len(), "the rest is buffered");
         assert!(self.aodv.routes().count() <= self.limits.routes);
         assert!(self.aodv.remembered_requests() <= self.limits.requests);
         assert!(self.aodv.waiting_control() <= self.limits.messages);
@@ -230,7 +230,7 @@ pub fn messages(data: &[u8]) -> (u64, Counters) {
     }
     // Every search ends.
     checked.pass(Dur::from_secs(3_600));
-    assert_eq!(checked.aodv.held(), 0, "nothing waits for ever");
+    assert_eq!(checked.aodv.buffered(), 0, "nothing waits for ever");
     (understood, *checked.aodv.counters())
 }
 

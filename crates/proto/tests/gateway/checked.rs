@@ -114,10 +114,10 @@ impl Checked {
         }
         let (gateway, config) = (&self.gateway, &self.config);
         let waiting: usize = self.inside.values().map(VecDeque::len).sum();
-        assert_eq!(gateway.held(), waiting, "what is not out is held");
+        assert_eq!(gateway.queued(), waiting, "the rest is queued");
         let payload = |packet: &Vec<u8>| packet.tcp().map_or(0, |view| u64::from(view.segment.payload));
-        assert_eq!(gateway.held_bytes(), self.inside.values().flatten().map(payload).sum::<u64>());
-        assert!(gateway.held_bytes() <= config.buffer, "the buffer is bounded");
+        assert_eq!(gateway.queued_bytes(), self.inside.values().flatten().map(payload).sum::<u64>());
+        assert!(gateway.queued_bytes() <= config.buffer, "the buffer is bounded");
         for queue in self.inside.values() {
             assert!(queue.len() <= config.flow_packets.max(1) as usize, "a flow holds so many packets at most");
             assert!(queue.iter().map(payload).sum::<u64>() <= u64::from(config.flow_buffer), "and so many bytes");
@@ -129,7 +129,7 @@ impl Checked {
     pub fn finish(mut self) {
         // Each packet of the fullest queue may wait for the longest interval: 64 s and what varies beyond.
         self.advance(Dur::from_secs(1_000_000));
-        assert!(self.inside.is_empty() && self.gateway.held() == 0, "nothing stays inside");
+        assert!(self.inside.is_empty() && self.gateway.queued() == 0, "nothing stays inside");
         assert_eq!(self.passed.0, self.passed.1);
         assert_eq!((self.gateway.flows(), self.gateway.next_timeout()), (0, None), "nothing stays to be done");
     }
@@ -159,7 +159,7 @@ pub fn small() -> Config {
     }
 }
 
-/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path is told or taken back,
+/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path appears or goes,
 /// or a packet comes whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
 /// The gateway's counters.
 pub fn exercise(data: &[u8]) -> Counters {

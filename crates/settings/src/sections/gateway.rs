@@ -1,7 +1,7 @@
 //! `[gateway]`: treatment of packets between the mesh and the wired side.
 
 use crate::key::{Choice, Fallback::*, Kind, Section, number, rate, share, size, time};
-use crate::layer::Held;
+use crate::layer::FieldValue;
 use crate::sections::Profile;
 use crate::value::{Field, Number, Share};
 use crate::{choice, section};

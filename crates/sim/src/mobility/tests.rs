@@ -200,7 +200,7 @@ fn bonnmotion_lines_are_nodes() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_line_and_token() {
+fn errors_name_line_and_token() {
     let ns2 = |text: &str| ns2::read(text).unwrap_err().to_string();
     let bonnmotion = |text: &str| bonnmotion::read(text).unwrap_err().to_string();
     let cases = [

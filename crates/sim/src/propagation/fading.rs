@@ -273,8 +273,8 @@ mod tests {
             let walking = crossings(RAYLEIGH, rho, |t| (t, Time::ZERO));
             assert!((walking / expected - 1.0).abs() < 0.06, "{rho} walking: {walking}, {expected}");
             let around = Config { doppler_hz: 8.0, ..RAYLEIGH };
-            let standing = crossings(around, rho, |t| (0.0, Time::from_nanos((t * 1e9) as u64)));
-            assert!((standing / expected - 1.0).abs() < 0.06, "{rho} standing: {standing}, {expected}");
+            let fixed = crossings(around, rho, |t| (0.0, Time::from_nanos((t * 1e9) as u64)));
+            assert!((fixed / expected - 1.0).abs() < 0.06, "{rho} fixed: {fixed}, {expected}");
         }
     }
 

@@ -73,7 +73,7 @@ impl Site {
         if let Some(&loss) = self.losses.get(&(from, to)) {
             return (Watt(budget.tx_power.0 / ratio(loss)), true);
         }
-        let walls: f64 = self.walls.iter().map(|wall| wall.loss.0 * f64::from(wall.crossings(a, b))).sum();
+        let walls: f64 = self.walls.iter().map(|wall| wall.loss.0 * f64::from(wall.intersections(a, b))).sum();
         (Watt(budget.mean(distance(a, b)).0 / ratio(Db(walls))), false)
     }
 
@@ -102,7 +102,7 @@ impl Wall {
     /// How often the straight line between two places intersects the wall; the same in both directions. A node on a
     /// wall counts as on one side of it, and a line through a corner from one side of the wall to the other intersects
     /// once.
-    fn crossings(&self, a: Position, b: Position) -> u32 {
+    fn intersections(&self, a: Position, b: Position) -> u32 {
         // The same end first whatever the direction, because what lies exactly on a line belongs to one side of it.
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let crossed = |piece: &&[Position]| {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_crossing_of_a_wall_costs_its_loss() {
+    fn each_intersection_with_a_wall_costs_its_loss() {
         let mut site = site();
         site.walls.push(straight((100.0, -10.0), (100.0, 10.0), 7.0));
         site.walls.push(straight((150.0, 10.0), (150.0, 30.0), 5.0));
@@ -233,19 +233,19 @@ mod tests {
     #[test]
     fn corners_and_ends_count_once_and_alike_in_both_directions() {
         let bent = Wall { corners: vec![(0.0, -5.0), (0.0, 0.0), (0.0, 5.0)], loss: Db(1.0) };
-        assert_eq!(bent.crossings((-5.0, 0.0), (5.0, 0.0)), 1, "through the joint");
+        assert_eq!(bent.intersections((-5.0, 0.0), (5.0, 0.0)), 1, "through the joint");
         let steps = [-10.0, -5.0, 0.0, 5.0, 10.0];
         let grid: Vec<Position> = steps.iter().flat_map(|&x| steps.map(|y| (x, y))).collect();
         for &a in &grid {
             for &b in &grid {
-                assert_eq!(bent.crossings(a, b), bent.crossings(b, a), "{a:?} {b:?}");
+                assert_eq!(bent.intersections(a, b), bent.intersections(b, a), "{a:?} {b:?}");
                 // A node on the wall counts as to its left.
                 let sides = (a.0 <= 0.0) != (b.0 <= 0.0);
-                assert!(bent.crossings(a, b) <= u32::from(sides), "{a:?} {b:?}: one straight wall");
+                assert!(bent.intersections(a, b) <= u32::from(sides), "{a:?} {b:?}: one straight wall");
             }
         }
-        assert_eq!(bent.crossings((-5.0, 5.1), (5.0, 5.1)), 0, "past its end");
-        assert_eq!(bent.crossings((0.0, -20.0), (0.0, 20.0)), 0, "along it");
+        assert_eq!(bent.intersections((-5.0, 5.1), (5.0, 5.1)), 0, "past its end");
+        assert_eq!(bent.intersections((0.0, -20.0), (0.0, 20.0)), 0, "along it");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::resolve::{Resolved, resolve};
 use super::sections::{AppKind, Connections, FlowKeys, TrafficKeys};
 use super::tree::{Data, Node, Origin};
 use super::value::{Field, Number, Value};
-use super::wired::{Spot, WiredSide};
+use super::wired::{Endpoint, WiredSide};
 use super::{App, Flow, FlowTransport, PairTraffic, Traffic};
 use crate::topology::Topology;
 use fourhop_units::{Bytes, Dur, NodeId, Time};
@@ -97,7 +97,8 @@ impl Builder {
             names.entry(flow.name.clone()).or_insert(path);
             flows.push(flow);
         }
-        let random = |flow: &Flow| [flow.from, flow.to].into_iter().filter(|&spot| spot == Spot::Random).count();
+        let random =
+            |flow: &Flow| [flow.from, flow.to].into_iter().filter(|&endpoint| endpoint == Endpoint::Random).count();
         let drawn: usize = flows.iter().map(random).sum();
         let gateways = wired.and_then(Option::as_ref).map_or(0, |side| side.gateways.len());
         if let Some(nodes) = topology.map(Topology::nodes)
@@ -134,14 +135,14 @@ impl Builder {
         let from = self.node(&resolved, "from", &keys.from, topology, wired.as_ref());
         let to = self.node(&resolved, "to", &keys.to, topology, wired.as_ref());
         let (from, to) = (from?, to?);
-        if from == to && from != Spot::Random {
+        if from == to && from != Endpoint::Random {
             let found = format!("{}, where the flow begins", resolved.show("to"));
             self.problems.push(resolved.problem("to", found, "another node"));
         }
         let traffic = traffic_of(&resolved, start, window);
         for (key, end) in [("from", from), ("to", to)] {
             if let FlowTransport::Own(own) = traffic.transport
-                && matches!(end, Spot::Node(node) if node.wired_number().is_some())
+                && matches!(end, Endpoint::Node(node) if node.wired_number().is_some())
             {
                 let found = format!("{}, a node without a radio, over {:?}", resolved.show(key), own.name());
                 let allowed = "a node of the topology: nodes behind gateways tell no delays";
@@ -210,20 +211,20 @@ impl Builder {
         value: &Value,
         topology: &Topology,
         wired: Option<&WiredSide>,
-    ) -> Option<Spot> {
+    ) -> Option<Endpoint> {
         let last = topology.nodes() - 1;
         let named = match value {
             Value::Text(name) => wired.and_then(|side| side.find(name)),
             _ => None,
         };
         match value {
-            Value::Text(name) if name == "first" => Some(Spot::Node(NodeId(0))),
-            Value::Text(name) if name == "last" => Some(Spot::Node(NodeId(last))),
-            Value::Text(name) if name == "random" => Some(Spot::Random),
-            Value::Int(n) if *n <= u64::from(last) => Some(Spot::Node(NodeId(*n as u32))),
+            Value::Text(name) if name == "first" => Some(Endpoint::Node(NodeId(0))),
+            Value::Text(name) if name == "last" => Some(Endpoint::Node(NodeId(last))),
+            Value::Text(name) if name == "random" => Some(Endpoint::Random),
+            Value::Int(n) if *n <= u64::from(last) => Some(Endpoint::Node(NodeId(*n as u32))),
             // A gateway's name is another name of a node, if the node is known.
-            _ if let Some(Spot::Gateway(index)) = named => wired.map(|side| match side.gateways[index] {
-                Spot::Random => Spot::Gateway(index),
+            _ if let Some(Endpoint::Gateway(index)) = named => wired.map(|side| match side.gateways[index] {
+                Endpoint::Random => Endpoint::Gateway(index),
                 known => known,
             }),
             _ if named.is_some() => named,

@@ -6,7 +6,7 @@ use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, Ro
 use super::{FlowTransport, Scenario, Traffic};
 use crate::setup;
 use fourhop_cc::{rbp, tcp_ap};
-use fourhop_proto::gateway::{self, CrossingConfig};
+use fourhop_proto::gateway::{self, DisciplineConfig};
 use fourhop_proto::node::{OwnOptions, OwnTransport};
 use fourhop_proto::route::{Metric, babel};
 use fourhop_proto::tcp::adhoc::{Clock, Gate, ReceiverOptions, SenderOptions, Skew};
@@ -180,21 +180,21 @@ impl Scenario {
     }
 
     /// Treatment of packets that cross a gateway, if any.
-    pub fn crossing_config(&self) -> Option<CrossingConfig> {
+    pub fn discipline_config(&self) -> Option<DisciplineConfig> {
         let keys = self.gateway.as_ref()?;
         let rfc = gateway::FqCodelConfig::rfc8290();
         match keys.kind {
             GatewayKind::Plain => None,
             GatewayKind::Gap => {
-                Some(CrossingConfig::Gap(keys.gap(self.profile, self.tcp_ap_params(), self.topology.nodes())))
+                Some(DisciplineConfig::Gap(keys.gap(self.profile, self.tcp_ap_params(), self.topology.nodes())))
             }
-            GatewayKind::FairShare => Some(CrossingConfig::FairShare(gateway::FairShareConfig {
+            GatewayKind::FairShare => Some(DisciplineConfig::FairShare(gateway::FairShareConfig {
                 capacity: keys.capacity?,
                 queue: keys.queue.unwrap_or(50),
                 flows: keys.flows,
                 idle_timeout: keys.idle_timeout,
             })),
-            GatewayKind::FqCodel => Some(CrossingConfig::FqCodel(gateway::FqCodelConfig {
+            GatewayKind::FqCodel => Some(DisciplineConfig::FqCodel(gateway::FqCodelConfig {
                 capacity: keys.capacity,
                 backlog: keys.backlog,
                 limit: keys.queue.unwrap_or(rfc.limit),

@@ -47,7 +47,7 @@ pub use sections::{AdhocTcp, C3tcp, Edca, Link, Mac, Profile, Radio, Routing, Tc
 pub use site::SiteKeys;
 pub use tree::LARGEST;
 pub use value::{Hertz, Metres};
-pub use wired::{Spot, WiredSide, gateway_name};
+pub use wired::{Endpoint, WiredSide, gateway_name};
 
 use crate::batch::Control;
 use crate::mobility::Movement;
@@ -132,9 +132,9 @@ pub struct Flow {
     /// Name in results.
     pub name: String,
     /// Node that sends.
-    pub from: Spot,
+    pub from: Endpoint,
     /// Receiver.
-    pub to: Spot,
+    pub to: Endpoint,
     /// Data to send.
     pub traffic: Traffic,
 }

@@ -112,9 +112,9 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
         let metres = |value: &Value| Metres::from_value(Some(value)).0;
         let node = u32::from_value(Some(&parts[0]));
         let place = (metres(&parts[2]), metres(&parts[3]));
-        let wrong = |allowed: String| Err((show(item), allowed));
+        let refuse = |allowed: String| Err((show(item), allowed));
         let Some(way) = ways.get_mut(node as usize) else {
-            return wrong(format!("a node number from 0 to {}", count - 1));
+            return refuse(format!("a node number from 0 to {}", count - 1));
         };
         let start = starts.as_ref().map(|starts| starts[NodeId(node).index()]);
         let before = way.last().copied().or(start.map(|place| Waypoint { at: Time::ZERO, place }));
@@ -123,13 +123,13 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
                 before.at + travel(distance(before.place, place), *speed)
             }
             (Value::Quantity(Unit::Speed, _), None) => {
-                return wrong("a time: where this node of a random topology starts depends on the seed".into());
+                return refuse("a time: where this node of a random topology starts depends on the seed".into());
             }
             (time, before) => {
                 let at = Time::ZERO + Dur::from_value(Some(time));
                 if let Some(before) = before.filter(|before| at < before.at) {
                     let earliest = Unit::Time.format(before.at.as_nanos() as f64);
-                    return wrong(format!("{earliest:?} or later, when the node has done what stands before"));
+                    return refuse(format!("{earliest:?} or later, when the node has done what stands before"));
                 }
                 at
             }
@@ -139,7 +139,7 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
             way.push(Waypoint { at: at + Dur::from_value(Some(stay)), place });
         }
         if way.last().is_some_and(|last| last.at > LAST) {
-            return wrong("one that ends within \"1000000s\"".into());
+            return refuse("one that ends within \"1000000s\"".into());
         }
     }
     Ok(ways)

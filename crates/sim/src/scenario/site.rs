@@ -119,10 +119,10 @@ impl Builder {
                 }
             }
             if let Some(name) = &keys.name
-                && let Some(wrong) = wrong_name(name, keys, !names.insert(name))
+                && let Some(found) = bad_name(name, keys, !names.insert(name))
             {
                 let allowed = "a name of its own for one node: up to 64 characters, no comma, but not n and a number";
-                self.problems.push(resolved.problem("name", wrong, allowed));
+                self.problems.push(resolved.problem("name", found, allowed));
             }
             if let Some(phy) = keys.phy
                 && phy != radio.phy
@@ -268,7 +268,7 @@ impl Builder {
         let Radio::Sinr(sinr) = &radio else { return };
         let Some(Data::List(items)) = self.root.entry("losses").map(|entry| &entry.value.data) else { return };
         let mut found = PowersByShare::new();
-        let told = items.iter().enumerate().zip(&scenario.site.losses).filter_map(|((i, node), keys)| {
+        let problems = items.iter().enumerate().zip(&scenario.site.losses).filter_map(|((i, node), keys)| {
             let share = keys.delivered()?;
             let (frame, rate) = scenario.probe(keys);
             let least = sinr.arriving(scenario.measured_power(keys, &radio, &mut found)?, frame, rate);
@@ -287,11 +287,12 @@ impl Builder {
             Some(value.at.problem(&format!("losses[{i}].{key}"), value.describe(), allowed))
         });
         // Of many the first stands for all.
-        let mut told: Vec<_> = told.collect();
-        if told.len() > 1 {
-            told[0].hint = Some(format!("{} more links are alike; fading lets any share arrive", told.len() - 1));
+        let mut problems: Vec<_> = problems.collect();
+        if problems.len() > 1 {
+            problems[0].hint =
+                Some(format!("{} more links are alike; fading lets any share arrive", problems.len() - 1));
         }
-        self.problems.extend(told.into_iter().next());
+        self.problems.extend(problems.into_iter().next());
     }
 
     /// Given routes, and nodes that pass nothing on, are for static routes alone.
@@ -331,7 +332,7 @@ pub(super) fn is_overridden(table: &Node, key: &str) -> bool {
 /// Of a node, in characters.
 const LONGEST_NAME: usize = 64;
 
-fn wrong_name(name: &str, keys: &NodeKeys, taken: bool) -> Option<String> {
+fn bad_name(name: &str, keys: &NodeKeys, taken: bool) -> Option<String> {
     let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     // Commas separate the names in a list of them.
     let alphabet = name.chars().all(|it| !it.is_control() && it != ',');

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// A node as a scenario names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spot {
+pub enum Endpoint {
     /// This one.
     Node(NodeId),
     /// The gateway with this number, from 0.
@@ -28,13 +28,13 @@ pub enum Spot {
 #[derive(Clone, PartialEq, Debug)]
 pub struct WiredSide {
     /// The gateways: nodes of the topology, or random.
-    pub gateways: Vec<Spot>,
+    pub gateways: Vec<Endpoint>,
     /// Names of the nodes without radios.
     pub nodes: Vec<String>,
     /// Defaults of links.
     pub link: port::Config,
     /// The links: their ends are gateways or nodes without radios.
-    pub wires: Vec<([Spot; 2], port::Config)>,
+    pub wires: Vec<([Endpoint; 2], port::Config)>,
 }
 
 /// Name of a gateway.
@@ -44,11 +44,11 @@ pub fn gateway_name(index: usize) -> String {
 
 impl WiredSide {
     /// The node of that name, if it is not one of the topology.
-    pub fn find(&self, name: &str) -> Option<Spot> {
-        let nodes = self.nodes.iter().position(|node| node == name).map(|n| Spot::Node(NodeId::wired(n as u32)));
+    pub fn find(&self, name: &str) -> Option<Endpoint> {
+        let nodes = self.nodes.iter().position(|node| node == name).map(|n| Endpoint::Node(NodeId::wired(n as u32)));
         let gateway = || {
             let index = name.strip_prefix("gateway-")?.parse::<usize>().ok()?.checked_sub(1)?;
-            (index < self.gateways.len() && gateway_name(index) == name).then_some(Spot::Gateway(index))
+            (index < self.gateways.len() && gateway_name(index) == name).then_some(Endpoint::Gateway(index))
         };
         nodes.or_else(gateway)
     }
@@ -59,28 +59,28 @@ impl WiredSide {
     }
 
     /// The name of one of them.
-    pub fn name(&self, spot: Spot) -> String {
-        match spot {
-            Spot::Gateway(index) => gateway_name(index),
-            Spot::Node(node) => match node.wired_number() {
+    pub fn name(&self, endpoint: Endpoint) -> String {
+        match endpoint {
+            Endpoint::Gateway(index) => gateway_name(index),
+            Endpoint::Node(node) => match node.wired_number() {
                 Some(n) => self.nodes[n].clone(),
                 None => node.to_string(),
             },
-            Spot::Random => "random".to_owned(),
+            Endpoint::Random => "random".to_owned(),
         }
     }
 
     /// The nodes that no chain of links joins to a gateway.
     fn cut_off(&self) -> Vec<&str> {
         let mut joined = vec![false; self.nodes.len()];
-        let number = |spot: Spot| match spot {
-            Spot::Node(node) => node.wired_number(),
+        let number = |endpoint: Endpoint| match endpoint {
+            Endpoint::Node(node) => node.wired_number(),
             _ => None,
         };
         let mut farther = true;
         while std::mem::take(&mut farther) {
             for ([a, b], _) in &self.wires {
-                let reached = |spot: Spot| number(spot).is_none_or(|n| joined[n]);
+                let reached = |endpoint: Endpoint| number(endpoint).is_none_or(|n| joined[n]);
                 if reached(*a) != reached(*b) {
                     [*a, *b].into_iter().filter_map(number).for_each(|n| joined[n] = true);
                     farther = true;
@@ -112,17 +112,17 @@ pub(super) fn side(
     let Value::List(items) = &keys.gateways else { unreachable!("INVARIANT: gateways are a list") };
     for item in items {
         let gateway = match item {
-            Value::Text(word) if word == "first" => Spot::Node(NodeId(0)),
-            Value::Text(word) if word == "last" => Spot::Node(NodeId(last)),
-            Value::Text(_) => Spot::Random,
-            Value::Int(n) if *n <= u64::from(last) => Spot::Node(NodeId(*n as u32)),
+            Value::Text(word) if word == "first" => Endpoint::Node(NodeId(0)),
+            Value::Text(word) if word == "last" => Endpoint::Node(NodeId(last)),
+            Value::Text(_) => Endpoint::Random,
+            Value::Int(n) if *n <= u64::from(last) => Endpoint::Node(NodeId(*n as u32)),
             other => {
                 let allowed = format!("node numbers from 0 to {last}, \"first\", \"last\" or \"random\"");
                 problems.push(resolved.problem("gateways", super::resolve::show(other), allowed));
                 continue;
             }
         };
-        if gateway != Spot::Random && gateways.contains(&gateway) {
+        if gateway != Endpoint::Random && gateways.contains(&gateway) {
             let found = format!("{} twice", super::resolve::show(item));
             problems.push(resolved.problem("gateways", found, "each node once"));
         }
@@ -156,7 +156,7 @@ pub(super) fn wire(
     resolved: &Resolved,
     side: &WiredSide,
     problems: &mut Vec<Problem>,
-) -> Option<([Spot; 2], port::Config)> {
+) -> Option<([Endpoint; 2], port::Config)> {
     let keys = WireKeys::from_values(&resolved.values);
     let ends = texts(&keys.ends).into_iter().map(|name| {
         let end = side.find(&name);
@@ -190,8 +190,8 @@ pub(super) fn wire(
 
 /// Every gateway to the first node, and the nodes in a line.
 pub(super) fn usual_wires(side: &mut WiredSide) {
-    let node = |n: usize| Spot::Node(NodeId::wired(n as u32));
-    let up = (0..side.gateways.len()).map(|gateway| [Spot::Gateway(gateway), node(0)]);
+    let node = |n: usize| Endpoint::Node(NodeId::wired(n as u32));
+    let up = (0..side.gateways.len()).map(|gateway| [Endpoint::Gateway(gateway), node(0)]);
     let line = (1..side.nodes.len()).map(|n| [node(n - 1), node(n)]);
     side.wires = up.chain(line).map(|ends| (ends, side.link)).collect();
 }
@@ -212,9 +212,9 @@ pub(super) fn check_joined(resolved: &Resolved, side: &WiredSide, problems: &mut
 /// `[wired]` and `[[wires]]` as they are written.
 pub(super) fn keys(side: &WiredSide) -> (WiredKeys, Vec<WireKeys>) {
     let list = |texts: Vec<String>| Value::List(texts.into_iter().map(Value::Text).collect());
-    let gateway = |spot: &Spot| match spot {
-        Spot::Node(node) => Value::Int(u64::from(node.0)),
-        Spot::Gateway(_) | Spot::Random => Value::Text("random".into()),
+    let gateway = |endpoint: &Endpoint| match endpoint {
+        Endpoint::Node(node) => Value::Int(u64::from(node.0)),
+        Endpoint::Gateway(_) | Endpoint::Random => Value::Text("random".into()),
     };
     let wired = WiredKeys {
         gateways: Value::List(side.gateways.iter().map(gateway).collect()),
@@ -252,27 +252,27 @@ impl Drawn {
             Topology::Random { seed, .. } => seed,
             _ => None,
         };
-        let stream = Stream::global(own.unwrap_or(seed), Purpose::Spots);
+        let stream = Stream::global(own.unwrap_or(seed), Purpose::Endpoints);
         let gateways = scenario.wired.as_ref().map_or(&[][..], |side| &side.gateways);
-        let fixed = |spot: &Spot| match spot {
-            Spot::Node(node) => Some(*node),
+        let fixed = |endpoint: &Endpoint| match endpoint {
+            Endpoint::Node(node) => Some(*node),
             _ => None,
         };
         let taken = gateways.iter().filter_map(fixed).collect();
         let mut drawn = Drawn { stream, nodes: scenario.topology.nodes(), taken, gateways: Vec::new() };
-        for spot in gateways {
-            let node = fixed(spot).unwrap_or_else(|| drawn.draw());
+        for endpoint in gateways {
+            let node = fixed(endpoint).unwrap_or_else(|| drawn.draw());
             drawn.gateways.push(node);
         }
         drawn
     }
 
     /// The node at a place.
-    pub fn node(&mut self, spot: Spot) -> NodeId {
-        match spot {
-            Spot::Node(node) => node,
-            Spot::Gateway(index) => self.gateways[index],
-            Spot::Random => self.draw(),
+    pub fn node(&mut self, endpoint: Endpoint) -> NodeId {
+        match endpoint {
+            Endpoint::Node(node) => node,
+            Endpoint::Gateway(index) => self.gateways[index],
+            Endpoint::Random => self.draw(),
         }
     }
 
@@ -291,10 +291,10 @@ impl Scenario {
     /// The wired side of a run whose gateways are these; `None` if there is none.
     pub fn wired_plan(&self, gateways: &[NodeId]) -> Option<Plan> {
         let side = self.wired.as_ref()?;
-        let node = |spot: Spot| match spot {
-            Spot::Node(node) => node,
-            Spot::Gateway(index) => gateways[index],
-            Spot::Random => unreachable!("INVARIANT: links have named ends"),
+        let node = |endpoint: Endpoint| match endpoint {
+            Endpoint::Node(node) => node,
+            Endpoint::Gateway(index) => gateways[index],
+            Endpoint::Random => unreachable!("INVARIANT: links have named ends"),
         };
         let cables = side.wires.iter().map(|&(ends, port)| Cable { ends: ends.map(node), port }).collect();
         Some(Plan { gateways: gateways.to_vec(), hosts: side.nodes.len() as u32, cables })

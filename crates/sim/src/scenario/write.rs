@@ -5,7 +5,7 @@ use super::key::{Choice, Section};
 use super::schema::is_list;
 use super::sections::{AppKind, Connections, FlowKeys, General, MobilityKeys, TopologyKeys, TopologyKind, TrafficKeys};
 use super::value::{Field, Keys, Metres, Number, Value, Values};
-use super::wired::{self, Spot};
+use super::wired::{self, Endpoint};
 use super::{App, Scenario, Traffic, movement};
 use crate::topology::{Position, Topology};
 use fourhop_units::Time;
@@ -99,7 +99,7 @@ impl Scenario {
             tables.push(traffic::<TrafficKeys>(&pairs.traffic, own));
         }
         for flow in &self.flows {
-            let (from, to) = (self.spot(flow.from), self.spot(flow.to));
+            let (from, to) = (self.endpoint(flow.from), self.endpoint(flow.to));
             let own = vec![("name", flow.name.to_value()), ("from", Some(from)), ("to", Some(to))];
             tables.push(traffic::<FlowKeys>(&flow.traffic, own));
         }
@@ -109,11 +109,11 @@ impl Scenario {
 
 impl Scenario {
     /// An end of a flow as it is written.
-    fn spot(&self, spot: Spot) -> Value {
-        match (spot, &self.wired) {
-            (Spot::Node(node), None) => Value::Int(u64::from(node.0)),
-            (Spot::Node(node), _) if node.wired_number().is_none() => Value::Int(u64::from(node.0)),
-            (spot, Some(side)) => Value::Text(side.name(spot)),
+    fn endpoint(&self, endpoint: Endpoint) -> Value {
+        match (endpoint, &self.wired) {
+            (Endpoint::Node(node), None) => Value::Int(u64::from(node.0)),
+            (Endpoint::Node(node), _) if node.wired_number().is_none() => Value::Int(u64::from(node.0)),
+            (endpoint, Some(side)) => Value::Text(side.name(endpoint)),
             (_, None) => Value::Text("random".into()),
         }
     }

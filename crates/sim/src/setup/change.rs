@@ -53,7 +53,7 @@ impl Setup {
             }
         }
         let stations = self.stations();
-        let air = Air::standing(&self.positions, self.field(seed), &stations);
+        let air = Air::fixed(&self.positions, self.field(seed), &stations);
         let checked = self.check_spread(&air, &stations);
         if checked.is_err() {
             (self.positions, self.site) = before;

@@ -1,6 +1,6 @@
 //! Outputs of a run besides its numbers: captures, time series, and traces of everything.
 
-mod aside;
+mod background;
 mod capture_files;
 mod pcap;
 mod radiotap;
@@ -9,7 +9,7 @@ mod request;
 mod series;
 mod tables;
 
-pub use aside::{Aside, Interest};
+pub use background::{Background, Interest};
 pub use pcap::{CaptureForm, PcapFolder};
 pub use recorder::{Filter, FlowAbout, Kind, Recorder};
 pub use request::Request;

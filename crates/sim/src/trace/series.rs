@@ -28,7 +28,7 @@ pub struct FlowSample<'a> {
     /// C3TCP's current estimate of the sender's path, if it is in use.
     pub capacity: Option<Estimate>,
     /// The window that its module last sent to the sender, in bytes.
-    pub told_window: Option<u64>,
+    pub written_window: Option<u64>,
     /// The flow at the gateway that paces it, if there is one that knows it.
     pub gateway: Option<FlowState>,
     /// How strongly the source hears the receiver's routing messages, where routing looks at that.
@@ -93,7 +93,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
         |flow| Some(flow.capacity?.truth?.as_secs_f64()),
     ),
     column("c3_window_bytes", "C3TCP: the newest window that the module set", |flow| {
-        flow.told_window.map(|window| window as f64)
+        flow.written_window.map(|window| window as f64)
     }),
     column("ssthresh_segments", "slow-start threshold, if one is set", |flow| {
         Some(flow.sender.socket()?.ssthresh()).filter(|&segments| segments < u32::MAX).map(f64::from)
@@ -159,7 +159,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
         flow.gateway?.wired_rtt.map(Dur::as_secs_f64)
     }),
     column("gateway_held_bytes", "payload that waits at the gateway", |flow| {
-        flow.gateway.map(|gateway| f64::from(gateway.held))
+        flow.gateway.map(|gateway| f64::from(gateway.queued))
     }),
     column("signal_dbm", "strength of the receiver's newest routing message at the source, with ssa-aodv", |flow| {
         Some(flow.signal?.latest.0)

@@ -219,7 +219,7 @@ impl Wired {
                 taken: counters.packets,
                 passed: counters.arrived,
                 dropped: counters.dropped,
-                held: port.held() as u64,
+                held: port.queued() as u64,
             });
         }
         sum

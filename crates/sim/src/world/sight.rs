@@ -43,24 +43,24 @@ impl World {
 
     /// Copies of frames that ended at a receiver.
     pub fn receptions(&self) -> u64 {
-        self.copies - self.settled().map(|(_, on_air)| on_air).sum::<u64>()
+        self.copies - self.caught_up().map(|(_, on_air)| on_air).sum::<u64>()
     }
 
     /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
-    fn settled_at(&self, index: usize) -> (Ear, u64) {
+    fn caught_up_at(&self, index: usize) -> (Ear, u64) {
         let mut ear = self.ears[index].clone();
-        ear.settle(self.now, &self.rules.medium);
+        ear.catch_up(self.now, &self.rules.medium);
         let Some(receiver) = self.receivers.get(index) else {
             let on_air = ear.on_air(self.now);
             return (ear, on_air as u64);
         };
         let mut receiver = receiver.clone();
-        ear.settle_at(self.now, &mut receiver, &self.rules.medium);
+        ear.catch_up_at(self.now, &mut receiver, &self.rules.medium);
         (ear, receiver.on_air() as u64)
     }
 
-    fn settled(&self) -> impl Iterator<Item = (Ear, u64)> {
-        (0..self.ears.len()).map(|index| self.settled_at(index))
+    fn caught_up(&self) -> impl Iterator<Item = (Ear, u64)> {
+        (0..self.ears.len()).map(|index| self.caught_up_at(index))
     }
 
     /// Losses of all nodes and wires.
@@ -74,7 +74,7 @@ impl World {
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
         for station in self.stations.of(node) {
-            sum.add(&self.settled_at(station.index()).0.drops(self.now));
+            sum.add(&self.caught_up_at(station.index()).0.drops(self.now));
         }
         sum
     }
@@ -87,9 +87,9 @@ impl World {
         sum.wire = self.outside.wired.wire_account();
         sum.radio = Account {
             taken: self.copies,
-            passed: self.settled().map(|(ear, _)| ear.received()).sum(),
+            passed: self.caught_up().map(|(ear, _)| ear.received()).sum(),
             dropped: self.drops().in_layer(Layer::Radio),
-            held: self.settled().map(|(_, on_air)| on_air).sum(),
+            held: self.caught_up().map(|(_, on_air)| on_air).sum(),
         };
         sum
     }

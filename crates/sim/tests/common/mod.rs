@@ -90,7 +90,7 @@ pub fn line(node: node::Config, places: &[f64]) -> Setup {
         node,
         routing: Routing::Static,
         wired: None,
-        crossing: None,
+        discipline: None,
         flows: Vec::new(),
         c3tcp: None,
         without_mcs: Vec::new(),

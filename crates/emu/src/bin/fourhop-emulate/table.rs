@@ -11,7 +11,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// Flows that are shown.
 const ROWS: usize = 12;
 
-/// Shows flows, frames, losses and lateness on standard error. A thread writes: a terminal that is held up holds up
+/// Shows flows, frames, losses and lateness on standard error. A thread writes: a slow terminal delays
 /// nothing else.
 pub struct Table {
     lines: SyncSender<String>,

@@ -4,7 +4,7 @@ use super::Medium;
 use crate::EmulationError;
 use crate::medium::hwsim::{self, FAMILY, Message};
 use crate::medium::radios::Shown;
-use crate::medium::spectrum::Told;
+use crate::medium::spectrum::Notice;
 use fourhop_live::netlink::generic::{Family, Received};
 use nix::errno::Errno;
 
@@ -102,11 +102,11 @@ impl Medium {
     }
 
     /// Sends all news to the kernel.
-    pub(super) fn tell(&mut self) -> Result<(), EmulationError> {
-        let mut told = std::mem::take(&mut self.told);
-        for (at, one) in told.drain(..) {
+    pub(super) fn notify(&mut self) -> Result<(), EmulationError> {
+        let mut notices = std::mem::take(&mut self.notices);
+        for (at, one) in notices.drain(..) {
             let to = match &one {
-                Told::Received { radio, .. } | Told::Status { radio, .. } => *radio,
+                Notice::Received { radio, .. } | Notice::Status { radio, .. } => *radio,
             };
             self.write(&one);
             let late = self.clock.now().saturating_since(at);
@@ -118,7 +118,7 @@ impl Medium {
                 self.messages.clear();
             }
         }
-        self.told = told;
+        self.notices = notices;
         if !self.messages.is_empty() {
             self.family.send(&self.messages)?;
             self.messages.clear();
@@ -126,9 +126,9 @@ impl Medium {
         Ok(())
     }
 
-    fn write(&mut self, told: &Told) {
-        match told {
-            Told::Received { radio, frame, place, signal, frequency } => {
+    fn write(&mut self, notices: &Notice) {
+        match notices {
+            Notice::Received { radio, frame, place, signal, frequency } => {
                 let how = (*signal, *frequency);
                 // The flag of frames that are sent again.
                 const RETRY: u8 = 0x08;
@@ -141,7 +141,7 @@ impl Medium {
                 let write = |out: &mut Vec<u8>| hwsim::write_received(*radio, bytes, *place, how, out);
                 self.family.message(hwsim::FRAME, false, &mut self.messages, write);
             }
-            Told::Status { radio, cookie, flags, tries, signal } => {
+            Notice::Status { radio, cookie, flags, tries, signal } => {
                 let write = |out: &mut Vec<u8>| hwsim::write_status(*radio, *cookie, *flags, (tries, *signal), out);
                 self.family.message(hwsim::STATUS, false, &mut self.messages, write);
             }
@@ -150,7 +150,7 @@ impl Medium {
 
     /// Takes what the kernel has sent.
     pub(super) fn listen(&mut self) -> Result<(), EmulationError> {
-        let Medium { family, spectrum, radios, told, strangers, refused, missed, module, gone, .. } = self;
+        let Medium { family, spectrum, radios, notices, strangers, refused, missed, module, gone, .. } = self;
         let (mut failed, mut answers) = (Ok(()), Vec::new());
         for _ in 0..AT_ONCE {
             let some = family.receive(|received| match received {
@@ -161,7 +161,7 @@ impl Medium {
                             Some(radio) => {
                                 (radio.frequency, radio.sent) = (Some(sent.frequency), radio.sent + 1);
                                 let node = radio.node;
-                                if let Err(error) = spectrum.enter(node, &sent, radios, told) {
+                                if let Err(error) = spectrum.enter(node, &sent, radios, notices) {
                                     failed = Err(error);
                                 }
                             }
@@ -192,6 +192,6 @@ impl Medium {
         }
         failed?;
         answers.into_iter().for_each(|code| self.answered(code));
-        self.tell()
+        self.notify()
     }
 }

@@ -57,7 +57,7 @@ impl Medium {
             gone: self.gone.clone(),
             frames: self.spectrum.counts().clone(),
             lost: self.spectrum.lost(),
-            in_flight: self.spectrum.held(),
+            in_flight: self.spectrum.pending(),
             on_air: self.spectrum.frames(),
             refused: self.refused.clone(),
             refused_by_kernel: self.refused_by_kernel,

@@ -40,6 +40,6 @@ fn feedback(number: u32, delay_ms: u32, complete: u64, blocks: &[(u32, u32)], ne
         complete: complete * 1_000,
         blocks: blocks.iter().map(|(first, behind)| (first * 1_000, behind * 1_000)).collect(),
         newest: FIRST + newest,
-        held_us: 0,
+        waited_us: 0,
     }
 }

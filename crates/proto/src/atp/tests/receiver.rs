@@ -24,7 +24,7 @@ fn it_feeds_back_once_in_an_epoch_what_has_come_and_how_long_it_took() {
         assert_eq!(outcome, Outcome { delivered: expected, feedback: None }, "packet {place}");
     }
     let mut expected = feedback(0, 40, 2, &[(1, 2), (3, 5)], 6);
-    expected.held_us = 100_000;
+    expected.waited_us = 100_000;
     assert_eq!(fed_back(&mut receiver, 1_000), [(1_000, expected)]);
     // A packet that fills the first gap is delivered with those that waited behind it.
     assert_eq!(receiver.handle_data(ms(1_100), &data(7, 2, 40)).delivered, 2_000);

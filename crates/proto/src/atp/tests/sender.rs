@@ -22,7 +22,7 @@ impl Script {
     fn started(packets: u64) -> Script {
         let mut script = Script::open(packets);
         assert_eq!(script.left(0), [(0, 0, true)]);
-        script.told(0, &feedback(0, 100, 1, &[], 0));
+        script.feedback(0, &feedback(0, 100, 1, &[], 0));
         script
     }
 
@@ -38,7 +38,7 @@ impl Script {
         left
     }
 
-    fn told(&mut self, at: u64, feedback: &AtpFeedback) {
+    fn feedback(&mut self, at: u64, feedback: &AtpFeedback) {
         self.now = ms(at);
         self.sender.handle_feedback(self.now, feedback);
     }
@@ -57,7 +57,7 @@ fn a_probe_goes_out_in_each_epoch_until_it_is_answered_and_the_answer_is_the_rat
     let mut script = Script::open(100);
     assert_eq!(script.left(2_500), [(0, 0, true), (1_000, 0, true), (2_000, 0, true)]);
     assert_eq!((script.interval(), script.stats().packets_retransmitted), (None, 2));
-    script.told(2_600, &feedback(0, 250, 1, &[], 2));
+    script.feedback(2_600, &feedback(0, 250, 1, &[], 2));
     assert_eq!(script.interval(), Some(250_000));
     assert_eq!(script.left(3_200), [(2_600, 1, false), (2_850, 2, false), (3_100, 3, false)]);
     assert_eq!(script.sender.rtt(), Some(Dur::from_millis(600)));
@@ -67,10 +67,10 @@ fn a_probe_goes_out_in_each_epoch_until_it_is_answered_and_the_answer_is_the_rat
 fn feedback_changes_the_interval_that_runs() {
     let mut script = Script::started(100);
     assert_eq!(script.left(250), [(100, 1, false), (200, 2, false)]);
-    script.told(250, &feedback(1, 400, 3, &[], 2));
+    script.feedback(250, &feedback(1, 400, 3, &[], 2));
     assert_eq!(script.left(1_000), [(600, 3, false), (1_000, 4, false)]);
     // Offered 100 packets per second: 2.5 + (100 - 2.5) / 5 = 22 per second.
-    script.told(1_000, &feedback(2, 10, 5, &[], 4));
+    script.feedback(1_000, &feedback(2, 10, 5, &[], 4));
     assert_eq!(script.interval(), Some(45_454));
 }
 
@@ -79,11 +79,11 @@ fn what_is_lost_goes_first_and_within_the_rate() {
     let mut script = Script::started(100);
     script.left(650);
     // Of 1 to 6, 2 and 4 are missing; 6 is still under way.
-    script.told(690, &feedback(1, 100, 2, &[(1, 2), (3, 4)], 5));
+    script.feedback(690, &feedback(1, 100, 2, &[(1, 2), (3, 4)], 5));
     assert_eq!(script.left(1_000), [(700, 2, false), (800, 4, false), (900, 7, false), (1_000, 8, false)]);
     assert_eq!(script.stats().packets_retransmitted, 2);
     // 2 came through the second time, 4 was lost again, and so was 6.
-    script.told(1_001, &feedback(2, 100, 4, &[(1, 2), (3, 4)], 9));
+    script.feedback(1_001, &feedback(2, 100, 4, &[(1, 2), (3, 4)], 9));
     assert_eq!(script.left(1_300), [(1_100, 4, false), (1_200, 6, false), (1_300, 9, false)]);
 }
 
@@ -91,13 +91,13 @@ fn what_is_lost_goes_first_and_within_the_rate() {
 fn data_sent_behind_the_newest_received_is_lost_after_two_epochs() {
     let mut script = Script::started(4);
     assert_eq!(script.left(1_000), [(100, 1, false), (200, 2, false), (300, 3, false)]);
-    script.told(1_000, &feedback(1, 100, 2, &[], 1));
+    script.feedback(1_000, &feedback(1, 100, 2, &[], 1));
     assert_eq!(script.left(1_999), []);
-    script.told(2_000, &feedback(2, 100, 2, &[], 1));
+    script.feedback(2_000, &feedback(2, 100, 2, &[], 1));
     assert_eq!(script.left(2_200), [], "under way for 1.8 s");
-    script.told(2_250, &feedback(3, 100, 2, &[], 1));
+    script.feedback(2_250, &feedback(3, 100, 2, &[], 1));
     assert_eq!(script.left(2_300), [(2_250, 2, false)]);
-    script.told(2_400, &feedback(4, 100, 2, &[], 1));
+    script.feedback(2_400, &feedback(4, 100, 2, &[], 1));
     assert_eq!(script.left(2_500), [(2_400, 3, false)]);
 }
 
@@ -105,11 +105,11 @@ fn data_sent_behind_the_newest_received_is_lost_after_two_epochs() {
 #[test]
 fn feedback_without_room_for_more_condemns_nothing_behind_its_last_block() {
     let mut script = Script::started(100);
-    script.told(0, &feedback(1, 10, 1, &[], 0));
-    script.told(0, &feedback(2, 10, 1, &[], 0));
+    script.feedback(0, &feedback(1, 10, 1, &[], 0));
+    script.feedback(0, &feedback(2, 10, 1, &[], 0));
     assert!(script.left(1_400).len() > 46);
     let blocks: Vec<_> = (0..20).map(|n| (2 * n + 1, 2 * n + 2)).collect();
-    script.told(1_400, &feedback(3, 10, 1, &blocks, 46));
+    script.feedback(1_400, &feedback(3, 10, 1, &blocks, 46));
     assert_eq!(script.stats().packets_acked, 21);
     let again: Vec<_> =
         script.left(2_800).into_iter().map(|(_, place, _)| place).filter(|&place| place <= 46).collect();
@@ -129,7 +129,7 @@ fn missing_feedback_is_borne_once_halves_the_rate_and_then_starts_anew() {
     script.left(3_599);
     assert_eq!(script.left(5_599), [(3_600, 1, true), (4_600, 1, true)]);
     assert_eq!((script.stats().missed, script.stats().restarts), (3, 1));
-    script.told(5_599, &feedback(9, 50, 25, &[], 25));
+    script.feedback(5_599, &feedback(9, 50, 25, &[], 25));
     assert_eq!(script.interval(), Some(50_000), "the path's rate at once");
 }
 
@@ -137,9 +137,9 @@ fn missing_feedback_is_borne_once_halves_the_rate_and_then_starts_anew() {
 fn old_feedback_counts_for_nothing() {
     let mut script = Script::started(100);
     script.left(400);
-    script.told(400, &feedback(5, 200, 3, &[], 2));
-    script.told(401, &feedback(4, 900, 2, &[], 1));
-    script.told(401, &feedback(5, 900, 2, &[], 1));
+    script.feedback(400, &feedback(5, 200, 3, &[], 2));
+    script.feedback(401, &feedback(4, 900, 2, &[], 1));
+    script.feedback(401, &feedback(5, 900, 2, &[], 1));
     assert_eq!((script.interval(), script.stats().packets_acked), (Some(200_000), 3));
 }
 
@@ -163,9 +163,9 @@ fn what_is_taken_back_is_not_sent_but_what_was_sent_is_still_seen_through() {
     script.left(300);
     script.sender.withdraw_unsent();
     assert_eq!(script.left(1_000), []);
-    script.told(1_000, &feedback(1, 100, 1, &[(1, 3)], 3));
+    script.feedback(1_000, &feedback(1, 100, 1, &[(1, 3)], 3));
     assert_eq!(script.left(1_400), [(1_000, 1, false)]);
-    script.told(2_000, &feedback(2, 100, 4, &[], 4));
+    script.feedback(2_000, &feedback(2, 100, 4, &[], 4));
     assert_eq!(script.sender.next_timeout(), None);
 }
 

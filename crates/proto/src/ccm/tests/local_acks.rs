@@ -68,7 +68,7 @@ fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
     script.data([1, 1_001, 2_001, 3_001]);
     assert_eq!(script.down(), [1, 1_001]);
     assert_eq!(script.up(), [(1_001, 2_500), (2_001, 1_500), (3_001, 500)]);
-    assert_eq!((script.local.held(), script.local.next_timeout()), (3_000, Some(Time::from_secs(1))));
+    assert_eq!((script.local.buffered(), script.local.next_timeout()), (3_000, Some(Time::from_secs(1))));
     script.timeout();
     assert_eq!((script.down(), script.local.next_timeout()), (vec![1], Some(Time::from_secs(3))));
     // All but the FIN is acknowledged; a reset ends everything.
@@ -136,7 +136,7 @@ fn the_number_of_an_acknowledgement_is_within_the_own_window() {
 /// TCP learns of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of
 /// smaller amounts.
 #[test]
-fn room_is_told_in_segments() {
+fn room_is_announced_in_segments() {
     let mut script = Script::new(LIMITS, 9_000);
     script.data([1, 1_001, 2_001]);
     assert_eq!(script.up(), [(1_001, 3_000), (2_001, 2_000), (3_001, 1_000)]);
@@ -154,7 +154,7 @@ fn room_is_told_in_segments() {
 
 /// The same in units of 8 bytes, 125 per segment.
 #[test]
-fn room_is_told_in_segments_whatever_the_unit() {
+fn room_is_announced_in_segments_whatever_the_unit() {
     let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 9_000);
     script.data([1, 1_001, 2_001]);
     assert_eq!(script.up(), [(1_001, 375), (2_001, 250), (3_001, 125)]);
@@ -182,7 +182,7 @@ fn three_duplicates_send_the_oldest_again() {
     script.ack(1_001, 20_001);
     assert_eq!(script.down(), [1_001]);
     script.ack(4_001, 20_001);
-    assert_eq!((script.down(), script.local.held()), (vec![], 0));
+    assert_eq!((script.down(), script.local.buffered()), (vec![], 0));
     // With nothing under way there is nothing to be sent again.
     (0..4).for_each(|_| script.ack(4_001, 20_001));
     assert_eq!(script.down(), []);
@@ -256,7 +256,7 @@ fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
 /// A segment with data acknowledges no less than TCP knows; SACK of data that TCP takes for acknowledged would confuse
 /// it.
 #[test]
-fn data_of_the_peer_carries_what_tcp_was_told() {
+fn data_of_the_peer_repeats_the_acknowledgement_of_tcp() {
     let mut script = Script::new(LIMITS, 9_000);
     script.data([1, 1_001]);
     script.up();
@@ -273,7 +273,7 @@ fn without_a_measurement_everything_passes() {
     let mut script = Script::new(Limits { window: None, ..LIMITS }, 9_000);
     script.data([1, 1_001, 2_001, 3_001, 4_001]);
     assert_eq!((script.down(), script.up()), (vec![1, 1_001, 2_001, 3_001, 4_001], vec![]));
-    assert_eq!((script.local.held(), script.local.next_timeout()), (0, None));
+    assert_eq!((script.local.buffered(), script.local.next_timeout()), (0, None));
     script.ack(2_001, 8_000);
     assert_eq!(script.up(), [(2_001, 8_000)]);
     // TCP itself repeats data that it answers for.
@@ -341,15 +341,15 @@ fn acknowledgements_made_here_have_time_stamps() {
         script.outgoing(stamped(from, 1_000, ours + 1));
         let acks = TcpFlags { ack: true, ..TcpFlags::default() };
         assert!(script.out.up.iter().all(|segment| segment.flags == acks));
-        let told: Vec<_> = script.out.up.iter().map(|segment| segment.options.timestamps).collect();
-        assert_eq!(told, [Some(Timestamps { value: newest, echo: ours + 1 })]);
+        let stamps: Vec<_> = script.out.up.iter().map(|segment| segment.options.timestamps).collect();
+        assert_eq!(stamps, [Some(Timestamps { value: newest, echo: ours + 1 })]);
     }
 }
 
 /// A measurement that has grown too old still holds for what the module answers for: the network would get it all at
 /// once.
 #[test]
-fn the_last_window_holds_for_what_is_held() {
+fn the_last_window_holds_for_buffered_data() {
     let mut script = Script::new(LIMITS, 9_000);
     script.data([1, 1_001, 2_001, 3_001]);
     assert_eq!(script.down(), [1, 1_001]);
@@ -357,7 +357,7 @@ fn the_last_window_holds_for_what_is_held() {
     script.ack(1_001, 9_000);
     assert_eq!(script.down(), [2_001]);
     script.ack(4_001, 9_000);
-    assert_eq!((script.down(), script.local.held()), (vec![], 0));
+    assert_eq!((script.down(), script.local.buffered()), (vec![], 0));
     script.data([4_001, 5_001, 6_001, 7_001]);
     assert_eq!(script.down(), [4_001, 5_001, 6_001, 7_001], "TCP's own window");
 }

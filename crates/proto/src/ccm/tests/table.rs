@@ -74,12 +74,12 @@ fn local_acknowledgements_make_packets_of_both_ends() {
     assert_eq!(down.segment(), data.segment());
     assert!(down.carried().is_some(), "data is measured on its way");
     assert_eq!((up.src, up.dst, up.ttl), (PEER, HERE, 63));
-    let told = up.segment().expect("an acknowledgement");
-    assert_eq!((told.src_port, told.dst_port, told.ack, told.payload), (2, 1, seq(1_001), 0));
+    let ack = up.segment().expect("an acknowledgement");
+    assert_eq!((ack.src_port, ack.dst_port, ack.ack, ack.payload), (2, 1, seq(1_001), 0));
     assert_eq!(modules.balance(), (4, 5), "two packets for one");
     // Twice the measured window of 3,000 bytes, less the announced bytes: the module's own window does not narrow its
     // input.
-    assert_eq!(told.window, 5_000);
+    assert_eq!(ack.window, 5_000);
     // Packets made here are numbered one after the other.
     let mut next = Packets::default();
     modules.handle_outgoing(now, &mut packet(Body::Tcp(segment(1_001, 1_000, 1, 9_000))));

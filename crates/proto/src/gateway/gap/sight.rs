@@ -20,7 +20,7 @@ counters! {
         pub table_full: u64,
         /// Data that would have waited but for the buffer being full.
         pub buffer_full: u64,
-        /// Data that left before its time because its flow held as much as it may.
+        /// Data that left before its time because its flow had reached its limit.
         pub early: u64,
         /// Packets that waited.
         pub waited: u64,
@@ -63,20 +63,20 @@ pub struct FlowState {
     /// Packets that wait.
     pub waiting: usize,
     /// Payload bytes that wait.
-    pub held: u32,
+    pub queued: u32,
     /// Payload bytes acknowledged: upwards, downwards.
     pub acked: (u64, u64),
 }
 
 impl<P: Packet> Gateway<P> {
     /// Packets that wait.
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.waiting
     }
 
     /// Payload bytes that wait.
-    pub fn held_bytes(&self) -> u64 {
-        self.held
+    pub fn queued_bytes(&self) -> u64 {
+        self.queued
     }
 
     /// Flows in the table.
@@ -123,7 +123,7 @@ impl<P: Packet> Gateway<P> {
             throttle: down.and_then(|down| down.throttle),
             wired_rtt: flow.wired_rtt,
             waiting: down.map_or(0, |down| down.queue.len()),
-            held: down.map_or(0, |down| down.held),
+            queued: down.map_or(0, |down| down.queued),
             acked: flow.acked(),
         }
     }

@@ -8,16 +8,16 @@ use fourhop_units::Bytes;
 
 /// Runs a gateway in time; records departures to the wireless side as (ms, flow), and drops.
 struct Run {
-    crossing: Crossing<Ipv4Packet>,
+    discipline: Discipline<Ipv4Packet>,
     out: Vec<Action<Ipv4Packet>>,
     left: Vec<(u64, u16)>,
     dropped: Vec<DropReason>,
 }
 
 impl Run {
-    fn new(config: CrossingConfig) -> Run {
+    fn new(config: DisciplineConfig) -> Run {
         Run {
-            crossing: Crossing::new(&config, HashKey([0; 2])),
+            discipline: Discipline::new(&config, HashKey([0; 2])),
             out: Vec::new(),
             left: Vec::new(),
             dropped: Vec::new(),
@@ -26,13 +26,13 @@ impl Run {
 
     fn packet(&mut self, at: u64, n: u16, seq: u32) {
         self.until(at);
-        self.crossing.handle_packet(ms(at), Wired, segment(n, true, seq, 1, 960), &mut self.out);
+        self.discipline.handle_packet(ms(at), Wired, segment(n, true, seq, 1, 960), &mut self.out);
         self.collect(ms(at));
     }
 
     fn until(&mut self, at: u64) {
-        while let Some(due) = self.crossing.next_timeout().filter(|&due| due <= ms(at)) {
-            self.crossing.handle_timeout(due, &mut self.out);
+        while let Some(due) = self.discipline.next_timeout().filter(|&due| due <= ms(at)) {
+            self.discipline.handle_timeout(due, &mut self.out);
             self.collect(due);
         }
     }
@@ -60,7 +60,7 @@ impl Run {
 #[test]
 fn fair_shares_are_equal() {
     let limiter = FairShareConfig { capacity: Rate::kbps(80), queue: 20, flows: 16, idle_timeout: Dur::from_secs(10) };
-    let mut run = Run::new(CrossingConfig::FairShare(limiter));
+    let mut run = Run::new(DisciplineConfig::FairShare(limiter));
     for tick in 0..1_000u32 {
         run.packet(10 * u64::from(tick), 0, tick);
         if tick % 10 == 0 {
@@ -70,15 +70,15 @@ fn fair_shares_are_equal() {
     assert!((50..=52).contains(&run.count(0)), "{}", run.count(0));
     assert!((49..=51).contains(&run.count(1)), "{}", run.count(1));
     assert!(run.dropped.iter().all(|&reason| reason == DropReason::GatewayQueueFull));
-    let held = run.crossing.held();
-    assert_eq!(run.left.len() + run.dropped.len() + held, 1_100);
+    let queued = run.discipline.queued();
+    assert_eq!(run.left.len() + run.dropped.len() + queued, 1_100);
     run.until(100_000);
-    assert_eq!((run.crossing.held(), run.crossing.next_timeout()), (0, None));
+    assert_eq!((run.discipline.queued(), run.discipline.next_timeout()), (0, None));
 }
 
-fn limiter(kbps: u64, queue: u32) -> CrossingConfig {
+fn limiter(kbps: u64, queue: u32) -> DisciplineConfig {
     let (capacity, idle_timeout) = (Rate::kbps(kbps), Dur::from_millis(500));
-    CrossingConfig::FairShare(FairShareConfig { capacity, queue, flows: 2, idle_timeout })
+    DisciplineConfig::FairShare(FairShareConfig { capacity, queue, flows: 2, idle_timeout })
 }
 
 /// 1000 bytes at 80 kbit/s are 100 ms of the whole capacity. A packet alone leaves at once; as many wait as may, and
@@ -87,9 +87,9 @@ fn limiter(kbps: u64, queue: u32) -> CrossingConfig {
 fn a_share_is_what_one_of_so_many_flows_gets() {
     let mut run = Run::new(limiter(80, 3));
     run.packet(0, 0, 1);
-    assert_eq!((run.left.pop(), run.crossing.held()), (Some((0, 0)), 0), "alone: at once");
+    assert_eq!((run.left.pop(), run.discipline.queued()), (Some((0, 0)), 0), "alone: at once");
     (2..6).for_each(|n| run.packet(0, 0, n));
-    assert_eq!((run.crossing.held(), run.dropped.len()), (3, 1), "three wait, the fourth is one too many");
+    assert_eq!((run.discipline.queued(), run.dropped.len()), (3, 1), "three wait, the fourth is one too many");
     run.packet(150, 1, 1);
     run.until(1_000);
     assert_eq!(run.left, [(100, 0), (150, 1), (200, 0), (400, 0)]);
@@ -97,7 +97,7 @@ fn a_share_is_what_one_of_so_many_flows_gets() {
     let mut run = Run::new(limiter(80, 3));
     (0..3).for_each(|flow| (0..2).for_each(|n| run.packet(0, flow, n)));
     assert_eq!(run.left, [(0, 0), (0, 1), (0, 2), (0, 2)]);
-    run.crossing.handle_packet(ms(0), Wireless, segment(0, false, 1, 1, 0), &mut run.out);
+    run.discipline.handle_packet(ms(0), Wireless, segment(0, false, 1, 1, 0), &mut run.out);
     assert!(matches!(run.out.pop(), Some(Action::Forward { to: Wired, .. })));
 }
 
@@ -112,12 +112,12 @@ fn a_silent_flow_gives_up_its_share() {
     // 1 s for the first flow, which was alone when it sent, 2 s for the second, which goes on acknowledging.
     for at in [400, 800, 1_200, 1_600, 2_000] {
         run.until(at);
-        run.crossing.handle_packet(ms(at), Wireless, segment(1, false, 1, 1, 0), &mut run.out);
+        run.discipline.handle_packet(ms(at), Wireless, segment(1, false, 1, 1, 0), &mut run.out);
         run.collect(ms(at));
     }
     run.until(10_000);
     assert_eq!(run.left, [(0, 0), (100, 1), (500, 0), (2_100, 1)]);
-    assert_eq!((run.crossing.held(), run.crossing.next_timeout()), (0, None));
+    assert_eq!((run.discipline.queued(), run.discipline.next_timeout()), (0, None));
 }
 
 fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
@@ -129,7 +129,7 @@ fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
 #[test]
 fn fq_codel_isolates_flows() {
     let rate = Rate::kbps(800);
-    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(rate))));
+    let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(rate))));
     let per_packet = rate.time_for(Bytes(1_000)).as_nanos() / 1_000_000;
     assert_eq!(per_packet, 10);
     for tick in 0..3_000u32 {
@@ -142,7 +142,7 @@ fn fq_codel_isolates_flows() {
     assert!(run.dropped.len() > 100 && run.dropped.iter().all(|&reason| reason == DropReason::Codel));
     // 9 s at 100 packets a second.
     assert!((895..=900).contains(&run.left.len()), "{}", run.left.len());
-    assert_eq!(run.left.len() + run.dropped.len() + run.crossing.held(), 3_060);
+    assert_eq!(run.left.len() + run.dropped.len() + run.discipline.queued(), 3_060);
 }
 
 /// The longest queue is that of now: one that has paid and is short again pays no more.
@@ -150,7 +150,7 @@ fn fq_codel_isolates_flows() {
 fn fq_codel_drops_from_what_is_longest_now() {
     let mut config = FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) };
     config.codel.target = Dur::from_secs(100);
-    let mut run = Run::new(CrossingConfig::FqCodel(config));
+    let mut run = Run::new(DisciplineConfig::FqCodel(config));
     (0..20).for_each(|n| run.packet(0, 0, n));
     assert_eq!(run.dropped.len(), 9);
     run.until(800);
@@ -159,9 +159,9 @@ fn fq_codel_drops_from_what_is_longest_now() {
     assert_eq!((run.count(0), run.count(1), run.dropped.len()), (11, 8, 16));
 }
 
-/// RFC 8290 section 4.1.1: addresses and ports tell flows apart, each of them.
+/// RFC 8290 section 4.1.1: addresses and ports separate flows, each of them.
 #[test]
-fn fq_codel_tells_flows_apart_by_each_part_of_the_five_tuple() {
+fn fq_codel_separates_flows_by_each_part_of_the_five_tuple() {
     let other: [fn(Ipv4Packet) -> Ipv4Packet; 4] = [
         |packet| Ipv4Packet { src: Ipv4Addr::new(10, 128, 0, 2), ..packet },
         |packet| Ipv4Packet { dst: Ipv4Addr::new(10, 0, 0, 7), ..packet },
@@ -169,14 +169,14 @@ fn fq_codel_tells_flows_apart_by_each_part_of_the_five_tuple() {
         |packet| flagged(packet, |segment| segment.dst_port += 1),
     ];
     for (part, change) in other.into_iter().enumerate() {
-        let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
+        let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
         (0..10).for_each(|n| run.packet(0, 0, n));
         let packet = change(segment(0, true, 777, 1, 960));
-        run.crossing.handle_packet(ms(0), Wired, packet.clone(), &mut run.out);
+        run.discipline.handle_packet(ms(0), Wired, packet.clone(), &mut run.out);
         let mut place = run.left.len();
         while !run.out.iter().any(|action| matches!(action, Action::Forward { packet: left, .. } if *left == packet)) {
-            let due = run.crossing.next_timeout().expect("packets wait");
-            run.crossing.handle_timeout(due, &mut run.out);
+            let due = run.discipline.next_timeout().expect("packets wait");
+            run.discipline.handle_timeout(due, &mut run.out);
             place += 1;
         }
         assert_eq!(place, 3, "part {part}: behind the quantum of the other flow, not behind all of it");
@@ -188,7 +188,7 @@ fn fq_codel_tells_flows_apart_by_each_part_of_the_five_tuple() {
 /// long one.
 #[test]
 fn an_empty_flow_does_not_come_back_as_a_new_one() {
-    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
+    let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
     (0..10).for_each(|n| run.packet(0, 0, n));
     run.packet(5, 1, 1);
     run.packet(35, 1, 2);
@@ -199,7 +199,7 @@ fn an_empty_flow_does_not_come_back_as_a_new_one() {
 /// RFC 8289 section 5.6: what has no more than a packet behind it is not dropped, however long it waits.
 #[test]
 fn fq_codel_drops_nothing_of_a_short_queue() {
-    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(Some(Rate::kbps(80)))));
+    let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(Rate::kbps(80)))));
     run.packet(0, 0, 0);
     (0..50).for_each(|n| run.packet(100 * u64::from(n), 0, n + 1));
     run.until(10_000);
@@ -209,25 +209,25 @@ fn fq_codel_drops_nothing_of_a_short_queue() {
 /// Without a shaper the interface draws packets.
 #[test]
 fn fq_codel_follows_the_interface() {
-    let mut run = Run::new(CrossingConfig::FqCodel(fq_codel(None)));
+    let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(None)));
     (0..10).for_each(|n| run.packet(0, 0, n));
-    assert_eq!((run.left.len(), run.crossing.held()), (2, 8));
-    assert_eq!(run.crossing.next_timeout(), None);
-    run.crossing.handle_backlog(ms(1), 1, &mut run.out);
+    assert_eq!((run.left.len(), run.discipline.queued()), (2, 8));
+    assert_eq!(run.discipline.next_timeout(), None);
+    run.discipline.handle_backlog(ms(1), 1, &mut run.out);
     run.collect(ms(1));
-    assert_eq!((run.left.len(), run.crossing.held()), (3, 7));
-    run.crossing.handle_backlog(ms(2), 0, &mut run.out);
+    assert_eq!((run.left.len(), run.discipline.queued()), (3, 7));
+    run.discipline.handle_backlog(ms(2), 0, &mut run.out);
     run.collect(ms(2));
-    assert_eq!((run.left.len(), run.crossing.held()), (5, 5));
+    assert_eq!((run.left.len(), run.discipline.queued()), (5, 5));
 }
 
 /// The limit holds, and the longest queue pays.
 #[test]
 fn fq_codel_drops_from_the_longest_queue() {
-    let mut run = Run::new(CrossingConfig::FqCodel(FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) }));
+    let mut run = Run::new(DisciplineConfig::FqCodel(FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) }));
     (0..50).for_each(|n| run.packet(0, 0, n));
     run.packet(0, 1, 0);
-    assert_eq!(run.crossing.held(), 10);
+    assert_eq!(run.discipline.queued(), 10);
     assert!(run.dropped.iter().all(|&reason| reason == DropReason::GatewayQueueFull));
     run.until(2_000);
     assert_eq!(run.count(1), 1);

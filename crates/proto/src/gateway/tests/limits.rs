@@ -42,13 +42,13 @@ fn a_flow_holds_at_most_the_advertised_window() {
     script.left();
     for n in 2..9 {
         script.down(110, 0, 1 + 1_000 * n);
-        assert!(script.gateway.held_bytes() <= 4_000);
+        assert!(script.gateway.queued_bytes() <= 4_000);
     }
-    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(4_000));
+    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.queued), Some(4_000));
     assert_eq!(script.gateway.counters().early, 3);
     assert_eq!(script.left(), [(110, 2_001, Wireless), (110, 3_001, Wireless), (110, 4_001, Wireless)]);
     script.run(10_000);
-    assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
+    assert_eq!((script.gateway.queued(), script.gateway.queued_bytes()), (0, 0));
 }
 
 /// After a handover the unit of windows is not known; what waits is bounded by `flow_buffer` alone.
@@ -57,27 +57,27 @@ fn a_window_without_its_scale_bounds_nothing() {
     let mut script = Script::new(config());
     paced(&mut script, 0, 0, 1_001);
     (2..20).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
-    assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (18_000, 0));
+    assert_eq!((script.gateway.queued_bytes(), script.gateway.counters().early), (18_000, 0));
 }
 
 /// Data that fills the window to the byte still waits.
 #[test]
-fn a_window_is_held_to_its_last_byte() {
+fn a_window_is_used_to_its_last_byte() {
     let mut script = Script::new(config());
     handshake(&mut script, 0);
     paced(&mut script, 0, 0, 4_000);
     (2..6).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
-    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(4_000));
+    assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.queued), Some(4_000));
     assert_eq!(script.gateway.counters().early, 0);
     script.down(110, 0, 6_001);
-    assert_eq!((script.gateway.held_bytes(), script.gateway.counters().early), (4_000, 1));
+    assert_eq!((script.gateway.queued_bytes(), script.gateway.counters().early), (4_000, 1));
 }
 
 /// RFC 7323: the window counts in units of the scale, if both SYNs had the option; that of a SYN never does (section
 /// 2.2).
 #[test]
 fn windows_are_scaled_as_agreed() {
-    for (ours, theirs, held) in [(Some(2), Some(3), 8_000), (Some(2), None, 1_000), (None, Some(3), 1_000)] {
+    for (ours, theirs, queued) in [(Some(2), Some(3), 8_000), (Some(2), None, 1_000), (None, Some(3), 1_000)] {
         let mut script = Script::new(config());
         let scaled = |packet, shift| flagged(packet, move |segment| segment.options.window_scale = shift);
         script.packet(0, Wired, scaled(syn(0, true), ours));
@@ -88,7 +88,7 @@ fn windows_are_scaled_as_agreed() {
         script.packet(10, Wireless, answer);
         paced(&mut script, 20, 0, 1_001);
         (2..20).for_each(|n| script.down(130, 0, 1 + 1_000 * n));
-        assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.held), Some(held), "{ours:?} {theirs:?}");
+        assert_eq!(script.gateway.flow(&key(0)).map(|flow| flow.queued), Some(queued), "{ours:?} {theirs:?}");
     }
 }
 
@@ -138,9 +138,9 @@ fn what_waits_keeps_an_ended_flow() {
     paced(&mut script, 0, 0, 50_000);
     script.down(110, 0, 2_001);
     script.packet(111, Wireless, flagged(segment(0, false, 1, 1_001, 0), |segment| segment.flags.rst = true));
-    assert_eq!((script.gateway.flows(), script.gateway.held()), (1, 1));
+    assert_eq!((script.gateway.flows(), script.gateway.queued()), (1, 1));
     script.run(148);
-    assert_eq!((script.gateway.flows(), script.gateway.held()), (0, 0));
+    assert_eq!((script.gateway.flows(), script.gateway.queued()), (0, 0));
 }
 
 #[test]
@@ -192,10 +192,10 @@ fn a_displaced_flow_takes_its_packets_along() {
     let pace = fourhop_cc::tcp_ap::Params { first_interval: Some(Dur::from_secs(10)), ..config().pace };
     let mut script = Script::new(Config { flows: 1, pace, ..config() });
     (0..4).for_each(|n| script.down(0, 0, 1 + 1_000 * n));
-    assert_eq!((script.left().len(), script.gateway.held()), (1, 3));
+    assert_eq!((script.left().len(), script.gateway.queued()), (1, 3));
     script.down(1, 1, 1);
     assert_eq!(script.left(), [(1, 1_001, Wireless), (1, 2_001, Wireless), (1, 3_001, Wireless), (1, 1, Wireless)]);
-    assert_eq!((script.gateway.held(), script.gateway.held_bytes()), (0, 0));
+    assert_eq!((script.gateway.queued(), script.gateway.queued_bytes()), (0, 0));
 }
 
 /// More wireless nodes than have room: the rest is not paced, and nothing else happens.
@@ -235,7 +235,7 @@ fn flows_of_a_lost_path_pass_until_there_is_one_again() {
     assert_eq!((script.left().len(), script.interval(0)), (1, before), "a path that was not known is no loss");
     script.path_lost(420, NODE);
     assert_eq!(script.left(), [(420, 2_001, Wireless), (420, 3_001, Wireless)]);
-    assert_eq!((script.gateway.held(), script.gateway.flows()), (0, 2));
+    assert_eq!((script.gateway.queued(), script.gateway.flows()), (0, 2));
     script.down(430, 0, 4_001);
     script.down_acked(530, 0, 5_001);
     script.down(531, 0, 5_001);
@@ -259,9 +259,9 @@ fn a_flow_that_is_over_does_not_outlive_its_path() {
     paced(&mut script, 0, 0, 50_000);
     script.down(110, 0, 2_001);
     script.packet(111, Wired, flagged(segment(0, true, 3_001, 7, 0), |segment| segment.flags.rst = true));
-    assert_eq!((script.gateway.flows(), script.gateway.held()), (1, 2));
+    assert_eq!((script.gateway.flows(), script.gateway.queued()), (1, 2));
     script.path_lost(112, NODE);
-    assert_eq!((script.gateway.flows(), script.gateway.held(), script.gateway.counters().ended), (0, 0, 1));
+    assert_eq!((script.gateway.flows(), script.gateway.queued(), script.gateway.counters().ended), (0, 0, 1));
 }
 
 /// Section 4.3: the sum of the advertised windows; room for 200 flows of 64 segments of 1,460 bytes is 18.7 MB.
@@ -290,7 +290,7 @@ fn memory_is_that_of_what_is_remembered() {
     assert!((first + 400..first + 2_000).contains(&measured), "{first}, then {measured}");
     (0..20).for_each(|n| script.down(6_060, 0, 100_001 + 1_000 * n));
     let waiting = script.gateway.memory();
-    assert!(script.gateway.held() >= 15 && waiting >= measured + 15 * size_of::<Ipv4Packet>());
+    assert!(script.gateway.queued() >= 15 && waiting >= measured + 15 * size_of::<Ipv4Packet>());
 }
 
 /// A SYN that comes late, with an acknowledgement, begins no other connection: what has been closed stays so. One of
@@ -343,7 +343,7 @@ fn a_gateway_that_observes_holds_nothing() {
     paced(&mut script, 0, 0, 60_000);
     script.left();
     (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
-    assert_eq!((script.left().len(), script.gateway.held()), (3, 0));
+    assert_eq!((script.left().len(), script.gateway.queued()), (3, 0));
     assert!(script.interval(0).is_some());
     assert_eq!(script.gateway.counters().held_back, 0);
 }
@@ -354,12 +354,12 @@ fn other_options_hold_for_flows_that_are_there() {
     let mut script = Script::new(config());
     paced(&mut script, 0, 0, 60_000);
     (2..5).for_each(|n| script.down(110, 0, 1 + 1_000 * n));
-    assert_eq!(script.gateway.held(), 3);
+    assert_eq!(script.gateway.queued(), 3);
     let mut out = Vec::new();
     script.gateway.handle_config(ms(120), Config { flow_packets: 9, ..config() }, &mut out);
-    assert_eq!((out.len(), script.gateway.held()), (0, 3), "pacing goes on");
+    assert_eq!((out.len(), script.gateway.queued()), (0, 3), "pacing goes on");
     script.gateway.handle_config(ms(120), Config { observe: true, flows: 1, ..config() }, &mut out);
-    assert_eq!((out.len(), script.gateway.held(), script.gateway.flows()), (3, 0, 1));
+    assert_eq!((out.len(), script.gateway.queued(), script.gateway.flows()), (3, 0, 1));
     assert!(script.interval(0).is_some());
     script.gateway.handle_config(ms(130), Config { pacing: false, ..config() }, &mut out);
     assert_eq!(script.interval(0), None);

@@ -3,10 +3,10 @@
 
 mod bytes;
 mod comparison;
-mod held;
 mod limits;
 mod plain;
 mod script;
+mod window_limit;
 
 use super::*;
 use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment};

@@ -23,7 +23,7 @@ fn data_leaves_one_four_hop_delay_apart_once_a_round_trip_is_known() {
         script.left(),
         [(101, 2_001, Wireless), (149, 3_001, Wireless), (197, 4_001, Wireless), (245, 5_001, Wireless)]
     );
-    assert_eq!(script.gateway.held(), 0);
+    assert_eq!(script.gateway.queued(), 0);
     assert_eq!(script.gateway.counters().waited, 3);
 }
 
@@ -150,7 +150,7 @@ fn every_part_can_be_switched_off() {
         script.packet(100 * u64::from(n) + 60, Wired, segment(2, true, 1, 1_001 + 1_000 * n, 0));
         assert!(matches!(&script.last[0].body, Body::Tcp(segment) if segment.options.is_empty()));
     }
-    assert_eq!((script.gateway.counters().waited, script.gateway.held()), (0, 0));
+    assert_eq!((script.gateway.counters().waited, script.gateway.queued()), (0, 0));
 }
 
 /// Goodput control among all flows, nothing else.
@@ -188,9 +188,9 @@ fn goodput_control_slows_the_fast_flow() {
     assert_eq!(script.left().iter().map(|left| left.0).collect::<Vec<_>>(), [5_042, 5_135, 5_227]);
     // The slow flow gains nothing: after the intervals that it is given the throttle goes, and what waits with it.
     (3..9).for_each(|n| script.down(24_990, 0, fast + 1_000 * n));
-    assert_eq!(script.gateway.held(), 5);
+    assert_eq!(script.gateway.queued(), 5);
     script.run(25_000);
-    assert_eq!(script.gateway.held(), 0);
+    assert_eq!(script.gateway.queued(), 0);
     assert_eq!(script.gateway.flow(&key(0)).and_then(|flow| flow.throttle), None);
 }
 

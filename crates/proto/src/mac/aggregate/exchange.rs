@@ -381,6 +381,6 @@ impl Dcf {
     /// Packets that wait in reordering buffers.
     pub fn reordering(&self) -> usize {
         let sessions = self.functions.all().iter().flat_map(|function| &function.sessions);
-        sessions.flat_map(|sessions| &sessions.recipients).map(super::Recipient::held).sum()
+        sessions.flat_map(|sessions| &sessions.recipients).map(super::Recipient::buffered).sum()
     }
 }

@@ -51,7 +51,7 @@ pub struct Originator {
     unanswered: u32,
 }
 
-/// Must the receiver be told to move on?
+/// Does the receiver have to move its window on?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Request {
     No,
@@ -113,7 +113,7 @@ impl Originator {
         self.psdu
     }
 
-    /// The number at which the receiver's window begins once it has been told, if it must be told before anything else.
+    /// The start of the receiver's window after the next BlockAckReq, if that must precede other frames.
     pub fn request(&self) -> Option<u16> {
         (self.request != Request::No).then(|| self.window_start())
     }
@@ -189,19 +189,19 @@ impl Originator {
         if self.request != Request::No && self.in_flight == 0 {
             (self.request, self.request_failures) = (Request::No, 0);
         }
-        self.settle(|seq| ahead(start, seq) < WINDOW && bitmap >> ahead(start, seq) & 1 == 1, limit, lost)
+        self.resolve(|seq| ahead(start, seq) < WINDOW && bitmap >> ahead(start, seq) & 1 == 1, limit, lost)
     }
 
     /// The ACK for the only MPDU in flight has come.
     pub fn handle_ack(&mut self) -> Outcome {
         self.unanswered = 0;
-        self.settle(|_| true, u32::MAX, |_| {})
+        self.resolve(|_| true, u32::MAX, |_| {})
     }
 
     /// No answer has come, to an RTS or to data.
     pub fn handle_nothing(&mut self, limit: u32, lost: impl FnMut(Msdu)) -> Outcome {
         self.unanswered += 1;
-        self.settle(|_| false, limit, lost)
+        self.resolve(|_| false, limit, lost)
     }
 
     /// No answer has come to a request: after `limit` of them the receiver has to find out by itself.
@@ -214,7 +214,7 @@ impl Originator {
     }
 
     /// The exchange is over: takes out what was acknowledged and what is given up.
-    fn settle(&mut self, acked: impl Fn(u16) -> bool, limit: u32, mut lost: impl FnMut(Msdu)) -> Outcome {
+    fn resolve(&mut self, acked: impl Fn(u16) -> bool, limit: u32, mut lost: impl FnMut(Msdu)) -> Outcome {
         let mut outcome = Outcome { sent: self.in_flight as u32, ..Outcome::default() };
         let mut given_up = None;
         let mut place = 0;

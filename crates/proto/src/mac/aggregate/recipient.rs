@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// Buffered data under one number.
 #[derive(Clone, Debug)]
-struct Held {
+struct Buffered {
     first: Msdu,
     more: Vec<Msdu>,
 }
@@ -34,7 +34,7 @@ pub struct Recipient {
     /// WinStart_B: the number that is handed up next.
     next: u16,
     /// Place n is for `next` + n. The first is empty, the last is not.
-    held: VecDeque<Option<Held>>,
+    buffered: VecDeque<Option<Buffered>>,
     /// Since when the buffer has waited for `next`.
     since: Time,
 }
@@ -51,7 +51,7 @@ pub enum Fate {
 impl Recipient {
     /// Nothing has come yet; numbers begin with 0.
     pub fn new(from: MacAddr) -> Recipient {
-        Recipient { from, board_start: 0, board: 0, next: 0, held: VecDeque::new(), since: Time::ZERO }
+        Recipient { from, board_start: 0, board: 0, next: 0, buffered: VecDeque::new(), since: Time::ZERO }
     }
 
     /// Whose frames it takes.
@@ -65,13 +65,13 @@ impl Recipient {
     }
 
     /// Packets that wait in the buffer.
-    pub fn held(&self) -> usize {
-        self.held.iter().flatten().map(|held| 1 + held.more.len()).sum()
+    pub fn buffered(&self) -> usize {
+        self.buffered.iter().flatten().map(|buffered| 1 + buffered.more.len()).sum()
     }
 
     /// Since when something has waited in the buffer.
     pub fn waits_since(&self) -> Option<Time> {
-        (!self.held.is_empty()).then_some(self.since)
+        (!self.buffered.is_empty()).then_some(self.since)
     }
 
     /// An MPDU was received correctly at `now`. The next ones in order go to `up`.
@@ -81,7 +81,7 @@ impl Recipient {
         if place >= SEQ_HALF {
             return Fate::Late;
         }
-        if place == 0 && self.held.is_empty() {
+        if place == 0 && self.buffered.is_empty() {
             mpdu.msdus().cloned().for_each(up);
             self.next = after(self.next, 1);
             return Fate::Taken;
@@ -91,16 +91,16 @@ impl Recipient {
             place = ahead(self.next, mpdu.seq);
         }
         let place = usize::from(place);
-        if self.held.get(place).is_some_and(Option::is_some) {
+        if self.buffered.get(place).is_some_and(Option::is_some) {
             return Fate::Late;
         }
-        if self.held.is_empty() {
+        if self.buffered.is_empty() {
             self.since = now;
         }
-        if self.held.len() <= place {
-            self.held.resize_with(place + 1, || None);
+        if self.buffered.len() <= place {
+            self.buffered.resize_with(place + 1, || None);
         }
-        self.held[place] = Some(Held { first: mpdu.first.clone(), more: mpdu.more.clone() });
+        self.buffered[place] = Some(Buffered { first: mpdu.first.clone(), more: mpdu.more.clone() });
         self.release(now, &mut up);
         Fate::Taken
     }
@@ -120,7 +120,7 @@ impl Recipient {
     /// Goes on without what is missing if it has been waited for since `timeout` before `now`.
     pub fn handle_timeout(&mut self, now: Time, timeout: Dur, mut up: impl FnMut(Msdu)) {
         if self.waits_since().is_some_and(|since| since + timeout <= now) {
-            let missing = self.held.iter().take_while(|held| held.is_none()).count() as u16;
+            let missing = self.buffered.iter().take_while(|buffered| buffered.is_none()).count() as u16;
             self.move_to(now, after(self.next, missing), &mut up);
             self.release(now, &mut up);
         }
@@ -144,8 +144,8 @@ impl Recipient {
     /// Hands up all before `start`, which becomes the next.
     fn move_to(&mut self, now: Time, start: u16, up: &mut impl FnMut(Msdu)) {
         for _ in 0..ahead(self.next, start) {
-            if let Some(Some(held)) = self.held.pop_front() {
-                hand_up(held, up);
+            if let Some(Some(buffered)) = self.buffered.pop_front() {
+                hand_up(buffered, up);
             }
         }
         self.next = start;
@@ -154,9 +154,9 @@ impl Recipient {
 
     /// Hands up what is next in order.
     fn release(&mut self, now: Time, up: &mut impl FnMut(Msdu)) {
-        while let Some(held) = self.held.front_mut().and_then(Option::take) {
-            self.held.pop_front();
-            hand_up(held, up);
+        while let Some(buffered) = self.buffered.front_mut().and_then(Option::take) {
+            self.buffered.pop_front();
+            hand_up(buffered, up);
             self.next = after(self.next, 1);
             self.since = now;
         }
@@ -166,7 +166,7 @@ impl Recipient {
 /// Added to a number, it gives the one at which a window begins that this number ends.
 const SEQ_MASK_BUT_WINDOW: u16 = SEQ_MASK + 1 - (WINDOW - 1);
 
-fn hand_up(held: Held, up: &mut impl FnMut(Msdu)) {
-    up(held.first);
-    held.more.into_iter().for_each(up);
+fn hand_up(buffered: Buffered, up: &mut impl FnMut(Msdu)) {
+    up(buffered.first);
+    buffered.more.into_iter().for_each(up);
 }

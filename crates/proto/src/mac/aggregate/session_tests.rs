@@ -164,7 +164,7 @@ proptest! {
             let now = Time::from_secs(second);
             link.recipient.handle_timeout(now, Dur::from_millis(100), |msdu| up.push(number(&msdu)));
         }
-        prop_assert_eq!(link.recipient.held(), 0);
+        prop_assert_eq!(link.recipient.buffered(), 0);
         link.check();
     }
 }
@@ -204,7 +204,7 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
 
 // 0 never arrives, 1 does: after the last exchange the receiver learns it at once, and has 1 then.
 #[test]
-fn what_is_given_up_is_told_to_a_receiver_that_waits() {
+fn a_receiver_that_waits_is_notified_of_what_is_given_up() {
     let mut link = Link::new(config());
     link.exchange(2, 100, 0b10, true);
     assert!(link.up.is_empty() && link.recipient.waits_since().is_some());

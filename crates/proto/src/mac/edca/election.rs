@@ -169,7 +169,7 @@ impl Dcf {
 
     /// The wait of the active function is over. Others whose wait is over, too, lose to the most urgent of them, which
     /// becomes active: to them it is a collision (clause 10.23.2.4). Says whether the medium can be used.
-    pub(in crate::mac) fn settle_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
+    pub(in crate::mac) fn resolve_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
         if self.answer.is_some() {
             // By coincidence with a pending CTS or ACK.
             self.draw_backoff(now, medium);

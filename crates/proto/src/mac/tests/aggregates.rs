@@ -91,7 +91,7 @@ fn what_is_missing_comes_again_with_what_is_new() {
     assert_eq!(sent(&bench), [(1, true), (3, false)]);
     answered(&mut bench, again, block_ack(0, 0b1111));
     let counters = bench.mac.counters();
-    assert_eq!((counters.acknowledged, counters.accepted, bench.mac.held().count()), (4, 4, 0));
+    assert_eq!((counters.acknowledged, counters.accepted, bench.mac.msdus().count()), (4, 4, 0));
     assert!(bench.mac.is_ready() && !bench.mac.has_unsent(Category::Be));
 }
 
@@ -144,10 +144,10 @@ fn a_cts_to_oneself_protects_what_follows() {
     assert_eq!((cts.dst, cts.duration), (NodeId(0).mac(), Dur::from_micros(SIFS + THREE + SIFS + BA)));
     bench.next_is(DIFS + 44 + SIFS, "A-MPDU");
     let end = answered(&mut bench, DIFS + 44 + SIFS, block_ack(0, 0b111));
-    assert_eq!((end, bench.mac.held().count()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
+    assert_eq!((end, bench.mac.msdus().count()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
 }
 
-// The first MPDU fails seven times, those with it arrive at once: then the receiver is told, and the request is
+// The first MPDU fails seven times, those with it arrive at once: then a BlockAckReq moves the window, and it is
 // answered.
 #[test]
 fn a_request_follows_what_was_given_up() {
@@ -184,7 +184,7 @@ fn aggregate(numbers: &[u16]) -> Frame {
     Frame { dst, src, duration, rate, airtime, kind: FrameKind::Aggregate(Box::new(aggregate)) }
 }
 
-//  | (A-MPDU 0 1 2, the second wrong) | SIFS | BA | ... | (1 alone) | SIFS | ACK |
+//  | (A-MPDU 0 1 2, the second bad) | SIFS | BA | ... | (1 alone) | SIFS | ACK |
 #[test]
 fn the_receiver_answers_with_what_it_has_and_hands_up_in_order() {
     let mut bench = Bench::new(config());

@@ -165,7 +165,7 @@ fn the_urgent_category_goes_first_and_the_other_keeps_its_slots() {
         }
         let at = 44 + 34 + voice;
         bench.next_is(at, "DATA");
-        assert_eq!((bench.category_sent(), bench.mac.held().count()), (Vo, 2));
+        assert_eq!((bench.category_sent(), bench.mac.msdus().count()), (Vo, 2));
         let frame = bench.last_frame.clone().unwrap();
         assert_eq!(frame.airtime, Dur::from_micros(SHORT));
         let end = bench.acknowledge(at);
@@ -259,7 +259,7 @@ fn a_txop_holds_what_fits_its_limit() {
     let (frames, own) = bench.mac.counters_of(Vo).unwrap();
     assert_eq!((own.txops, own.continued, frames.acknowledged), (2, 3, 4));
     // The one on the air and the one taken to follow it.
-    assert_eq!((frames.accepted, bench.mac.held().count(), bench.above.len()), (6, 2, 1));
+    assert_eq!((frames.accepted, bench.mac.msdus().count(), bench.above.len()), (6, 2, 1));
 }
 
 // Numbers are counted for each receiver and category; a frame that was not answered ends its opportunity and is sent

@@ -23,7 +23,7 @@ fn an_early_timeout_does_nothing() {
 #[test]
 fn a_packet_in_hand_waits_for_access_until_it_goes() {
     let mut bench = Bench::new(Config::ns2());
-    let state = |bench: &Bench| (bench.mac.is_ready(), bench.mac.held().next().cloned(), bench.medium.awaits_access());
+    let state = |bench: &Bench| (bench.mac.is_ready(), bench.mac.msdus().next().cloned(), bench.medium.awaits_access());
     assert_eq!(state(&bench), (true, None, false));
     bench.packet(0, packet());
     assert_eq!(state(&bench), (false, Some(packet()), true));

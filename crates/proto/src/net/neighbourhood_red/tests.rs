@@ -22,12 +22,12 @@ fn data(dst: MacAddr) -> Msdu {
 
 /// Lets it look at a medium that is busy where `busy` says so, until `until`. Returns when, and what it notified of.
 fn look(red: &mut NeighbourhoodRed, until: Time, busy: impl Fn(Time) -> bool) -> Vec<(Time, u32)> {
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     while red.next_timeout() < until {
         let now = red.next_timeout();
-        told.extend(red.handle_timeout(now, !busy(now)).map(|pressure| (now, pressure)));
+        sent.extend(red.handle_timeout(now, !busy(now)).map(|pressure| (now, pressure)));
     }
-    told
+    sent
 }
 
 /// At a station around which the medium is always busy, with this part of it its own.
@@ -111,12 +111,12 @@ fn who_has_no_traffic_does_not_notify() {
     let mut taking_part = red(RULES);
     look(&mut taking_part, ms(95), |_| true);
     taking_part.handle_carried(Dur::from_millis(1));
-    let told = look(&mut taking_part, ms(150), |_| true);
-    assert_eq!(told.iter().map(|&(_, pressure)| pressure).collect::<Vec<_>>(), [500_000]);
+    let sent = look(&mut taking_part, ms(150), |_| true);
+    assert_eq!(sent.iter().map(|&(_, pressure)| pressure).collect::<Vec<_>>(), [500_000]);
 }
 
 #[test]
-fn one_that_was_told_of_more_is_silent_and_drops_by_that() {
+fn one_that_was_notified_of_more_is_silent_and_drops_by_that() {
     let mut red = red(Config { high: 2000, ..RULES });
     red.handle_notification(ms(50), 900_000);
     red.handle_notification(ms(60), 300_000);
@@ -127,8 +127,8 @@ fn one_that_was_told_of_more_is_silent_and_drops_by_that() {
     // The report at 50 ms counts for two intervals.
     assert_eq!(look(&mut red, ms(230), |_| true), []);
     red.handle_carried(Dur::from_millis(200));
-    let told = look(&mut red, ms(330), |_| true);
-    assert_eq!(told.iter().map(|&(_, pressure)| pressure).next_back(), Some(166_666));
+    let sent = look(&mut red, ms(330), |_| true);
+    assert_eq!(sent.iter().map(|&(_, pressure)| pressure).next_back(), Some(166_666));
     let lapsed = dropped_of_4000(&mut red);
     assert!(lapsed < 1300, "{lapsed} of 4000");
 }

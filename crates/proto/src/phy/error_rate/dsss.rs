@@ -136,7 +136,7 @@ mod tests {
             let mut stream = Stream::new(11, NodeId(bits), Purpose::Channel);
             let deviation = (0.5 / ec_n0).sqrt();
             let trials = 20_000;
-            let mut wrong = 0;
+            let mut errors = 0;
             for trial in 0..trials {
                 let sent = trial % words.len();
                 let heard = words[sent].map(|(re, im)| {
@@ -147,11 +147,11 @@ mod tests {
                     word.iter().zip(&heard).map(|(c, h)| c.0 * h.0 + c.1 * h.1).sum()
                 };
                 let sent_likeness = likeness(&words[sent]);
-                wrong += usize::from(words.iter().enumerate().any(|(k, w)| k != sent && likeness(w) > sent_likeness));
+                errors += usize::from(words.iter().enumerate().any(|(k, w)| k != sent && likeness(w) > sent_likeness));
             }
             let expected = cck_symbol_error(bits, ec_n0);
             let (found, sigma) =
-                (wrong as f64 / f64::from(trials as u32), (expected / f64::from(trials as u32)).sqrt());
+                (errors as f64 / f64::from(trials as u32), (expected / f64::from(trials as u32)).sqrt());
             assert!(found < expected + 4.0 * sigma, "{bits} bits at {ec_n0_db} dB: {found}, bound {expected}");
             assert!(found > expected / 1.17 - 4.0 * sigma, "{bits} bits at {ec_n0_db} dB: {found}, bound {expected}");
         }

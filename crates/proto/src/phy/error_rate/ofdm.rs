@@ -107,7 +107,7 @@ const MOST: usize = 15;
 /// The powers of a bit's probabilities that the paths have in common.
 struct Powers {
     /// Probabilities of errors, from 0 errors on.
-    wrong: [f64; MOST + 1],
+    error: [f64; MOST + 1],
     /// Of being right, up to half of the bits.
     right: [f64; MOST / 2 + 1],
 }
@@ -115,7 +115,7 @@ struct Powers {
 impl Powers {
     fn new(p: f64) -> Powers {
         Powers {
-            wrong: core::array::from_fn(|k| libm::pow(p, k as f64)),
+            error: core::array::from_fn(|k| libm::pow(p, k as f64)),
             right: core::array::from_fn(|k| libm::pow(1.0 - p, k as f64)),
         }
     }
@@ -127,7 +127,7 @@ impl Powers {
         let mut sum = 0.0;
         for k in 0..=weight {
             if 2 * k >= weight {
-                let term = binomial * self.wrong[k] * self.right[weight - k];
+                let term = binomial * self.error[k] * self.right[weight - k];
                 sum += if 2 * k == weight { 0.5 * term } else { term };
             }
             binomial *= (weight - k) as f64 / (k + 1) as f64;

@@ -175,7 +175,7 @@ impl Receiver {
     pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> bool {
         let was_busy = self.busy();
         self.count_up_to(now);
-        self.give_up_wrong_header(now);
+        self.give_up_bad_header(now);
         let power = copy.power.0;
         let others = self.sum;
         let sinr = power / (self.config.noise.0 + others);
@@ -279,7 +279,7 @@ impl Receiver {
     }
 
     /// Once the header is over, a receiver that could not read it is free for another frame.
-    fn give_up_wrong_header(&mut self, now: Time) {
+    fn give_up_bad_header(&mut self, now: Time) {
         let Some(followed) = &mut self.followed else { return };
         if followed.header_read || now < followed.payload_begins {
             return;
@@ -321,7 +321,7 @@ impl Receiver {
     /// If that copy never arrived.
     pub fn depart(&mut self, now: Time, src: NodeId, transmitting: bool) -> (Departure, OnAir) {
         self.count_up_to(now);
-        self.give_up_wrong_header(now);
+        self.give_up_bad_header(now);
         // INVARIANT: every copy that has arrived is on the air until it departs.
         let index =
             self.on_air.iter().position(|copy| copy.src == src).expect("a copy departs once, after its arrival");

@@ -175,7 +175,7 @@ fn a_stronger_frame_takes_over() {
 //   2        |~~~|
 //   3               |=pre=|=====|       1,000 times stronger than 1
 #[test]
-fn after_a_wrong_header_the_receiver_listens_again() {
+fn after_a_bad_header_the_receiver_listens_again() {
     let mut bench = Bench::new(Config { capture: FrameCapture::None, ..config() });
     bench.arrive(1, 10.0, 0, 2_000);
     bench.arrive(2, 10_000.0, 130, 192);

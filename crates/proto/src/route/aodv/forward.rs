@@ -16,7 +16,7 @@ impl Aodv {
             if !self.waits_for_repair(dst) {
                 self.search(now, dst, out);
                 // In a full table a search takes the place of a route.
-                self.tell_changes(now, begun, out);
+                self.report_changes(now, begun, out);
             }
         }
     }

@@ -76,7 +76,7 @@ pub use table::{Distance, Route, RouteState, is_newer};
 use super::action::{Action, NextHop};
 use super::address_plan::AddressPlan;
 use super::counters::Counters;
-use super::told::Told;
+use super::mirror::Mirror;
 use super::usage::{Usage, Usages};
 use crate::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, Prefix};
 use buffer::Buffer;
@@ -120,7 +120,7 @@ pub struct Aodv {
     /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
     retry_at: Option<Time>,
     /// The routes last reported to a driver that mirrors them; `None` without such a driver.
-    told: Option<Told>,
+    mirror: Option<Mirror>,
     delay: Delay,
     repairs: Repairs,
     one_way: OneWay,
@@ -187,7 +187,7 @@ impl Aodv {
             config,
             sweep_at: None,
             retry_at: None,
-            told: None,
+            mirror: None,
             counters: Counters::default(),
         }
     }
@@ -256,11 +256,11 @@ impl Aodv {
     }
 
     /// Reports the differences to the last report, before the actions from `begun` on.
-    pub(super) fn tell_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
-        let Some(told) = &mut self.told else { return };
+    pub(super) fn report_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
+        let Some(mirror) = &mut self.mirror else { return };
         let valid = self.table.iter().filter(|route| route.is_valid());
         let ways = valid.map(|route| ((route.dst, route.next_hop, route.hops), route.expires.saturating_since(now)));
-        told.report(ways, begun, out);
+        mirror.report(ways, begun, out);
     }
 
     /// A message of this node, or one it passes on.

@@ -3,8 +3,8 @@
 use super::{Aodv, Config, Envelope, RouteState};
 use crate::drop::DropReason;
 use crate::route::action::{Action, Signal, pass_on};
+use crate::route::mirror::Mirror;
 use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
-use crate::route::told::Told;
 use crate::route::usage::Usage;
 use crate::wire::{AodvMessage, Body, Ipv4Packet, RoutingMessage};
 use core::net::Ipv4Addr;
@@ -28,7 +28,7 @@ impl Protocol for Aodv {
     /// The same, which reports every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What
     /// a call changes of the routes comes before the packets that it sends over them.
     fn with_route_changes(self) -> Aodv {
-        Aodv { told: Some(Told::default()), ..self }
+        Aodv { mirror: Some(Mirror::default()), ..self }
     }
 
     fn add_interface(&mut self, addr: Ipv4Addr) {
@@ -120,7 +120,7 @@ impl Protocol for Aodv {
             AodvMessage::RrepAck => self.reply_acknowledged(from),
             AodvMessage::Probe(probe) => self.handle_probe(now, &probe, from),
         }
-        self.tell_changes(now, begun, out);
+        self.report_changes(now, begun, out);
     }
 
     fn handle_link_failure(
@@ -145,7 +145,7 @@ impl Protocol for Aodv {
                 }
             }
         }
-        self.tell_changes(now, begun, out);
+        self.report_changes(now, begun, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
@@ -163,7 +163,7 @@ impl Protocol for Aodv {
         self.one_way_timeout(now);
         self.hello_timeout(now, out);
         self.probe_timeout(now, out);
-        self.tell_changes(now, begun, out);
+        self.report_changes(now, begun, out);
     }
 
     /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
@@ -179,7 +179,7 @@ impl Protocol for Aodv {
     }
 
     /// Data packets handed in that have not left yet: in the send buffer or between two packets of a flush.
-    fn held(&self) -> usize {
+    fn buffered(&self) -> usize {
         self.buffer.len() + self.delay.data()
     }
 

@@ -52,7 +52,7 @@ pub use counters::Counters;
 pub use table::Selected;
 
 use super::action::{Action, NextHop};
-use super::told::Told;
+use super::mirror::Mirror;
 use super::usage::Usages;
 use crate::wire::{BabelTlv, Prefix, RouterId};
 use config::MOST;
@@ -95,7 +95,7 @@ pub struct Babel {
     wake: Time,
     usages: Usages,
     /// The routes last reported to a driver that mirrors them; `None` without such a driver.
-    told: Option<Told>,
+    mirror: Option<Mirror>,
     counters: Counters,
 }
 
@@ -129,7 +129,7 @@ impl Babel {
             repeats: Vec::new(),
             wake: hello_at.min(update_at),
             usages: Usages::new(MOST),
-            told: None,
+            mirror: None,
             counters: Counters::default(),
         }
     }
@@ -163,11 +163,11 @@ impl Babel {
     /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called
     /// again.
     fn finish(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
-        if let Some(told) = &mut self.told {
+        if let Some(mirror) = &mut self.mirror {
             let lasts = config::hold(config::centiseconds(self.config.update_interval));
             let hosts = self.table.0.iter().filter(|destination| destination.prefix.bits() == 32);
             let routes = hosts.filter_map(|host| Some((host.prefix.addr(), host.selected?)));
-            told.report(routes.map(|(dst, route)| ((dst, route.next_hop, route.hops), lasts)), begun, out);
+            mirror.report(routes.map(|(dst, route)| ((dst, route.next_hop, route.hops), lasts)), begun, out);
         }
         let first = [self.neighbours.next(), self.table.next(), self.requests.next(), self.outbox.next()];
         let again = self.repeats.iter().map(|&(at, _)| at);

@@ -3,8 +3,8 @@
 use super::{Babel, Config};
 use crate::drop::DropReason;
 use crate::route::action::{Action, NextHop, pass_on};
+use crate::route::mirror::Mirror;
 use crate::route::protocol::{CounterVisitor, Distributed, Place, Protocol};
-use crate::route::told::Told;
 use crate::route::usage::Usage;
 use crate::wire::{Body, Ipv4Packet, RoutingMessage};
 use core::net::Ipv4Addr;
@@ -22,7 +22,7 @@ impl Distributed for Babel {
 impl Protocol for Babel {
     /// The same, which reports every change of its routes to hosts as [`Action::RouteUp`] and [`Action::RouteDown`].
     fn with_route_changes(self) -> Babel {
-        Babel { told: Some(Told::default()), ..self }
+        Babel { mirror: Some(Mirror::default()), ..self }
     }
 
     /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it

@@ -51,8 +51,8 @@ impl Babel {
         let after = chosen.map(|Candidate { metric, place, .. }| {
             let route = &destination.routes[place];
             // Without word of the neighbour, the hops are those of links that lose nothing.
-            let told = route.hops.map(|hops| hops.saturating_add(1));
-            let hops = told.unwrap_or_else(|| {
+            let advertised = route.hops.map(|hops| hops.saturating_add(1));
+            let hops = advertised.unwrap_or_else(|| {
                 let [metric, link] = [metric, self.config.rxcost.max(1)].map(u32::from);
                 let links = (metric + link / 2) / link;
                 u8::try_from(links.max(1)).unwrap_or(u8::MAX)
@@ -61,12 +61,12 @@ impl Babel {
             Selected { neighbour, next_hop, router_id, seqno, metric, hops }
         });
         destination.selected = after;
-        self.tell(now, at, before, after);
+        self.report(now, at, before, after);
     }
 
     /// Triggered updates: at once and twice if a route is lost or leads to another router, otherwise if the metric has
     /// changed by the cost of a perfect link. Changes of only sequence number or next hop wait for the periodic update.
-    fn tell(&mut self, now: Time, at: usize, before: Option<Selected>, after: Option<Selected>) {
+    fn report(&mut self, now: Time, at: usize, before: Option<Selected>, after: Option<Selected>) {
         let destination = &self.table.0[at];
         let (prefix, announced) = (destination.prefix, destination.announced);
         match (before, after) {

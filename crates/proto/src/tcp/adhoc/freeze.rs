@@ -168,7 +168,7 @@ impl Freeze {
 
     /// Does the acknowledgement at hand tell a round trip? One that ends probing does not (section III-E: the estimates
     /// are not to be affected).
-    pub fn tells_round_trip(&self) -> bool {
+    pub fn is_round_trip_sample(&self) -> bool {
         !self.late_answer
     }
 
@@ -278,9 +278,12 @@ mod tests {
             }
             assert_eq!((freeze.is_frozen(), freeze.is_probing()), (true, probing));
             freeze.thaw();
-            assert_eq!((freeze.is_frozen(), freeze.is_probing(), freeze.tells_round_trip()), (false, false, !probing));
+            assert_eq!(
+                (freeze.is_frozen(), freeze.is_probing(), freeze.is_round_trip_sample()),
+                (false, false, !probing)
+            );
             freeze.forget_answer();
-            assert!(freeze.tells_round_trip(), "another acknowledgement");
+            assert!(freeze.is_round_trip_sample(), "another acknowledgement");
         }
     }
 

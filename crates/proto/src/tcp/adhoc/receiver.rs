@@ -297,7 +297,7 @@ mod tests {
 
     /// The fraction of a segment that equation 4 leaves over 12 hops, 3 times 100 / 110.
     #[test]
-    fn the_window_is_rounded_as_told() {
+    fn the_window_is_rounded_as_configured() {
         for (rounding, window) in [(Rounding::Floor, 2_000), (Rounding::Nearest, 3_000), (Rounding::Ceiling, 3_000)] {
             let mut receiver = Receiver::new(ReceiverOptions { rounding, ..OPTIONS });
             full(&mut receiver, 12, 0, 100);

@@ -151,7 +151,7 @@ impl Receiver {
     }
 
     /// Tells the policy, if it wants to know, what the path has done to the packet of `segment`.
-    pub(super) fn tell_policy(&mut self, now: Time, segment: &TcpSegment, mss: u32) {
+    pub(super) fn inform_policy(&mut self, now: Time, segment: &TcpSegment, mss: u32) {
         if !self.policy.wants_packets() {
             return;
         }

@@ -83,10 +83,10 @@ impl ReceiveSpace {
             return;
         }
         let end = start + len;
-        let held = |range: &Range| range.start <= start && end <= range.end;
+        let contains = |range: &Range| range.start <= start && end <= range.end;
         if start < self.nxt {
             self.duplicate = Some((start, end.min(self.nxt)));
-        } else if self.ranges.iter().any(held) {
+        } else if self.ranges.iter().any(contains) {
             self.duplicate = Some((start, end));
         }
     }

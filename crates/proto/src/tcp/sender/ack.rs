@@ -74,7 +74,7 @@ impl Sender {
             let view = self.view(now, before.in_flight);
             self.control.on_ack(&view, event);
         }
-        self.tell_delivery(now, &heard, before, lost);
+        self.report_delivery(now, &heard, before, lost);
         let Some(event) = event else { return self.react(cx, reaction) };
         if self.config.stack_pacing {
             self.pace_by_window();
@@ -132,7 +132,7 @@ impl Sender {
     }
 
     /// Delivery reports for an algorithm that owns the window.
-    fn tell_delivery(&mut self, now: Time, heard: &Heard, before: Before, newly_lost: u32) {
+    fn report_delivery(&mut self, now: Time, heard: &Heard, before: Before, newly_lost: u32) {
         let Some(mut sample) = heard.sample.filter(|_| self.control.owns_window()) else { return };
         (sample.newly_lost, sample.in_flight, sample.cwnd_limited) = (newly_lost, self.under_way(), before.limited);
         let view = self.view(now, before.in_flight);
@@ -196,7 +196,7 @@ impl Sender {
         partial: bool,
     ) -> Option<Dur> {
         let now = cx.now;
-        if !self.freeze.tells_round_trip() {
+        if !self.freeze.is_round_trip_sample() {
             self.rtt.cancel_timing();
             return None;
         }

@@ -110,16 +110,16 @@ impl Control {
     }
 
     /// The second step of a reduction, from the window `used`, to the threshold that the algorithm answers, or that a
-    /// receiver has `told`. Under [`WindowCut::WindowInUse`] half a segment survives the halving.
-    pub(super) fn reduce(&mut self, view: &View, cause: Cause, told: Option<u32>, (cut, used): (WindowCut, u64)) {
-        let ssthresh = told.unwrap_or_else(|| self.cc.ssthresh(&self.win, view, cause)).max(2);
-        let halved = told.is_none() && ssthresh == (self.win.cwnd / 2).max(2);
+    /// receiver has `announced`. Under [`WindowCut::WindowInUse`] half a segment survives the halving.
+    pub(super) fn reduce(&mut self, view: &View, cause: Cause, announced: Option<u32>, (cut, used): (WindowCut, u64)) {
+        let ssthresh = announced.unwrap_or_else(|| self.cc.ssthresh(&self.win, view, cause)).max(2);
+        let halved = announced.is_none() && ssthresh == (self.win.cwnd / 2).max(2);
         self.win.ssthresh = ssthresh;
         match cause {
             Cause::Timeout => self.restart(),
             Cause::FastRetransmit if halved && cut == WindowCut::WindowInUse => self.win.set_fixed(used / 2),
             // A loss never widens the window to what a receiver would take.
-            _ if told.is_some() => self.win.set_cwnd(ssthresh.min(self.win.cwnd)),
+            _ if announced.is_some() => self.win.set_cwnd(ssthresh.min(self.win.cwnd)),
             Cause::FastRetransmit | Cause::Overdue { .. } | Cause::Mark => self.win.set_cwnd(ssthresh),
         }
     }

@@ -162,8 +162,8 @@ impl Sender {
             self.set_ca_state(now, state);
         }
         let view = self.view(now, in_flight);
-        let told = self.threshold_from_receiver();
-        self.control.reduce(&view, cause, told, (self.config.window_cut, used));
+        let announced = self.threshold_from_receiver();
+        self.control.reduce(&view, cause, announced, (self.config.window_cut, used));
     }
 
     /// RFC 6298 sections 5.2 and 5.3.

@@ -27,7 +27,7 @@ impl Sender {
         let mut sent = 0;
         if let Some(at) = self.recovery.resend {
             let put_back = self.is_paced_by_timer() && self.recovery.state == CaState::Loss;
-            if (self.config.pace_retransmissions || put_back) && self.is_held_back(cx.now, false) {
+            if (self.config.pace_retransmissions || put_back) && self.must_wait(cx.now, false) {
                 return 0;
             }
             if put_back {
@@ -54,7 +54,7 @@ impl Sender {
             let Some(next) = self.next_segment(cwnd) else { break };
             let fresh = self.space.nxt >= self.space.max;
             let early = extra > 0 && self.is_paced_by_timer();
-            if !early && self.is_held_back(cx.now, fresh) {
+            if !early && self.must_wait(cx.now, fresh) {
                 break;
             }
             self.send_next(cx, next);
@@ -70,7 +70,7 @@ impl Sender {
         for _ in 0..sack.room(&self.space, self.control.window().cwnd) {
             let Some(choice) = self.choose() else { return };
             let fresh = matches!(choice, Choice::Fresh(_));
-            if (fresh || self.config.pace_retransmissions) && self.is_held_back(cx.now, fresh) {
+            if (fresh || self.config.pace_retransmissions) && self.must_wait(cx.now, fresh) {
                 return;
             }
             let end = match choice {
@@ -90,7 +90,7 @@ impl Sender {
     /// Sends, where recovery goes by time, at most `budget` segments while the window has room for what is under way:
     /// the first that is lost, or the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
     fn transmit_by_flight(&mut self, cx: &mut Context, budget: u32) -> u32 {
-        self.tell_restart(cx.now);
+        self.report_restart(cx.now);
         let all_wait = self.config.pace_retransmissions || self.config.stack_pacing || self.control.owns_window();
         let (mut sent, mut fresh_sent) = (0, false);
         while sent < budget {
@@ -114,7 +114,7 @@ impl Sender {
             if self.in_burst == 0 && fresh && !self.has_room_for_burst(queued) {
                 break;
             }
-            if self.in_burst == 0 && (fresh || all_wait) && self.is_held_back(cx.now, true) {
+            if self.in_burst == 0 && (fresh || all_wait) && self.must_wait(cx.now, true) {
                 break;
             }
             self.in_burst += 1;
@@ -166,12 +166,12 @@ impl Sender {
         }
         let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * mss;
         // SACKed data is not in flight.
-        let held = self.strategy.held_before(snd.nxt);
-        let window = (cwnd * mss + held).min(limit);
+        let sacked = self.strategy.sacked_before(snd.nxt);
+        let window = (cwnd * mss + sacked).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
         let waiting = snd.end - snd.nxt;
         // A resent segment stops where the receiver has the rest.
-        let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |held| held.beyond(snd.nxt));
+        let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |sacked| sacked.beyond(snd.nxt));
         let len = waiting.min(mss).min(room).min(gap);
         let whole = len == mss || len == gap;
         let last = len == waiting && (!self.config.nagle || snd.fin || snd.nxt == snd.una);

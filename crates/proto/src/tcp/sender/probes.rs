@@ -110,7 +110,7 @@ impl Sender {
     }
 
     /// `BBRHandleRestartFromIdle()` of the draft asks to know.
-    pub(super) fn tell_restart(&mut self, now: Time) {
+    pub(super) fn report_restart(&mut self, now: Time) {
         let Strategy::Rack(rack) = &self.strategy else { return };
         let idle = rack.flight.in_flight() == 0 && rack.is_app_limited();
         if idle && self.control.owns_window() && self.space.unsent() {

@@ -22,7 +22,7 @@ impl Sender {
 
     /// Whether pacing delays the segment at hand; then the timer runs. `fresh`: it was never sent. Segments that enter
     /// a queue do not wait before it.
-    pub(super) fn is_held_back(&mut self, now: Time, fresh: bool) -> bool {
+    pub(super) fn must_wait(&mut self, now: Time, fresh: bool) -> bool {
         self.queue.is_none() && self.pacer.admit(now, self.interval(), fresh) != Admission::Now
     }
 

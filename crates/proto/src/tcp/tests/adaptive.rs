@@ -281,6 +281,6 @@ fn a_round_trip_comes_after_its_wired_part() {
     };
     assert_eq!(arrives(200, 1_001, Some(40), Some(100)), Some(60), "a part known before the whole");
     assert_eq!(arrives(210, 1_001, Some(50), Some(120)), Some(70), "a duplicate");
-    assert_eq!(arrives(220, 2_001, None, Some(95)), Some(45), "the part told last");
-    assert_eq!(arrives(230, 3_001, None, None), Some(45), "a round trip told is used once");
+    assert_eq!(arrives(220, 2_001, None, Some(95)), Some(45), "the part reported last");
+    assert_eq!(arrives(230, 3_001, None, None), Some(45), "a reported round trip is used once");
 }

@@ -382,7 +382,7 @@ fn modules_acknowledge_what_they_keep() {
         let pair = Pair::new(transport, Config::standard(), Vec::new(), [u32::MAX - 5_000, 1]);
         let pair = pair.with_modules(vec![Some((2_000_000, 20_000))]).with_local_acks().transfer([60_000, 0]);
         assert!(pair.made_up > 20, "{}: {}", transport.name, pair.made_up);
-        assert!(pair.local.iter().flatten().all(|local| local.held() == 0 && !local.holds()));
+        assert!(pair.local.iter().flatten().all(|local| local.buffered() == 0 && !local.holds()));
     }
 }
 

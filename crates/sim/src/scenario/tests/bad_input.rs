@@ -78,7 +78,7 @@ fn a_scenario_without_flows_is_a_network() {
 }
 
 #[test]
-fn wrong_unit() {
+fn bad_unit() {
     assert_eq!(
         message("hops = 4", "hops = 4\nspacing = \"200ms\""),
         "chain.toml:7:11: topology.spacing: found \"200ms\", allowed: a length from \"0.1m\" to \"100km\" \
@@ -101,7 +101,7 @@ fn wrong_unit() {
 }
 
 #[test]
-fn wrong_type() {
+fn bad_type() {
     assert_eq!(
         message("hops = 4", "hops = 4.5"),
         "chain.toml:6:8: topology.hops: found 4.5, allowed: a whole number from 1 to 256"

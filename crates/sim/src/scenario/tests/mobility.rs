@@ -17,7 +17,7 @@ fn assert_near((x, y): (f64, f64), (ex, ey): (f64, f64)) {
 }
 
 #[test]
-fn nodes_stand_still_unless_told_to_move() {
+fn nodes_stand_still_by_default() {
     assert_eq!(with(&[]).unwrap().movement, None);
     assert_eq!(with(&["mobility.model=fixed"]).unwrap().movement, None);
 }

@@ -145,7 +145,7 @@ fn overrides_reach_every_place() {
 #[test]
 fn whole_numbers_may_have_a_point() {
     let scenario = with(&["topology.hops=7.0", "flows[0].to=3.0"]).unwrap();
-    assert_eq!((scenario.topology.nodes(), scenario.flows[0].to), (8, Spot::Node(NodeId(3))));
+    assert_eq!((scenario.topology.nodes(), scenario.flows[0].to), (8, Endpoint::Node(NodeId(3))));
     let json = with(&[]).unwrap().to_json().replace("\"hops\":4", "\"hops\":4.0");
     assert_eq!(load_json(&json, "", &[]).unwrap().topology.nodes(), 5);
     assert!(with(&["topology.hops=7.5"]).unwrap_err().to_string().contains("found 7.5, allowed: a whole number"));

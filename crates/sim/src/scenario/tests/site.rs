@@ -164,10 +164,10 @@ fn what_cannot_have_been_measured_is_refused() {
     assert!(problem(&ratio).ends_with("or `radio.errors` \"by-rate\": a ratio lets all frames pass or none"));
     // Half of the frames of 6 Mbit/s arrive at 1.7 dB or so, where a receiver that needs 4 dB is deaf.
     let deaf = by_noise(&format!("{link}delivery = '50%'\n")).replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
-    let told = problem(&deaf);
+    let error = problem(&deaf);
     assert!(
-        told.contains("losses[0].delivery: found \"50%\", allowed: a share of 100.0% at least at 6 Mbit/s"),
-        "{told}"
+        error.contains("losses[0].delivery: found \"50%\", allowed: a share of 100.0% at least at 6 Mbit/s"),
+        "{error}"
     );
 }
 
@@ -249,7 +249,7 @@ fn shadows_have_a_seed_of_their_own() {
 }
 
 #[test]
-fn what_is_wrong_with_nodes_is_said_with_what_is_allowed() {
+fn errors_of_nodes_say_what_is_allowed() {
     assert_eq!(
         problem("[[nodes]]\nnode = [1, 7]\n"),
         "chain.toml:13:8: nodes[0].node: found 7, allowed: a node number from 0 to 4"
@@ -276,7 +276,7 @@ fn what_is_wrong_with_nodes_is_said_with_what_is_allowed() {
 }
 
 #[test]
-fn what_is_wrong_with_losses_and_walls_is_said_with_what_is_allowed() {
+fn errors_of_losses_and_walls_say_what_is_allowed() {
     assert_eq!(
         problem("[[losses]]\nfrom = 0\nto = 5\nloss = '70dB'\n"),
         "chain.toml:14:6: losses[0].to: found 5, allowed: a node number from 0 to 4"
@@ -395,7 +395,7 @@ fn given_routes_lead_somewhere_and_belong_to_static_routing() {
     let twice = routes(&(route(0, 3, 1) + &route(0, 3, 2))).unwrap_err().to_string();
     assert!(twice.contains("and routes[0] has the route from 0 to it already"), "{twice}");
     for rest in [route(0, 3, 1), "[[nodes]]\nnode = 1\nforwards = false\n".to_owned()] {
-        let told = chain(&format!("[routing]\nprotocol = 'aodv'\n{rest}")).unwrap_err().to_string();
-        assert!(told.contains("or `routing.protocol` \"static\""), "{told}");
+        let error = chain(&format!("[routing]\nprotocol = 'aodv'\n{rest}")).unwrap_err().to_string();
+        assert!(error.contains("or `routing.protocol` \"static\""), "{error}");
     }
 }

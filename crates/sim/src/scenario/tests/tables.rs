@@ -42,9 +42,9 @@ fn rows_read_what_they_write() {
             values.extend(given.iter().cloned());
             let mut config = S::Config::of(profile);
             S::from_values(&values).configure(&mut config);
-            let held = S::values_of(&config);
-            assert!(held.len() >= least, "{} has {} rows with a field", S::NAME, held.len());
-            for (key, value) in held {
+            let used = S::values_of(&config);
+            assert!(used.len() >= least, "{} has {} rows with a field", S::NAME, used.len());
+            for (key, value) in used {
                 assert_eq!(Some(&value), values.get(key), "{}.{key}", S::NAME);
             }
         }

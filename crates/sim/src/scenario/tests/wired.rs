@@ -68,7 +68,7 @@ fn random_gateways_and_ends_differ_from_each_other_and_from_run_to_run() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_is_allowed() {
+fn errors_say_what_is_allowed() {
     assert_eq!(
         problem("[wired]\ngateways = [7]\nnodes = [\"B\"]", UP),
         "chain.toml:7:12: wired.gateways: found 7, allowed: node numbers from 0 to 4, \"first\", \"last\" or \"random\""
@@ -111,8 +111,8 @@ fn a_flow_between_gateways_that_no_radio_links_join_is_refused() {
     let joined = text(&wired, "from = 0\nto = 4");
     assert_eq!(load(&joined).unwrap().network(1).unwrap().flows[0].hops, Some(4));
     let apart = load(&joined.replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
-    let told = apart.network(1).expect_err("nothing could arrive").problems[0].to_string();
-    assert!(told.contains("flow-1 from gateway 0 to gateway 4, which no radio links join"), "{told}");
+    let error = apart.network(1).expect_err("nothing could arrive").problems[0].to_string();
+    assert!(error.contains("flow-1 from gateway 0 to gateway 4, which no radio links join"), "{error}");
     // One that ends elsewhere is warned of, as any without a path.
     let other = load(&text(&wired, "from = 0\nto = 3").replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
     assert_eq!(other.flows_without_path(1, &Control::new()).unwrap().len(), 1);

@@ -219,7 +219,7 @@ impl Recorder {
     }
 
     /// Writes tables that are full, and everything where a part ends.
-    fn settle(&mut self, now: Time) {
+    fn write_due(&mut self, now: Time) {
         self.note_places(now);
         let Recorder { tables, sink, error, .. } = self;
         for rows in tables.each().filter(|rows| rows.len() >= ROWS) {

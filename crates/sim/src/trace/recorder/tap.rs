@@ -17,7 +17,7 @@ impl Tap for Recorder {
     }
 
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
-        self.settle(now);
+        self.write_due(now);
         let seen = &self.nodes[self.seen_at(node)];
         let of = |packet: Option<u32>| match seen.in_hand.iter().find(|note| packet.is_none_or(|it| it == note.number))
         {
@@ -110,7 +110,7 @@ impl Tap for Recorder {
     fn node(&mut self, now: Time, id: NodeId, node: &Node, ear: &Ear, receiving: bool) {
         let (station, (id, radio)) = (id, self.stations.owner(id));
         self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
-        let holds = |note: &Note| node.mac_at(radio).held().any(|msdu| number_in(msdu) == note.number);
+        let holds = |note: &Note| node.mac_at(radio).msdus().any(|msdu| number_in(msdu) == note.number);
         self.sent_from_hand(now, station, holds);
         // With several radios, this shows which one has taken a packet.
         if !self.nodes[id.index()].heads.is_empty() {
@@ -118,11 +118,11 @@ impl Tap for Recorder {
             let seen_at = self.seen_at(station);
             self.nodes[seen_at].in_hand.extend(taken);
         }
-        let crossing = node.wired_side().and_then(|wired| wired.crossing());
+        let discipline = node.wired_side().and_then(|wired| wired.discipline());
         let waiting = [
             (0..node.radios()).map(|radio| node.link_at(radio).queue_len() as u32).sum(),
-            node.router().held() as u32,
-            crossing.map_or(0, |crossing| crossing.held() as u32),
+            node.router().buffered() as u32,
+            discipline.map_or(0, |discipline| discipline.queued() as u32),
         ];
         let before = std::mem::replace(&mut self.nodes[id.index()].waiting, waiting);
         for (queue, (was, is)) in QUEUES.into_iter().zip(before.into_iter().zip(waiting)) {
@@ -138,7 +138,7 @@ impl Tap for Recorder {
     }
 
     fn noted(&mut self, now: Time, node: NodeId, note: &Note) {
-        self.settle(now);
+        self.write_due(now);
         let number = self.number(node);
         let flow = match note.step {
             Step::Created => {
@@ -162,7 +162,7 @@ impl Tap for Recorder {
             Step::Failed(reason) | Step::Dropped(reason) if reason.layer() == Layer::Mac => {
                 for station in self.stations.of(node) {
                     let seen_at = self.seen_at(station);
-                    self.nodes[seen_at].in_hand.retain(|held| held.number != note.number);
+                    self.nodes[seen_at].in_hand.retain(|one| one.number != note.number);
                 }
             }
             _ => {}
@@ -211,7 +211,7 @@ impl Tap for Recorder {
     }
 
     fn passed(&mut self, now: Time) {
-        self.settle(now);
+        self.write_due(now);
     }
 
     fn finish(&mut self, now: Time) -> Result<(), io::Error> {

@@ -87,7 +87,7 @@ fn a_failed_repair_does_not_lead_back() {
     network.pass(Dur::from_secs(7));
     assert_eq!(network.nodes[2].counters().repairs_failed, 1);
     assert!(network.requests_of(2).len() > 2, "it has asked since");
-    assert!(network.nodes[1].route(ip(WIRED)).is_some_and(Route::is_valid), "nobody has told it");
+    assert!(network.nodes[1].route(ip(WIRED)).is_some_and(Route::is_valid), "nothing has invalidated it");
     assert!(!network.nodes[2].route(ip(WIRED)).is_some_and(Route::is_valid));
 }
 
@@ -96,7 +96,7 @@ fn a_gateway_searches_for_the_destinations_of_packets_from_the_wire() {
     let mut bench = gateway(Config::standard());
     let mut out = Vec::new();
     bench.aodv.handle_entering(bench.now, data(WIRED, 9, 1), &mut out);
-    assert_eq!((requests(&out).len(), bench.aodv.held()), (1, 1));
+    assert_eq!((requests(&out).len(), bench.aodv.buffered()), (1, 1));
     let mut released = bench.receive_rrep(6, rrep(9, 4, 1, 5));
     assert_eq!(sent(&released), [(1, via(6))]);
     assert_eq!(dropped(&released), []);
@@ -104,7 +104,7 @@ fn a_gateway_searches_for_the_destinations_of_packets_from_the_wire() {
     assert_eq!(packet.ttl, 64, "the gateway has counted it already");
     // Its link breaks: as a source, the gateway keeps the packet and searches again.
     let broken = bench.fail(packet, 6);
-    assert_eq!((dropped(&broken), bench.aodv.held()), (vec![], 1));
+    assert_eq!((dropped(&broken), bench.aodv.buffered()), (vec![], 1));
 }
 
 #[test]

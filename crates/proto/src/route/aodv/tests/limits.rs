@@ -73,7 +73,7 @@ fn what_gives_way_is_invalid_or_unused_and_ends_first() {
     };
     let (known, actions) = newcomer(&mut bench, 30);
     assert_eq!(known, [1, 8, 9, 20, 21, 23, 24, 30], "22 is invalid");
-    assert!(!actions.contains(&Action::RouteDown { destination: ip(22) }), "which was told when it broke");
+    assert!(!actions.contains(&Action::RouteDown { destination: ip(22) }), "which was reported when it broke");
     let (known, actions) = newcomer(&mut bench, 31);
     assert_eq!(known, [1, 8, 9, 21, 23, 24, 30, 31], "20 is the oldest");
     assert!(actions.contains(&Action::RouteDown { destination: ip(20) }));
@@ -89,7 +89,7 @@ fn searches_stay_and_what_finds_no_room_is_lost_by_name() {
     bench.receive_rreq(4, 5, rreq(50, 1, 1, 5, None));
     assert_eq!((bench.aodv.routes().count(), bench.aodv.counters().routes_refused > 1), (8, true));
     assert_eq!(sent(&bench.receive_rrep(6, rrep(23, 4, 1, 5))), [(3, via(6))], "an answer is no newcomer");
-    assert_eq!(bench.aodv.held(), 7);
+    assert_eq!(bench.aodv.buffered(), 7);
 }
 
 #[test]

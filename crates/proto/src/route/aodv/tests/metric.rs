@@ -208,9 +208,9 @@ fn a_relay_answers_with_what_its_route_costs() {
     bench.measure(7, 10, 5);
     bench.receive_rrep(6, Rrep { cost: cost(2_000), ..rrep(9, 20, 1, 5) });
     let out = bench.receive_rreq(7, 10, Rreq { cost: cost(1_000), gratuitous: true, ..rreq(1, 10, 1, 9, Some(20)) });
-    let told: Vec<_> =
+    let reported: Vec<_> =
         replies(&out).iter().map(|&(rrep, next_hop)| (number_of(rrep.destination), rrep.cost, next_hop)).collect();
-    assert_eq!(told, [(9, cost(3_000), via(7)), (1, cost(3_000), via(6))]);
+    assert_eq!(reported, [(9, cost(3_000), via(7)), (1, cost(3_000), via(6))]);
     // A reply that it passes on grows by its link.
     let out = bench.receive_rrep(6, Rrep { cost: cost(4_000), ..rrep(9, 21, 2, 1) });
     assert_eq!(replies(&out)[0].0.cost, cost(5_000));

@@ -175,7 +175,7 @@ impl Network {
                 }
                 Action::RouteDown { destination } => {
                     let gone = self.mirrors[at as usize].remove(&destination);
-                    assert!(gone.is_some(), "node {at} takes back a route to {destination} that it never told");
+                    assert!(gone.is_some(), "node {at} takes back a route to {destination} that it never reported");
                 }
             }
         }
@@ -347,8 +347,8 @@ impl Network {
 
     #[track_caller]
     pub fn assert_conserved(&self) {
-        let held: usize = self.nodes.iter().map(Aodv::held).sum();
-        let accounted = self.delivered.len() + self.dropped.len() + held + self.in_flight();
+        let buffered: usize = self.nodes.iter().map(Aodv::buffered).sum();
+        let accounted = self.delivered.len() + self.dropped.len() + buffered + self.in_flight();
         assert_eq!(self.handed_in, accounted, "packets appeared or vanished");
     }
 }

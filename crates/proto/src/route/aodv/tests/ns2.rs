@@ -52,7 +52,7 @@ fn a_broken_four_hop_route_is_searched_with_6_8_and_four_floods_then_locked_out(
     let given_up: Vec<_> =
         actions.iter().filter(|(_, action)| matches!(action, Action::Drop { .. })).map(|&(at, _)| at).collect();
     assert_eq!(given_up, [at_ms(4_500)]);
-    assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.held()), (1, 0));
+    assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.buffered()), (1, 0));
     // Locked out up to 14.5 s: packets wait, nothing is asked; then full floods at once.
     bench.originate(9, 3);
     assert_eq!(timed_requests(&bench.run_until(at_ms(14_499))), []);
@@ -101,7 +101,7 @@ fn a_flush_is_spaced_and_overtaken() {
     }
     let mut order: Vec<(Time, u16)> =
         sent(&bench.receive_rrep(6, rrep(9, 20, 1, 5))).iter().map(|&(number, _)| (start, number)).collect();
-    assert_eq!(bench.aodv.held(), 3);
+    assert_eq!(bench.aodv.buffered(), 3);
     bench.pass(ms(0));
     for step in [ms(5), ms(10)] {
         order
@@ -151,7 +151,7 @@ fn the_send_buffer_holds_64_packets() {
     let mut bench = Bench::ns2();
     let out: Vec<_> = (0..66).flat_map(|number| bench.originate(9, number)).collect();
     assert_eq!(dropped(&out), [(0, DropReason::BufferFull), (1, DropReason::BufferFull)]);
-    assert_eq!(bench.aodv.held(), 64);
+    assert_eq!(bench.aodv.buffered(), 64);
 }
 
 #[test]
@@ -412,8 +412,8 @@ fn the_repair_timer_fires_at_twice_the_time() {
     bench.run_until(at_ms(9_799));
     assert_eq!(bench.route(9).state, RouteState::InRepair);
     let out = untimed(bench.run_until(at_ms(9_800)));
-    assert_eq!((bench.route(9).state, errors(&out)), (RouteState::Invalid, vec![]), "nobody is told");
-    assert_eq!(bench.aodv.held(), 1, "packets still wait");
+    assert_eq!((bench.route(9).state, errors(&out)), (RouteState::Invalid, vec![]), "nobody is notified");
+    assert_eq!(bench.aodv.buffered(), 1, "packets still wait");
     let in_time = Config { repair_deadline: RepairDeadline::DiscoveryPeriod, ..Config::ns2() };
     let mut bench = relay_bench(in_time, 2);
     bench.now = at_ms(4_000);

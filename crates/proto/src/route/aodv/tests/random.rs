@@ -55,8 +55,8 @@ fn configs() -> impl Strategy<Value = Config> {
     let often = HelloConfig { always: true, jitter: ms(100), ..HelloConfig::standard() };
     let paper = SignalConfig::paper(Dbm(-80.0));
     let ssa = Config { hello: Some(often), signal: Some(paper), link_layer_detection: false, ..Config::standard() };
-    let held = SignalConfig { hysteresis: Db(3.0), ..paper };
-    let detecting = Config { signal: Some(held), link_layer_detection: true, ..ssa };
+    let sticky = SignalConfig { hysteresis: Db(3.0), ..paper };
+    let detecting = Config { signal: Some(sticky), link_layer_detection: true, ..ssa };
     prop_oneof![
         Just(Config::standard()),
         Just(Config::ns2()),
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(network.in_flight(), 0);
         prop_assert_eq!(network.nodes.iter().map(Aodv::waiting_control).sum::<usize>(), 0);
         if config.after_failure == AfterFailure::Restart {
-            prop_assert_eq!(network.nodes.iter().map(Aodv::held).sum::<usize>(), 0);
+            prop_assert_eq!(network.nodes.iter().map(Aodv::buffered).sum::<usize>(), 0);
         }
     }
 

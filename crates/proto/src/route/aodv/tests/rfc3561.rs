@@ -59,7 +59,7 @@ fn section_6_2_only_newer_or_equal_and_shorter_information_replaces_a_route() {
         bench.receive_rrep(7, rrep(9, seqno, hop_count, 5));
         let expected = if taken { (ip(7), seqno, hop_count + 1) } else { (ip(6), 10, 2) };
         let route = bench.route(9);
-        assert_eq!((route.next_hop, route.seqno, route.hops), expected, "number {seqno}, {hop_count} hops told");
+        assert_eq!((route.next_hop, route.seqno, route.hops), expected, "number {seqno}, {hop_count} hops advertised");
         assert_eq!(bench.aodv.counters().rrep_suppressed, u64::from(!taken));
     }
 }
@@ -113,11 +113,11 @@ fn section_6_3_packets_that_wait_send_no_further_request() {
     for number in 2..20 {
         assert_eq!(bench.originate(9, number), []);
     }
-    assert_eq!(bench.aodv.held(), 19);
+    assert_eq!(bench.aodv.buffered(), 19);
     let out = bench.receive_rrep(6, rrep(9, 3, 1, 5));
     let expected: Vec<_> = (1..20).map(|number| (number, via(6))).collect();
     assert_eq!(sent(&out), expected, "first in, first out");
-    assert_eq!(bench.aodv.held(), 0);
+    assert_eq!(bench.aodv.buffered(), 0);
 }
 
 /// Sections 6.3 and 6.4: rings 1, 3, 5, 7 wait RING_TRAVERSAL_TIME, then RREQ_RETRIES + 1 floods wait
@@ -380,7 +380,7 @@ fn section_6_7_a_reply_without_a_way_back_ends() {
     let mut bench = Bench::standard();
     assert_eq!(bench.receive_rrep(6, rrep(9, 20, 1, 1)), []);
     assert_eq!(bench.aodv.counters().rrep_lost, 1);
-    assert!(bench.route(9).is_valid(), "the route it told is good all the same");
+    assert!(bench.route(9).is_valid(), "the route it advertised is still valid");
 }
 
 #[test]
@@ -515,7 +515,7 @@ fn rings_and_floods_stop_at_their_largest_values() {
         let ttls: Vec<u8> = first.iter().chain(&rest).map(|(_, ttl)| *ttl).collect();
         assert_eq!((ttls[0], ttls.len()), (200, 1 + 256), "one ring, one flood and RREQ_RETRIES more");
         assert!(ttls[1..].iter().all(|&ttl| ttl == 255));
-        assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.held()), (1, 0));
+        assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.buffered()), (1, 0));
     }
 }
 
@@ -524,7 +524,7 @@ fn rings_and_floods_stop_at_their_largest_values() {
 fn traffic_of_others_keeps_the_same_routes_alive() {
     // Before and after the routes to the neighbours have ended.
     for (config, age) in [(Config::standard(), 2_900), (Config::standard(), 4_000), (Config::ns2(), 4_000)] {
-        let [mut told, mut forwarding] = [0, 1].map(|_| {
+        let [mut reported, mut forwarding] = [0, 1].map(|_| {
             let mut bench = Bench::new(config);
             bench.learn(9, 6, 3, 20);
             bench.learn(1, 4, 2, 10);
@@ -532,13 +532,13 @@ fn traffic_of_others_keeps_the_same_routes_alive() {
             bench
         });
         assert_eq!(sent(&forwarding.transit(1, 9, 1)), [(1, via(6))]);
-        told.aodv.handle_used(told.now, ip(9), Some(ip(1)), Some(ip(4)));
-        told.aodv.handle_used(told.now, ip(77), Some(ip(78)), None);
+        reported.aodv.handle_used(reported.now, ip(9), Some(ip(1)), Some(ip(4)));
+        reported.aodv.handle_used(reported.now, ip(77), Some(ip(78)), None);
         let routes = |bench: &Bench| bench.aodv.routes().cloned().collect::<Vec<_>>();
-        assert_eq!(routes(&told), routes(&forwarding));
-        let least = told.now + config.active_route_timeout;
-        assert!(told.route(9).expires >= least, "{age} ms: {config:?}");
-        assert!(age > 3_000 || (told.route(4).expires, told.route(6).expires) == (least, least));
+        assert_eq!(routes(&reported), routes(&forwarding));
+        let least = reported.now + config.active_route_timeout;
+        assert!(reported.route(9).expires >= least, "{age} ms: {config:?}");
+        assert!(age > 3_000 || (reported.route(4).expires, reported.route(6).expires) == (least, least));
     }
 }
 

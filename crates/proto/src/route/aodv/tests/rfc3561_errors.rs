@@ -115,7 +115,7 @@ fn a_source_keeps_its_packets_and_searches_again() {
     let mut bench = Bench::new(no_repair());
     bench.learn(9, 6, 2, 20);
     let out: Vec<_> = (1..4).flat_map(|number| bench.fail(data(5, 9, number), 6)).collect();
-    assert_eq!((dropped(&out), requests(&out).len(), bench.aodv.held()), (vec![], 1, 3));
+    assert_eq!((dropped(&out), requests(&out).len(), bench.aodv.buffered()), (vec![], 1, 3));
     let flushed = bench.receive_rrep(7, rrep(9, 21, 2, 5));
     assert_eq!(sent(&flushed), [(1, via(7)), (2, via(7)), (3, via(7))]);
     let mut bench = Bench::new(Config { rediscover_at_source: false, ..no_repair() });
@@ -135,7 +135,7 @@ fn section_6_12_a_relay_near_the_destination_repairs() {
     assert!(!bench.route(8).is_valid(), "other routes over the link are given up at once");
     assert_eq!(dropped(&out), []);
     let [(rerr, _)] = &errors(&out)[..] else { panic!("{out:?}") };
-    assert_eq!(lost(rerr), [(ip(6), 0)], "nobody is told of the route under repair");
+    assert_eq!(lost(rerr), [(ip(6), 0)], "nobody is notified of the route under repair");
     assert_eq!(bench.transit(1, 9, 2), [], "further packets wait");
     assert_eq!(bench.originate(9, 3), [], "own ones too");
     assert_eq!(bench.fail(data(1, 9, 4), 6), [], "and those that come back");
@@ -159,7 +159,7 @@ fn section_6_12_the_ring_reaches_half_way_to_the_source() {
 }
 
 #[test]
-fn section_6_12_a_longer_repaired_route_is_told_with_n() {
+fn section_6_12_a_longer_repaired_route_is_announced_with_n() {
     let mut bench = relay_bench(Config::standard(), 2);
     bench.fail(data(1, 9, 1), 6);
     let out = bench.receive_rrep(7, rrep(9, 21, 3, 5));
@@ -187,7 +187,7 @@ fn section_6_12_a_failed_repair_ends_in_an_error() {
     let [(rerr, to)] = &errors(&out)[..] else { panic!("{out:?}") };
     assert_eq!((rerr.no_delete, lost(rerr), *to), (false, vec![(ip(9), 21)], via(4)));
     assert_eq!(bench.route(9).state, RouteState::Invalid);
-    assert_eq!(bench.aodv.held(), 0);
+    assert_eq!(bench.aodv.buffered(), 0);
     let counters = bench.aodv.counters();
     assert_eq!((counters.repairs_succeeded, counters.repairs_failed, counters.rreq_originated), (0, 1, 1));
 }

@@ -71,7 +71,7 @@ fn a_slow_walk_flaps_in_plain_aodv_and_not_with_signal_strength() {
 #[test]
 fn over_many_walks_awareness_all_but_ends_flapping() {
     let over = |config: Config| (1..=8).map(|seed| walk(config, seed)).fold((0, 0), |(a, b), (x, y)| (a + x, b + y));
-    let (plain, paper, held) = (over(plain()), over(aware(0.0)), over(aware(3.0)));
+    let (plain, paper, sticky) = (over(plain()), over(aware(0.0)), over(aware(3.0)));
     assert!(paper.1 * 10 < plain.1, "flaps: plain {}, aware {}", plain.1, paper.1);
-    assert!(held.1 <= paper.1 && held.0 <= 8 * 8, "{held:?}");
+    assert!(sticky.1 <= paper.1 && sticky.0 <= 8 * 8, "{sticky:?}");
 }

@@ -21,7 +21,7 @@ fn a_link_needs_hellos_and_an_ihu() {
     assert_eq!(cost(&bench), [(ip(1), BABEL_INFINITY)], "one Hello is not two of three");
     let said = bench.pass(ms(200));
     let ihu = BabelTlv::Ihu { address: Some(ip(1).into()), rxcost: BABEL_INFINITY, interval: 1200 };
-    assert!(said.iter().any(|&(_, next_hop, tlv)| (next_hop, tlv) == (to(1), ihu)), "it is told at once: {said:?}");
+    assert!(said.iter().any(|&(_, next_hop, tlv)| (next_hop, tlv) == (to(1), ihu)), "it is sent at once: {said:?}");
     bench.greet(1, 300);
     assert_eq!(cost(&bench), [(ip(1), 300)], "txcost");
     assert!(said_requests(&bench.pass(ms(200))).contains(&(to(1), None)), "what are its routes?");
@@ -132,7 +132,7 @@ fn an_unfeasible_update_leaves_the_selected_route_or_ends_it() {
 
 /// Sections 3.5.4 and 3.5.3: a route is gone, and then forgotten.
 #[test]
-fn an_expired_route_is_retracted_and_held_before_it_is_forgotten() {
+fn an_expired_route_is_retracted_and_kept_before_it_is_forgotten() {
     let outside = Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 9).expect("a prefix");
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.advertise(2, BabelUpdate { prefix: outside, interval: 60_000, ..update(2, 1, 0) });
@@ -166,7 +166,7 @@ fn a_route_that_is_better_for_a_moment_is_not_taken() {
 
 /// Section 3.7.2.
 #[test]
-fn what_matters_is_told_at_once_and_twice() {
+fn what_matters_is_sent_at_once_and_twice() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.pass(secs(16));
     bench.advertise(1, update(9, 4, 512));
@@ -228,7 +228,7 @@ fn data_takes_the_route_or_is_dropped() {
 }
 
 #[test]
-fn changes_are_told_to_who_mirrors_them() {
+fn changes_are_reported_to_mirrors() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.babel = bench.babel.clone().with_route_changes();
     let body = Body::Routing(BabelMessage { tlvs: vec![BabelTlv::Update(update(9, 4, 512))] }.into());
@@ -276,7 +276,7 @@ fn a_large_table_takes_several_packets() {
     for dst in 0..many {
         bench.advertise(1, update(100 + dst, 1, 256));
     }
-    let (until, mut sizes, mut told) = (bench.now + secs(17), Vec::new(), std::collections::BTreeSet::new());
+    let (until, mut sizes, mut announced) = (bench.now + secs(17), Vec::new(), std::collections::BTreeSet::new());
     while bench.babel.wake <= until {
         let (now, mut out) = (bench.babel.wake, Vec::new());
         bench.babel.handle_timeout(now, &mut out);
@@ -285,13 +285,13 @@ fn a_large_table_takes_several_packets() {
             let Body::Routing(message) = &packet.body else { continue };
             sizes.push(message.len());
         }
-        told.extend(words(now, &out).into_iter().filter_map(|(.., tlv)| match tlv {
+        announced.extend(words(now, &out).into_iter().filter_map(|(.., tlv)| match tlv {
             BabelTlv::Update(update) => Some(update.prefix),
             _ => None,
         }));
     }
     assert!(sizes.iter().all(|&size| size <= 1_232) && sizes.iter().any(|&size| size > 1_200), "{sizes:?}");
-    assert_eq!(told.len(), many as usize + 1);
+    assert_eq!(announced.len(), many as usize + 1);
 }
 
 #[test]

@@ -147,15 +147,15 @@ impl Flight {
         self.delivery.take(now, Some(arrived).filter(|_| trusted));
     }
 
-    /// Takes those on their way for lost that `is_lost` says, and tells `told` of each. Returns how many.
-    pub(super) fn lose(&mut self, mut is_lost: impl FnMut(&Segment) -> bool, mut told: impl FnMut(&Lost)) -> u32 {
+    /// Takes those on their way for lost that `is_lost` says, and reports each. Returns how many.
+    pub(super) fn lose(&mut self, mut is_lost: impl FnMut(&Segment) -> bool, mut report: impl FnMut(&Lost)) -> u32 {
         let before = self.counts.lost;
         for segment in &mut self.segments {
             if segment.is_under_way() && is_lost(segment) {
                 segment.lost = true;
                 self.counts.lost += 1;
                 self.counts.no_longer_under_way(segment);
-                told(&self.delivery.lose(&segment.stamp));
+                report(&self.delivery.lose(&segment.stamp));
             }
         }
         self.counts.lost - before

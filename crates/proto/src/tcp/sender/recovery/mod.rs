@@ -252,9 +252,9 @@ impl Strategy {
     }
 
     /// Bytes before `place` that the receiver is known to hold and that for this reason are not in flight.
-    pub(super) fn held_before(&self, place: Pos) -> u64 {
+    pub(super) fn sacked_before(&self, place: Pos) -> u64 {
         match self {
-            Strategy::Sack(sack) => sack.held_before(place),
+            Strategy::Sack(sack) => sack.sacked_before(place),
             _ => 0,
         }
     }

@@ -200,13 +200,13 @@ impl Rack {
         quarter.saturating_mul(self.reo_wnd_mult.into()).min(trips.srtt.unwrap_or_default())
     }
 
-    /// Section 6.2 step 5: takes for lost what is overdue, and tells `told` of each segment.
+    /// Section 6.2 step 5: takes for lost what is overdue, and reports each segment.
     pub(in crate::tcp) fn detect_loss(
         &mut self,
         now: Time,
         trips: RoundTrips,
         recovering: bool,
-        told: impl FnMut(&Lost),
+        report: impl FnMut(&Lost),
     ) -> Search {
         let Some(newest) = self.newest else { return Search { lost: 0, wait: None } };
         if self.flight.counts.sacked == 0 && self.flight.counts.again == 0 {
@@ -226,21 +226,21 @@ impl Rack {
                 }
                 due <= now
             },
-            told,
+            report,
         );
         Search { lost, wait }
     }
 
     /// Section 6.3: the retransmission timer expired. The first segment is lost, and each that has waited as long as
     /// detection by time would have.
-    pub(in crate::tcp) fn lose_on_timeout(&mut self, now: Time, trips: RoundTrips, told: impl FnMut(&Lost)) {
+    pub(in crate::tcp) fn lose_on_timeout(&mut self, now: Time, trips: RoundTrips, report: impl FnMut(&Lost)) {
         self.probe = None;
         if self.flight.segments.front().is_some_and(|front| front.sacked) {
             self.flight.forget_reports();
         }
         let patience = self.rtt + self.window(trips, true);
         let first = self.flight.segments.front().map(|front| front.start);
-        self.flight.lose(|segment| Some(segment.start) == first || segment.at + patience <= now, told);
+        self.flight.lose(|segment| Some(segment.start) == first || segment.at + patience <= now, report);
     }
 
     /// All that is under way is taken for lost.

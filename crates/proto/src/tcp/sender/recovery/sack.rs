@@ -179,8 +179,8 @@ impl Sack {
     }
 
     /// ns-2.35 counts them as in flight.
-    pub(super) fn held_before(&self, place: Pos) -> u64 {
-        if self.counts { 0 } else { self.board.held_before(place) }
+    pub(super) fn sacked_before(&self, place: Pos) -> u64 {
+        if self.counts { 0 } else { self.board.sacked_before(place) }
     }
 }
 
@@ -195,8 +195,8 @@ mod tests {
         Pos::FIRST + segment * MSS
     }
 
-    /// Segments 0 to 9 in flight, those in `held` reported.
-    fn reported(config: &Config, held: &[(u64, u64)]) -> (Sack, SendSpace) {
+    /// Segments 0 to 9 in flight, those in `sacked` reported.
+    fn reported(config: &Config, sacked: &[(u64, u64)]) -> (Sack, SendSpace) {
         let mut snd = SendSpace::new(Seq::from_wire(1), MSS as u32);
         (snd.una, snd.nxt, snd.max, snd.end) = (at(0), at(0), at(0), at(10));
         (0..10).for_each(|n| {
@@ -204,7 +204,7 @@ mod tests {
         });
         snd.nxt = snd.max;
         let mut sack = Sack::new(config);
-        sack.board.update(at(0), at(10), held.iter().map(|&(a, b)| (at(a), at(b))));
+        sack.board.update(at(0), at(10), sacked.iter().map(|&(a, b)| (at(a), at(b))));
         (sack, snd)
     }
 
@@ -219,8 +219,8 @@ mod tests {
         let early = Reaction::Early { extra: 0, budget: u32::MAX };
         let recover = Reaction::Recover { budget: u32::MAX };
         let send = Reaction::Send { budget: u32::MAX };
-        let react = |held: &[(u64, u64)], news, recovery: Recovery| {
-            let (mut sack, snd) = reported(&config, held);
+        let react = |sacked: &[(u64, u64)], news, recovery: Recovery| {
+            let (mut sack, snd) = reported(&config, sacked);
             sack.on_duplicate(news, &config, &snd, &recovery)
         };
         let after = |dup_acks, recover| Recovery { dup_acks, recover, ..Recovery::new() };
@@ -281,6 +281,6 @@ mod tests {
         sack.note_sent(Choice::Again { at: at(4), until: at(5) }, at(5), &recovery);
         assert_eq!((sack.room(&snd, 7), sack.lost_hole(&snd), sack.last_resort(&snd)), (2, None, None));
         assert!(!sack.on_whole_ack(true, &mut recovery) && recovery.recover == Pos::SYN);
-        assert_eq!((sack.missing_from(at(1)), sack.held_before(at(9))), ((at(1), None), 0));
+        assert_eq!((sack.missing_from(at(1)), sack.sacked_before(at(9))), ((at(1), None), 0));
     }
 }

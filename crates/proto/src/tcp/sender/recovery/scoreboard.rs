@@ -8,7 +8,7 @@ use crate::tcp::position::Pos;
 /// The scoreboard of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
-    /// Held by the receiver: disjoint, not adjacent, in order, all beyond SND.UNA.
+    /// Received: disjoint, not adjacent, in order, all beyond SND.UNA.
     ranges: Vec<(Pos, Pos)>,
     /// The place after HighRxt: everything before it that had to be retransmitted in this recovery has been.
     pub(super) high_rxt: Pos,
@@ -81,7 +81,7 @@ impl Scoreboard {
     }
 
     /// SACKed bytes before `place`.
-    pub(super) fn held_before(&self, place: Pos) -> u64 {
+    pub(super) fn sacked_before(&self, place: Pos) -> u64 {
         self.ranges.iter().map(|&(start, end)| end.min(place).beyond(start)).sum()
     }
 
@@ -170,7 +170,7 @@ mod tests {
     /// RFC 6675 section 4, `SetPipe()`: a lost byte counts only if it was retransmitted, one not lost and retransmitted
     /// counts twice.
     #[test]
-    fn pipe_counts_what_is_neither_held_nor_lost() {
+    fn pipe_counts_what_is_neither_received_nor_lost() {
         let mut board = board(&[(1, 2), (3, 7)]);
         let pipe = |board: &Scoreboard| board.pipe(at(0), at(10), MSS, 3) / u64::from(MSS);
         // Segments 0 and 2 are lost, 7 to 9 are on their way.
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(hole(3), Some((at(3), at(4))));
         assert_eq!(hole(4), None);
         assert_eq!(board.missing_from(at(4)), (at(5), None));
-        assert_eq!(board.held_before(at(5)), 200);
+        assert_eq!(board.sacked_before(at(5)), 200);
         let last = |max| board.last_hole(at(0), at(max));
         assert_eq!((last(7), last(5)), (Hole { start: at(5), end: at(7) }, Hole { start: at(2), end: at(4) }));
     }

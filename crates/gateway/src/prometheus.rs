@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Prometheus metrics of the gateway.
 
 use crate::status::{Class, Node, State, Status};
 use fourhop_live::metrics::Page;
@@ -8,11 +8,11 @@ const SHOWN: usize = 256;
 
 type Value = fn(&Class) -> Option<f64>;
 
-/// Figures of the flows of a node in one direction.
+/// Metrics of the flows of a node in one direction.
 const CLASSES: [(&str, &str, Value); 7] = [
     ("node_flows", "Flows of a node, by the direction of most data.", |class| Some(class.flows as f64)),
     ("node_waiting", "Waiting packets.", |class| Some(class.waiting as f64)),
-    ("node_held_bytes", "Waiting payload.", |class| Some(class.held_bytes as f64)),
+    ("node_queued_bytes", "Waiting payload.", |class| Some(class.queued_bytes as f64)),
     ("wireless_rtt_seconds", "Newest round trip over the mesh, mean of the flows.", |class| class.wireless_rtt_s),
     ("wired_rtt_seconds", "Newest round trip beyond the gateway, mean of the flows.", |class| class.wired_rtt_s),
     ("interval_seconds", "Time between two packets into the mesh, mean of the flows.", |class| class.interval_s),

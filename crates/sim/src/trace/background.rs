@@ -56,7 +56,7 @@ impl Batch {
 }
 
 /// Hands the calls of a tap to a thread.
-pub struct Aside {
+pub struct Background {
     batch: Batch,
     /// `None` once the run is over.
     calls: Option<SyncSender<Batch>>,
@@ -75,9 +75,9 @@ pub struct Interest {
     pub losses: fn(DropReason) -> bool,
 }
 
-impl Aside {
+impl Background {
     /// `tap` on a thread of its own.
-    pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Aside {
+    pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Background {
         let (calls, theirs) = sync_channel::<Batch>(BATCHES);
         let (back, empty) = sync_channel(BATCHES);
         let worker = std::thread::spawn(move || {
@@ -90,7 +90,7 @@ impl Aside {
             }
             tap.finish(ended)
         });
-        Aside { batch: Batch::default(), calls: Some(calls), empty, worker: Some(worker), interest }
+        Background { batch: Batch::default(), calls: Some(calls), empty, worker: Some(worker), interest }
     }
 
     fn looks_at(&self, node: NodeId) -> bool {
@@ -112,7 +112,7 @@ impl Aside {
     }
 }
 
-impl Tap for Aside {
+impl Tap for Background {
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame) {
         if self.looks_at(node) {
             let frame = self.batch.frame(frame);
@@ -153,7 +153,7 @@ impl Tap for Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for Background {
     /// Writes the notes of a stopped run, too; no file grows after this.
     fn drop(&mut self) {
         self.hand_over();
@@ -207,18 +207,19 @@ mod tests {
     fn the_thread_sees_the_same_calls_in_the_same_order() {
         let [here, there]: [Arc<Mutex<Vec<String>>>; 2] = Default::default();
         calls(&mut Log(here.clone()));
-        let mut aside = Aside::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: |_| true });
-        calls(&mut aside);
-        assert_eq!(aside.finish(Time::from_secs(3)).unwrap_err().to_string(), "the disk is full");
+        let mut background = Background::new(Log(there.clone()), Interest { nodes: vec![true; 3], losses: |_| true });
+        calls(&mut background);
+        assert_eq!(background.finish(Time::from_secs(3)).unwrap_err().to_string(), "the disk is full");
         assert_eq!(*here.lock().unwrap(), *there.lock().unwrap());
     }
 
     #[test]
     fn what_nobody_looks_at_is_not_noted() {
         let seen = Arc::<Mutex<Vec<String>>>::default();
-        let mut aside = Aside::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: |_| false });
-        calls(&mut aside);
-        drop(aside);
+        let mut background =
+            Background::new(Log(seen.clone()), Interest { nodes: vec![false, true], losses: |_| false });
+        calls(&mut background);
+        drop(background);
         let seen = seen.lock().unwrap();
         assert!(seen.iter().all(|call| call.contains(" 1 ") && !call.contains("loses")), "{:?}", &seen[..3]);
         assert_eq!(seen.len(), 2_000, "a run that was stopped is written as far as it went");

@@ -52,9 +52,9 @@ fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) ->
                 Side::Wireless,
                 flagged(segment(0, false, 1, ack, 0), |segment| segment.window = window),
             );
-            let Body::Tcp(told) = &script.last.last().expect("it passes at once").body else { panic!("a segment") };
-            assert!(told.window <= window, "never raised");
-            granted.entry(now + WIRED).or_default().push((ack, u32::from(told.window) << shift));
+            let Body::Tcp(sent) = &script.last.last().expect("it passes at once").body else { panic!("a segment") };
+            assert!(sent.window <= window, "never raised");
+            granted.entry(now + WIRED).or_default().push((ack, u32::from(sent.window) << shift));
         }
         for (at, seq, side) in script.left() {
             if side == Side::Wireless {
@@ -76,11 +76,11 @@ fn the_queue_is_as_short_as_asked_and_never_runs_dry() {
     let free = bulk(None, 31_250, 7, true, 30_000);
     assert!(free.waits.iter().skip(300).all(|&wait| wait > 5_000), "{:?}", free.waits.last());
     for target in [50, 100, 400] {
-        let held = bulk(Some(Dur::from_millis(target)), 31_250, 7, true, 30_000);
-        let late = held.waits.iter().skip(40).max().copied().unwrap_or(u64::MAX);
+        let queued = bulk(Some(Dur::from_millis(target)), 31_250, 7, true, 30_000);
+        let late = queued.waits.iter().skip(40).max().copied().unwrap_or(u64::MAX);
         assert!(late <= target + 2 * INTERVAL, "{late} ms for {target} ms");
-        assert!(held.waits.len() + 5 >= free.waits.len(), "{} of {}", held.waits.len(), free.waits.len());
-        assert!(held.script.gateway.counters().held_back > 300);
+        assert!(queued.waits.len() + 5 >= free.waits.len(), "{} of {}", queued.waits.len(), free.waits.len());
+        assert!(queued.script.gateway.counters().held_back > 300);
     }
 }
 

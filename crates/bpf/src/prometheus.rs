@@ -1,4 +1,4 @@
-//! Figures of paced connections for Prometheus.
+//! Prometheus metrics of paced connections.
 
 use crate::connections::Connection;
 use fourhop_live::metrics::Page;

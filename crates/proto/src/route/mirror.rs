@@ -10,13 +10,13 @@ type Way = (Ipv4Addr, Ipv4Addr, u8);
 
 /// The routes as last reported, by destination.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Mirror {
     last: Vec<Way>,
     /// Room for the present ones.
     present: Vec<Way>,
 }
 
-impl Told {
+impl Mirror {
     /// Reports the differences to the last report, before the actions from `begun` on. `routes`, by destination: each
     /// with the time it lasts.
     pub fn report(&mut self, routes: impl Iterator<Item = (Way, Dur)>, begun: usize, out: &mut Vec<Action>) {

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Prometheus metrics of the daemon.
 
 use crate::report::Report;
 use fourhop_live::metrics::Page;

@@ -135,7 +135,7 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
         daemons.start(*range(5), tables=signal(daemons, testbed.threshold_dbm() if aware else None))
         server = daemons.net.start("n0", "iperf3", "-s", "-1")
         time.sleep(max(0.0, testbed.START_S - (time.monotonic() - begun)))
-        # An outage can cost iperf3 its connection of control, for which it would wait for ever: it is told to stop.
+        # An outage can cost iperf3 its connection of control, for which it would wait for ever: the program stops it.
         limit = ("timeout", "-s", "INT", "-k", "5", str(WALK_S + 10))
         done = daemons.net.run("n4", *limit, "iperf3", "-J", "-C", "reno", "-c", "n0", "-l", "8K", "-t", str(WALK_S))
         server.kill()

@@ -83,7 +83,7 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
 def network(
     way: str, seed: int, *more: str, rate: str = "11Mbps", chain: str = CHAIN
 ) -> Iterator[tuple[Emulation, Path]]:
-    """The chain, with that at its gateway, which is told this rate; where its state is."""
+    """The chain, with that at its gateway, configured with this rate; where its state is."""
     keys, tap, pace = WAYS[way]
     scenario = parse([*keys, *more], chain)
     with tempfile.TemporaryDirectory() as name, fourhop.emulate(scenario, seed=seed, tap=tap, flows=False) as net:

@@ -152,7 +152,7 @@ def draw() -> None:
 
 
 def gaps() -> None:
-    """How far apart segments leave beside what the kernel was told when the first of the two left."""
+    """How far apart segments leave beside the kernel's interval when the first of the two left."""
     for hops in HOPS:
         with chain(hops, 1, "static") as net, loaded(f"{net.id}-n0"), tempfile.NamedTemporaryFile() as capture:
             prepare(net, "n0", f"n{hops}", "fh_tcp_ap")
@@ -165,14 +165,14 @@ def gaps() -> None:
                     sending.add_done_callback(lambda _: watching.terminate())
                     lines, _ = watching.communicate()
             rows = [row for line in lines.splitlines() for row in json.loads(line) if row["acked_bytes"] > 100_000]
-            told = [(row["time_s"], row["samples"], row["interval_s"]) for row in rows]
+            states = [(row["time_s"], row["samples"], row["interval_s"]) for row in rows]
             listening.terminate()
             listening.wait(timeout=20)
             command = ["tcpdump", "-tt", "-nn", "-r", capture.name, "greater 1000"]
             text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             sent = [float(line.split()[0]) for line in text.splitlines()]
             # Between two looks with the same number of samples the interval has not changed.
-            calm = [(a[0], b[0], a[2]) for a, b in itertools.pairwise(told) if a[1] == b[1]]
+            calm = [(a[0], b[0], a[2]) for a, b in itertools.pairwise(states) if a[1] == b[1]]
             ratios = sorted(
                 (following - first) / interval
                 for first, following in itertools.pairwise(sent)

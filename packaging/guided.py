@@ -1,4 +1,4 @@
-"""Build the extension module with a recorded profile, which tells the compiler how often each branch is taken.
+"""Build the extension module with a recorded profile, from which the compiler knows how often each branch is taken.
 
     python packaging/guided.py MODULE -- COMMAND...
     python packaging/guided.py --record FOLDER -- COMMAND...
@@ -198,8 +198,8 @@ def run(module: str, command: list[str]) -> int:
         return subprocess.run(command).returncode
     status = subprocess.run(command, env=environment).returncode
     built = Path(next(iter(glob(module)), module))  # noqa: PTH207 - it may be absolute
-    if status == 0 and (wrong := misfit(built)):
-        say(wrong)
+    if status == 0 and (problem := misfit(built)):
+        say(problem)
         return 1
     return status
 
@@ -260,8 +260,8 @@ def _built(build: Any, folder: str, settings: Any, metadata: Any) -> str:
     finally:
         os.environ.clear()
         os.environ.update(before)
-    if guided and "editable" not in build.__name__ and (wrong := misfit(Path(folder) / name)):
-        say(f"NOT GUIDED BY A PROFILE: {wrong}")
+    if guided and "editable" not in build.__name__ and (problem := misfit(Path(folder) / name)):
+        say(f"NOT GUIDED BY A PROFILE: {problem}")
     return name
 
 

@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parent.parent / "packaging" / "fourhop.1"
 FILES = [
     (
         "scenario files",
-        "TOML; `fourhop schema --reference` lists every key, and `fourhop check` says what is wrong with one.",
+        "TOML; `fourhop schema --reference` lists every key, and `fourhop check` lists the errors of one.",
     ),
     ("FOURHOP_EMULATE", "Environment variable: the path of fourhop-emulate, where it is in none of the usual places."),
 ]

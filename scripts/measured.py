@@ -66,7 +66,7 @@ def number(words: list[str], kept: dict[str, Any]) -> str:
         return str(it["measured"])
     if part[0] == "verdict":
         return str(it["verdict"])
-    # A gain is kept as a ratio and told in per cent.
+    # A gain is kept as a ratio and written in per cent.
     if "%" in it["measured"] and not it.get("unit"):
         return f"{100.0 * (it[part[0]] - 1.0):+.0f} %"
     return f"{digits(it[part[0]])} {it.get('unit', '')}".strip()
@@ -88,8 +88,8 @@ def verdicts(paper: str, kept: dict[str, Any]) -> str:
     for figure, each in figures.items():
         first = next(iter(each.values()))["checks"]
         for name, check in first.items():
-            told = [outcome(each[profile], name) if profile in each else "" for profile in profiles]
-            rows.append([figure.split("/")[1], check["statement"], check["paper"], *told])
+            outcomes = [outcome(each[profile], name) if profile in each else "" for profile in profiles]
+            rows.append([figure.split("/")[1], check["statement"], check["paper"], *outcomes])
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
 
 
@@ -132,7 +132,7 @@ def main(arguments: list[str]) -> int:
             text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
             (PAPERS / measured.FILE).write_text(text + "\n", encoding="utf-8")
         case ["fill" | "check" as what]:
-            wrong = []
+            stale = []
             for path in documents():
                 text = path.read_text(encoding="utf-8")
                 try:
@@ -141,11 +141,11 @@ def main(arguments: list[str]) -> int:
                     print(f"{path.name}: nothing was measured as {error}", file=sys.stderr)
                     return 1
                 if should != text:
-                    wrong.append(path.name)
+                    stale.append(path.name)
                     if what == "fill":
                         path.write_text(should, encoding="utf-8")
-            if what == "check" and wrong:
-                names = ", ".join(wrong)
+            if what == "check" and stale:
+                names = ", ".join(stale)
                 print(f"{names}: not what was measured; `scripts/measured.py fill` writes it", file=sys.stderr)
                 return 1
         case _:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fourhop import Scenario, community  # noqa: E402
-from fourhop.cli.whatif import told  # noqa: E402
+from fourhop.cli.whatif import report  # noqa: E402
 from fourhop.whatif import ask, page, to_dict  # noqa: E402
 from fourhop.whatif.ask import SHORT  # noqa: E402
 
@@ -44,8 +44,8 @@ def main() -> None:
     made = imported()
     notes = list(map(str, made.notes))
     answer = ask(scenario(made), runs=RUNS, places=PLACES, out=folder / "store", jobs=2, notes=notes)
-    lines = told(answer, notes)
-    (IMAGES / "mesh.json").write_text(json.dumps({**to_dict(answer), "told": lines}) + "\n", encoding="utf-8")
+    lines = report(answer, notes)
+    (IMAGES / "mesh.json").write_text(json.dumps({**to_dict(answer), "lines": lines}) + "\n", encoding="utf-8")
     photograph(page.write(answer, folder, notes), IMAGES / "mesh.png")
     print("\n".join(lines))
 

@@ -57,8 +57,8 @@ def test_help_cuts_nothing_and_has_placeholders_in_capitals() -> None:
         arguments = re.findall(r"^  (\S+)(?:  |$)", section, re.M)
         assert arguments or "Arguments:" not in shown(name)
         # A choice is shown by its values, as [aggregate|flows].
-        wrong = [text for text in options + arguments if text != text.upper() and not text.startswith("[")]
-        assert wrong == [], name
+        bad = [text for text in options + arguments if text != text.upper() and not text.startswith("[")]
+        assert bad == [], name
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -168,13 +168,13 @@ def test_a_flow_without_a_path_is_said(fourhop: Command, chain: Path) -> None:
         assert "warning" not in fourhop(command, chain).stderr
 
 
-def test_a_sweep_and_a_scenario_are_told_apart(fourhop: Command, chain: Path) -> None:
+def test_a_sweep_and_a_scenario_are_not_confused(fourhop: Command, chain: Path) -> None:
     hops = ROOT / "scenarios" / "sweeps" / "hops.toml"
     for command in ("run", "check", "explain", "best-rate"):
-        told = refused(fourhop(command, hops))
-        assert told == f"error: {hops}: this is a sweep: run it with `fourhop sweep`\n"
-    told = refused(fourhop("sweep", chain))
-    assert told == f"error: {chain}: this is a scenario: run it with `fourhop run`\n"
+        message = refused(fourhop(command, hops))
+        assert message == f"error: {hops}: this is a sweep: run it with `fourhop sweep`\n"
+    message = refused(fourhop("sweep", chain))
+    assert message == f"error: {chain}: this is a scenario: run it with `fourhop run`\n"
 
 
 def test_precision_adds_runs_until_it_is_met(fourhop: Command, chain: Path) -> None:

@@ -163,14 +163,14 @@ def test_the_command(fourhop: Command, tmp_path: Path) -> None:
     assert "4 nodes, 3 links, gateways: host a" in done.stdout
     assert fourhop("check", "meshviewer.toml").returncode == 0
     machine = fourhop("import", path, "--json", "--out", "other.toml", "--near", "b", "--hops", "1")
-    told = json.loads(machine.stdout)
-    assert (told["scenario"], told["nodes"], told["gateways"]) == (
+    answer = json.loads(machine.stdout)
+    assert (answer["scenario"], answer["nodes"], answer["gateways"]) == (
         "other.toml",
         ["host a", "host b", "host c"],
         ["host a"],
     )
-    assert {"kind": "left out", "text": "1 node that is offline", "nodes": ["host off"]} in told["notes"]
-    for wrong, message in (
+    assert {"kind": "left out", "text": "1 node that is offline", "nodes": ["host off"]} in answer["notes"]
+    for arguments, message in (
         (["--component", "0"], "--component: found '0', allowed: a whole number from 1 on, or all"),
         (["--box", "1,2,3"], "--box: found '1,2,3', allowed: four numbers, south,west,north,east"),
         (["--box", "3,2,1,4"], "allowed: south below north and west below east"),
@@ -181,8 +181,8 @@ def test_the_command(fourhop: Command, tmp_path: Path) -> None:
         (["--hops", "0"], "--hops: found 0, allowed: a whole number from 1 on"),
         (["--unmeasured", "x"], "--unmeasured: found 'x', allowed: no-link, heard, path-loss, silent"),
     ):
-        refused = fourhop("import", path, *wrong)
-        assert refused.returncode == 2, wrong
+        refused = fourhop("import", path, *arguments)
+        assert refused.returncode == 2, arguments
         assert message in refused.stderr
 
 

@@ -56,9 +56,11 @@ def test_kbit_of_batman_v_are_recognised_in_meshviewer_and_graph(tmp_path: Path)
         ("radio", "rate", 54.0, 11.0), ("radio", "rate", None, 6.5), ("cable", "rate", 1e3, 1e3),
     ]  # fmt: skip
     assert "in kbit/s" in str(found.notes[0])
-    wrong = read([put(tmp_path, "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "b", 54_000, 1e9)]})])
-    assert [(x.there, x.back) for x in wrong.links] == [(54.0, None)]
-    assert "1 throughput without a number in kbit/s: a-b" in str(wrong.notes[0])
+    read_back = read(
+        [put(tmp_path, "m.json", {"nodes": [node("a"), node("b")], "links": [link("a", "b", 54_000, 1e9)]})]
+    )
+    assert [(x.there, x.back) for x in read_back.links] == [(54.0, None)]
+    assert "1 throughput without a number in kbit/s: a-b" in str(read_back.notes[0])
 
     def graph(*tq: float) -> Network:
         ends = [(0, 1), (1, 2), (2, 0)]

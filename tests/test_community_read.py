@@ -1,4 +1,4 @@
-"""`fourhop import`: every format by a small file, and what is wrong with others."""
+"""`fourhop import`: every format by a small file, and errors of others."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_places_and_a_matrix_are_put_together(tmp_path: Path) -> None:
     assert document["topology"]["positions"] == [["100.0m", "0.0m"], ["0.0m", "0.0m"]]
 
 
-WRONG: list[tuple[str, Any, str]] = [
+BAD: list[tuple[str, Any, str]] = [
     ("m.json", {"nodes": 7, "links": []}, "m.json: nodes: found 7, allowed: a list of nodes"),
     ("m.json", "{]", "m.json: found no JSON ("),
     ("m.json", {"version": 1}, "m.json: found JSON with version, allowed: meshviewer.json, nodes.json"),
@@ -173,7 +173,7 @@ NOTED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "note"), NOTED, ids=range(len(NOTED)))
-def test_one_wrong_value_costs_no_more_than_itself(content: Any, note: str, tmp_path: Path) -> None:
+def test_one_bad_value_costs_no_more_than_itself(content: Any, note: str, tmp_path: Path) -> None:
     network = read([put(tmp_path, "m.json", content)])
     assert network.nodes
     assert next(str(each) for each in network.notes).startswith(f"left out: {note}")
@@ -193,7 +193,7 @@ def test_other_is_a_cable_only_where_it_is_as_good_as_one(tmp_path: Path) -> Non
 
 
 def test_places_that_radio_does_not_reach_are_dropped(tmp_path: Path) -> None:
-    # b is typed wrong by 100 km, its links are measured. e has no place, and of its neighbours d is far off.
+    # the place of b is off by 100 km, its links are measured. e has no place, and of its neighbours d is far off.
     nodes = [node("a"), node("b", 51.0), node("c", 50.001), node("d", 48.0), node("e", None)]
     links = [link("a", "b"), link("b", "c"), link("a", "c"), link("a", "e"), link("e", "d")]
     made = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": links}), gateways=("a",))
@@ -236,8 +236,8 @@ def test_what_hopglass_publishes_of_berlin(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), WRONG, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(WRONG)])
-def test_what_is_wrong_is_said_with_file_and_key(name: str, content: Any, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(BAD)])
+def test_errors_name_file_and_key(name: str, content: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(FourhopError) as caught:
         read([put(tmp_path, name, content)], "snr")
     assert str(caught.value).removeprefix(f"{tmp_path}/").startswith(message)

@@ -1,4 +1,4 @@
-"""What the documents show works. The numbers they state are held by test_docs_numbers.py."""
+"""What the documents show works. test_docs_numbers.py checks the numbers they state."""
 
 from __future__ import annotations
 
@@ -151,14 +151,14 @@ def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None
 )
 def test_mistakes_are_answered_as_shown(path: Path, folder: Path, fourhop: Command) -> None:
     blocks = shown(path)
-    told = [text for _, language, text in blocks if language == "text" and text.startswith("$ ")]
-    assert told
+    commands = [text for _, language, text in blocks if language == "text" and text.startswith("$ ")]
+    assert commands
     (folder / "chain.toml").write_text(
         next(text for _, language, text in blocks if language == "toml"), encoding="utf-8"
     )
     sweep = 'scenario = "scenarios/chain.toml"\n[over]\ntcp.window = [0, 2]\n'
     (folder / "window.toml").write_text(sweep, encoding="utf-8")
-    for text in told:
+    for text in commands:
         command, answer = text.removeprefix("$ ").split("\n", 1)
         done = typed(fourhop, folder, command)
         assert (done.returncode, done.stderr) == (2, answer)

@@ -28,7 +28,7 @@ def test_the_links_of_a_chain_are_those_of_its_neighbours_with_what_250_m_leave(
     assert network.describe() == "4 nodes, 3 links, 1 flow; seed 1"
 
 
-def test_a_link_in_one_direction_is_told_apart() -> None:
+def test_a_link_in_one_direction_is_marked() -> None:
     network = Network.of(Scenario.chain(hops=2, nodes=[{"node": 2, "tx_power": "20dBm"}]).resolved_json)
     assert {pair: both for pair, (_, both) in network.pairs.items()} == {(0, 1): True, (1, 2): False}
     assert network.describe() == "3 nodes, 2 links, 1 of them one-way, 1 flow; seed 1"
@@ -134,6 +134,6 @@ def test_the_command_writes_the_same_file_each_time(fourhop: Command, tmp_path: 
 
 
 def test_what_cannot_be_drawn_is_said(fourhop: Command, tmp_path: Path) -> None:
-    wrong = fourhop("draw", ROOT / "scenarios" / "chain.toml", "-o", tmp_path / "chain.gif")
-    assert wrong.returncode == 2
-    assert wrong.stderr == "error: figure: found 'chain.gif', allowed: a name that ends in .png, .svg or .pdf\n"
+    refused = fourhop("draw", ROOT / "scenarios" / "chain.toml", "-o", tmp_path / "chain.gif")
+    assert refused.returncode == 2
+    assert refused.stderr == "error: figure: found 'chain.gif', allowed: a name that ends in .png, .svg or .pdf\n"

@@ -119,7 +119,7 @@ def test_gains_have_one_notation_and_parts_and_multiples_another() -> None:
     assert [claim.criterion for claim in claims] == [
         "above +20 %", "below -50 %", "between +56.4 % and +112 %", "between -2 % and +2 %", "above 0 %",
     ]  # fmt: skip
-    assert [claim.holds for claim in claims] == [True, False, False, False, True], "bounds are ratios, however told"
+    assert [claim.holds for claim in claims] == [True, False, False, False, True], "bounds are ratios, however written"
     assert claims[0].measured == str(peak([gain, under / over])) == "+50 [+50, +50] %"
     assert str(ratio(over, under)) == "1.5 [1.5, 1.5]"
     assert about(ratio(over, under), 1.5).criterion == "1.5 ± 15%"
@@ -224,8 +224,8 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}
     assert "farthest from its bound: narrow: 1.5" in every(mixed).measured
     # If all hold, the one that does so by the least.
-    held = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
-    assert every(held).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"
+    claims = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
+    assert every(claims).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"
 
 
 def test_several_are_asked_what_one_is_asked() -> None:

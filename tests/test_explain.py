@@ -92,5 +92,5 @@ def test_the_command_prints_the_medians_and_names_the_figure(chain: Path, fourho
     assert "flow-1 (tcp-ap), seed 3" in done.stdout
     assert "figure: flow.svg" in done.stdout
     assert (chain.parent / "flow.svg").is_file()
-    wrong = fourhop("explain", chain, "--flow", "none")
-    assert (wrong.returncode, wrong.stderr) == (2, "error: flow: found 'none', allowed: flow-1\n")
+    refused = fourhop("explain", chain, "--flow", "none")
+    assert (refused.returncode, refused.stderr) == (2, "error: flow: found 'none', allowed: flow-1\n")

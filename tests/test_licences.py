@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 NAME = "LICENSE-DEPENDENCIES"
 
 
-def test_the_licences_of_what_is_linked_are_told() -> None:
+def test_the_licences_of_linked_parts_are_listed() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "licences.py")]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == (ROOT / NAME).read_text(encoding="utf-8"), f"{NAME} is not up to date: run `make docs`"

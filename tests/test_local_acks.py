@@ -31,5 +31,5 @@ def test_a_transfer_arrives_and_packets_are_conserved(hops: int, local_acks: boo
     result.save(tmp_path)
     counts = pl.read_parquet(tmp_path / "conservation.parquet")
     balance = counts.pivot(on="name", index=["seed", "layer"], values="count")
-    wrong = balance.filter(pl.col("in") != pl.col("out") + pl.col("dropped") + pl.col("held"))
-    assert wrong.is_empty(), wrong
+    unbalanced = balance.filter(pl.col("in") != pl.col("out") + pl.col("dropped") + pl.col("held"))
+    assert unbalanced.is_empty(), unbalanced

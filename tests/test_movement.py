@@ -100,8 +100,8 @@ def test_a_movement_file_means_in_ns2_what_it_means_here(name: str, tmp_path: Pa
     nodes = scenario.places([0.0]).height
     script = tmp_path / "show.tcl"
     script.write_text(NS2.replace("NODES", str(nodes)).replace("FILE", str(path)), encoding="utf-8")
-    told = subprocess.run([ns, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-    lines = [line.split()[1:] for line in told.splitlines() if line.startswith("at ")]
+    output = subprocess.run([ns, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    lines = [line.split()[1:] for line in output.splitlines() if line.startswith("at ")]
     theirs = {(float(t), int(node)): (float(x), float(y)) for t, node, x, y in lines}
     assert len(theirs) == 120 * nodes
     ours = scenario.places(sorted({t for t, _ in theirs}))
@@ -150,7 +150,7 @@ def test_a_resolved_scenario_needs_no_movement_file(tmp_path: Path) -> None:
     assert fourhop.run(again.with_(duration="10s")).flows.height == 1
 
 
-def test_what_is_wrong_with_a_movement_file_is_named_with_its_line(tmp_path: Path) -> None:
+def test_errors_of_a_movement_file_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "moves.tcl"
     path.write_text("$node_(0) set X_ 1\n$node_(0) set Y_ up\n", encoding="utf-8")
     with pytest.raises(fourhop.ScenarioError, match=r'moves\.tcl:2:18: mobility\.file: found "up", allowed: a place'):

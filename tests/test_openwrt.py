@@ -1,7 +1,7 @@
 """What is packed for OpenWrt: scripts against stubs of procd and UCI, packages, and the signed feed.
 
 OpenWrt's own userland is in no registry of packages. Its shell is busybox's, which runs the scripts where it is
-installed; procd and UCI are functions that say what they are told, or read a file as UCI writes it.
+installed; procd and UCI are functions that print their arguments, or read a file as UCI writes it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ config_list_foreach() { for value in $(values list "$2"); do $3 "$value"; done; 
 
 
 def script(name: str, config: str, folder: Path, actions: str) -> list[str]:
-    """Runs an init script with this configuration; what it told procd and started."""
+    """Runs an init script with this configuration; what it gave procd and started."""
     program = folder / "program"
     # `setup` fills the file as the real one does.
     filled = 's/^.mesh.$/[mesh]\\ndevices = ["mesh7"]\\nrate = "6Mbps"\\nhops = "ttl"/'

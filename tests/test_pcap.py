@@ -41,9 +41,9 @@ def test_one_file_for_all_nodes_and_frames_that_were_lost(fourhop: Command, chai
     assert [path.name for path in (tmp_path / "all").iterdir()] == ["capture.pcapng"]
     # The magic number of a section of pcapng.
     assert (tmp_path / "all" / "capture.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
-    wrong = fourhop("run", chain, "--pcap-merged")
-    assert wrong.returncode == 2
-    assert wrong.stderr == "error: pcap_merged: needs pcap\n"
+    refused = fourhop("run", chain, "--pcap-merged")
+    assert refused.returncode == 2
+    assert refused.stderr == "error: pcap_merged: needs pcap\n"
 
 
 @needs_tshark

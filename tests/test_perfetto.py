@@ -152,8 +152,8 @@ def test_the_command_writes_it_from_a_run_and_from_a_trace(fourhop: Command, cha
     assert "trace:" not in alone.stderr
     first = (tmp_path / "one.pftrace").read_bytes()
     assert first == (tmp_path / "two.pftrace").read_bytes() == (tmp_path / "three.pftrace").read_bytes()
-    wrong = fourhop("trace", "perfetto", tmp_path, tmp_path / "x")
-    assert (wrong.returncode, "found no meta.json" in wrong.stderr) == (2, True)
+    refused = fourhop("trace", "perfetto", tmp_path, tmp_path / "x")
+    assert (refused.returncode, "found no meta.json" in refused.stderr) == (2, True)
 
 
 def test_perfettos_own_trace_processor_takes_it_without_a_complaint(tmp_path: Path) -> None:

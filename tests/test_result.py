@@ -270,13 +270,13 @@ def test_the_stop_rule_over_flows_waits_for_the_worst() -> None:
     assert flows.precision == pytest.approx(4.30265 * 10.0 / math.sqrt(3.0) / 20.0, rel=1e-5)
 
 
-def test_progress_is_told_from_the_calling_thread() -> None:
-    told: list[fourhop.Progress] = []
-    fourhop.run(fourhop.Scenario.chain(hops=2, duration="5s"), runs=4, progress=told.append)
-    assert told[-1].done == told[-1].wanted == 4
-    assert told[-1].fraction == 1.0
-    assert all(0.0 <= report.fraction <= 1.0 for report in told)
-    assert [report.done for report in told] == sorted(report.done for report in told)
+def test_progress_is_reported_from_the_calling_thread() -> None:
+    reports: list[fourhop.Progress] = []
+    fourhop.run(fourhop.Scenario.chain(hops=2, duration="5s"), runs=4, progress=reports.append)
+    assert reports[-1].done == reports[-1].wanted == 4
+    assert reports[-1].fraction == 1.0
+    assert all(0.0 <= report.fraction <= 1.0 for report in reports)
+    assert [report.done for report in reports] == sorted(report.done for report in reports)
 
 
 def test_seeds_give_different_runs_and_the_same_seed_the_same() -> None:

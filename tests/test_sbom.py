@@ -46,9 +46,9 @@ def test_every_part_has_the_version_and_the_checksum_of_its_lock() -> None:
 def test_it_has_the_crates_of_the_licences_and_the_packages_that_the_wheel_asks_for() -> None:
     parts = {part["name"] for part in bill()["components"]}
     text = (ROOT / "LICENSE-DEPENDENCIES").read_text(encoding="utf-8")
-    told = set(re.findall(r"^-- ([\w-]+) \d", text, re.M))
-    assert len(told) > 5
-    assert told <= parts
+    listed = set(re.findall(r"^-- ([\w-]+) \d", text, re.M))
+    assert len(listed) > 5
+    assert listed <= parts
     for needed in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]:
         assert re.split(r"[>=<]", needed)[0] in parts
 

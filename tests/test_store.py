@@ -1,4 +1,4 @@
-"""Folders of results when things go wrong: full disks, kills at any moment, several processes at once."""
+"""Folders of results under faults: full disks, kills at any moment, several processes at once."""
 
 from __future__ import annotations
 

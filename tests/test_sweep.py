@@ -104,7 +104,7 @@ def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
             Sweep(SHORT, over)
         (said,) = str(raised.value).splitlines()
         assert said.startswith('sweep: over.transport: found "tahoe", allowed: "newreno" or ')
-    # A key that is not varied, wrong beside some of the values of another.
+    # A key that is not varied, invalid beside some of the values of another.
     slow = SHORT.with_(**{"duration": "9s", "warmup": "5s"})
     with pytest.raises(fourhop.FourhopError) as raised:
         Sweep(slow, {"duration": ["3s", "4s"], **hops})
@@ -335,7 +335,7 @@ BASE = 'scenario = "chain.toml"\n'
     ],
 )
 @pytest.mark.usefixtures("chain")
-def test_what_is_wrong_in_a_file_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_of_a_file_are_named(text: str, message: str, tmp_path: Path) -> None:
     file = write(tmp_path / "s.toml", text)
     with pytest.raises(fourhop.FourhopError) as raised:
         document.load(file)

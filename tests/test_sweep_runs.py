@@ -475,11 +475,11 @@ def test_a_damaged_run_is_named_and_computed_again(fourhop: Command, sweep_file:
 def test_what_a_killed_writer_leaves_is_named(tmp_path: Path) -> None:
     fourhop.sweep(SHORT, out=tmp_path)
     (path,) = kept(tmp_path)
-    aside = path.with_name(f".{path.name}.x1y2")
-    aside.write_bytes(b"PAR1")
+    temporary = path.with_name(f".{path.name}.x1y2")
+    temporary.write_bytes(b"PAR1")
     store = RunStore(tmp_path)
     assert list(store.survey()) == [path]
-    assert "killed" in store.strange[aside]
+    assert "killed" in store.strange[temporary]
 
 
 def test_an_unwritable_folder_is_refused_before_the_first_run(

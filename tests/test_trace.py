@@ -104,17 +104,17 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
     trace, result = recorded
     packets = trace.table("packets")
     count = counted(packets, "node", "event")
-    held = 0
+    inside = 0
     for node in trace.meta["nodes"]:
         number = node["node"]
         came = sum(count[number, event] for event in ("created", "received", "wire-in"))
         went = sum(count[number, event] for event in ("sent", "wire-out", "delivered", "absorbed", "dropped"))
         assert came >= went, node["name"]
-        held += came - went
+        inside += came - went
     layers = result["conservation"]
     known = sum(layers[layer]["held"] for layer in ("mac", "link", "network"))
     # The layers also hold messages of ARP, and packets on the way from a MAC up to IP.
-    assert known - layers["link"]["held"] <= held <= known
+    assert known - layers["link"]["held"] <= inside <= known
 
     # A packet is made once, and is where it is said to go next.
     created = packets.filter(pl.col("event") == "created")
@@ -332,17 +332,17 @@ def test_what_cannot_be_traced_is_said(fourhop: Command, chain: Path, tmp_path: 
         package.run(scenario, trace=traces.Request(tmp_path / "a", start="soon"))
     with pytest.raises(FourhopError, match=r"found no meta.json; name the folder of a trace"):
         traces.open(tmp_path)
-    wrong = fourhop("run", chain, "--trace-nodes", "0")
-    assert (wrong.returncode, wrong.stderr) == (2, "error: --trace-nodes: needs --trace\n")
-    wrong = fourhop("run", chain, "--runs", "2", "--perfetto", tmp_path / "x")
-    assert (wrong.returncode, wrong.stderr) == (
+    refused = fourhop("run", chain, "--trace-nodes", "0")
+    assert (refused.returncode, refused.stderr) == (2, "error: --trace-nodes: needs --trace\n")
+    refused = fourhop("run", chain, "--runs", "2", "--perfetto", tmp_path / "x")
+    assert (refused.returncode, refused.stderr) == (
         2,
         "error: --perfetto: traces one run; leave out --runs and --precision\n",
     )
     (tmp_path / "file").write_text("")
-    wrong = fourhop("run", chain, "--trace", tmp_path / "file")
-    assert wrong.returncode == 2
-    assert f"{tmp_path / 'file'}" in wrong.stderr
+    refused = fourhop("run", chain, "--trace", tmp_path / "file")
+    assert refused.returncode == 2
+    assert f"{tmp_path / 'file'}" in refused.stderr
 
 
 def test_the_command_traces_each_run_and_shows_the_tables(fourhop: Command, chain: Path, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_udp_counts_headers_from_the_start_of_its_flow(tmp_path: Path) -> None:
     assert row.ours.goodput.mean == pytest.approx(408.0, rel=2e-3)
 
 
-def test_a_window_of_one_is_held_to_one_per_cent(tmp_path: Path) -> None:
+def test_a_window_of_one_agrees_to_one_per_cent(tmp_path: Path) -> None:
     lines = CHAIN.replace("window 64", "window 1")
     far = entry(goodput_kbps_per_run=[[1000.0], [1000.0]])
     (row,) = agreement.Agreement(read_reference(reference(tmp_path, [far], hop=lines)), seeds=1).run()

@@ -11,7 +11,7 @@ from fourhop import Scenario, run
 from fourhop.view import Blobs, Tables, write
 from tests import view_trace
 from tests.browser import CHROMIUM, Chromium
-from tests.view_page import browser, exported, fills, page, settled, show, words
+from tests.view_page import browser, exported, fills, page, redrawn, show, words
 from tests.view_trace import MS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -100,7 +100,7 @@ def test_buttons_step_to_losses_drops_time_outs_and_routes(browser: Chromium, pa
         browser.js(f"document.querySelector('[data-step={step}]').click()")
         browser.wait(f"fourhop.model.t === {time}")
         assert browser.js("document.getElementById('say').textContent") == said
-        settled(browser)
+        redrawn(browser)
     browser.js("document.querySelector('[data-step=timeout]').click()")
     browser.wait("document.getElementById('say').textContent === 'No later timeout in this trace.'")
 

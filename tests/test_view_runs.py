@@ -19,7 +19,7 @@ from tests import view_trace
 from tests.browser import CHROMIUM, Chromium
 from tests.conftest import ROOT, Command
 from tests.test_view import serving
-from tests.view_page import LABELS, browser, exported, page, settled, show, words
+from tests.view_page import LABELS, browser, exported, page, redrawn, show, words
 from tests.view_trace import MS
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -153,7 +153,7 @@ def test_the_first_view_shows_something_in_every_panel(
     first = browser.js("fourhop.trace.head.opens.from")
     assert first >= 2000 * MS
     assert browser.js("fourhop.model.from") < first < browser.js("fourhop.model.t") < browser.js("fourhop.model.to")
-    settled(browser)
+    redrawn(browser)
     shown = exported(browser, "map")[1]
     assert shown["frames"] == [browser.js("fourhop.model.selected.id")], "a frame with data is on its way"
     assert exported(browser, "sequence")[1]["arrows"] > 0
@@ -185,7 +185,7 @@ def test_the_strip_of_the_whole_run_is_dragged_and_moved_by_keys(browser: Chromi
     browser.press("ArrowRight")
     assert browser.js("fourhop.model.t") == pytest.approx(0.26 * end, rel=0.01)
     assert browser.js("document.getElementById('run').getAttribute('role')") == "slider"
-    settled(browser)
+    redrawn(browser)
     assert float(browser.js("document.getElementById('run').getAttribute('aria-valuenow')")) == pytest.approx(
         0.26 * end / 1e9, rel=0.01
     )
@@ -203,7 +203,7 @@ def test_space_plays_after_something_was_clicked_and_presses_what_tab_has_reache
     box = browser.js(f"(({{x, y}}) => [x, y])(document.querySelector('{pressed}').getBoundingClientRect())")
     for kind in ("mousePressed", "mouseReleased"):
         browser.call("Input.dispatchMouseEvent", type=kind, x=box[0] + 5, y=box[1] + 5, button="left", clickCount=1)
-    settled(browser)
+    redrawn(browser)
     browser.press("Space")
     assert browser.js("fourhop.model.playing")
     browser.press("Space")
@@ -249,7 +249,7 @@ def test_a_download_is_shown_from_the_internet_to_its_node(browser: Chromium, me
     names = browser.js("fourhop.trace.head.nodes.map(node => node.name)")
     for flow, ends in ((0, ("house-of-family-24", "internet")), (1, ("internet", "house-of-family-0"))):
         browser.js(f"fourhop.model.flow = {flow}; fourhop.model.window(0, {900 * MS})")
-        settled(browser)
+        redrawn(browser)
         shown = exported(browser, "sequence")[1]
         path = [names[node] for node in shown["path"]]
         assert (path[0], path[-1]) == ends
@@ -310,7 +310,7 @@ def test_a_large_trace_is_read_as_it_is_looked_at(browser: Chromium, tmp_path: P
         for end in (begin + 30 * MS, begin + 300_000):
             browser.js(f"fourhop.model.window({begin}, {end}); fourhop.model.seek({begin})")
             browser.wait("fourhop.lanes.shown.mode === 'frames'")
-            settled(browser)
+            redrawn(browser)
             shown = exported(browser, "lanes")[1]
             assert shown["frames"] == ((frames.start_ns < end) & (frames.end_ns >= begin)).sum()
         browser.js("document.getElementById('plots').scrollIntoView()")

@@ -14,7 +14,7 @@ import pytest
 
 import fourhop
 from fourhop import Scenario
-from fourhop.cli.whatif import told
+from fourhop.cli.whatif import report
 from fourhop.errors import FourhopError
 from fourhop.study.estimate import Sample
 from fourhop.whatif import Answer, ask, page, to_dict, words
@@ -156,7 +156,7 @@ def test_together_is_a_sum_and_starving_has_one_bound(answer: Answer) -> None:
 
 
 def test_the_answer_begins_with_what_it_cannot_know(answer: Answer) -> None:
-    lines = told(answer, ["missing: places of 3 nodes; they are drawn: a, b, c", "assumed: nothing"])
+    lines = report(answer, ["missing: places of 3 nodes; they are drawn: a, b, c", "assumed: nothing"])
     text = " ".join(" ".join(lines).split())
     assert lines[0] == "What this model does not cover:"
     assert "Missing in the file: places of 3 nodes; they are drawn." in text
@@ -194,7 +194,7 @@ def sentences(*effects: Effect) -> list[str]:
     return words.sentences(Made(*effects), type("Change", (), {"name": "change"}))  # type: ignore[arg-type]
 
 
-def test_differences_are_told_as_people_say_them() -> None:
+def test_differences_are_written_as_people_say_them() -> None:
     faster = effect("speed-far", (20.0, 23.0, 26.0), SPEEDS, FAR)
     slower = effect("speed-near", (8.0, 9.0, 9.5), SPEEDS, NEAR)
     same = effect("speed-all", (10.0, 11.5, 11.8), SPEEDS, ALL)
@@ -225,7 +225,7 @@ def test_what_is_within_its_interval_is_no_difference() -> None:
     )
 
 
-def test_few_runs_are_not_told_as_shares() -> None:
+def test_few_runs_are_not_written_as_shares() -> None:
     vague = effect("speed-all", (10.0, 1.0, 25.0), (12.0, 14.0, 1.0), ALL)
     assert sentences(vague) == ["Downloads show no significant change (there are too few runs to narrow it down)."]
     # The difference is beyond its interval, the ratio could be below nothing.
@@ -239,11 +239,11 @@ def test_few_runs_are_not_told_as_shares() -> None:
 
 
 def test_the_answer_for_machines(answer: Answer) -> None:
-    told = json.loads(json.dumps(to_dict(answer), allow_nan=False))
-    assert [each["name"] for each in told["groups"]] == ["all", "near", "middle", "far"]
-    assert {each["verdict"] for each in told["changes"]} <= set(words.VERDICTS)
-    assert all(len(each["effects"]) == len(answer.measures) for each in told["changes"])
-    assert told["seeds"] == [1, 2, 3]
+    answered = json.loads(json.dumps(to_dict(answer), allow_nan=False))
+    assert [each["name"] for each in answered["groups"]] == ["all", "near", "middle", "far"]
+    assert {each["verdict"] for each in answered["changes"]} <= set(words.VERDICTS)
+    assert all(len(each["effects"]) == len(answer.measures) for each in answered["changes"])
+    assert answered["seeds"] == [1, 2, 3]
 
 
 def test_the_page_is_one_file_that_is_well_formed(written: Path) -> None:
@@ -308,8 +308,8 @@ def test_the_command_goes_on_from_what_is_stored(fourhop: Command, tmp_path: Pat
     runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "whatif-mesh" / "store").glob("runs/*/*.parquet")}
     again = fourhop(*few, "--json")
     assert {path: path.stat().st_mtime_ns for path in runs} == runs
-    told: dict[str, Any] = json.loads(again.stdout)
-    assert told["page"] == "whatif-mesh/index.html"
+    answered: dict[str, Any] = json.loads(again.stdout)
+    assert answered["page"] == "whatif-mesh/index.html"
     refused = fourhop("whatif", "mesh.toml", "--runs", "1")
     assert refused.returncode == 2
     assert "runs: found 1, allowed:" in refused.stderr
@@ -357,7 +357,7 @@ def test_the_example_of_the_document_is_what_was_measured() -> None:
     text = (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
     shown = text.split("```text\n")[1].split("```")[0].splitlines()
     assert kept["words"] in " ".join(" ".join(shown).split())
-    assert [line for line in shown if line not in (*kept["told"], "...")] == []
+    assert [line for line in shown if line not in (*kept["lines"], "...")] == []
     # The network is still the one that was measured, and the first run of it gives the same to the bit.
     made = script.imported()
     assert (len(made.network.nodes), kept["gateways"]) == (kept["nodes"], made.scenario.resolved["wired"]["gateways"])

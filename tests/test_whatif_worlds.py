@@ -78,13 +78,13 @@ def test_links_that_are_only_good_are_drawn_and_measured_ones_are_not(tmp_path: 
 
 def test_a_statement_is_followed_by_the_networks_in_which_it_holds(tmp_path: Path) -> None:
     scenario, notes = mesh(tmp_path, 1.0)
-    told: list[int] = []
+    early_answers: list[int] = []
     shares: list[float] = []
     answer = ask(
         scenario, seconds=0.0, places=0, notes=notes, jobs=1, out=tmp_path / "store",
-        first=lambda early: told.append(len(early.results)), progress=lambda share, _: shares.append(share),
+        first=lambda early: early_answers.append(len(early.results)), progress=lambda share, _: shares.append(share),
     )  # fmt: skip
-    assert told == [2], "a first answer after two runs"
+    assert early_answers == [2], "a first answer after two runs"
     assert len(answer.results) == 4, "no time is left, but fewer say nothing"
     assert max(shares) <= 1.0
     assert "Each run therefore draws another network that fits the file" in " ".join(words.unknown(answer))

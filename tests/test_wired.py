@@ -42,7 +42,7 @@ def test_sweeps_keep_the_tables_of_links(tmp_path: Path) -> None:
     assert result.link_drops.columns[-3:] == ["link", "name", "count"]
 
 
-def test_a_wrong_name_is_refused_where_it_is_written() -> None:
+def test_a_bad_name_is_refused_where_it_is_written() -> None:
     with pytest.raises(ScenarioError, match=r'flows\[0\].to: found "C".*"gateway-1", "R", "B"'):
         Scenario.chain(hops=2).wired(["last"], ["R", "B"]).flow(0, "C", transport="newreno")
 

@@ -50,10 +50,10 @@ def show(browser: Chromium, page: Path, address: str = "", **options: Any) -> No
     browser.js(f"location.hash = {json.dumps(address)}")
     browser.js("window.whole = false; fourhop.trace.whole().then(() => window.whole = true)")
     browser.wait("window.whole")
-    settled(browser)
+    redrawn(browser)
 
 
-def settled(browser: Chromium) -> None:
+def redrawn(browser: Chromium) -> None:
     """Until what was asked for is here and drawn."""
     browser.js("window.drawn = fourhop.timings.frames; fourhop.model.changed()")
     browser.wait("fourhop.timings.frames > window.drawn")

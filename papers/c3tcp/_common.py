@@ -135,7 +135,9 @@ def swings(cells: Cells) -> dict[str, Claim]:
     """Whether the window that the newest measurements set changes by a fifth more than that of averaged ones."""
 
     def step(name: str, when: tuple[float, float]) -> Sample:
-        return cells.over_time("c3_window_bytes", "tcp", *when, of=lambda told: told.diff().abs().mean(), variant=name)
+        return cells.over_time(
+            "c3_window_bytes", "tcp", *when, of=lambda window: window.diff().abs().mean(), variant=name
+        )
 
     times = {"alone": ALONE, "with UDP": CROSSED}
     return above({words: ratio(step("c3-newest", when), step("c3", when)) for words, when in times.items()}, 1.2)

@@ -289,14 +289,18 @@ class Network:
         # The layout decides how large a metre is.
         made.draw_without_rendering()
         points = 72.0 / made.dpi
-        spots = [tuple(points * each for each in axes.transData.transform(place)) for place in self.places]
+        positions = [tuple(points * each for each in axes.transData.transform(place)) for place in self.places]
         radius = 7.5 if len(self.places) <= _LABELLED else 4.0
-        taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in spots]
+        taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in positions]
         box = axes.get_window_extent()
         edges = (points * box.x0, points * box.y0, points * box.x1, points * box.y1)
         ends = {end for flow in self.flows for end in (flow["from"], flow["to"])}
         for node in sorted(self.names, key=lambda node: (node not in self.gateways, node not in ends, node)):
-            half, high, (x, y) = 0.5 * _NAME_PT * _LETTER_PT * len(self.names[node]), 0.5 * _NAME_PT + 0.5, spots[node]
+            half, high, (x, y) = (
+                0.5 * _NAME_PT * _LETTER_PT * len(self.names[node]),
+                0.5 * _NAME_PT + 0.5,
+                positions[node],
+            )
             beside, above = radius + half + 2.0, radius + high
             for cx, cy in ((0.0, -above), (0.0, above), (beside, 0.0), (-beside, 0.0)):
                 words = (x + cx - half, y + cy - high, x + cx + half, y + cy + high)

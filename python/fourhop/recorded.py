@@ -112,7 +112,7 @@ class Recorded:
         ]
         return pl.concat(parts)
 
-    def settle(self, folder: Path) -> None:
+    def recover(self, folder: Path) -> None:
         """Read from the tables just saved in `folder` from now on, and drop the CSV files.
 
         The tables have a second name here: whatever takes their first one later, these are what this result is.

@@ -211,7 +211,7 @@ def measure(
             failed = IncompleteError([], *([str(failed)] if failed else []), str(error))
         else:
             if recorded is not None:
-                recorded.settle(out)
+                recorded.recover(out)
     if failed is not None:
         failed.result, failed.saved = result, saved
     if interrupted or result is None:

@@ -62,7 +62,7 @@ def prepare(folder: Path, manifest: str, own: str) -> None:
     writable(folder)
     with _locked(folder):
         try:
-            _settle(folder, manifest)
+            _recover(folder, manifest)
         except OSError as error:
             raise unwritable(folder, error) from error
         if (folder / own).exists() and not (folder / manifest).exists():
@@ -90,20 +90,20 @@ def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> N
                     with path.open("rb") as written:
                         os.fsync(written.fileno())
             with _locked(folder):
-                _settle(folder, manifest)
+                _recover(folder, manifest)
                 temporary.path.rename(_complete(folder, manifest))
-                _settle(folder, manifest)
+                _recover(folder, manifest)
         finally:
             temporary.remove()
     except OSError as error:
         raise unwritable(folder, error) from error
 
 
-def settle(folder: Path, manifest: str) -> None:
+def recover(folder: Path, manifest: str) -> None:
     """Wait for a process that is putting files in place, and do what one that was killed left to do."""
     # A folder that can only be read holds what it holds.
     with contextlib.suppress(OSError), _locked(folder):
-        _settle(folder, manifest)
+        _recover(folder, manifest)
 
 
 def _complete(folder: Path, manifest: str) -> Path:
@@ -111,7 +111,7 @@ def _complete(folder: Path, manifest: str) -> Path:
     return folder / f".{manifest}.complete"
 
 
-def _settle(folder: Path, manifest: str) -> None:
+def _recover(folder: Path, manifest: str) -> None:
     complete = _complete(folder, manifest)
     if not complete.is_dir():
         return

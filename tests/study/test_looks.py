@@ -15,7 +15,7 @@ from fourhop.errors import FourhopError
 from fourhop.stats import CONFIDENCE
 from fourhop.study import Claim, Sample, above, below, every, most, peak
 from fourhop.study.cells import Cells
-from fourhop.study.claims import settled
+from fourhop.study.claims import is_decided
 from fourhop.study.course import Course
 from fourhop.study.estimate import Estimate
 from fourhop.study.execute import Job, jobs, outcome, run
@@ -43,15 +43,15 @@ def first_runs(values: np.ndarray, look: Look) -> Sample:
     return Sample(tuple(values[: look.runs]), tuple(range(look.runs)), confidence=look.confidence)
 
 
-def wrong(estimates: Sequence[Estimate], truth: float) -> bool:
-    """Whether an interval of any look misses the truth: a claim about it could be decided wrongly there."""
+def misses(estimates: Sequence[Estimate], truth: float) -> bool:
+    """Whether an interval of any look misses the truth: a claim about it could be decided falsely there."""
     return any(it.low is not None and it.high is not None and not it.low <= truth <= it.high for it in estimates)
 
 
 @pytest.mark.parametrize("runs", [5, 10, 20])
 @pytest.mark.parametrize("what", ["mean", "difference", "ratio", "peak"])
-def test_with_looks_an_interval_is_wrong_as_rarely_as_it_says(runs: int, what: str) -> None:
-    """Under the null, with the looks of a study: a claim decided at any of them is wrong in 5 % of the studies."""
+def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str) -> None:
+    """Under the null, with the looks of a study: a claim decided at any of them is false in 5 % of the studies."""
     drawn = np.random.default_rng(1)
     # A third of the variance is the seed's, which two points share.
     shared = drawn.normal(0.0, 0.5, (TRIALS, runs))
@@ -68,47 +68,47 @@ def test_with_looks_an_interval_is_wrong_as_rarely_as_it_says(runs: int, what: s
 
     truth = {"mean": 10.0, "difference": 0.0, "ratio": 1.0, "peak": 10.0}[what]
     each = [[estimate(trial, look) for look in looks(runs)] for trial in range(TRIALS)]
-    errors = sum(wrong(estimates, truth) for estimates in each) / TRIALS
+    errors = sum(misses(estimates, truth) for estimates in each) / TRIALS
     # Three standard errors of the count; and the level is not bought by intervals that are far too wide.
     assert errors <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / TRIALS)
     assert errors >= (0.005 if what == "peak" else 0.03)
-    # Looks without spending would be wrong more often: the simulation can tell.
+    # Looks without spending would miss more often: the simulation can tell.
     careless = [[replace(it, confidence=CONFIDENCE) for it in estimates] for estimates in each]
     if what != "peak" and len({look.runs for look in looks(runs)}) == len(LOOKS):
-        assert sum(wrong(estimates, truth) for estimates in careless) / TRIALS > 0.07
+        assert sum(misses(estimates, truth) for estimates in careless) / TRIALS > 0.07
 
 
 def sample(*values: float) -> Sample:
     return Sample(values, tuple(range(len(values))), confidence=CONFIDENCE)
 
 
-def test_only_an_interval_that_was_made_for_looks_and_has_a_width_settles() -> None:
+def test_only_an_interval_that_was_made_for_looks_and_has_a_width_decides() -> None:
     far = sample(10.0, 11.0, 12.0)
-    assert settled(above(far, 1.0))
-    assert settled(below(far, 1.0))
-    assert not settled(above(far, 11.0))
-    assert not settled(above(sample(10.0, 10.0, 10.0), 1.0)), "equal values say nothing of the next one"
-    assert not settled(above(replace(far, confidence=None), 1.0))
-    assert not settled(Claim("by its values", True, "10"))
+    assert is_decided(above(far, 1.0))
+    assert is_decided(below(far, 1.0))
+    assert not is_decided(above(far, 11.0))
+    assert not is_decided(above(sample(10.0, 10.0, 10.0), 1.0)), "equal values say nothing of the next one"
+    assert not is_decided(above(replace(far, confidence=None), 1.0))
+    assert not is_decided(Claim("by its values", True, "10"))
 
 
 def test_a_claim_that_fails_waits_for_its_weaker_forms() -> None:
     far = sample(10.0, 11.0, 12.0)
-    lost, open_, held = above(far, 20.0), above(far, 11.0), above(far, 1.0)
-    assert settled(lost.or_partly(held))
-    assert not settled(lost.or_partly(open_))
-    assert settled(lost.or_partly(above(far, 30.0)))
-    assert settled(held.or_partly(open_))
+    lost, open_, holding = above(far, 20.0), above(far, 11.0), above(far, 1.0)
+    assert is_decided(lost.or_partly(holding))
+    assert not is_decided(lost.or_partly(open_))
+    assert is_decided(lost.or_partly(above(far, 30.0)))
+    assert is_decided(holding.or_partly(open_))
 
 
-def test_several_claims_are_settled_by_those_that_decide() -> None:
+def test_several_claims_are_decided_by_those_that_decide() -> None:
     far = sample(10.0, 11.0, 12.0)
-    lost, open_, held = above(far, 20.0), above(far, 11.0), above(far, 1.0)
+    lost, open_, holding = above(far, 20.0), above(far, 11.0), above(far, 1.0)
     flat = above(sample(10.0, 10.0, 10.0), 1.0)
-    assert settled(every({"a": lost, "b": open_}))
-    assert not settled(every({"a": held, "b": open_}))
-    assert not settled(every({"a": held, "b": flat}))
-    assert settled(most({"a": held, "b": held, "c": held, "d": open_}))
+    assert is_decided(every({"a": lost, "b": open_}))
+    assert not is_decided(every({"a": holding, "b": open_}))
+    assert not is_decided(every({"a": holding, "b": flat}))
+    assert is_decided(most({"a": holding, "b": holding, "c": holding, "d": open_}))
 
 
 STUDY = '''\
@@ -210,7 +210,7 @@ def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_p
 
 @pytest.mark.parametrize("mistake", ["1 / 0", "None + 1", "nothing"])
 def test_a_check_that_few_runs_cannot_answer_gets_more(papers: Path, tmp_path: Path, mistake: str) -> None:
-    """An error of few runs leaves it open; one of all runs is told."""
+    """An error of few runs leaves it open; one of all runs is reported."""
     text = STUDY.replace("{bound}", f"0.0 if len(data.chain.goodput(hops=4).values) > LEAST else {mistake}")
     for least, expected in ((6, 12), (12, None)):
         path = papers / "some-paper" / "looks.py"

@@ -89,10 +89,10 @@ def test_reproduce_lists(papers: Path, fourhop: Command) -> None:
     assert "error: study: found 'other-paper', allowed: some-paper" in unknown.stderr
 
 
-def test_an_unknown_figure_is_told_those_of_its_paper() -> None:
-    with pytest.raises(FourhopError) as told:
+def test_an_unknown_figure_lists_those_of_its_paper() -> None:
+    with pytest.raises(FourhopError) as raised:
         find.chosen(ROOT / "papers", "tcp-ap/f10_responsivenes")
-    message = str(told.value)
+    message = str(raised.value)
     assert message.endswith("(did you mean 'tcp-ap/f10_responsiveness'?)")
     listed = message.split("allowed: ")[1].split(" (")[0].split(", ")
     assert len(listed) > 10
@@ -111,9 +111,9 @@ def test_a_killed_reproduction_goes_on(papers: Path, fourhop: Command) -> None:
     while len(kept(store)) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "run the same command to continue" in told
+    assert "run the same command to continue" in errors
     stored = len(kept(store))
     assert 2 <= stored < 16
     again = fourhop("reproduce")

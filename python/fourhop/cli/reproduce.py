@@ -93,7 +93,9 @@ def command(
                     _show_worlds(summary)
                     echo(f"\nreport: {page}")
             elif json:
-                common.print_json({"report": str(page), "figures": [_told(each) for each in records], "failed": failed})
+                common.print_json(
+                    {"report": str(page), "figures": [_record(each) for each in records], "failed": failed}
+                )
             else:
                 _show(records)
                 echo(f"\nreport: {page}")
@@ -182,7 +184,7 @@ def _reproduce(
     return records, failed
 
 
-def _told(record: dict[str, Any]) -> dict[str, Any]:
+def _record(record: dict[str, Any]) -> dict[str, Any]:
     """A figure with its checks, by profile."""
     keys = ("measured", "verdict")
     checks = [

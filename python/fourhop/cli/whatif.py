@@ -59,7 +59,7 @@ def command(
     if json:
         echo(json_.dumps({"page": str(written), **to_dict(answer)}))
         return
-    echo("\n".join([*told(answer, notes), "", f"page: {written}"]))
+    echo("\n".join([*report(answer, notes), "", f"page: {written}"]))
 
 
 def _first(answer: Answer) -> None:
@@ -69,7 +69,7 @@ def _first(answer: Answer) -> None:
     echo(f"so far, after {len(answer.results)} runs: {words.headline(answer)}", err=True)
 
 
-def told(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
+def report(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
     """The answer as lines for a terminal."""
     from fourhop.whatif import words
 

@@ -56,7 +56,7 @@ def read(root: Place) -> Network:
                 nodes[heard.target] = replace(nodes[heard.target], uplink=True)
             else:
                 faults.note("links whose ends are not among the nodes", f"{heard.source}-{heard.target}")
-    links = [link if link.ends in known else _settled(link) for link in found.values()]
+    links = [link if link.ends in known else _merged(link) for link in found.values()]
     return Network(nodes, tuple(links), notes=tuple(faults.notes()))
 
 
@@ -119,5 +119,5 @@ def _joined(known: Link | None, heard: Link, kind: Medium | None) -> Link:
     return Link(known.source, known.target, medium, "tq", there, back)
 
 
-def _settled(link: Link) -> Link:
+def _merged(link: Link) -> Link:
     return Link(link.source, link.target, of_other(link.there, link.back), "tq", link.there, link.back)

@@ -83,7 +83,7 @@ def judge(claim: Claim) -> Verdict:
     return "partly" if any(weaker.holds for weaker in claim.weaker) else "not reproduced"
 
 
-def settled(claim: Claim) -> bool:
+def is_decided(claim: Claim) -> bool:
     """Whether the verdict is the same whatever further runs bring, as sure as the intervals are."""
     if claim.holds is None or not claim.firm:
         return False
@@ -135,13 +135,13 @@ def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
 @criterion
 def above(measured: Measured, bound: float) -> Claim:
     """The measured thing is above `bound`."""
-    return _between(measured, bound, math.inf, f"above {_told(measured, bound)}")
+    return _between(measured, bound, math.inf, f"above {_written(measured, bound)}")
 
 
 @criterion
 def below(measured: Measured, bound: float) -> Claim:
     """The measured thing is below `bound`."""
-    return _between(measured, -math.inf, bound, f"below {_told(measured, bound)}")
+    return _between(measured, -math.inf, bound, f"below {_written(measured, bound)}")
 
 
 @criterion
@@ -156,14 +156,14 @@ def about(measured: Measured, value: float, within: float = 0.15) -> Claim:
 @criterion
 def between(measured: Measured, low: float, high: float) -> Claim:
     """The measured thing lies between `low` and `high`."""
-    return _between(measured, low, high, f"between {_told(measured, low)} and {_told(measured, high)}")
+    return _between(measured, low, high, f"between {_written(measured, low)} and {_written(measured, high)}")
 
 
 def _is_gain(measured: Measured) -> bool:
     return isinstance(measured, Estimate) and measured.gain
 
 
-def _told(measured: Measured, bound: float) -> str:
+def _written(measured: Measured, bound: float) -> str:
     """A bound in the unit of the measurement."""
     return f"{percent(bound)} %" if _is_gain(measured) else number(bound)
 
@@ -211,8 +211,8 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     if not claims:
         raise ValueError("a claim about several quantities needs at least one")
     outcomes = {holds: [name for name, claim in claims.items() if claim.holds is holds] for holds in _WORDS}
-    held, undecided = len(outcomes[True]), len(outcomes[None])
-    holds = True if held >= least else None if held + undecided >= least else False
+    holding, undecided = len(outcomes[True]), len(outcomes[None])
+    holds = True if holding >= least else None if holding + undecided >= least else False
     criteria = {claim.criterion for claim in claims.values()}
     own = (
         "; ".join(f"{name} {claim.criterion}" for name, claim in claims.items())
@@ -229,8 +229,8 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     return Claim(
         f"{words} {len(claims)}: {what}",
         holds,
-        f"{held} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
-        f"{held} of {len(claims)} hold, weakest {name}: {worst.brief or worst.measured}",
+        f"{holding} of {len(claims)} hold{lost} ({place}: {name}: {worst.measured})",
+        f"{holding} of {len(claims)} hold, weakest {name}: {worst.brief or worst.measured}",
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
         firm=firm[True] >= least or len(claims) - firm[False] < least,

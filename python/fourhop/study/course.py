@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from fourhop.errors import FourhopError
 from fourhop.study.cells import Cells
-from fourhop.study.claims import Claim, settled
-from fourhop.study.execute import Job, Record, asked, told
+from fourhop.study.claims import Claim, is_decided
+from fourhop.study.execute import Job, Record, as_record, asked
 from fourhop.study.looks import LOOKS, looks
 from fourhop.study.study import Cause, Check, Data, Profile, Study
 
@@ -55,8 +55,8 @@ class Course:
                 continue
             self._extend(set().union(*(self._used.get(each, set()) for each in open_)), look)
             claims = self._asked(open_, look)
-            for question in [each for each in open_ if last or _settled(claims[each])]:
-                self.outcomes[question] = {**told(question, claims[question]), "look": look + 1}
+            for question in [each for each in open_ if last or _is_decided(claims[each])]:
+                self.outcomes[question] = {**as_record(question, claims[question]), "look": look + 1}
                 open_.remove(question)
         return self.results
 
@@ -103,5 +103,5 @@ class Course:
         return bool(lacking)
 
 
-def _settled(claim: Claim | str) -> bool:
-    return not isinstance(claim, str) and settled(claim)
+def _is_decided(claim: Claim | str) -> bool:
+    return not isinstance(claim, str) and is_decided(claim)

@@ -55,10 +55,10 @@ class Estimate:
 
     def __str__(self) -> str:
         """`12 [7.03, 17] kbit/s`, and of a ratio `+84 [+71.2, +98] %`."""
-        told, unit = (percent, " %") if self.gain else (number, f" {self.unit}" if self.unit else "")
+        written, unit = (percent, " %") if self.gain else (number, f" {self.unit}" if self.unit else "")
         if self.low is None or self.high is None:
-            return f"{told(self.value)}{unit} (no interval)"
-        return f"{told(self.value)} [{told(self.low)}, {told(self.high)}]{unit}"
+            return f"{written(self.value)}{unit} (no interval)"
+        return f"{written(self.value)} [{written(self.low)}, {written(self.high)}]{unit}"
 
     def _repr_html_(self) -> str:
         """For a notebook: value, interval, and how it was made."""

@@ -172,10 +172,10 @@ def record_worlds(
 ) -> Record:
     """Write and return the record of a study's checks in several worlds, which are those of `possible`."""
     kept = ("statement", "paper", "verdict", "measured", "look")
-    told: dict[str, Any] = {}
+    of_worlds: dict[str, Any] = {}
     for world, (here, lacking) in worlds.items():
         outcomes = decided[here.name]
-        told[world.name] = {
+        of_worlds[world.name] = {
             "label": world.label,
             "keys": here.keys,
             "same_as": here.name,
@@ -186,7 +186,7 @@ def record_worlds(
                 for each in [{"paper": check.paper, **outcomes[check]}]
             },
         }
-    made: Record = {**_about(found, quick=quick), "worlds": told}
+    made: Record = {**_about(found, quick=quick), "worlds": of_worlds}
     _keep(out / FOLDER / found.paper / f"{found.figure}.json", made)
     return made
 
@@ -207,7 +207,10 @@ def _about(found: Found, *, quick: bool) -> Record:
 
 
 def _keep(path: Path, made: Record) -> None:
-    write(path, lambda aside: aside.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"))
+    write(
+        path,
+        lambda temporary: temporary.write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"),
+    )
 
 
 def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, Record]) -> Record:
@@ -240,7 +243,7 @@ def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str
 
 def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> Record:
     """Hold one check, or one cause, against what was measured."""
-    return told(check, asked(check, data, few=quick), quick=quick)
+    return as_record(check, asked(check, data, few=quick), quick=quick)
 
 
 def outcomes(study: Study, data: Data, *, quick: bool = False, known: Outcomes | None = None) -> Outcomes:
@@ -249,7 +252,7 @@ def outcomes(study: Study, data: Data, *, quick: bool = False, known: Outcomes |
     return {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
 
 
-def told(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:
+def as_record(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:
     """The record of a check by its claim, or by why there is none."""
     base = {"name": check.name, "statement": check.statement}
     if isinstance(claim, str):

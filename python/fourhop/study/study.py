@@ -141,7 +141,7 @@ class Study:
 
     @property
     def questions(self) -> tuple[Check | Cause, ...]:
-        """All that is held against the measurements."""
+        """All claims about the measurements."""
         return (*self.causes.values(), *self.checks.values())
 
     def sweep(self, make: F) -> F:

@@ -57,7 +57,7 @@ def save(content: Content, note: str | None, tables: Mapping[str, pl.DataFrame],
 def load(folder: Path) -> Content:
     """The content of a folder's manifest."""
     path = folder / MANIFEST
-    store.settle(folder, MANIFEST)
+    store.recover(folder, MANIFEST)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         sweep = _sweep(document)

@@ -91,16 +91,16 @@ def picture(
         # North is up.
         return round(left + (place[0] - min(xs)) * scale, 1), round(top + (max(ys) - place[1]) * scale, 1)
 
-    spots = [at(place) for place in network.places]
+    positions = [at(place) for place in network.places]
     links = []
     for (a, b), (margin, both) in sorted(network.pairs.items(), key=lambda item: item[1][0]):
         name = next(name for name, from_db, _ in reversed(CLASSES) if margin >= from_db or from_db == 0.0)
         ways = "" if both else ", one way only"
-        (x1, y1), (x2, y2) = spots[a], spots[b]
+        (x1, y1), (x2, y2) = positions[a], positions[b]
         title = f"{_name(a, names)} to {_name(b, names)}: margin {margin:.0f} dB{ways}"
         links.append({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "class": name, "both": both, "title": title})
     nodes = []
-    for number, (x, y) in enumerate(spots):
+    for number, (x, y) in enumerate(positions):
         gateway = number in network.gateways
         speed = speeds.get(number)
         title = _name(number, names) + (", gateway" if gateway else "")

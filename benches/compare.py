@@ -114,7 +114,7 @@ SCENARIOS = [
 
 
 def fewer(flows: int, seconds: float, folder: str) -> Scenario:
-    """The first flows of the network of 10,000 nodes, of which one begins every 0.1 s."""
+    """The first flows of the network of 10,000 nodes; one begins every 0.1 s."""
     lines = bench("random10000", seconds, ns2=0, once=True).file.read_text().splitlines(keepends=True)
     first = next(at for at, line in enumerate(lines) if line.startswith("flow "))
     file = Path(folder) / "fewer.txt"

@@ -28,7 +28,7 @@ Network = tuple[list[tuple[float, float]], list[tuple[int, int]]]
 
 
 def cell(stations: int) -> Network:
-    """Stations on a circle of 1 m, each of which sends to the one in its middle."""
+    """Stations on a circle of 1 m; each sends to the one in its middle."""
     angles = [2 * math.pi * n / stations for n in range(1, stations + 1)]
     around = [(math.cos(angle), math.sin(angle)) for angle in angles]
     return [(0.0, 0.0), *around], [(n, 0) for n in range(1, stations + 1)]

@@ -127,7 +127,7 @@ def tables(cells: Mapping[tuple[str, str], Cells], subject: Subject = SIDE_BY_SI
 
 
 def plain(made: list[Table]) -> list[dict[str, list[list[float | None]]]]:
-    """The tables for a file: for each cell its seeds and its values, of which those that there are not are null."""
+    """The tables for a file: for each cell its seeds and its values; missing values are null."""
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else float(f"{value:.6g}")
@@ -157,7 +157,7 @@ def names(made: list[Table], subject: Subject = SIDE_BY_SIDE) -> tuple[dict[str,
 def draw(
     made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str], subject: Subject = SIDE_BY_SIDE
 ) -> Figure:
-    """The picture of the tables, by network and transport, each of which has a name for readers."""
+    """The picture of the tables, by network and transport, each with a name for readers."""
     base, base_label = subject.base, subject.labels[subject.base].split()[0]
     figure = Figure(figsize=(13.4, 8.6), layout="constrained")
     for place, panel in enumerate(subject.panels):

@@ -1,7 +1,7 @@
-"""Which file of a crate imports from which, for scripts/walls.py.
+"""List imports between files of a crate, for scripts/walls.py.
 
 An import is a path in a `use` that begins with `crate`, `super`, `self` or a module beside; a name that a module
-re-exports counts as an import from the file that has it. What only tests or the documentation import does not count.
+re-exports counts as an import from the file that has it. Imports of tests and documentation do not count.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
     scripts/licences.py > LICENSE-DEPENDENCIES
 
-Of several licences that a crate offers we take Apache-2.0, the text of which is in the wheel anyway (its section 4a
-asks for that, and 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
+Of several licences that a crate offers we take Apache-2.0, because its text is in the wheel anyway (section 4a asks for
+that, 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
 ask for their text with the copyright lines; where a crate comes without, it is our own text, or theirs without a name,
 with the authors that the crate names. libbpf, in C, is in one of the crates and linked with it. Any other licence is an
 error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
@@ -26,7 +26,7 @@ HEAD = """\
 fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels and the programs for
 Linux also contain the following; what is marked with an asterisk is in the programs alone.
 
-Under the Apache License, Version 2.0, the text of which is in LICENSE-APACHE:
+Under the Apache License, Version 2.0 (text in LICENSE-APACHE):
 
   Rust's standard library, copyright The Rust Project Contributors
 {apache}

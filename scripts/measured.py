@@ -56,7 +56,7 @@ def filled(text: str, kept: dict[str, Any]) -> str:
 
 
 def number(words: list[str], kept: dict[str, Any]) -> str:
-    """What one mark stands for."""
+    """The value of one mark."""
     from fourhop.study.estimate import number as digits
 
     figure, profile, name, *part = words
@@ -73,7 +73,7 @@ def number(words: list[str], kept: dict[str, Any]) -> str:
 
 
 def of_paper(paper: str, kept: dict[str, Any]) -> dict[str, Any]:
-    """What was measured for each figure of a paper. Raises `KeyError` for a paper without kept results."""
+    """Measurements of each figure of a paper. Raises `KeyError` for a paper without kept results."""
     figures = {name: each["profiles"] for name, each in kept.items() if name.split("/")[0] == paper}
     if not figures:
         raise KeyError(paper)
@@ -81,7 +81,7 @@ def of_paper(paper: str, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(paper: str, kept: dict[str, Any]) -> str:
-    """A table of what became of every statement of a paper, with the causes that an experiment shows."""
+    """A table with the outcome of every statement of a paper, and the causes that an experiment shows."""
     figures = of_paper(paper, kept)
     profiles = [name for name in PROFILES if any(name in each for each in figures.values())]
     rows = [["figure", "statement", "the paper", *(f"`{name}`" for name in profiles)], ["---"] * (3 + len(profiles))]
@@ -94,7 +94,7 @@ def verdicts(paper: str, kept: dict[str, Any]) -> str:
 
 
 def outcome(of: dict[str, Any], name: str) -> str:
-    """What became of one statement: verdict, measurement, and why it is not reproduced."""
+    """The outcome of one statement: verdict, measurement, and why it is not reproduced."""
     check = of["checks"][name]
     said = f"**{check['verdict']}**: {check['measured']}"
     because = [of["causes"][cause]["statement"] for cause in check.get("because", ())]

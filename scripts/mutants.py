@@ -5,13 +5,13 @@
 
 cargo-mutants lists what could be changed (an operator turned round, a function that returns a fixed value, a match
 arm gone); a sample of each area is drawn with a fixed seed, every mutant of it is run against the tests, and a table
-says how many were killed. Exits with 1 if an area is below the floor. What does not compile counts for nothing; a
+says how many were killed. Exits with 1 if an area is below the floor. Mutants that do not compile do not count; a
 mutant with which the tests take five times their processor time is killed. `--again` runs only those that survived
 last time.
 
 To compile each mutant by itself would take most of the time, so a copy of the sources in target/mutants gets all of
-them at once: each function chooses its body by a variable of the environment. What cannot be woven so (const
-functions, tables) is compiled alone.
+them at once: each function chooses its body by a variable of the environment. Other mutants (const
+functions, tables) are compiled alone.
 
 Tests of the mutant's own module come first, then all of its crate and of the crates above it, until one fails.
 Needs cargo-mutants: cargo install --locked cargo-mutants
@@ -60,7 +60,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "atp": (("proto/src/atp/",), ("atp::",)),
 }
 # A mutant is tried in its own crate, then in those above it. Not in the simulator: what a module must do is to be seen
-# in its own tests, or in those of what uses it.
+# in its own tests, or in those of crates that use it.
 CRATES = ["cc", "proto"]
 
 # Failing random tests need not be made small, nor kept, and draw the same cases every time.
@@ -174,7 +174,7 @@ def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
 
 
 def mutant_of(number: int, area: str, entry: dict[str, Any]) -> Mutant:
-    """What cargo-mutants lists, with offsets in place of lines and columns."""
+    """A mutant as cargo-mutants lists it, with offsets in place of lines and columns."""
     text = (TREE / entry["file"]).read_text(encoding="utf-8")
     lines = [0, *(found.end() for found in re.finditer("\n", text))]
 
@@ -289,7 +289,7 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
 
 
 def environment() -> dict[str, str]:
-    """What cargo and the tests see. In a shared folder, cargo would take compiled mutants for the sources."""
+    """Variables for cargo and the tests. In a shared folder, cargo would take compiled mutants for the sources."""
     return {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), **ENVIRONMENT}
 
 

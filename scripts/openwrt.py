@@ -124,7 +124,7 @@ def pack(package: Package, kind: str, arguments: argparse.Namespace) -> Path:
 
 
 def control(package: Path) -> str:
-    """What an ipk says of itself."""
+    """The control file of an ipk."""
     with tarfile.open(package, "r:gz") as outer:
         inner = next(member for member in outer if member.name.endswith("control.tar.gz"))
         found = outer.extractfile(inner)

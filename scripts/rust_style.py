@@ -21,7 +21,7 @@ WIDTH = 120
 COMMENT = re.compile(r"^(\s*)(//[/!]?) (.*)$")
 EMPTY = re.compile(r"^\s*///\s+(it|why|that|this|what|so)\.?\s*$", re.IGNORECASE)
 ITEM = re.compile(r"^([-*]|\d+\.) ")
-# What begins a line that is not to be joined with the one before: lists, tables, headings, blocks of code.
+# A line that begins like this is not joined with the one before: lists, tables, headings, blocks of code.
 BEGINS = re.compile(r"^(\||[-*] |\d+\. |#|```|\s{2,})")
 
 
@@ -77,7 +77,7 @@ def filled(text: str) -> str:
     return "\n".join(made) + ("\n" if text.endswith("\n") else "")
 
 
-# A text in quotes, which may go on in the next line; not a raw one, of which a backslash at the end would be a part.
+# A text in quotes, which may go on in the next line; not a raw one, to which a backslash at the end would belong.
 TEXT = re.compile(r'\br#*"[^"]*"#*|(?<!\')"((?:[^"\\]|\\.)*)(?:"|\\?$)')
 # Where a text may be broken: behind a blank or a line's end in it. Blanks behind the break are no part of the text.
 BREAK = re.compile(r"(?<!\\) (?=\S)|\\n(?=\S)")

@@ -26,7 +26,7 @@ _STREETS = ("harbour", "mill", "market", "station", "garden", "church", "school"
 _KINDS = ("roof", "window", "shop", "cafe", "barn", "tower", "office", "balcony")
 _DEGREE_M = 111_195.0
 _MESSAGES = 256
-"""Routing messages of which a quality is the share that arrived."""
+"""Routing messages behind a quality, which is the share that arrived."""
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def text() -> str:
-    """The file as it is written: a line a node and a line a link."""
+    """The file as it is written: one line per node and per link."""
     made = network()
     nodes, links = (",\n".join(f"  {json.dumps(each)}" for each in made[key]) for key in ("nodes", "links"))
     head = json.dumps({key: made[key] for key in ("timestamp", "synthetic")})[:-1]
@@ -44,7 +44,7 @@ def text() -> str:
 
 
 def network() -> dict[str, Any]:
-    """What is in it."""
+    """Its content."""
     draw = random.Random(SEED)
     places = _places(draw)
     names = draw.sample([f"{street}-{kind}" for street in _STREETS for kind in _KINDS], NODES + 5)

@@ -7,8 +7,8 @@ Dependencies go one way, `units -> cc -> proto -> settings -> sim -> {py, emu}`,
 {bpf, aodvd, gateway}`; unsafe code is in `live` alone, and the protocol crates (units, cc, proto) read no clock, open
 no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
 there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
-dependencies. Neither these crates nor the simulator call floating-point functions of the C library, of which the last
-digits differ between libraries and processors: results must not.
+dependencies. Neither these crates nor the simulator call floating-point functions of the C library: their last
+digits differ between libraries and processors, and results must not.
 
 Inside a crate no circle of imports is over more than two files. Inside `proto` a layer imports from lower ones only,
 and a file of `wire`, `node` or `mac` nothing that the head of its own folder has. Needs nothing but Python's standard
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from imports import Module, circles, graph
 
-# What each crate may depend on. A new line here is a decision about the architecture: see ARCHITECTURE.md.
+# Allowed dependencies of each crate. A new line here is a decision about the architecture: see ARCHITECTURE.md.
 ALLOWED = {
     "units": {"libm", "rand_core", "rand_xoshiro"},
     "cc": {"fourhop-units"},

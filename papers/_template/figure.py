@@ -1,4 +1,4 @@
-"""What the figure shows, in one or two sentences: this text appears above it in the report.
+"""One or two sentences about the figure: this text appears above it in the report.
 
 A second paragraph says what to look at, and what the paper concludes from it.
 """

@@ -1,4 +1,4 @@
-"""Which part of ad hoc TCP does what: rater, delimiter, freezer, sender, each off in turn, beside SACK with window 2.
+"""Effects of the parts of ad hoc TCP: rater, delimiter, freezer, sender, each off in turn, beside SACK with window 2.
 
 The paper evaluates the whole, and the receiver alone. Equation 4 says nothing of fractions of a segment: with them cut
 off the window is 3 where W_max is 3 only while a packet is as fast as the fastest, so two variants round instead.

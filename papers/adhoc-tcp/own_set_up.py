@@ -1,4 +1,4 @@
-"""What figures 10 to 13 owe to their set-up: how far apart the ends of the flows are, and the timers of TCP.
+"""The effect of the set-up on figures 10 to 13: how far apart the ends of the flows are, and the timers of TCP.
 
 The paper puts the ends at the edges of the topology and simulates with ns-2.1b9a, whose timers of TCP are coarser than
 those of ns-2.35. Its field is 1500 m long and 300 m wide, so "edges" may mean either distance.
@@ -134,7 +134,7 @@ SHOWN: Mapping[str, Callable[[Data, str], Estimate]] = {
     "30 m/s": lambda data, name: newreno_ahead(data.mixed_30.where(variant=name)),
     "figure 13: normalized goodput": lambda data, name: goodput_gain(data.mixed_30.where(variant=name)),
 }
-"""What figures 10 to 13 compare."""
+"""The variants that figures 10 to 13 compare."""
 
 
 @study.chart

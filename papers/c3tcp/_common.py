@@ -33,9 +33,9 @@ C3 = ("c3", "c3-newest")
 BOTH = {name: LABELS[name] for name in C3}
 
 OVER_STANDARD = 1.27
-"""What C3TCP has over standard TCP in the paper."""
+"""C3TCP over standard TCP in the paper."""
 OVER_THE_OTHERS = {"westwood": 1.18, "vegas": 1.07}
-"""What it has over these."""
+"""C3TCP over each of these in the paper."""
 
 ALONE, CROSSED, AFTER = (3.0, 15.0), (16.0, 30.0), (31.0, 45.0)
 """Intervals in s: the TCP flow alone, with UDP, and alone again. One second at the start of each is left out."""

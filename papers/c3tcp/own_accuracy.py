@@ -17,14 +17,14 @@ LOADS = (0, 100, 200, 400, 600, 800)
 
 MEASURED = (5.0, 25.0)
 OFFERED = (600, 800, 1000, 1200, 1400, 1600, 2000)
-"""Rates of UDP along the string in kbit/s, of which the best counts: an overload carries less."""
+"""Rates of UDP along the string in kbit/s; the best counts, because an overload carries less."""
 
 UNDER_WAY = (1, 2, 3, 4)
 """Segments that a flow may have under way."""
 
 TAIL_S = 10e-6 + (192 + 14 * 8) * 1e-6 + 50e-6 - 2 * 25e-6
-"""SIFS, ACK at 1 Mbit/s and DIFS, which equation (3) adds to each link and during which the packet is at the next node
-already, without the processing at both ends of a link, which is no part of the equation, in s."""
+"""SIFS, ACK at 1 Mbit/s and DIFS in s: equation (3) adds them to each link although the packet is at the next node
+already. Without the processing at both ends of a link, which is no part of the equation."""
 LINKS = 6
 """There and back."""
 

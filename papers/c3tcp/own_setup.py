@@ -53,7 +53,7 @@ SETUPS: Mapping[str, tuple[tuple[tuple[str, str], ...], Mapping[str, Any]]] = {
 }
 
 OWN = "UDP over 2 and 3, 550 m, static"
-"""What the other studies use."""
+"""The settings of the other studies."""
 
 LOSSY = [setup for setup in SETUPS if "AODV" in setup and "550 m" not in setup]
 """Networks in which nodes do not sense their second neighbours, and AODV takes what is lost for a broken route."""

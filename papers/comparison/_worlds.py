@@ -58,8 +58,8 @@ OLD_RADIO = ("papers", "routes")
 
 SPACING_M = {True: 200.0, False: 60.0}
 """Between neighbours, with the old radio and with today's. In both the next but one is sensed, the one after it is
-not: at 60 m the signal is 13.9 dB above noise, of which 24 Mbit/s of 802.11a need 11.7 dB and MCS 3 needs 12.0
-(docs/radio.md), at 120 m 4.9 dB, of which a preamble needs 4, at 180 m -0.4 dB."""
+not. At 60 m the signal is 13.9 dB above noise (24 Mbit/s of 802.11a need 11.7 dB, MCS 3 needs 12.0: docs/radio.md),
+at 120 m 4.9 dB (a preamble needs 4), at 180 m -0.4 dB."""
 
 REACH_M = {True: 250.0, False: 69.0}
 """How far data reaches."""

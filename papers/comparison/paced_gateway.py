@@ -34,7 +34,7 @@ GATEWAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "slow-today": ("6 Mbit/s, FQ-CoDel", {**TODAY, **SLOW}),
     "slow-paced": ("6 Mbit/s, paced", {**PACED, **SLOW}),
 }
-"""What the gateway does: label and keys."""
+"""Kinds of gateway: label and keys."""
 
 RADIO = ("model", "phy", "rate", "basic_rate", "frequency", "fading", "rician_k", "doppler")
 MAC = ("rate_control", "answer_rate", "rts_threshold", "short_retry_limit")
@@ -42,7 +42,7 @@ NEAREST = [
     {"from": 0, "to": 1, "delivery": "97.7%", "both_ways": False},
     {"from": 1, "to": 0, "delivery": "94.9%", "both_ways": False},
 ]
-"""What a download alone has of that network: its radios, and the link from the gateway to the first of the nodes."""
+"""The part of that network that a lone download keeps: its radios, and the link from the gateway to the first node."""
 
 ALONE: dict[str, dict[str, Any]] = {
     "today": TODAY,

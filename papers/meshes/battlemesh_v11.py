@@ -276,7 +276,7 @@ def _of(pairs_: Pairs) -> tuple[str, ...]:
 
 @study.chart
 def by_competition(data: Data) -> Chart:
-    """What pairs carry while another pair transfers, beside what they carry alone: predicted, nothing was measured."""
+    """Throughput of pairs while another pair transfers, and alone: predicted, nothing was measured."""
     alone, shared = rates(data.pairs), rates(data.beside)
     rows = [(f"{a} to {b}", f"{alone[a, b]:.1f}", f"{mbps:.1f}", f"{mbps / alone[a, b]:.2f}")
             for (a, b), mbps in shared.items() if (a, b) in alone]  # fmt: skip

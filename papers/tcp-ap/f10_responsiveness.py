@@ -48,7 +48,7 @@ CAUSES = {
     "limit-2003": "NewReno, window limit 1, timers of 2003",
     "limit-still-2003": "NewReno, window limit 1, routes that never break, timers of 2003",
 }
-"""What the second flow suffers from, each cause switched off or on."""
+"""Causes of the second flow's loss, each switched off or on."""
 
 NOT_SHUT_OUT = "fewer frames collide and the routes last, so neither flow is shut out"
 
@@ -122,7 +122,9 @@ def numbers(data: Data) -> Chart:
 
 @study.chart
 def table_of_causes(data: Data) -> Chart:
-    """What the second flow has from 35 s to 60 s, and after 65 s, of what the first had alone. Intervals over the runs.
+    """Goodput of the second flow from 35 s to 60 s and after 65 s, as a share of the first flow's alone.
+
+    Intervals over the runs.
 
     "Like the paper's" are the runs in which the second flow has less than a fifth of both.
     """

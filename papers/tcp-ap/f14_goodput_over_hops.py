@@ -51,7 +51,7 @@ DIFFERENCES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "limits": ("no delay of half a second", {"tcp_ap.queue_limit": "500ms", "tcp_ap.delay_limit": "500ms"}),
     "queue": ("a queue in place of slots", {"tcp_ap.release": "queue", "tcp_ap.rto_backoff": False}),
 }
-"""What the authors' code does differently and what can matter from four hops on: one at a time."""
+"""Differences of the authors' code that can matter from four hops on, one at a time."""
 
 study = Study(
     "Goodput over hops",

@@ -61,7 +61,8 @@ OTHER_SETTINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "no-rts": ("no RTS", {"mac.rts_threshold": "3000B"}),
     "no-capture": ("no capture", {"radio.capture": False}),
 }
-"""What the paper does not state, or ns-2 has changed, and might keep one flow of NewReno down for the whole run."""
+"""Settings that the paper does not state, or ns-2 has changed, and that might keep one flow of NewReno down for the
+whole run."""
 
 FEW_LOSSES = (
     "a stronger frame that arrives later is still received, so that there are few collisions and few links are taken "
@@ -121,7 +122,7 @@ def goodput(data: Data) -> Chart:
 
 @study.chart
 def other_settings(data: Data) -> Chart:
-    """What the paper leaves open or ns-2 has changed since: what the flows of NewReno, and of TCP-AP, then have."""
+    """Flows of NewReno and TCP-AP under settings that the paper leaves open or ns-2 has changed since."""
     names = {"newreno": "NewReno, as above"}
     names |= {name: f"NewReno, {label}" for name, (label, _) in OTHER_SETTINGS.items()}
     names |= {f"{name}-still": f"{LABELS[name]}, routes that never break" for name in ("ap", "ap-code")}

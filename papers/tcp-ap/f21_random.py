@@ -148,7 +148,7 @@ def higher_in_some(data: Data) -> Claim:
 
 
 def _given_up(data: Data, name: str) -> Estimate:
-    """What the flow with the shortest path has less than under NewReno, of what all flows together have less."""
+    """The loss of the flow with the shortest path against NewReno, as a share of the loss of all flows together."""
 
     def less(of: Callable[[Run], float]) -> Sample:
         theirs, ours = (over(data.alike, of, "kbit/s", variant=each) for each in ("newreno", name))

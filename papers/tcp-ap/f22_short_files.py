@@ -39,10 +39,10 @@ CHANGES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "still": ("NewReno, routes that never break", "newreno", STILL),
     "ap-da-400": ("TCP-AP + delayed ACK of up to 400 ms, newest echo", "ap-da-newest", LONG_WAIT),
 }
-"""What might keep NewReno from using the other flow's pauses, and a wait that is long enough for TCP-AP."""
+"""Settings that might keep NewReno from using the other flow's pauses, and a wait that is long enough for TCP-AP."""
 
-# Ten runs of 5,500 packets, of which the first of eleven parts is not measured, are the 55,000 packets of the paper, in
-# runs of their own: the time with a file on its way has no batches.
+# Ten runs of 5,500 packets make up the paper's 55,000; the first of eleven parts of each is not measured. They are runs
+# of their own: the time with a file on its way has no batches.
 LENGTH = {**STEADY, "packets": 5_500}
 
 LONGER_PAUSES = {pause: PAUSES[pause] for pause in ("0s", "200ms", "800ms")}

@@ -29,7 +29,7 @@ from ._several import one, over, over_networks, paths
 
 NETWORKS = tuple(range(1, 11))
 
-# Ten networks of 5,500 packets each, of which the first of eleven parts is not measured.
+# Ten networks of 5,500 packets each; the first of eleven parts is not measured.
 LENGTH = {**STEADY, "packets": 5_500}
 
 FAR = (37, 45, 56, 62, 105)

@@ -33,7 +33,7 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 the wired part of the round trip reported by the gateway); wired senders always use NewReno."""
 
 USUAL = ("newreno", "gap", "gap-gc", "gap-code")
-"""What most studies compare."""
+"""The variants that most studies compare."""
 
 
 def labels(*names: str) -> dict[str, str]:

@@ -1,10 +1,9 @@
 """A fit of the hallway's two radio parameters that the paper does not give.
 
-The exponent of the path loss and the strength of the direct path are searched for on a grid, so that Reno over 1, 2, 3
-and 4 hops comes as close as possible to the four throughputs of table 5, among the hallways in which only neighbours
-are in range. Nothing else is fitted. `_common.py` has the result; this study repeats the search and checks that it
-finds the same. It also shows what the four throughputs leave open, and the effect of RTS and rate adaptation on
-them.
+A grid search finds the exponent of the path loss and the strength of the direct path with which Reno over 1, 2, 3 and
+4 hops comes closest to the four throughputs of table 5. Only hallways in which only neighbours are in
+range count. Nothing else is fitted. `_common.py` has the result; this study repeats the search and checks that it finds
+the same. It also shows what the four throughputs leave open, and the effect of RTS and rate adaptation on them.
 """
 
 import math

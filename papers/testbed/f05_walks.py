@@ -38,7 +38,7 @@ TABLE: Mapping[str, Mapping[int, float]] = {
 """Table 1, in kbit/s."""
 
 THERE: Mapping[int, float] = {1: RENO[1], **TABLE["static"]}
-"""Rates of the paper's standing client by number of hops, in kbit/s; one hop is table 5's."""
+"""Rates of the paper's static client by number of hops, in kbit/s; one hop is table 5's."""
 
 FAST_LOSES = {2: 0.18, 3: 0.23, 4: 0.26}
 """Section 5.1: the loss of the fast client compared with the slow one."""

@@ -26,7 +26,7 @@ OLD_TIMERS: dict[str, object] = {
     "tcp.rto_initial": "6s",
     "tcp.initial_window": 1,
 }
-"""TCP's timers in ns-2 before October 2004: round trips count in ticks of 0.1 s, of which even one hop takes one."""
+"""TCP's timers in ns-2 before October 2004: round trips count in ticks of 0.1 s; even one hop takes one."""
 
 BY_TIMER = {"tcp.pacing_samples": "timer", "tcp.pacing_release": "gate"}
 
@@ -40,8 +40,8 @@ WAYS = Variants(
         "old-reno": ("Reno, ns-2 of 2003", "reno", OLD_TIMERS),
     }
 )
-"""What the paper may have meant: label, transport, keys. With the first nothing is paced: it shows what limiting the
-segments under way would bring, which pacing does if its round trip is too long."""
+"""Readings of the paper: label, transport, keys. The first does not pace: it shows the effect of limiting the segments
+in flight, as pacing does if its round trip is too long."""
 
 study = Study(
     "RBP against Reno on the ideal radio",

@@ -65,7 +65,7 @@ def times(data: Data, name: str, hops: int) -> list[float]:
     return sorted(1e3 * x for x in sample.values)
 
 
-def _told(ms: float) -> float | str:
+def _in_words(ms: float) -> float | str:
     return ms if math.isfinite(ms) else "not found"
 
 
@@ -79,7 +79,7 @@ def table_2(data: Data) -> Chart:
             every_one = times(data, name, hops)
             ended = [ms for ms in every_one if math.isfinite(ms)]
             spread = statistics.stdev(ended) if len(ended) > 1 else math.nan
-            ends = [_told(ms) for ms in (every_one[0], statistics.median(every_one), every_one[-1])]
+            ends = [_in_words(ms) for ms in (every_one[0], statistics.median(every_one), every_one[-1])]
             mean = statistics.fmean(ended or [math.nan])
             rows.append((f"{hops} hops, {label}", *ends, mean, spread, f"{len(ended)} of {len(every_one)}"))
     return table(["", "least", "median", "largest", "mean", "standard deviation", "ended"], rows)

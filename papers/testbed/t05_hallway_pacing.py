@@ -31,7 +31,7 @@ CLOCKS = {
     "down": "rounded down to ticks",
     "carry": "kept on average by ticks",
 }
-"""What a kernel whose timers tick every 10 ms may do with intervals of a few milliseconds: `tcp.pacing_rounding`."""
+"""Ways in which a kernel with a tick of 10 ms may round intervals of a few milliseconds: `tcp.pacing_rounding`."""
 
 study = Study(
     "RBP against Reno in the hallway",

@@ -1,7 +1,7 @@
 """Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps finished runs.
 
 A call is a sweep of one point whose runs stay in memory. The result of a run depends on the scenario and its seed only,
-and the stop rule looks at the runs in the order of their seeds, so neither the number of threads nor the order in which
+and the stop rule looks at the runs in the order of their seeds. Neither the number of threads nor the order in which
 runs finish changes a result.
 """
 

@@ -25,16 +25,16 @@ export function placed(nodes: Labelled[], pen: Pick<Pen, "width" | "height">): {
     const { name, x, y, radius, first } = nodes[at]!;
     if (x < -20 || y < -20 || x > pen.width + 20 || y > pen.height + 20) continue;
     const half = (name.length * LETTER) / 2, beside = radius + half + 4, below = radius + 8;
-    const spots: [number, number][] = [[x, y + below], [x, y - below], [x + beside, y], [x - beside, y],
+    const positions: [number, number][] = [[x, y + below], [x, y - below], [x + beside, y], [x - beside, y],
       [x + beside - 4, y + below - 3], [x - beside + 4, y + below - 3], [x + beside - 4, y - below + 3], [x - beside + 4, y - below + 3]];
-    const boxes = spots.map(([cx, cy]) => ({ left: cx - half, top: cy - HIGH / 2, right: cx + half, bottom: cy + HIGH / 2 }));
+    const boxes = positions.map(([cx, cy]) => ({ left: cx - half, top: cy - HIGH / 2, right: cx + half, bottom: cy + HIGH / 2 }));
     const within = ({ left, top, right, bottom }: Box) => left >= 0 && right <= pen.width && top >= 0 && bottom <= pen.height;
     const free = boxes.findIndex((box) => within(box) && !taken.some((other) => overlap(box, other)));
     // The chosen node always has its name.
-    const spot = free >= 0 ? free : first && found.length === 0 ? 0 : -1;
-    if (spot < 0) continue;
-    taken.push(boxes[spot]!);
-    found.push({ at, x: spots[spot]![0], y: spots[spot]![1] });
+    const chosen = free >= 0 ? free : first && found.length === 0 ? 0 : -1;
+    if (chosen < 0) continue;
+    taken.push(boxes[chosen]!);
+    found.push({ at, x: positions[chosen]![0], y: positions[chosen]![1] });
   }
   return found;
 }

@@ -149,7 +149,7 @@ section! {
 section! {
     /// Signs of a broken link besides missing HELLOs.
     Failures = "failures" {
-        /// Does ARP without an answer break a link?
+        /// An ARP request without an answer breaks a link.
         arp: bool, Kind::Bool, Both("true");
         /// Frames given up since the last look that break a link; none: no number does.
         frames: Option<u32>, Kind::Int(1, 1_000), Both("none");
@@ -191,7 +191,7 @@ section! {
     Authentication = "authentication" {
         /// Number of the key that messages are signed with; all that are listed are accepted.
         sign_with: u8, Kind::Int(0, 255), Required;
-        /// Are messages without a valid block refused?
+        /// Refuse messages without a valid block.
         require: bool, Kind::Bool, Both("true");
         /// Most that the clocks of two nodes differ; none: clocks need not agree.
         clocks_within: Option<Dur>, time("0s", "1000s"), Both("none");
@@ -239,7 +239,7 @@ section! {
         state: PathBuf, Kind::Text, Both("/var/lib/fourhop-aodvd/state.json");
         /// The user it goes on as, if root started it.
         user: String, Kind::Text, Both("nobody");
-        /// Is what the kernel needs for forwarding set, and restored?
+        /// Set the variables that forwarding needs, and restore them at the end.
         variables: bool, Kind::Bool, Both("true");
         /// Serves metrics for Prometheus at `http://ADDRESS:PORT/metrics`.
         metrics: Option<SocketAddr>, Kind::Form(Form::Socket), Both("none");

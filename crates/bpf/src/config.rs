@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub struct Config {
     /// Folder of the control group whose sockets are looked at; `None`: the root, and with it the whole host.
     pub cgroup: Option<PathBuf>,
-    /// What is set, by namespace.
+    /// Variables and devices to set, by namespace.
     pub systems: Vec<System>,
     /// Where paced connections lead to.
     pub destinations: Vec<(Network, Destination)>,
@@ -44,7 +44,8 @@ section! {
 }
 
 section! {
-    /// What is set in one namespace, and restored by `unload`. Without one, that of the caller has these defaults.
+    /// Variables and devices to set in one namespace; `unload` restores them. Without one, the caller's namespace has
+    /// these defaults.
     System = "system" {
         /// Name of the namespace; none: that of the caller.
         namespace: Option<String>, Kind::Text, Both("none");
@@ -73,9 +74,9 @@ section! {
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
         /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
         links: Vec<Rate>, Kind::List(&rate("1bps", "10Gbps"), 0), Both("[]");
-        /// Does a gateway tell the wired part of round trips ([tcp-gap.md](tcp-gap.md))? It is subtracted.
+        /// Subtract the wired part of round trips that a gateway reports ([tcp-gap.md](tcp-gap.md)).
         gateway: bool, Kind::Bool, Both("true");
-        /// Of the hops that the time to live tells, so many are behind the gateway.
+        /// Hops behind the gateway, among those by the time to live.
         wired_hops: u32, Kind::Int(0, 255), Both("0");
         /// Window of a new connection in segments; 0: the kernel's. `fh_ap2` has its own.
         initial_window: u32, Kind::Int(0, 1_000), Both("2");

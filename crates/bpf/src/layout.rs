@@ -15,7 +15,7 @@ const NONE: u64 = u64::MAX;
 /// The path to a destination.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Path {
-    /// Wireless hops; `None`: by the time to live of what comes from there.
+    /// Wireless hops; `None`: by the time to live of packets from there.
     pub hops: Option<u32>,
     /// Rate of all its links.
     pub rate: Option<Rate>,

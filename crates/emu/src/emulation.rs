@@ -1,7 +1,7 @@
 //! An emulation: the world of a scenario, the clock, and the devices of the nodes, in one loop.
 //!
 //! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent
-//! enters it. Nothing that a program does can therefore come too late for what has happened already.
+//! enters it. A program can therefore never act too late for an event that is over.
 
 use crate::behind::Behind;
 use crate::carry::link::Link;

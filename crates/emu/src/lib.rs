@@ -22,8 +22,8 @@
 //! | [`change`] | what is changed while it runs |
 //! | [`medium`] | the same air for the kernel's own Wi-Fi: a program of its own, `fourhop-medium` |
 //!
-//! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits of what waits below
-//! TCP (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
+//! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits below TCP
+//! (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

@@ -369,7 +369,7 @@ impl Running {
         }
     }
 
-    /// Hands to the kernels what has reached their nodes, and answers for what was lost.
+    /// Delivers packets to the kernels of their nodes, and answers lost ones.
     fn hand_over(&mut self) {
         let mut delivered = std::mem::take(&mut self.delivered);
         let mut lost = std::mem::take(&mut self.lost);

@@ -20,13 +20,13 @@ pub struct Config {
     pub devices: Vec<String>,
     /// Rate of links whose rate nothing else says.
     pub rate: Rate,
-    /// Where hops are known from, besides the table.
+    /// Source of hop counts besides the table.
     pub source: Source,
     /// The table: networks with hops and, perhaps, a rate of their own.
     pub table: Vec<Entry>,
     /// Options of the state machine.
     pub gap: Gap,
-    /// How packets come here.
+    /// The rules that queue packets for the gateway.
     pub rules: Rules,
     /// Packets that the kernel keeps in a queue; what comes beyond that passes.
     pub packets: u32,
@@ -34,7 +34,7 @@ pub struct Config {
     pub service: Service,
 }
 
-/// Where hops are known from.
+/// Sources of hop counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The table alone.
@@ -54,19 +54,19 @@ section! {
         devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
         /// Rate of links that have none of their own.
         rate: Rate, rate("1bps", "10Gbps"), Required;
-        /// Where hops are known from; see above.
+        /// Source of hop counts; see above.
         hops: Hops, Kind::Choice(Hops::CHOICES), Both("ttl");
         /// The program that `hops = "command"` asks, and its arguments.
         command: Vec<String>, Kind::List(&Kind::Text, 0), Both("[]");
         /// The socket of fourhop-aodvd, for `hops = "aodv"`.
         socket: Option<PathBuf>, Kind::Text, Computed("`/run/fourhop-aodvd/control`");
-        /// How often either is asked.
+        /// Time between two queries of either.
         every: Dur, time("1s", "1000s"), Both("10s");
     }
 }
 
 choice! {
-    /// Where hops are known from.
+    /// Sources of hop counts.
     Hops {
         Ttl = "ttl", "the time to live of the node's packets";
         Table = "table", "`[[node]]` alone";
@@ -90,15 +90,15 @@ section! {
 section! {
     /// Pacing. All keys but `share` and `mtu` are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
     Pace = "pace" {
-        /// How flows into the mesh share the airtime that adaptive pacing gives them together.
+        /// Division of the airtime that adaptive pacing gives the flows into the mesh together.
         share: Share, Kind::Choice(Share::CHOICES), Both("even");
-        /// An acknowledgement with the option is at most so long, in bytes.
+        /// Largest acknowledgement with the option, in bytes.
         mtu: u32, Kind::Int(576, 9_000), Layer(|_| Gap::paper().mtu.to_value());
     }
 }
 
 choice! {
-    /// How flows share airtime.
+    /// Division of airtime among flows.
     Share {
         Even = "even", "the same interval for all (`gateway/even.rs`)";
         Own = "own", "an interval per flow, as in the paper";
@@ -118,11 +118,11 @@ section! {
 }
 
 section! {
-    /// How packets come to the gateway.
+    /// The rules that queue packets for the gateway.
     Rules = "rules" {
-        /// What makes the rules.
+        /// Backend of the rules.
         backend: Option<Backend>, Kind::Choice(Backend::CHOICES), Computed("nft if it works, else iptables");
-        /// Does the program make them?
+        /// The gateway makes and removes the rules itself.
         manage: bool, Kind::Bool, Both("true");
         /// Number of the first queue; there are two for each worker.
         queue: u16, Kind::Int(0, 65_000), Both("7100");

@@ -64,7 +64,7 @@ struct Daemon {
     /// The version of it that the workers have.
     announced: u64,
     said: Option<String>,
-    /// Counters at the last warning about each, so that a flood is one line a minute.
+    /// Counters at the last warning about each, so that a flood logs one line per minute.
     warned: (Time, Totals),
     /// Packets that had come, and when that last changed.
     came: (u64, Time),

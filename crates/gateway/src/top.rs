@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_not_called_healthy_when_nothing_comes_or_something_is_wrong() {
+    fn it_is_not_called_healthy_when_nothing_comes_or_something_fails() {
         let status = |packets, silent_s, problems: &[&str]| {
             let totals = Totals { packets, ..Totals::default() };
             let problems = problems.iter().map(|&words| words.to_owned()).collect();

@@ -234,7 +234,7 @@ fn a_download_is_paced_released_and_paced_again() {
 
 /// The acknowledgement of a server carries how long the wired side took, although its payload was never seen.
 #[test]
-fn an_upload_is_told_the_wired_round_trip() {
+fn an_upload_learns_the_wired_round_trip() {
     let mut device = Device::new();
     device.handshake(0, &UPLOAD);
     device.packet(100, Side::Wireless, UPLOAD.segment(Side::Wireless, 1_000, 5_000, 1_448, false));

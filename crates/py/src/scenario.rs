@@ -142,7 +142,8 @@ pub fn reference() -> String {
     scenario::reference_markdown()
 }
 
-/// What a scenario can name, as JSON: a list of `[kind, [[name, a line about it], ...]]` in the order to show them.
+/// The names that a scenario can use, as JSON: a list of `[kind, [[name, a line about it], ...]]` in the order to show
+/// them.
 #[pyfunction]
 pub fn catalog() -> String {
     let catalog = scenario::catalog();

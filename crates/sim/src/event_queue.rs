@@ -4,7 +4,7 @@
 //! fixed: by time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
 //!
 //! Most events are scheduled for the next instants: the end of a SIFS, of a frame, of a short back-off. The first few
-//! events are therefore kept sorted in an array, where a new one finds its place after a step or two, and only events
+//! events are therefore kept sorted in an array, where a new one finds its place after a step or two. Only events
 //! later than all of these go into `Blocks`, which are sorted when their time comes.
 
 mod blocks;

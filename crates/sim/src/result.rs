@@ -16,7 +16,7 @@ result! {
         seed: u64;
         /// Simulated time.
         simulated_s: f64;
-        /// What ended the run: `duration`, or `packets` once that many were delivered.
+        /// Cause of the run's end: `duration`, or `packets` once that many were delivered.
         ended_by: &'static str;
         /// Time it took; the only column that differs between runs of one seed.
         wall_s: f64;
@@ -35,7 +35,7 @@ result! {
         jain: Option<f64>;
         /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
         drops: Named;
-        /// What the layers counted over the whole run. Where there is a channel plan, also each radio (`radio 3@44`:
+        /// Counters of the layers over the whole run. With a channel plan, also each radio (`radio 3@44`:
         /// that of node 3 on channel 44), and where queues count it, the air time of each radio link (`airtime 3-4`,
         /// `airtime 3-all`).
         counters: Named;
@@ -44,7 +44,7 @@ result! {
         /// Packets that the MAC gave up, by the radio link they were for, `from-to`, and by kind; links that lost none
         /// are left out.
         link_drops: ByLink;
-        /// What each direction of a wired link did, named `from-to`; nodes without radios by their names.
+        /// Counters of each direction of a wired link, named `from-to`; nodes without radios by their names.
         wires: ByLink;
     }
 }
@@ -128,7 +128,7 @@ result! {
         age_p95_s: Option<f64>;
         /// Age at delivery that 99 % of those bytes did not exceed.
         age_p99_s: Option<f64>;
-        /// How often a packet of the flow left its source through another neighbour than the one before it.
+        /// Changes of the neighbour through which packets of the flow left its source.
         route_changes: u64;
         /// Searches of the source for the receiver that a route reply ended (AODV).
         route_discoveries: u64;

@@ -4,8 +4,8 @@ A claim holds if the whole interval says so, fails if the whole interval denies 
 that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but a
 weaker form, said beforehand, holds, and `not reproduced` otherwise.
 
-What `above`, `below`, `about`, `between` and `fair` ask of one thing they ask of each of several as well: given things
-by name they answer claims by name, for `every` and `most`.
+`above`, `below`, `about`, `between` and `fair` take one measurement, or several by name: then they return claims by
+name, for `every` and `most`.
 
 >>> from fourhop.study import Sample, above
 >>> gain = Sample((30.0, 31.0, 32.0), (1, 2, 3)) / Sample((20.0, 20.5, 20.0), (1, 2, 3))

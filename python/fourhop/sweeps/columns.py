@@ -53,12 +53,12 @@ RUN_COLUMNS: Mapping[str, str] = {
     "scenario": "the scenario with every default written out, as JSON, without its name and its seed",
     "seed": _IDENTITY["seed"],
     **{name: text for name, text in _RUN.items() if name not in ("key", "dropped_packets")},
-    "flows": "one entry a flow: " + "; ".join(f"{name}: {text}" for name, text in _FLOW.items()),
-    "drops": "packets dropped, one entry a layer and reason",
-    "counters": "what the layers counted",
-    "conservation": "balance of each layer at the end: in = out + dropped + held",
-    "link_drops": "packets the MAC gave up, one entry a radio link and kind of packet",
-    "wires": "what each direction of a wired link did, one entry a direction and count",
+    "flows": "one entry per flow: " + "; ".join(f"{name}: {text}" for name, text in _FLOW.items()),
+    "drops": "packets dropped, one entry per layer and reason",
+    "counters": "counters of the layers",
+    "conservation": "balance of each layer at the end: `in` = `out` + `dropped` + `held`",
+    "link_drops": "packets the MAC gave up, one entry per radio link and kind of packet",
+    "wires": "counters of each direction of a wired link, one entry per direction and count",
 }
 
 

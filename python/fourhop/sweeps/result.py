@@ -112,7 +112,7 @@ class SweepResult:
 
     @cached_property
     def conservation(self) -> pl.DataFrame:
-        """Balance of every layer, one row per (point, seed, layer, name): in = out + dropped + held."""
+        """Balance of every layer, one row per (point, seed, layer, name): `in` = `out` + `dropped` + `held`."""
         return self._collect(self._nested("conservation"))
 
     @cached_property

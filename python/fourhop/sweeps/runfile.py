@@ -72,7 +72,7 @@ def engine() -> str:
 def key(scenario: str, seed: int, engine: str) -> str:
     """The name under which a run is stored: a hash of everything its result depends on.
 
-    `scenario` is the scenario as resolved, in JSON. Its `name` is cosmetic and its `seed` only the default of which
+    `scenario` is the scenario as resolved, in JSON. Its `name` is cosmetic and its `seed` only a default of the
     seeds to run: both stay out, so that a scenario that is renamed, or run from another first seed, finds its runs
     again. The layout of the files goes in: a package that stores other columns does not read files that lack them.
     """

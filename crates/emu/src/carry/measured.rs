@@ -2,8 +2,8 @@
 //!
 //! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the
 //! simulator's, of the same length; its bytes wait here. At the other end they get the time to live and the window with
-//! which the segment has come through the module there, with the checksums that follow. What the simulator's segments
-//! cannot say in the same length (options that it does not know) crosses as bytes, and is not measured. So does what
+//! which the segment has come through the module there, with the checksums that follow. Segments with
+//! options that the simulator does not know cross as bytes and are not measured. So does what
 //! goes to a wire or comes from one: links of other kinds measure nothing (docs/c3tcp.md).
 //!
 //! With acknowledgements of its own (`c3tcp.local_acks`) a module makes segments that the kernel has not sent, and cuts

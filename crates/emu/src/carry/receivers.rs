@@ -3,9 +3,8 @@
 //! sections III-B to III-D). The sender need not know: any TCP obeys a window.
 //!
 //! The paper takes forward delays from timestamps of synchronised clocks. The kernel's timestamps count milliseconds
-//! from an arbitrary beginning for each connection (RFC 7323 section 5.4), so the delay here is from the instant at
-//! which a segment has entered the network to that at which it leaves, read with the clock that `[adhoc_tcp]`
-//! describes.
+//! from an arbitrary beginning for each connection (RFC 7323 section 5.4). The delay here is therefore from the instant
+//! at which a segment enters the network to that at which it leaves, read with the clock that `[adhoc_tcp]` describes.
 //!
 //! Leaves out: acknowledgements of its own. A closed window leaves with the next acknowledgement of the kernel, which
 //! may wait for its delayed-ACK timer.

@@ -2,8 +2,8 @@
 //!
 //! A file is on its way from the time it is written until its last byte is acknowledged; then the pause begins. The
 //! papers average the goodput of files: each has its size over this time, and each counts the same
-//! ([`Files::mean_goodput`]). What all of them carried over all the time ([`Files::active`]) is another measure: there
-//! a large file counts for more.
+//! ([`Files::mean_goodput`]). [`Files::active`] gives another measure, all bytes over
+//! all the time, in which a large file counts for more.
 //!
 //! The paper does not say whether each file has its own connection. Both variants are implemented; where all files
 //! share one connection, its window and its estimates survive the pauses, as in ns-2, whose agents have no connections

@@ -1,4 +1,4 @@
-//! The same interval for every flow into the mesh, out of what adaptive pacing gives all of them together.
+//! The same interval for every flow into the mesh: the airtime that adaptive pacing gives all of them, shared evenly.
 //!
 //! Adaptive pacing gives each flow the interval of its own path, so that of flows at one hop and at six the first gets
 //! several times as much: its packets cost less airtime. Here the airtime is pooled and divided by packets:
@@ -8,8 +8,8 @@
 //!   with the same interval I for all:             sum of c_i / I          so  I = sum of c_i / sum of (c_i / I_i)
 //! ```
 //!
-//! I_i is what adaptive pacing asks for flow i, and c_i the links on its path of which only one can carry a packet at a
-//! time: its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1
+//! I_i is what adaptive pacing asks for flow i, and c_i the number of links on its path that exclude each other:
+//! its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1
 //! of the TCP-AP paper). A path that becomes crowded lengthens its own I_i and with it the interval of all.
 //!
 //! Where every path is a single link there is no packet ahead to collide with. Each flow then keeps the delay of its
@@ -18,7 +18,7 @@
 
 use fourhop_units::Dur;
 
-/// Links of which only one at a time can carry a packet.
+/// Consecutive links that exclude each other.
 const REACH: u8 = 4;
 
 /// Tasks of the flows.

@@ -80,8 +80,8 @@ pub struct Flow<P> {
     pub marks: (u64, u64),
     /// Its state in goodput control.
     pub memory: Memory,
-    /// For how long data into the mesh was waiting or in flight since the last comparison, but for what `busy_since`
-    /// adds.
+    /// How long data into the mesh was waiting or in flight since the last comparison; `busy_since` adds the present
+    /// period.
     active: Dur,
     busy_since: Option<Time>,
     /// The side that made it known, and window scales of the SYNs.
@@ -310,8 +310,8 @@ impl<P> Down<P> {
         Some(waiting.packet)
     }
 
-    /// The packet at its head leaves with the one before it, if both have full payload. What follows keeps the distance
-    /// of two.
+    /// The packet at its head leaves with the one before it, if both have full payload. The next packet keeps the
+    /// distance of two.
     pub fn pop_second(&mut self, now: Time) -> Option<P> {
         let (_, before) = self.last.filter(|&(at, payload)| at == now && payload == self.mss)?;
         let second = self.queue.front().filter(|second| second.payload == self.mss)?;

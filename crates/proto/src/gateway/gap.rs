@@ -114,8 +114,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// Other options from now on, but for [`Config::flows`], the room that the table has. What waits although nothing
-    /// has to wait any more leaves at once; goodput control, and pacing if its arithmetic is another, begin anew.
+    /// Other options from now on, but for [`Config::flows`], the room that the table has. Packets that need not wait
+    /// any more leave at once; goodput control, and pacing if its arithmetic is another, begin anew.
     pub fn handle_config(&mut self, now: Time, config: Config, out: &mut Vec<Action<P>>) {
         let config = Config { flows: self.config.flows, ..config };
         let anew = config.pace != self.config.pace || (self.config.pacing && !config.pacing);

@@ -159,7 +159,7 @@ impl Dcf {
         self.want_access(now, medium);
     }
 
-    /// Makes a frame of what has been taken.
+    /// Makes a frame of the MSDU.
     #[inline(always)]
     pub(super) fn take_in_hand(&mut self, now: Time, msdu: Msdu) {
         let broadcast = msdu.dst.is_broadcast();

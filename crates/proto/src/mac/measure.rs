@@ -162,7 +162,7 @@ mod tests {
             note_head(us(1_000_000), &mut msdu);
             update(us(1_001_308), sent, &mut msdu, backward_queueing);
             let found = super::carried(&msdu).expect("it still carries options");
-            // 1,500 bytes in 16 ms, of which 8 ms were waited.
+            // 1,500 bytes in 16 ms, 8 ms of them spent waiting.
             assert_eq!(found.options.path, Some(Path { bandwidth: 750_000, delay: 8_000, links: 1 }));
             assert_eq!(found.options.back, Some(Back { delay: back_delay, links: 2 }));
             assert_eq!(found.waited, Dur::from_micros(8_005));

@@ -4,9 +4,9 @@
 //! Sources: Høiland-Jørgensen, Kazior, Täht, Hurtig, Brunstrom, "Ending the Anomaly: Achieving Low Latency and Airtime
 //! Fairness in WiFi", USENIX ATC 2017, sections 3.1 (queues) and 3.2 (Algorithm 3, the scheduler), and the constants of
 //! mac80211, where this work went. In short: a packet waits in the queue of its flow at its neighbour. The neighbours
-//! with packets take turns; each has a deficit of air time, pays for what its frames took, repeats included, and waits
-//! for further rounds while it is in debt. Without that, a station at a low rate takes most of the time of all others,
-//! since 802.11 shares out frames (the anomaly of Heusse et al., INFOCOM 2003).
+//! with packets take turns; each has a deficit of air time, pays for the time of its frames, repeats included, and
+//! waits for further rounds while it is in debt. Without that, a station at a low rate takes most of the time of all
+//! others, since 802.11 shares out frames (the anomaly of Heusse et al., INFOCOM 2003).
 //!
 //! How it differs from mac80211: every neighbour has hash values of its own instead of a share in one pool of 4096; one
 //! packet, or one aggregate, at a time is handed to the MAC, so that nothing like its limit of air time in the

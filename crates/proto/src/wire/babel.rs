@@ -88,7 +88,7 @@ pub enum BabelTlv {
     },
     /// "I heard you" (section 4.6.6).
     Ihu {
-        /// Which neighbour; none: whoever receives it.
+        /// The neighbour; none: every receiver.
         address: Option<IpAddr>,
         /// Cost of the link in this direction.
         rxcost: u16,

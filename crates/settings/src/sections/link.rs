@@ -70,13 +70,13 @@ section! {
         delay: Dur, time("0s", "1s") => delay;
         /// Processor time per packet sent or forwarded; at most 512 packets wait for it (docs/mesh.md).
         packet_cost: Dur, time("0s", "100ms") => packet_cost;
-        /// Are link addresses found by ARP? Without, every node knows them.
+        /// ARP finds link addresses; if false, every node knows them.
         arp: bool, Kind::Bool => arp;
         /// Processing delay of ARP.
         arp_delay: Dur, time("0s", "1s") => arp_delay;
         /// Time after which an unanswered ARP request is repeated; none: only another packet repeats it.
         arp_retry: Option<Dur>, time("1ms", "1000s") => arp_retry;
-        /// How sizes on the air are counted.
+        /// Headers counted in sizes on the air.
         sizes: Sizes, Kind::Choice(Sizes::CHOICES) => sizes;
     }
 }

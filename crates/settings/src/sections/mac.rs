@@ -35,7 +35,7 @@ choice! {
 }
 
 choice! {
-    /// How the rate of unicast data is chosen, for each neighbour.
+    /// Rate control of unicast data, per neighbour.
     RateControl {
         Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
         Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";

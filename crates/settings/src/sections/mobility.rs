@@ -17,7 +17,7 @@ choice! {
 }
 
 choice! {
-    /// Where random waypoints start.
+    /// Initial positions of random waypoints.
     Start {
         SteadyState = "steady-state", "positions, speeds and pauses from the stationary distribution; the topology \
             sets the number of nodes";
@@ -26,7 +26,7 @@ choice! {
 }
 
 section! {
-    /// How the nodes move: in straight lines at constant speed, with pauses. Static routes and `hops` in results are
+    /// Movement of the nodes: in straight lines at constant speed, with pauses. Static routes and `hops` in results are
     /// those of the start.
     MobilityKeys = "mobility" {
         /// Mobility model.

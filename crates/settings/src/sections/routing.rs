@@ -138,7 +138,7 @@ section! {
         local_add_ttl: u8, Kind::Int(0, 255) => local_add_ttl;
         /// Only the destination answers requests. Default with a `metric` of links true.
         destination_only: bool, Kind::Bool => destination_only;
-        /// Does a relay that answers tell the destination about the route back?
+        /// A relay that answers sends the destination a gratuitous reply about the route back.
         gratuitous: bool, Kind::Bool => gratuitous;
         /// Send HELLO messages. Default with `ssa-aodv` true.
         hello: bool, Kind::Bool, Layer(|profile| aodv::Config::of(profile).hello.is_some().to_value());
@@ -150,7 +150,7 @@ section! {
         hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
         /// Random shift of HELLO messages; 0s: all nodes send at the same instants. Default with `ssa-aodv` 100ms.
         hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
-        /// Does a frame that the link layer gave up break the link? Otherwise HELLO messages have to find out.
+        /// A frame that the link layer gave up breaks the link; if false, only missing HELLO messages do.
         /// `ssa-aodv`: false, if the key is not given.
         link_layer_detection: bool, Kind::Bool => link_layer_detection;
         /// Minimum smoothed strength of a neighbour for `ssa-aodv`. The paper does not state a value.
@@ -179,39 +179,39 @@ section! {
         lock_out: Option<Dur>, time("1us", "1000s") => after_failure;
         /// Routes expire at multiples of this; none: when their life is over.
         expiry_tick: Option<Dur>, time("1us", "1000s") => expiry;
-        /// Are invalid routes forgotten after a while?
+        /// Invalid routes are deleted after DELETE_PERIOD.
         delete_invalid_routes: bool, Kind::Bool => delete_invalid_routes;
         /// Requests seen are forgotten after this, at multiples of it; none: after the path discovery time.
         id_period: Option<Dur>, time("1us", "1000s") => id_lifetime;
         /// Life of routes back to the originator of a request; none: what its distance demands.
         reverse_lifetime: Option<Dur>, time("1us", "1000s") => reverse_lifetime;
-        /// Does a message from a neighbour make a route to it?
+        /// A message from a neighbour makes a route to it.
         neighbour_routes: bool, Kind::Bool => neighbour_routes;
         /// Counting of a node's own sequence number.
         own_seqno: OwnSeqno, Kind::Choice(OwnSeqno::CHOICES) => own_seqno;
-        /// Which routes a forwarded packet keeps alive.
+        /// Routes that a forwarded packet keeps alive.
         refresh: Refresh, Kind::Choice(Refresh::CHOICES) => refresh;
-        /// Is the life in a relay's answer in whole seconds, wrapping for routes under repair?
+        /// The lifetime in a relay's answer is in whole seconds and wraps for routes under repair.
         lifetime_in_whole_seconds: bool, Kind::Bool => lifetime_in_whole_seconds;
-        /// Does a route under repair answer requests?
+        /// A route under repair answers requests.
         reply_from_repair: bool, Kind::Bool => reply_from_repair;
         /// Node that repairs a broken route.
         repair: RepairRule, Kind::Choice(RepairRule::CHOICES) => repair;
-        /// Does a repair ask for a newer sequence number than the last known one?
+        /// A repair asks for a newer sequence number than the last known one.
         repair_seqno_incremented: bool, Kind::Bool => repair_seqno_incremented;
-        /// When a repair has failed.
+        /// Deadline of a repair.
         repair_deadline: RepairDeadline, Kind::Choice(RepairDeadline::CHOICES) => repair_deadline;
-        /// Is the destination reported as lost when a repair has failed?
+        /// A failed repair reports the destination as lost.
         repair_failure_reported: bool, Kind::Bool => repair_failure_reported;
-        /// Does a routing message that could not be delivered break the link, as data does?
+        /// A routing message that could not be delivered breaks the link, as data does.
         control_breaks_links: bool, Kind::Bool => control_breaks_links;
-        /// Does a node whose own packet comes back search again?
+        /// A node whose own packet comes back searches again.
         rediscover_at_source: bool, Kind::Bool => rediscover_at_source;
-        /// Does a broken link remove the packets that wait for it from the interface queue?
+        /// A broken link removes its packets from the interface queue.
         purge_queue: bool, Kind::Bool => purge_queue;
-        /// Does the node that saw a link break report all routes over it, to everyone?
+        /// The node that saw a link break reports all routes over it, to everyone.
         rerr_without_precursors: bool, Kind::Bool => rerr_without_precursors;
-        /// Does a route error count only with a sequence number at least the known one?
+        /// A route error counts only if its sequence number is at least the known one.
         rerr_needs_seqno: bool, Kind::Bool => rerr_needs_seqno;
         /// Largest random delay before a relayed broadcast.
         broadcast_jitter: Dur, time("0s", "10s") => broadcast_jitter;

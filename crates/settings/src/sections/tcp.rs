@@ -114,7 +114,7 @@ section! {
         growth_limit: u32, Kind::Int(1, 1_000) => growth_limit;
         /// Duplicate acknowledgements that mean a loss.
         dup_ack_threshold: u32, Kind::Int(1, 255) => dup_ack_threshold;
-        /// Does each duplicate acknowledgement below the threshold send a new segment (RFC 3042)?
+        /// Each duplicate acknowledgement below the threshold sends a new segment (RFC 3042).
         limited_transmit: bool, Kind::Bool => limited_transmit;
         /// Window that a loss reduces.
         window_cut: WindowCut, Kind::Choice(WindowCut::CHOICES) => window_cut;

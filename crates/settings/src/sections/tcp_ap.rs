@@ -61,7 +61,7 @@ choice! {
 }
 
 choice! {
-    /// Where the n-hop delay comes from.
+    /// Source of the n-hop delay.
     ApDelay {
         RoundTrip = "round-trip", "estimated from the round trip";
         OneWay = "one-way", "measured from end to end by synchronised clocks, and divided by the hops";

@@ -248,7 +248,7 @@ mod tests {
     }
 
     /// Rate at which the envelope crosses `rho` times its root mean square upwards, per second, over many pairs.
-    fn crossings(config: Config, rho: f64, at: impl Fn(f64) -> (f64, Time)) -> f64 {
+    fn level_crossings(config: Config, rho: f64, at: impl Fn(f64) -> (f64, Time)) -> f64 {
         let fading = Fading::new(config, 9);
         let (pairs, steps, dt) = (400, 2_000, 1e-3);
         let mut count = 0;
@@ -270,10 +270,10 @@ mod tests {
     fn the_level_crossing_rate_is_that_of_jakes() {
         for rho in [0.3, 0.5, 1.0] {
             let expected = core::f64::consts::TAU.sqrt() * 8.0 * rho * f64::exp(-rho * rho);
-            let walking = crossings(RAYLEIGH, rho, |t| (t, Time::ZERO));
+            let walking = level_crossings(RAYLEIGH, rho, |t| (t, Time::ZERO));
             assert!((walking / expected - 1.0).abs() < 0.06, "{rho} walking: {walking}, {expected}");
             let around = Config { doppler_hz: 8.0, ..RAYLEIGH };
-            let fixed = crossings(around, rho, |t| (0.0, Time::from_nanos((t * 1e9) as u64)));
+            let fixed = level_crossings(around, rho, |t| (0.0, Time::from_nanos((t * 1e9) as u64)));
             assert!((fixed / expected - 1.0).abs() < 0.06, "{rho} fixed: {fixed}, {expected}");
         }
     }

@@ -42,7 +42,8 @@ impl Dcf {
         self.functions.of(category).has_unsent()
     }
 
-    /// Begins an exchange for what sessions of this category have left. Only while it [`Dcf::wants`] an MSDU.
+    /// Begins an exchange for the MPDUs that sessions of this category still have. Only while it [`Dcf::wants`] an
+    /// MSDU.
     pub fn resume(&mut self, now: Time, category: Category, medium: &mut Medium) {
         self.on_behalf_of(now, category, medium, |mac, medium| mac.go_on(now, medium));
     }

@@ -182,8 +182,8 @@ impl Originator {
         mpdus.extend(self.pending.iter().take(self.in_flight).map(|pending| pending.mpdu.clone()));
     }
 
-    /// A block acknowledgement has come. What has not arrived comes again, or is given up after `limit` exchanges and
-    /// handed to `lost`.
+    /// A block acknowledgement has come. MPDUs that have not arrived are retransmitted, or given up after `limit`
+    /// exchanges and handed to `lost`.
     pub fn handle_block_ack(&mut self, start: u16, bitmap: u64, limit: u32, lost: impl FnMut(Msdu)) -> Outcome {
         self.unanswered = 0;
         if self.request != Request::No && self.in_flight == 0 {

@@ -9,7 +9,7 @@
 //!
 //! Shares, throughputs and the chain are those of [`Minstrel`]. A sample `up` is the slowest MCS of a group that would
 //! carry more than the best if nothing were lost; groups (streams, width, guard interval) take turns. `any` is one of
-//! all that would, in random order, and `slow` one that would not and of which nothing has been heard for 20 intervals.
+//! all that would, in random order, and `slow` one that would not and has had no sample for 20 intervals.
 //!
 //! Source: mac80211's `rc80211_minstrel_ht`: groups in one table, overhead of an exchange shared out among the MPDUs of
 //! an average aggregate, the sequence of samples and their 20 ms (since Linux 5.13), samples that do not go in long

@@ -7,8 +7,8 @@
 //!
 //! To say what follows in the duration field (clause 9.2.5.2, single protection), a function takes the next packet when
 //! it sends one. If that cannot follow, since an answer is missing or time is short, it is sent by the next
-//! opportunity. RTS comes before the first frame alone: where that had none, no frame follows that needs one. What is
-//! for all ends an opportunity.
+//! opportunity. RTS comes before the first frame alone: where that had none, no frame follows that needs one. A
+//! broadcast ends an opportunity.
 //!
 //! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes
 //! nevertheless, since there are no fragments.
@@ -27,7 +27,7 @@ use crate::wire::{Category, Frame, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 
 impl Dcf {
-    /// The category whose function is active, of which frames are QoS data.
+    /// The category of the active function, if frames are QoS data.
     #[inline(always)]
     pub(in crate::mac) fn qos(&self) -> Option<Category> {
         match &self.functions {

@@ -61,7 +61,7 @@ impl Bench {
         }
     }
 
-    /// The ACK for what was sent at `at`; its end.
+    /// The ACK for the frame sent at `at`; its end.
     fn acknowledge(&mut self, at: u64) -> u64 {
         self.run(at);
         let sent = self.last_frame.clone().expect("something was sent");
@@ -312,7 +312,7 @@ fn rts_protects_a_whole_txop() {
     bench.next_is(end + SIFS, "DATA");
 }
 
-// The answer reserves for what its frame says comes behind it; what comes again is answered and not handed up.
+// The answer reserves the time that its frame announces; a repeated frame is answered and not handed up.
 #[test]
 fn an_ack_reserves_the_rest_of_the_txop() {
     let mut bench = Bench::new(Config { rts_threshold: Bytes(0), ..config() });

@@ -101,7 +101,7 @@ fn half_duplex_a_frame_missed_while_sending_has_no_effect() {
     bench.expect(&[(start, "RTS"), (again, "RTS")]);
 }
 
-//   | (DATA) | SIFS with noise | ACK all the same
+//   | (DATA) | SIFS with noise | ACK
 #[test]
 fn an_ack_goes_whatever_the_medium_does_a_cts_of_ns2_does_not() {
     let mut bench = Bench::new(Config::ns2());

@@ -25,10 +25,10 @@
 //! In both profiles replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's
 //! RTS/CTS and ACK prove both directions; [`Config::reply_ack_wait`] has both for devices. A reply that asks for an
 //! RREP-ACK gets one. Of the actions after a reboot (6.13) the driver has the waiting; [`Aodv::with_numbers`] takes
-//! what it has kept. Subnets of radios (7) and multicast are left out, and so are several interfaces (6.14), of which a
-//! driver can make one. A relay that repairs after a data packet gives up the other routes over the broken link at once
-//! instead of flagging them as repairable (6.12 allows both). ICMP "destination unreachable" is not sent: the drop is
-//! reported to the node instead.
+//! what it has kept. Subnets of radios (7) and multicast are left out, and so are several interfaces (6.14), which a
+//! driver can join into one. A relay that repairs after a data packet gives up the other routes over the broken link at
+//! once instead of flagging them as repairable (6.12 allows both). ICMP "destination unreachable" is not sent: the drop
+//! is reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
 //! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same

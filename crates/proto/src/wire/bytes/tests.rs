@@ -111,7 +111,7 @@ proptest! {
 
     /// A packet that was damaged stays damaged: the difference from the right checksum stays.
     #[test]
-    fn a_wrong_checksum_stays_wrong(packet in packets(), at in 20..40usize, flip in 1..=255u8, word: u16) {
+    fn a_bad_checksum_stays_bad(packet in packets(), at in 20..40usize, flip in 1..=255u8, word: u16) {
         let mut damaged = encoded(&packet);
         let parts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19].map(|offset| 20 + offset);
         damaged[parts[at % parts.len()]] ^= flip;

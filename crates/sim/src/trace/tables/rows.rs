@@ -195,7 +195,7 @@ tables! {
         nav_ns: i64,
         /// Sequence number of data.
         seq: Option<u16>,
-        /// Data that was sent before?
+        /// True for data that was sent before.
         retry: Option<bool>,
         /// MPDUs of data that is sent by an MCS; none without.
         mpdus: Option<u16>,
@@ -210,7 +210,7 @@ tables! {
     receptions: Reception {
         /// The frame.
         frame: u32,
-        /// Where it arrives.
+        /// The receiving node.
         node: u32,
         /// First instant there.
         start_ns: i64,
@@ -221,13 +221,13 @@ tables! {
         /// `received`, `overheard`, or why it was lost.
         fate: &'static str = FATES,
     }
-    /// What a node was doing: its medium, and its backoff.
+    /// States of a node's MAC: its medium, and its backoff.
     mac: Mac {
         /// The node.
         node: u32,
-        /// From when.
+        /// Begin of the state.
         start_ns: i64,
-        /// Until when.
+        /// End of the state.
         end_ns: i64,
         /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the backoff: `ifs`,
         /// `counting`, `frozen`.
@@ -239,9 +239,9 @@ tables! {
     packets: Packet {
         /// Number of the packet.
         packet: u32,
-        /// When.
+        /// The time.
         time_ns: i64,
-        /// Where.
+        /// The node.
         node: u32,
         /// Its action.
         event: &'static str = STEPS,
@@ -268,15 +268,15 @@ tables! {
     }
     /// The length of a queue, where it has changed.
     queues: Queue {
-        /// Where.
+        /// The node.
         node: u32,
-        /// When.
+        /// The time.
         time_ns: i64,
         /// `interface`, `routing`, `gateway`, `wire`.
         queue: &'static str,
-        /// Of a wire: where it leads.
+        /// Of a wire: the node at its other end.
         to: Option<u32>,
-        /// How many wait.
+        /// Packets in the queue.
         packets: u32,
     }
     /// The ends of TCP flows.
@@ -287,7 +287,7 @@ tables! {
         node: u32,
         /// `sender` or `receiver` of the data.
         end: &'static str,
-        /// When.
+        /// The time.
         time_ns: i64,
         /// `sent`, `resent`, `received`, `timeout`, `fast-retransmit`, `window`.
         event: &'static str = TCP_EVENTS,
@@ -324,24 +324,24 @@ tables! {
     }
     /// A route that has come, changed or gone.
     routes: Route {
-        /// Whose.
+        /// The node.
         node: u32,
-        /// When.
+        /// The time.
         time_ns: i64,
-        /// Where to.
+        /// Destination of the route.
         destination: u32,
         /// The neighbour on the way.
         next_hop: Option<u32>,
-        /// How many hops.
+        /// Number of hops.
         hops: Option<u32>,
-        /// There, or gone?
+        /// True if the route is up.
         up: bool,
     }
-    /// Where a node is.
+    /// The position of a node.
     positions: Position {
         /// The node.
         node: u32,
-        /// When.
+        /// The time.
         time_ns: i64,
         /// Metres along the first axis.
         x_m: f64,

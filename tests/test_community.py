@@ -128,7 +128,10 @@ def test_what_cannot_be_chosen_is_said(tmp_path: Path) -> None:
     assert refused(part=Part(near="mars")).startswith("--near: found 'mars', allowed: the name or id of one node")
     assert refused(gateways=["off"]).startswith("--gateway: found 'off'")
     assert refused(part=Part(component=2)) == "--component: found 2, allowed: a whole number from 1 to 1"
-    assert refused(part=Part(box=(0.0, 0.0, 1.0, 1.0))) == "what was chosen: found 0 nodes, allowed: at least two"
+    assert (
+        refused(part=Part(box=(0.0, 0.0, 1.0, 1.0)))
+        == "selection: found 0 nodes, allowed: at least two; choose a larger part"
+    )
     assert refused(overrides=["exponent"]).startswith("--set: found 'exponent', allowed: SECTION.KEY=VALUE")
     assert 'radio.doppler: found a key that does not belong to "threshold"' in refused(
         overrides=["radio.model=threshold"]
@@ -136,7 +139,7 @@ def test_what_cannot_be_chosen_is_said(tmp_path: Path) -> None:
     matrix = put(tmp_path, "matrix.csv", "x,a,b\na,,2\nb,3,\n")
     with pytest.raises(FourhopError, match=r"matrix\.csv: found a matrix; name its values with --values"):
         read([matrix])
-    with pytest.raises(FourhopError, match=r"found no links, and no place of a"):
+    with pytest.raises(FourhopError, match=r"found neither links nor a place for a"):
         imported(put(tmp_path, "bare.csv", "name,x,y\na,,\nb,1,1\n"))
     with pytest.raises(FourhopError, match=r"cannot be read: No such file"):
         read([tmp_path / "none.json"])

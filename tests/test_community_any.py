@@ -67,7 +67,7 @@ def test_what_was_written_reads_back_and_every_network_becomes_a_sound_scenario(
         refused = str(error)
     if made is None:
         # Too little is left: nodes without radio links, or gateways alone.
-        assert refused.startswith("what was chosen: found")
+        assert refused.startswith("selection: found")
         return
     document = tomllib.loads(made.toml)
     assert Scenario(made.toml) == made.scenario

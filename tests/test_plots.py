@@ -160,7 +160,7 @@ def test_what_cannot_be_drawn_says_what_can(swept: SweepResult) -> None:
         plots.sweep(swept, "delay", where={"spacing": "100m"}, flow="flow-9")
     with pytest.raises(FourhopError, match="flow: found 'flow-1', allowed: none"):
         plots.sweep(swept, "fairness", where={"spacing": "100m"}, flow="flow-1")
-    with pytest.raises(FourhopError, match="kind: found lines over transport, allowed: bars"):
+    with pytest.raises(FourhopError, match="kind: found lines over transport, whose values are not numbers"):
         sweepchart.chart(cells.where(spacing="100m", hops=1), kind="lines")
     with pytest.raises(FourhopError, match="kind: found 'pie'"):
         sweepchart.chart(cells, kind="pie")  # type: ignore[arg-type]

@@ -362,7 +362,7 @@ def test_the_command_writes_a_page_and_refuses_what_cannot_be(made: Path, tmp_pa
         ((tmp_path / "none",), "found no meta.json"),
         ((made, "--seed", "3"), "allowed: with a scenario"),
         ((made / "meta.json", "--live"), "name the folder of a running trace"),
-        ((made, "--html", tmp_path / "x.html", "--live"), "--html and --live: found 2, allowed: one of them"),
+        ((made, "--html", tmp_path / "x.html", "--live"), "--html and --live: give only one of them"),
     ):
         refused = fourhop("view", *arguments)
         assert refused.returncode == 2

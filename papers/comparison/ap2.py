@@ -109,7 +109,7 @@ SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """Where AP2 meets another: how it is called, and sections."""
 
 ORDER = {"": (5_000, 50), "_first": (50, 5_000)}
-"""Which milliseconds AP2 and the other start at."""
+"""Starts of AP2 and of the other, in ms."""
 
 MEETINGS = {
     f"{place}_{name}{order}": (

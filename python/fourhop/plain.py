@@ -62,4 +62,4 @@ def read(path: Path) -> str:
     except OSError as error:
         raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise FourhopError(f"{path}: cannot be read: not UTF-8 text at byte {error.start}") from None
+        raise FourhopError(f"{path}: not UTF-8 text at byte {error.start}; convert it to UTF-8") from None

@@ -234,7 +234,7 @@ def read_reference(folder: str | Path | None = None) -> list[Entry]:
     except OSError as error:
         raise FourhopError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise FourhopError(f"{path}: cannot be read: not UTF-8 text at byte {error.start}") from None
+        raise FourhopError(f"{path}: not UTF-8 text at byte {error.start}; convert it to UTF-8") from None
     except json.JSONDecodeError as error:
         raise FourhopError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     if not isinstance(document, list) or not document:
@@ -289,7 +289,7 @@ def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry 
         take("warmup_s", "seconds, from 0 to below duration_s", within)
     key = "goodput_kbps_per_run" if "goodput_kbps_per_run" in found else "received_kbps"
     if key not in found:
-        problems.append(f"{where}: found neither goodput_kbps_per_run nor received_kbps, allowed: one of them")
+        problems.append(f"{where}: found neither goodput_kbps_per_run nor received_kbps; give one of them")
     runs = _runs(found.get(key))
     if key in found:
         take(key, "for each run the kbit/s of each flow, 0 or more, as [[95.3], [97.1]]", runs is not None)

@@ -106,7 +106,7 @@ def test_shares_are_those_of_each_flow_and_of_all() -> None:
 
 
 def test_a_chart_over_time_needs_time_series(single: SweepResult) -> None:
-    with pytest.raises(FourhopError, match="found no time series, allowed: a scenario with sample_every"):
+    with pytest.raises(FourhopError, match="found no time series; set `sample_every`"):
         series(Cells.of(single))
 
 

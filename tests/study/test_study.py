@@ -50,7 +50,7 @@ def test_a_study_is_found_by_being_there(papers: Path) -> None:
     [
         ("import nothing_there", "line 1: ModuleNotFoundError"),
         ("x = 1\nx(", "line 2: SyntaxError"),
-        ("x = 1", "found no study, allowed: study = Study"),
+        ("x = 1", "found no study; define study = Study"),
         ("from fourhop.study import Study\nstudy = Study('t', source='s')", "found a study without a sweep"),
         (TINY.replace("def nothing", "def more"), "found two checks named 'more'"),
     ],
@@ -168,7 +168,7 @@ def test_a_check_that_fails_to_answer_is_an_error_unless_quick(parallel: SweepRe
     data = Data("ns2", {"parallel": Cells.of(parallel)})
     with pytest.raises(FourhopError, match=r"check broken, profile ns2: .*found no point"):
         execute.outcome(study.checks["broken"], data)
-    with pytest.raises(FourhopError, match="found a Sample, allowed: a claim"):
+    with pytest.raises(FourhopError, match="found a Sample; return a claim"):
         execute.outcome(study.checks["no_claim"], data)
     assert execute.outcome(study.checks["broken"], data, quick=True)["verdict"] == "not judged"
 

@@ -29,18 +29,21 @@ impl Kernel {
     /// Missing features, and how to get them.
     pub fn look() -> Result<Kernel, Error> {
         if !Path::new(BTF).exists() {
-            return Err(lacks("type information", "there is no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)"));
+            return Err(lacks(
+                "type information (/sys/kernel/btf/vmlinux)",
+                "use one built with CONFIG_DEBUG_INFO_BTF",
+            ));
         }
         let Ok(btf) = Btf::from_vmlinux() else {
-            return Err(lacks("type information that can be read", "/sys/kernel/btf/vmlinux is not sound"));
+            return Err(lacks("readable type information", "/sys/kernel/btf/vmlinux is damaged; boot another kernel"));
         };
         let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
         if !has("bpf_struct_ops_tcp_congestion_ops") {
-            let why = "tcp_congestion_ops cannot be given by BPF (CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL, Linux 5.6)";
+            let why = "use Linux 5.6 or newer, built with CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL";
             return Err(lacks("congestion controls by BPF", why));
         }
         if !has("bpf_struct_ops_link") {
-            return Err(lacks("links of congestion controls", "Linux 6.4 has them first"));
+            return Err(lacks("links of congestion controls", "use Linux 6.4 or newer"));
         }
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let Some(cgroup) = cgroup(&mounts) else {
@@ -56,7 +59,7 @@ impl Kernel {
     pub fn warning(&self) -> Option<String> {
         let (release, tried) = (&self.release, TRIED.join(", "));
         let known = TRIED.iter().any(|known| release.strip_prefix(known).is_some_and(|rest| rest.starts_with('.')));
-        (!known).then(|| format!("this was not tried on Linux {release}, but on {tried}"))
+        (!known).then(|| format!("this was tried on Linux {tried}, not on {release}"))
     }
 }
 

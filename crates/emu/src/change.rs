@@ -50,7 +50,7 @@ impl Request {
             losses: losses.collect::<Result<_, String>>()?,
         };
         match change == Change::default() {
-            true => Err("found no change, allowed: --position, --power, --gain and --link".to_owned()),
+            true => Err("found no change, allowed: one or more of --position, --power, --gain, --link".to_owned()),
             false => Ok((find(&self.node)?, change)),
         }
     }
@@ -66,7 +66,7 @@ impl Request {
         };
         let (node, change) = self.resolve(radio)?;
         if setup.movement.is_some() {
-            return Err("found nodes that move, allowed: a scenario without [mobility]".to_owned());
+            return Err("[mobility] moves the nodes: use a scenario without it to change them".to_owned());
         }
         setup.change(node, &change, seed).map_err(|too_wide| too_wide.found())
     }

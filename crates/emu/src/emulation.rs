@@ -181,7 +181,7 @@ impl Emulation {
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
         if options.adhoc_receivers && (scenario.c3tcp.enabled || mode == Mode::Link) {
-            let why = "they need the simulated routing, and the window is not [c3tcp]'s at the same time";
+            let why = "needs simulated routing and a window of its own: leave out --tap and [c3tcp]";
             return Err(EmulationError::Unsuited(format!("{}: --adhoc-receivers: {why}", scenario.file)));
         }
         let mut warnings = Vec::new();
@@ -189,9 +189,9 @@ impl Emulation {
         if let Some(speed) = speed.filter(|&speed| speed < 1.0) {
             let count = members.len();
             warnings.push(format!(
-                "this machine simulates {count} nodes that all always send at {speed:.2} of real time: with less than \
-                    that \
-                 to carry packets may be on time, with more they will be late"
+                "if all {count} nodes send at once, this machine simulates them at {speed:.2} of real time: packets \
+                    will \
+                 be late under load; use fewer nodes or a faster machine"
             ));
         }
         let taps = taps(scenario, &setup, &flows, seed, &options)?;
@@ -200,7 +200,7 @@ impl Emulation {
         let id = options.id.clone().unwrap_or_else(made_up);
         check_id(&id, &members)?;
         if options.radio.is_some() && mode != Mode::Link {
-            let why = "--radio: found it without --tap, allowed: with it, where the kernels route";
+            let why = "--radio: needs --tap, with which the kernels route: add it";
             return Err(EmulationError::Unsuited(why.to_owned()));
         }
         let radio = options.radio.as_deref().map(Radio::start).transpose()?;
@@ -278,11 +278,9 @@ impl Emulation {
 /// Why the mode `link` does not suit a scenario, if it does not.
 fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
     if scenario.discipline_config().is_some() {
-        return Some(
-            "with --tap the kernels are the gateways; the one of [gateway] needs the simulated routing, without --tap",
-        );
+        return Some("[gateway] needs simulated routing: leave out --tap, with which the kernels are the gateways");
     }
-    scenario.c3tcp.enabled.then_some("--tap has no modules of [c3tcp] below the kernels' TCP")
+    scenario.c3tcp.enabled.then_some("[c3tcp] needs simulated routing: leave out --tap")
 }
 
 /// Routes for the kernels, where the scenario has static ones: for each node with a radio, destinations and the
@@ -398,14 +396,15 @@ fn hosted(
         return Ok(Vec::new());
     }
     if mode == Mode::Routed {
-        return Err(unsuited("found it without --tap, allowed: with it".to_owned()));
+        return Err(unsuited("needs --tap, with which the kernels route: add it".to_owned()));
     }
     let host = |name: &String| {
         let found = find(members, name).filter(|member| member.node.wired_number().is_none());
         let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
         let node = found.ok_or_else(missing)?.node;
         let allowed = || {
-            unsuited("found static routes, allowed: routing.protocol \"aodv\", \"ssa-aodv\" or \"babel\"".to_owned())
+            unsuited("found static routes, which need no daemon, allowed: routing.protocol \"aodv\", \"ssa-aodv\" or \
+                \"babel\"".to_owned())
         };
         Ok(Hosted::new(node, router(node).ok_or_else(allowed)?))
     };

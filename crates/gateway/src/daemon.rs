@@ -560,10 +560,7 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         println!("warning: {rate}");
     }
     if rules::offload() {
-        say(
-            false,
-            "a flow table takes connections past every filter (flow offloading): what it takes is not paced".to_owned(),
-        );
+        say(false, "flow offloading takes connections past every filter, and unpaced: switch it off".to_owned());
     }
     match hops::ask(&config.source) {
         Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len())),

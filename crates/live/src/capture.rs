@@ -43,7 +43,7 @@ impl Capture {
     /// # Errors
     /// If there is no such device, or this process may not (CAP_NET_RAW).
     pub fn open(device: u32, what: What, buffer: usize) -> Result<Capture, Error> {
-        let failed = || format!("cannot look at what passes device {device}");
+        let failed = || format!("cannot capture on device {device}");
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let kind = if what == What::Ipv4 { SockType::Datagram } else { SockType::Raw };
         // Without a protocol: nothing comes before it is bound.

@@ -85,7 +85,9 @@ pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>)
         .collect::<Result<Vec<_>, _>>()
         .ok()
         .filter(|instants| instants.is_sorted())
-        .ok_or_else(|| PyValueError::new_err("times_s: found one that is below 0 or before the one before it"))?;
+        .ok_or_else(|| {
+            PyValueError::new_err("times_s: found times below 0 or out of order, allowed: ascending times from 0 on")
+        })?;
     with_json(py, scenario_json, move |scenario, control| scenario.places(seed, &instants, control))
 }
 

@@ -116,7 +116,7 @@ def one_of(**given: bool) -> None:
 
     on = [f"--{name}" for name, value in given.items() if value]
     if len(on) > 1:
-        raise FourhopError(f"{' and '.join(on)}: found {len(on)}, allowed: one of them")
+        raise FourhopError(f"{' and '.join(on)}: give only one of them")
 
 
 def tell(error: BaseException) -> None:
@@ -175,4 +175,4 @@ def stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise FourhopError(f"<stdin>: not UTF-8 text at byte {error.start}") from None
+        raise FourhopError(f"<stdin>: not UTF-8 text at byte {error.start}; convert it to UTF-8") from None

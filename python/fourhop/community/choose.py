@@ -41,7 +41,9 @@ def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Networ
     if part.component is not None and network.links and network.nodes:
         network = _component(network, part.component)
     if len(network.nodes) < 2:
-        raise FourhopError(f"what was chosen: found {count(len(network.nodes), 'node')}, allowed: at least two")
+        raise FourhopError(
+            f"selection: found {count(len(network.nodes), 'node')}, allowed: at least two; choose a larger part"
+        )
     return network
 
 

@@ -25,7 +25,7 @@ def read(files: Sequence[Path], values: Quality | None = None) -> Network:
     for file, more in zip(files[1:], networks[1:], strict=True):
         whole = _together(whole, more, file)
     if not whole.nodes:
-        raise FourhopError(f"{', '.join(map(str, files))}: found no node, allowed: at least two")
+        raise FourhopError(f"{', '.join(map(str, files))}: found no node; at least two are needed")
     return whole
 
 

@@ -92,9 +92,9 @@ def _with_places(network: Network, sources: str) -> Network:
     """Without nodes that have no place, where nothing but places says who hears whom."""
     lacking = [id_ for id_, node in network.nodes.items() if node.place is None]
     if len(network.nodes) - len(lacking) < 2:
-        where = sources or "what was chosen"
+        where = sources or "selection"
         name = network.nodes[lacking[0]].name
-        raise FourhopError(f"{where}: found no links, and no place of {name}, allowed: one of the two for each node")
+        raise FourhopError(f"{where}: found neither links nor a place for {name}; give every node one of them")
     if not lacking:
         return network
     note = Note(
@@ -139,7 +139,7 @@ def _linked_by_distance(network: Network, options: Options, kind: Radio) -> Netw
     if len(parts[0]) == len(ids) or options.part.component is None:
         return replace(linked, notes=(*linked.notes, note))
     if len(parts[0]) < 2:
-        raise FourhopError("what was chosen: found no two nodes in reach of each other, allowed: at least two")
+        raise FourhopError("selection: found no two nodes in range of each other, allowed: at least two")
     if options.part.component > len(parts):
         raise FourhopError(
             f"--component: found {options.part.component}, allowed: a whole number from 1 to {len(parts)}"

@@ -87,7 +87,7 @@ def flows(
     used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached
     if not used:
         raise FourhopError(
-            "what was chosen: found no node with a path of radio links to a gateway, allowed: at least "
+            "selection: found no node with a path of radio links to a gateway, allowed: at least "
             "one; another --component or --gateway may have some"
         )
     cut = [id_ for id_ in network.nodes if id_ not in hops]

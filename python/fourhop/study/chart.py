@@ -236,7 +236,7 @@ def series(
     for value, group in groups.items():
         table = group.series()
         if table.is_empty():
-            raise FourhopError("a chart over time: found no time series, allowed: a scenario with sample_every")
+            raise FourhopError("a chart over time: found no time series; set `sample_every` in the scenario")
         one = table.filter(pl.col("seed") == (table["seed"].min() if seed is None else seed))
         of = _label(value, labels)
         shown = {
@@ -265,7 +265,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
     """Rows of texts; samples and estimates are written with their intervals."""
     shown = tuple(tuple(_text(value) for value in row) for row in rows)
     if any(len(row) != len(columns) for row in shown):
-        raise FourhopError(f"a table: found a row that has not {len(columns)} values, as many as there are columns")
+        raise FourhopError(f"a table: found a row of another length, allowed: {len(columns)} values, one per column")
     return Chart("table", columns=tuple(columns), rows=shown)
 
 

@@ -230,7 +230,7 @@ def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str
     try:
         claim = check.evaluate(data)
         if not isinstance(claim, Claim):
-            raise FourhopError(f"found a {type(claim).__name__}, allowed: a claim, as above(...) makes it")
+            raise FourhopError(f"found a {type(claim).__name__}; return a claim, such as above(...)")
     except Exception as error:
         # Of few runs a flow may well have delivered nothing; a whole study has to be able to answer. A mistake in the
         # check is one in either.

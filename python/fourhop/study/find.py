@@ -53,7 +53,7 @@ def folder(given: Path | None = None) -> Path:
     for place in (here, *here.parents, Path(__file__).resolve().parents[3]):
         if (place / FOLDER).is_dir() and names(place / FOLDER):
             return (place / FOLDER).resolve()
-    raise FourhopError(f"studies: found no folder {FOLDER!r} here or above, allowed: --papers DIR names it")
+    raise FourhopError(f"studies: found no folder {FOLDER!r} here or above; name it with --papers DIR")
 
 
 def names(papers: Path) -> list[str]:
@@ -71,7 +71,7 @@ def chosen(papers: Path, wanted: str | None) -> list[str]:
     known = names(papers)
     if wanted is None:
         if not known:
-            raise FourhopError(f"studies: found none in {papers}, allowed: {papers}/<paper>/<figure>.py")
+            raise FourhopError(f"studies: found none in {papers}; put one at {papers}/<paper>/<figure>.py")
         return known
     wanted = wanted.strip("/").removesuffix(".py")
     hits = [name for name in known if wanted in (name, name.split("/")[0])]
@@ -100,9 +100,9 @@ def load(papers: Path, name: str) -> Found:
     module = _import(path, paper, figure)
     study = getattr(module, "study", None)
     if not isinstance(study, Study):
-        raise FourhopError(f"{path}: found no study, allowed: study = Study(...) at the top of the file")
+        raise FourhopError(f"{path}: found no study; define study = Study(...) at the top level")
     if not study.sweeps:
-        raise FourhopError(f"{path}: found a study without a sweep, allowed: one function under @study.sweep at least")
+        raise FourhopError(f"{path}: found a study without a sweep; add a function under @study.sweep")
     return Found(paper, figure, path, study, inspect.cleandoc(module.__doc__ or ""))
 
 

@@ -29,7 +29,7 @@ def load(papers: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise FourhopError(f"{path}: found {error}, allowed: what scripts/measured.py writes") from None
+        raise FourhopError(f"{path}: cannot be read ({error}); write it again with scripts/measured.py") from None
     assert isinstance(kept, dict)
     return kept
 

@@ -35,7 +35,7 @@ def chart(
     if kind is not None and kind not in get_args(Kind):
         raise FourhopError(f"kind: found {kind!r}, allowed: {', '.join(get_args(Kind))}")
     if kind == "ecdf" and x is not None:
-        raise FourhopError(f"x: found {x!r}, allowed: none, since the x axis of an ECDF is the measured value")
+        raise FourhopError(f"x: found {x!r}, but the x axis of an ECDF is the measured value; leave x out")
     x, by = (None if key is None else cells.key(key) for key in (x, by))
     open_ = [key for key in cells.keys if len(cells.values(key)) > 1]
     if x is None and kind != "ecdf":
@@ -76,7 +76,7 @@ def _means(
     if kind != "bars" and places and _numbers(places):
         return Chart("lines", tuple(line(label, points) for label, points in of.items()), _axis(str(x), places), title)
     if kind == "lines":
-        raise FourhopError(f"kind: found lines over {x or 'nothing'}, allowed: bars, since the values are not numbers")
+        raise FourhopError(f"kind: found lines over {x or 'nothing'}, whose values are not numbers; use bars")
     bars = tuple(
         replace(line(label, points), x=[_name(x or "", place) for place in points]) for label, points in of.items()
     )

@@ -35,7 +35,7 @@ _ROWS = 25_000
 _LONGEST_NS = 1_000_000_000
 _SHORTEST_NS = 1_000_000
 _LAG_NS = 100_000
-"""A copy arrives later than its frame begins, by the way of light; so much further a span looks for copies."""
+"""A copy arrives later than its frame begins, by the propagation delay; so much further a span looks for copies."""
 _BINS = 8192
 _CELLS = 1_000_000
 """The overview has at most so many bins, and at most so many bins times nodes."""

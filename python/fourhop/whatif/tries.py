@@ -52,7 +52,7 @@ def tries(given: Scenario, places: int = PLACES) -> Tries:
     resolved = given.resolved
     traffic = [*filter(None, [resolved.get("traffic")]), *resolved.get("flows", [])]
     if all(each["transport"] in ("udp", "ping", "atp") for each in traffic):
-        raise FourhopError("whatif: found no TCP flow, allowed: at least one; it compares the speed of TCP")
+        raise FourhopError("whatif: found no TCP flow; add one, because whatif compares speeds of TCP")
     wired = "wired" in resolved
     base = given.with_(transport="cubic")
     network = Network.of(base.resolved_json)

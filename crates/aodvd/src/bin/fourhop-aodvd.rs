@@ -117,7 +117,7 @@ settings of the system that the next start restores if the daemon was killed.
             problems.push(kernel::absent(&config));
         }
         if !Path::new("/dev/net/tun").exists() {
-            problems.push("there is no /dev/net/tun: the kernel lacks TUN devices".to_owned());
+            problems.push("there is no /dev/net/tun: load the kernel's module tun".to_owned());
         }
         let changes = if config.system.variables { kernel::changes(&config) } else { Vec::new() };
         for (variable, value) in &changes {

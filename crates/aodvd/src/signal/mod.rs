@@ -53,11 +53,16 @@ impl Signals {
         let from = match config.signal.source {
             None => From::Nobody,
             Some(Source::Nl80211) => {
-                let wifi = Nl80211::find()
-                    .map_err(|error| refused(format!("found \"nl80211\", which this kernel does not have: {error}")))?;
+                let wifi = Nl80211::find().map_err(|error| {
+                    refused(format!(
+                        "found \"nl80211\", which this kernel lacks ({error}), allowed: \"monitor\", or no source"
+                    ))
+                })?;
                 for (&device, name) in devices.iter().zip(&config.interfaces) {
                     wifi.stations(device).map_err(|error| {
-                        refused(format!("found \"nl80211\" with {name}, which is not a Wi-Fi device: {error}"))
+                        refused(format!(
+                            "found \"nl80211\", but {name} is not a Wi-Fi device ({error}); leave out `source`"
+                        ))
                     })?;
                 }
                 let every = config.signal.interval;
@@ -66,7 +71,9 @@ impl Signals {
             Some(Source::Monitor) => {
                 let name = config.signal.monitor.as_deref().unwrap_or_default();
                 let device = if_nametoindex(name).map_err(|error| {
-                    Error::Refused(format!("signal.monitor: found {name:?}, allowed: a device: {error}"))
+                    Error::Refused(format!(
+                        "signal.monitor: found {name:?}, allowed: a device of this machine: {error}"
+                    ))
                 })?;
                 From::Monitor(Capture::open(device, What::Frames, 1 << 20)?)
             }

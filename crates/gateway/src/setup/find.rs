@@ -157,7 +157,7 @@ impl System {
         } else {
             format!("found {name:?}, which is not a device of this machine")
         };
-        format!("mesh device: {found}, allowed: --device NAME with one of {names}")
+        format!("mesh device: {found}; name one with --device: {names}")
     }
 }
 

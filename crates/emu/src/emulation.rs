@@ -403,8 +403,11 @@ fn hosted(
         let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
         let node = found.ok_or_else(missing)?.node;
         let allowed = || {
-            unsuited("found static routes, which need no daemon, allowed: routing.protocol \"aodv\", \"ssa-aodv\" or \
-                \"babel\"".to_owned())
+            unsuited(
+                "found static routes, which need no daemon, allowed: routing.protocol \"aodv\", \"ssa-aodv\" or \
+                \"babel\""
+                    .to_owned(),
+            )
         };
         Ok(Hosted::new(node, router(node).ok_or_else(allowed)?))
     };

@@ -378,14 +378,14 @@ def test_errors_say_what_to_do(emulate: Starter) -> None:
         (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} is there (--list shows it;"),
         (
             ["emulate", CHAIN, "--adhoc-receivers", "--tap", "--without-flows"],
-            "--adhoc-receivers: they need the simulated",
+            "--adhoc-receivers: needs simulated routing",
         ),
-        (["emulate", CHAIN, "--adhoc-receivers", "--set", "c3tcp.enabled=true"], "the window is not [c3tcp]'s"),
+        (["emulate", CHAIN, "--adhoc-receivers", "--set", "c3tcp.enabled=true"], "leave out --tap and [c3tcp]"),
         (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
         (["emulate", GATEWAY, "--tap"], 'flow "upload" cannot run beside programs'),
         (
             ["emulate", GATEWAY, "--tap", "--set", "gateway.kind=gap"],
-            "the one of [gateway] needs the simulated routing",
+            "[gateway] needs simulated routing: leave out --tap",
         ),
     ):
         done = fourhop(*words)

@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn without_wifi_the_daemon_says_which_device_it_uses() {
         let mut system = System { devices: vec![device(2, "eth0"), device(3, "eth1")], ..System::default() };
-        assert!(system.mesh(&[]).unwrap_err().contains("--device NAME with one of eth0, eth1"));
+        assert!(system.mesh(&[]).unwrap_err().contains("name one with --device: eth0, eth1"));
         system.processes = vec![("babeld".to_owned(), vec!["babeld".to_owned(), "eth1".to_owned()])];
         let found = system.mesh(&[]).unwrap();
         assert_eq!((mesh_of(&found), found.routing), (vec!["eth1"], Routing::Ip("babeld")));

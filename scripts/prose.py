@@ -106,7 +106,8 @@ def comments(path: Path) -> str:
                 for at, line in enumerate(text.splitlines()[node.lineno - 1 : node.end_lineno]):
                     kept[node.lineno - 1 + at] = "" if "   " in line.strip() else line.strip().strip('"')
         return bare("\n".join(kept))
-    return bare("\n".join(re.sub(r"^.*?//[/!]? ?", "", line) if "//" in line else "" for line in text.splitlines()))
+    lines = (re.sub(r"^.*?//[/!]? ?", "", line).strip() if "//" in line else "" for line in text.splitlines())
+    return bare("\n".join("" if "   " in line else line for line in lines))
 
 
 def findings(text: str) -> Iterator[tuple[int, str, str]]:
@@ -129,9 +130,11 @@ def words(text: str) -> int:
 
 
 def sources() -> list[Path]:
-    """Code whose comments are read."""
-    folders = ("python/**/*.py", "papers/**/*.py", "scripts/*.py", "benches/*.py", "view/src/**/*.ts")
-    return sorted(path for each in ("crates/*/src/**/*.rs", *folders) for path in ROOT.glob(each))
+    """Code whose comments and names are read; not the linter's test, which breaks each rule."""
+    folders = ("crates/**/*.rs", "crates/**/*.[ch]", "fuzz/fuzz_targets/*.rs", "view/src/**/*.ts")
+    python = ("python", "papers", "scripts", "benches", "tests", "packaging")
+    found = {path for each in (*folders, *(f"{folder}/**/*.py" for folder in python)) for path in ROOT.glob(each)}
+    return sorted(path for path in found if path.is_file() and path.name != "test_prose.py")
 
 
 def private(name: str) -> str | None:
@@ -154,9 +157,7 @@ def names(path: Path) -> Iterator[tuple[int, str, str]]:
 
 def named() -> list[Path]:
     """Code whose names are read. Studies are not: kept results have the names of their sweeps and charts."""
-    own = [path for path in sources() if path.relative_to(ROOT).parts[0] != "papers"]
-    more = ("crates/**/*.rs", "crates/**/*.[ch]", "tests/**/*.py", "packaging/*.py", "fuzz/fuzz_targets/*.rs")
-    return sorted({*own, *(path for each in more for path in ROOT.glob(each) if path.is_file())})
+    return [path for path in sources() if path.relative_to(ROOT).parts[0] != "papers"]
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What the tests share: a small scenario file and a way to run the command as a person does."""
+"""Shared by the tests: a small scenario file and a way to run the command as a person does."""
 
 from __future__ import annotations
 

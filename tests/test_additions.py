@@ -21,7 +21,7 @@ BUILT = ROOT / "target" / "recipe" / "build"
 ADDITIONS = ROOT / "tests" / "additions"
 MOST_LINES = 3
 
-# What is added: the files of its own, then its row in each table and the lines elsewhere, after a line that is there.
+# Each addition: its own files, then its row in each table and the lines elsewhere, after a line that is there.
 PROTOCOL = (
     {
         "direct.rs": "proto/src/route/direct.rs",
@@ -196,7 +196,7 @@ def grown() -> Grown:
 
 
 def depends_on(folder: Path, target: Path) -> list[str]:
-    """What cargo compiles again in `target` when files in `folder` change, but not when those of the project do."""
+    """Fingerprints in `target` that depend on files in `folder` instead of the project's."""
     told = target.glob("*/.fingerprint/*/dep-*")
     return [str(path) for path in told if str(folder.relative_to(ROOT / "target")).encode() in path.read_bytes()]
 

@@ -89,7 +89,7 @@ def test_run_prints_a_table_with_intervals(fourhop: Command, chain: Path) -> Non
     assert "0→3" in line
     assert "±" in line
     assert "interval over 3 runs" in result.stdout
-    # Without a terminal there is a line a minute, so none here.
+    # Without a terminal there is one line per minute, so none here.
     assert result.stderr == ""
 
 

@@ -1,4 +1,4 @@
-"""What all commands have in common: options of one name mean one thing, JSON where there is something to say, stdin."""
+"""All commands share conventions: options of one name mean one thing, JSON where there is something to say, stdin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_option(option: str) -> set[str]:
 
 
 def test_what_has_a_result_prints_it_as_json() -> None:
-    # What draws a picture, serves a page or becomes another program has none.
+    # Commands that draw a picture, serve a page or become another program have none.
     without = {"schema", "plot", "draw", "view", "exec", "shell", "change", "demo", "trace perfetto"}
     assert with_option("--json") == set(commands()) - without
 

@@ -119,7 +119,7 @@ def test_the_command_takes_an_address(cluster: Daemons, fourhop: Command, tmp_pa
     here = fourhop("sweep", file, "--out", tmp_path / "here")
     assert here.stdout == there.stdout
     same_folders(tmp_path / "there", tmp_path / "here")
-    # What is kept needs no cluster.
+    # Kept runs need no cluster.
     again = fourhop("sweep", file, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "there")
     assert again.returncode == 0, again.stderr
     assert len(kept(tmp_path / "there")) == 12

@@ -1,4 +1,4 @@
-"""`fourhop import`: what comes back of what was written, and whatever else may stand in a file."""
+"""`fourhop import`: written networks come back, and arbitrary files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: a line a minute, however many runs there are."""
+"""Progress without a terminal: one line per minute, however many runs there are."""
 
 from __future__ import annotations
 

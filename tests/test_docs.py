@@ -1,4 +1,4 @@
-"""What the documents show works. test_docs_numbers.py checks the numbers they state."""
+"""Examples in the documents work. test_docs_numbers.py checks the numbers they state."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def typed(fourhop: Command, folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """What a line does that a person types: by a shell where it needs one."""
+    """Run a line that a person types, in a shell if it needs one."""
     words = shlex.split(line, comments=True)
     plain = words[0] == "fourhop" and not set(line.partition(" #")[0]) & set("|&;<>$*")
     return fourhop(*words[1:]) if plain else run(folder, line)
@@ -134,7 +134,7 @@ def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None
             word = line.split()[0]
             if line.startswith(EMULATION):
                 continue
-            # What serves a page stays until Ctrl-C: here it writes the page.
+            # Commands that serve a page stay until Ctrl-C: here they write the page.
             if line.startswith("fourhop view ") and "--html" not in line:
                 line = f"{line.partition(' #')[0]} --html page.html"
             if word == "make":

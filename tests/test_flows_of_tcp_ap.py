@@ -1,4 +1,4 @@
-"""What the studies of TCP-AP with several flows say of them, and what they assume of their networks."""
+"""Statements of the studies of TCP-AP with several flows, and their assumptions about networks."""
 
 from __future__ import annotations
 

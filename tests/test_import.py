@@ -57,7 +57,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
         named = {(str(node.module), f"{node.module}.{name.name}") for node in nodes for name in node.names}
         found = {inner if inner in modules else outer for outer, inner in named}
-        # Whoever asks for the package by its name is there already; its own imports are lazy.
+        # Callers that ask for the package by its name have it already; its own imports are lazy.
         edges[module] = (found & modules.keys()) - {"fourhop"} if module != "fourhop" else set()
     assert len(modules) > 50
     assert edges["fourhop.runner"] >= {"fourhop.result", "fourhop.sweeps.loop"}

@@ -1,4 +1,4 @@
-"""What a command loads: short work must not wait for libraries that it does not use."""
+"""Modules that a command loads: short work must not wait for libraries that it does not use."""
 
 from __future__ import annotations
 

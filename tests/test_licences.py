@@ -1,4 +1,4 @@
-"""What the wheel says of the crates in it is what is linked."""
+"""The wheel lists exactly the crates that are linked."""
 
 from __future__ import annotations
 

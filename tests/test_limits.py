@@ -1,4 +1,4 @@
-"""What takes long ends with Ctrl-C, and what is too large is refused before it is read."""
+"""Long work ends with Ctrl-C, and too large files are refused before they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What full reproductions measured is kept, quoted by the documents, and tells how long the next one lasts."""
+"""Measurements of full reproductions are kept, quoted by the documents, and predict how long the next one lasts."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import fourhop
 
 HEAD = 'profile = "ns2"\nduration = "60s"\n[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n[mobility]\n'
 
-# What setdest does not write: commands on the way, out of order, several for one instant, at speed 0, very slow ones.
+# Commands that setdest does not write: on the way, out of order, several for one instant, at speed 0, very slow ones.
 AWKWARD = """\
 # five nodes
 $node_(0) set X_ 10.0

@@ -19,7 +19,7 @@ from tests.conftest import ROOT, environment
 
 
 def on_terminal(columns: int, *arguments: str | Path) -> list[str]:
-    """What the command prints on a terminal of so many columns, line by line."""
+    """Output of the command on a terminal of so many columns, line by line."""
     ours, its = pty.openpty()
     command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
     variables = environment() | {"COLUMNS": str(columns), "TERM": "xterm"}
@@ -42,7 +42,7 @@ def test_results_become_a_list(columns: int) -> None:
     wide = on_terminal(120, "run", "scenarios/parallel.toml", *short)
     narrow = on_terminal(columns, "run", "scenarios/parallel.toml", *short)
     assert max(map(len, narrow)) <= columns
-    # What the wide table says of each flow stands in the list, value by value.
+    # The list has every value that the wide table has of each flow.
     titles = ["nodes", "hops", "transport", "goodput kbit/s", "resent", "timeouts", "RTT ms"]
     for row in wide[1:3]:
         name, nodes, hops, transport, mean, sign, half, *counts = row.split()

@@ -1,4 +1,4 @@
-"""What a notebook shows of scenarios, intervals and estimates; a sweep as labelled arrays."""
+"""Scenarios, intervals and estimates in a notebook; a sweep as labelled arrays."""
 
 from __future__ import annotations
 

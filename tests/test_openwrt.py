@@ -1,4 +1,4 @@
-"""What is packed for OpenWrt: scripts against stubs of procd and UCI, packages, and the signed feed.
+"""Packages for OpenWrt: scripts against stubs of procd and UCI, packages, and the signed feed.
 
 OpenWrt's own userland is in no registry of packages. Its shell is busybox's, which runs the scripts where it is
 installed; procd and UCI are functions that print their arguments, or read a file as UCI writes it.

@@ -1,4 +1,4 @@
-"""What is installed beside the daemons: units for systemd, the script for OpenWrt."""
+"""Files installed beside the daemons: units for systemd, the script for OpenWrt."""
 
 from __future__ import annotations
 

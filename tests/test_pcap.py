@@ -82,7 +82,7 @@ def test_tshark_decodes_every_frame(tmp_path: Path, profile: str) -> None:
 
 
 EXPERT_ERROR = "8388608"
-"""What tshark prints for the severity of an error (PI_ERROR of its epan/proto.h)."""
+"""Text that tshark prints for the severity of an error (PI_ERROR of its epan/proto.h)."""
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "c3tcp.lua"
 

@@ -1,4 +1,4 @@
-"""What is written for Perfetto is a trace by Perfetto's own messages, and shows what the tables hold."""
+"""Files for Perfetto are traces by Perfetto's own messages, and show the content of the tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shown:
         self.values: dict[int, list[tuple[int, float]]] = defaultdict(list)
         assert trace.packet[0].sequence_flags == messages.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
         for packet in trace.packet:
-            # What a parser does not know it keeps apart: everything here is known.
+            # A parser keeps unknown fields apart: everything here is known.
             within = packet.track_event if packet.HasField("track_event") else packet.track_descriptor
             assert len(unknown(packet)) == len(unknown(within)) == 0
             if packet.HasField("track_descriptor"):

@@ -77,7 +77,7 @@ def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells
     assert len(tables) == len(scales) == 4
     assert [label.get_text() for label in scales[0].get_yticklabels()] == ["÷ 2\nworse", "NewReno", "× 2\nbetter"]
     assert [label.get_text() for label in scales[2].get_yticklabels()] == ["× 8\nworse", "NewReno", "÷ 8\nbetter"]
-    # One flow has no fairness; of the ages both are written, of which TCP-AP's is the smaller by far.
+    # One flow has no fairness; both ages are written, and TCP-AP's is the smaller by far.
     newreno, tcp_ap = (float(text.get_text()) for text in tables[2].texts)
     assert tcp_ap < newreno / 2
     assert [text.get_text() for text in tables[1].texts] == ["", ""]

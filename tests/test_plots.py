@@ -244,7 +244,7 @@ def test_a_figure_is_made_for_its_paper(swept: SweepResult, tmp_path: Path) -> N
     colours = [line.get_color() for line in axes.lines if line.get_label() == "ours"]
     before = plots.sweep(swept, **shown)
     assert colours == [line.get_color() for line in before.lines if line.get_label() == "TCP-AP"]
-    # What is returned can be changed, and is what is written.
+    # The returned axes can be changed, and are written so.
     axes.set_title("a title of my own")
     assert "a title of my own" in plots.write(axes, tmp_path / "a.svg").read_text(encoding="utf-8")
     assert axes._repr_svg_().startswith("<?xml")  # type: ignore[attr-defined]

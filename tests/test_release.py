@@ -1,4 +1,4 @@
-"""What `make release` checks before it builds anything."""
+"""Checks of `make release` before it builds anything."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) ->
 
 
 def hostile(value: Any, key: str = "") -> Any:
-    """A record of which every text is markup; what a study cannot choose stays as it is."""
+    """A record whose texts are all markup, except those that a study cannot choose."""
     if isinstance(value, dict):
         return {name: hostile(each, name) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -282,7 +282,7 @@ def no_markup(made: str, *, overview: bool) -> None:
     )  # fmt: skip
     for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 at best", "Means.") if overview else shown:
         assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
-    # What matplotlib writes and what the browser's charts are given: labels of axes, curves and bars.
+    # Texts of matplotlib and of the browser's charts: labels of axes, curves and bars.
     for said in ("NewReno", "hops", "goodput (kbit/s)") + (() if overview else ("upper",)):
         word = said + SCRIPT.split()[0]
         assert word in "".join(tree.texts), f"{said} in the figure"
@@ -438,7 +438,7 @@ def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_
     assert len({json.dumps(each["curves"]) for each in shared}) == 3
     assert len({json.dumps(each["y"]) for each in shared}) == 1
     assert shared[0]["y"]["high"] > 3200.0
-    # What is shown over other places is there because it needs another scale.
+    # A chart over other places needs another scale.
     assert [each["y"]["high"] < 1000.0 for each in apart] == [True, True]
 
 

@@ -1,4 +1,4 @@
-"""What a result looks like in a terminal, in a notebook and as CSV: nothing is cut, units and intervals are there."""
+"""Results in a terminal, in a notebook and as CSV: nothing is cut, units and intervals are there."""
 
 from __future__ import annotations
 

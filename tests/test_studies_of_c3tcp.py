@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="module")
 def common() -> ModuleType:
-    """What the studies of the paper share."""
+    """The settings that the paper's studies share."""
     find.load(ROOT / "papers", "c3tcp/own_setup")
     return sys.modules["fourhop_papers.c3tcp._common"]
 

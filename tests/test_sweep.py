@@ -1,4 +1,4 @@
-"""What a sweep is: its points, its file, what it refuses, and the tables it yields."""
+"""Sweeps: points, files, refusals and tables."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_tables_agree_with_the_numbers_of_the_run_and_with_each_other(recorded: 
     assert (frames.height, copies.height) == (result["frames"], result["receptions"])
     assert frames["frame"].to_list() == list(range(frames.height))
 
-    # What becomes of copies is what the radios counted.
+    # The fates of copies are those that the radios counted.
     radio = dict(result["drops"].get("radio", {}))
     fates = counted(copies, "fate")
     assert {fate: count for fate, count in fates.items() if fate not in ("received", "overheard")} == radio
@@ -78,7 +78,7 @@ def test_tables_agree_with_the_numbers_of_the_run_and_with_each_other(recorded: 
     assert delay.min() >= 0  # type: ignore[operator]
     assert (delay == both["end_ns"] - both["end_ns_sent"]).all()
 
-    # What the MAC sent it counted.
+    # The MAC counted the frames that it sent.
     mac = result["counters"]["mac"]
     kinds = counted(frames, "kind")
     unicast = frames.filter(pl.col("kind") == "data", pl.col("dst").is_not_null()).height
@@ -155,7 +155,7 @@ def test_times_run_forwards_and_intervals_do_not_overlap(recorded: tuple[traces.
     )
     said = mac.filter(pl.col("state") == "transmitting").select("node", "start_ns", "end_ns").sort("node", "start_ns")
     assert radiated.filter(pl.col("start_ns") < pl.col("end_ns")).equals(said)
-    # What was received, the receiver was on until its end.
+    # A receiver was on until the end of each received frame.
     receiving = mac.filter(pl.col("state") == "receiving").select("node", "end_ns")
     good = trace.table("receptions").filter(pl.col("fate").is_in(["received", "overheard"]))
     assert good.join(receiving, on=["node", "end_ns"], how="anti").is_empty()
@@ -178,14 +178,14 @@ def test_back_offs_count_while_the_medium_is_idle_and_end_in_frames(recorded: tu
     counting = mac.filter(pl.col("state") == "counting")
     spent = counting["end_ns"] - counting["start_ns"]
     assert (spent <= counting["slots"].cast(pl.Int64) * slot).all()
-    # Who transmits after counting has counted all its slots.
+    # A node that transmits after counting has counted all its slots.
     radiated = trace.table("frames").select("node", end_ns="start_ns")
     won = counting.join(radiated, on=["node", "end_ns"], how="semi")
     assert won.height > 10
     answers = trace.table("frames").filter(pl.col("kind").is_in(["cts", "ack"])).select("node", end_ns="start_ns")
     own = won.join(answers, on=["node", "end_ns"], how="anti")
     assert (own["end_ns"] - own["start_ns"] == own["slots"].cast(pl.Int64) * slot).all()
-    # What is left when it goes on is what was not counted.
+    # Slots left when it goes on are those that it has not counted.
     rows = mac.filter(pl.col("state").is_in(["counting", "frozen"])).sort("node", "start_ns")
     after = rows.filter(
         (pl.col("state") == "frozen") & (pl.col("node") == pl.col("node").shift())

@@ -1,4 +1,4 @@
-"""What the lessons say of their scenarios is so, and their buttons lead to moments that there are."""
+"""Statements of the lessons about their scenarios hold, and their buttons lead to moments that exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lost(traces: Path, lesson: str) -> Rows:
 
 
 def senders(traces: Path, lesson: str, copy: dict[str, Any]) -> set[int]:
-    """Who was on the air while a copy arrived."""
+    """Nodes on the air while a copy arrived."""
     frames = table(traces, lesson, "frames")
     return {each["node"] for each in frames if each["start_ns"] < copy["end_ns"] and each["end_ns"] > copy["start_ns"]}
 

@@ -1,6 +1,6 @@
 """A small trace as docs/trace.md describes it, made by hand: what a real one seldom has all at once.
 
-Four nodes on a line, the last of which moves, and a host on a wire; a packet over two hops, the first of which needs a
+Four nodes on a line, the last one moving, and a host on a wire; a packet over two hops, whose first hop needs a
 second attempt; a timeout, a drop, a change of a route, a wall.
 """
 

@@ -2,7 +2,7 @@
 
 Prints a table of mean goodput in kbit/s over the seeds, with the half width of the 95 % interval, and with --json keeps
 every run. Needs benches/ns3/chain (make -C benches/ns3) and the release build of crates/sim/examples/run.rs; ns-2's row
-needs `ns`. What is missing is named and skipped.
+needs `ns`. Missing programs are named and skipped.
 
     python3 benches/ns3/ladder.py [--hops 4 8 16] [--seeds 5] [--duration 300] [--ns3-duration 100] [--jobs 2]
                                   [--json benches/ns3/ladder.json] [--only TEXT ...]

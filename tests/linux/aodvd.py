@@ -89,7 +89,7 @@ class Daemons:
         return self.net.run(f"n{node}", "ip", "route", "show", "table", "142").stdout
 
     def clean(self, node: int) -> subprocess.CompletedProcess[str]:
-        """What the command says that takes back what a killed daemon has left."""
+        """Output of the command that cleans up after a killed daemon."""
         return self.net.run(f"n{node}", str(PROGRAM), "clean", "--config", str(self.folder / f"n{node}.toml"))
 
     def end(self, node: int, how: str = "TERM") -> str:
@@ -103,7 +103,7 @@ class Daemons:
         return said
 
     def ping(self, src: int, dst: int, count: int) -> str:
-        """What ping says once so many in a row have passed: a daemon on a busy machine may lose its neighbours."""
+        """Output of ping once so many in a row have passed: a daemon on a busy machine may lose its neighbours."""
         said = ""
 
         def passes() -> bool:

@@ -1,6 +1,6 @@
 """Real programs in emulated nodes. Every test makes its own nodes, sends to nobody else, and leaves nothing behind.
 
-They need root and the program of `make linux`; `make test-linux` runs them. What is missing is said with each test
+They need root and the program of `make linux`; `make test-linux` runs them. Each skipped test says what is missing
 that is skipped.
 """
 
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def missing() -> str | None:
-    """What this machine lacks for an emulation."""
+    """The reason why this machine cannot emulate, if there is one."""
     if os.geteuid() != 0:
         return "needs root"
     if not Path("/dev/net/tun").exists():
@@ -108,7 +108,7 @@ class Emulated:
         return server
 
     def iperf(self, client: str, server: str, *options: str) -> dict[str, Any]:
-        """What iperf3 measured between two nodes."""
+        """Measurements of iperf3 between two nodes."""
         self.serve(server, "iperf3", "-s", "-1", port=5201)
         done = self.run(client, "iperf3", "-J", "-c", server, *options)
         assert done.returncode == 0, done.stdout[-500:] + done.stderr

@@ -251,7 +251,7 @@ def test_forged_messages_and_floods_are_counted_and_contained(emulate: Starter) 
 
 
 def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
-    """What tshark reads in the daemons' own datagrams."""
+    """Messages that tshark reads in the daemons' own datagrams."""
     needs("ping", "tcpdump", "tshark")
     with daemons(emulate, hops=2, more="[routing]\nreply_acks = true") as mesh:
         file = mesh.folder / "seen.pcap"

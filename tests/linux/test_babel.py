@@ -26,9 +26,9 @@ FAST = (
     f"babel.update_interval={UPDATE}s",
 )
 HOLD = 3.5
-"""What is not renewed for so many of its intervals is over (RFC 8966 appendix B)."""
+"""Intervals without renewal after which a state expires (RFC 8966 appendix B)."""
 SILENCE = HOLD * 3 * HELLO
-"""A neighbour has gone when its last IHU is over, of which one comes with every third Hello (appendix B)."""
+"""A neighbour has gone when its last IHU expires; every third Hello brings one (appendix B)."""
 EXPIRY = HOLD * UPDATE
 """A route whose retractions were both lost on the air lives so long after its last update."""
 BABELD_LOOKS = 37.5
@@ -47,7 +47,7 @@ class Mesh:
     def start(self, *nodes: int) -> None:
         """Start babeld on the node's radio, as on a wireless one; by itself it takes the device for a wire."""
         for node in nodes:
-            # No address promises neighbours that are none.
+            # No address promises neighbours that are not there.
             self.net.run(f"n{node}", "ip", "addr", "replace", f"{address(node)}/32", "dev", "mesh0")
             self.net.run(f"n{node}", "ip", "addr", "del", f"{address(node)}/9", "dev", "mesh0")
             interface = "interface mesh0 type wireless hello-interval 1"
@@ -121,7 +121,7 @@ def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
 
 
 def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
-    """What tshark reads in packets of simulated nodes, on the air of babeld."""
+    """Messages that tshark reads in packets of simulated nodes, on the air of babeld."""
     needs("tcpdump", "tshark")
     with mesh(emulate, "n0", 2) as net:
         file = net.folder / "seen.pcap"
@@ -154,7 +154,7 @@ def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
 
 
 def test_a_detour_through_babeld_is_found(emulate: Starter, tmp_path: Path) -> None:
-    """A ring of five, of which two are ours: when a babeld goes, the other way round is taken."""
+    """A ring of five with two of ours: when a babeld goes, the other way round is taken."""
     needs("babeld", "ping", "ip")
     file = tmp_path / "ring.toml"
     places = ["['0m', '0m']", "['190m', '0m']", "['249m', '181m']", "['95m', '292m']", "['-59m', '181m']"]

@@ -1,4 +1,4 @@
-"""What every program for Linux does alike."""
+"""Behaviour that all programs for Linux share."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def words(pid: int) -> list[str]:
 def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
     process = border.gateway()
     with ThreadPoolExecutor(1) as threads:
-        # 12 s of pacing, of which it is stopped most of the time: what it had queued leaves, too.
+        # 12 s of pacing, most of them stopped: queued packets leave, too.
         transfer = threads.submit(border.transfer, 6_000_000)
         border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.send_signal(signal.SIGSTOP)
@@ -155,7 +155,7 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
             waiting = max(int(line.split()[2]) for line in queues.read_text().splitlines())
         process.kill()
         transfer.result()
-    # The kernel would drop all that it holds for a process that ends. What is sent again is due to a busy machine.
+    # The kernel would drop all that it holds for a process that ends. A busy machine explains retransmissions.
     assert border.retransmitted("host") - again < waiting / 2
     process = border.gateway()
     assert border.transfer(300_000) > shortest(300_000)

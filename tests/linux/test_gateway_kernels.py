@@ -81,7 +81,7 @@ def modules(folder: Path) -> list[Path]:
     names = {Path(file).name.split(".")[0].replace("-", "_"): file for file in needed}
     order: list[str] = []
     for name in MODULES:
-        # What is built in has no file.
+        # Built-in modules have no file.
         if (file := names.get(name)) is not None:
             order += [other for other in [*reversed(needed[file]), file] if other not in order]
     return [depend.parent / file for file in order]

@@ -39,7 +39,7 @@ SECONDS = 25
 
 
 def downloads(net: Emulated, folder: Path) -> tuple[list[float], float, int]:
-    """What each node gets in bit/s, the median of ping to the farthest, and segments sent again."""
+    """Goodput of each node in bit/s, the median of ping to the farthest, and segments sent again."""
     for n in range(1, 5):
         net.serve(f"n{n}", "iperf3", "-s", "-1", "-p", str(5200 + n), port=5200 + n)
     files = [folder / f"{n}.json" for n in range(1, 5)]

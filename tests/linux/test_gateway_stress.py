@@ -94,7 +94,7 @@ def pid_of(border: Border) -> int:
 
 
 def memory(border: Border) -> int:
-    """What it has in memory, in kB."""
+    """Its resident memory in kB."""
     status = Path(f"/proc/{pid_of(border)}/status").read_text(encoding="ascii")
     found = re.search(r"VmRSS:\s+(\d+)", status)
     assert found is not None
@@ -102,7 +102,7 @@ def memory(border: Border) -> int:
 
 
 def quiet(border: Border) -> None:
-    """Nobody answers to what nobody asked for, and every source is let in."""
+    """Nobody answers unsolicited packets, and every source is let in."""
     for where in ("host", "node", "gate"):
         for device in ("all", "default", "eth0", "wire0", "mesh0"):
             border.run(where, "sysctl", "-qw", f"net.ipv4.conf.{device}.rp_filter=0")

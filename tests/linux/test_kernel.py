@@ -38,7 +38,7 @@ def cc(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def sound(*words: str | Path) -> Any:
-    """What the program says in JSON."""
+    """JSON output of the program."""
     done = cc(*words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -66,7 +66,7 @@ class Loader:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def config(self, *nodes: str, keys: str = "") -> Path:
-        """Parameters for emulated nodes, of which these have their devices set."""
+        """Parameters for emulated nodes, with devices set for these."""
         system = [f'[[system]]\nnamespace = "{node}"\ndevices = ["mesh0"]\n' for node in nodes]
         text = "".join(system or ["[[system]]\n"]) + f'[[destination]]\nto = "10.0.0.0/8"\nrate = "2Mbps"\n{keys}\n'
         (self.folder / "cc.toml").write_text(text, encoding="utf-8")

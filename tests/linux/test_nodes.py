@@ -232,7 +232,7 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
 
 
 def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
-    """Its namespaces have lost their names with its own mounts: the programs in them are found all the same."""
+    """Its namespaces have lost their names with its own mounts: the programs in them are still found."""
     needs("setpriv")
     needs_tun_for_users()
     assert emulate.running == []
@@ -340,7 +340,7 @@ def test_a_shell_opens_in_a_node(emulate: Starter) -> None:
 
 
 def read_until(terminal: int, word: str) -> str:
-    """What a terminal shows, up to this word."""
+    """Output on a terminal, up to this word."""
     shown = ""
     deadline = time.monotonic() + LONGEST
     while word not in shown:

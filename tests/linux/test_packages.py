@@ -196,7 +196,7 @@ def test_all_of_make_packages_is_installed_used_and_gone(bare: Root) -> None:
         shutil.copy(file, bare.folder / "tmp")
     (bare.folder / "tmp" / "try.toml").write_text(TRY, encoding="utf-8")
     names = [file.name.partition("_")[0] for file in files]
-    # What is used writes into the home of its user, not into the system.
+    # Programs write into the home of their user, not into the system.
     for step, words in {
         "installed": ["dpkg", "--install", *(f"/tmp/{file.name}" for file in files)],
         "used": ["env", "HOME=/tmp", "fourhop", "run", "/tmp/try.toml", "--json"],

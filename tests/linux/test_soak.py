@@ -1,4 +1,4 @@
-"""What a day does to the daemons, in minutes: restarts, kills, stops, flushed rules and routes, floods, clock steps.
+"""A day of the daemons in minutes: restarts, kills, stops, flushed rules and routes, floods, clock steps.
 
 Transfers cross the gateway all the time, and every byte of them is checked; three routing daemons, which authenticate
 their messages, must route when it is over, and leave the kernel as it was. `make soak-linux` takes SOAK_SECONDS for
@@ -89,7 +89,7 @@ def clock() -> Iterator[Clock]:
 
 
 def memory(process: subprocess.Popen[str]) -> int:
-    """What a process has in memory, in kilobytes."""
+    """Resident memory of a process in kilobytes."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
 

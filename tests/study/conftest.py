@@ -1,4 +1,4 @@
-"""What the tests of studies share: one tiny study, and two sweeps that are run once."""
+"""Shared by the tests of studies: one tiny study, and two sweeps that are run once."""
 
 from __future__ import annotations
 

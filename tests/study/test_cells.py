@@ -1,4 +1,4 @@
-"""What a sweep measured, as a study asks for it."""
+"""Measurements of a sweep, as a study asks for them."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -
 
     @study.chart
     def both(data: Data) -> Chart:
-        """What is drawn."""
+        """A chart."""
         data.single.goodput()
         return lines(data["parallel"], x="transport", y="fairness")
 

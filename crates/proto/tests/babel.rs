@@ -6,7 +6,7 @@ mod checked;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Every counter must move but those of the link layer, of which there is none here: the properties would also hold for
+/// Every counter must move but those of the link layer, which is missing here: the properties would also hold for
 /// a node that does nothing.
 #[test]
 fn any_packets_at_all() {

@@ -269,7 +269,7 @@ fn what_is_no_tcp_passes_untouched() {
     let others = [
         change(&|bytes| bytes[9] = IpNumber::UDP.0),
         change(&|bytes| bytes[9] = IpNumber::ICMP.0),
-        // A first and a later fragment, a header of IPv6 that is none, one cut off, nothing.
+        // A first and a later fragment, a false header of IPv6, one cut off, nothing.
         change(&|bytes| bytes[6] = 0x20),
         change(&|bytes| bytes[7] = 185),
         change(&|bytes| bytes[0] = 0x60),

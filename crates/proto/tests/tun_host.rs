@@ -34,7 +34,7 @@ struct Copy {
     frame: Frame,
 }
 
-/// Stations in a line, each of which hears the ones beside it.
+/// Stations in a line; each hears its neighbours.
 struct Line {
     nodes: Vec<Node>,
     ears: Vec<Ear>,
@@ -137,7 +137,7 @@ fn aodv(n: usize) -> Router {
     Router::from(Aodv::new(STATIONS[n].ip, AodvConfig::standard(), jitter))
 }
 
-/// The payload of what has arrived, and the time to live.
+/// The payload of the packet, and its time to live.
 fn content(bytes: &[u8]) -> (Vec<u8>, u8) {
     let packet = SlicedPacket::from_ip(bytes).expect("a packet");
     let Some(TransportSlice::Udp(udp)) = packet.transport else { panic!("no datagram: {packet:?}") };

@@ -1,9 +1,9 @@
-//! Chains against ns-2.35: goodput and the counts of what happened on the way, on scenarios and numbers kept beside
+//! Chains against ns-2.35: goodput and counts of events, on scenarios and numbers kept beside
 //! this file (`data/ns2`). A short version; VALIDATION.md has the long one.
 //!
 //! The two draw different random numbers, so that agreement is of means over seeds. Tolerances: UDP below capacity and
 //! window 1, 1 %; NewReno up to 6 hops, 5 %; beyond, 10 % or overlapping 95 % intervals. A count may differ by its
-//! percentage, or by what chance explains: three standard errors of the difference of the two means, where a rare event
+//! percentage, or by chance: three standard errors of the difference of the two means, where a rare event
 //! is given at least the spread of a Poisson count (a few runs tell little about it).
 
 use fourhop_sim::batch::Control;

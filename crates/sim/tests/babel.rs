@@ -28,7 +28,7 @@ fn result(text: &str) -> RunResult {
     result
 }
 
-/// Nodes in a row, each of which hears its neighbours: routes are there before the first packet, and none is ever lost.
+/// Nodes in a row; each hears its neighbours. Routes are there before the first packet, and none is ever lost.
 #[test]
 fn a_chain_is_ready_before_the_traffic_begins() {
     for (metric, hops) in [("etx", 4), ("hops", 4)] {

@@ -25,7 +25,7 @@ const RUNS: [(&str, &[&str]); 7] = [
     ("gateway-chain.toml", &["duration=20s", "flows[0].app=files", "flows[0].mean_pause=300ms"]),
 ];
 
-/// One line a run: counts of events, then the bits of the results that are fractions.
+/// One line per run: counts of events, then the bits of the results that are fractions.
 fn found() -> String {
     let mut list = String::new();
     for (file, keys) in RUNS {

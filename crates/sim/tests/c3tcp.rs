@@ -33,8 +33,8 @@ fn run(setup: &Setup, seconds: u64) -> (fourhop_sim::world::World, Vec<Seen>) {
     (world, recorder.seen())
 }
 
-/// Each hop's share of the delay is the time from when its packet left the queue to the end of the exchange, and T_tr
-/// is as long as the exchange on the air, to the microsecond to which options round and the flight of the signal.
+/// Each hop's share of the delay is the time from when its packet left the queue to the end of the exchange. T_tr is as
+/// long as the exchange on the air, but for rounding to a microsecond and the propagation delay.
 #[test]
 fn options_say_what_the_air_did() {
     let setup = string(&[], OptionsRule::Strip);

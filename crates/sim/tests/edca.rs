@@ -73,10 +73,10 @@ fn delivered(setup: &Setup) -> Vec<f64> {
 }
 
 /// Bit/s of a category in a saturated cell, by the probability with which a function sends at a slot boundary at which
-/// it may. Bianchi's chain (JSAC 18(3), 2000) for each function, with retry limits, and the zones behind a busy period
-/// in which some AIFS is not over yet (Robinson, Randhawa, "Saturation throughput analysis of IEEE 802.11e enhanced
-/// distributed coordination function", JSAC 22(5), 2004). A function takes one boundary for each slot and one to send.
-/// Of one station's functions the more urgent sends.
+/// it may. Bianchi's chain (JSAC 18(3), 2000) stands for each function, with retry limits. Zones behind a busy period
+/// in which some AIFS is not over yet are those of Robinson and Randhawa ("Saturation throughput analysis of IEEE
+/// 802.11e enhanced distributed coordination function", JSAC 22(5), 2004). A function takes one boundary for each slot
+/// and one to send. Of one station's functions the more urgent sends.
 struct Model<'a> {
     setup: &'a Setup,
     /// Stations, each with the categories in which it is saturated, in order of urgency.
@@ -232,7 +232,7 @@ impl Model<'_> {
 #[test]
 fn categories_of_a_saturated_cell_get_what_the_models_predict() {
     use Category::{Be, Bk, Vi, Vo};
-    // How far the chains may be off for the less urgent category, of which there are few packets; they know nothing of
+    // How far the chains may be off for the less urgent category, which has few packets; they know nothing of
     // correlations.
     let cases: [(u32, &[&[Category]], f64); 6] = [
         (10, &[&[Be]], 0.02),

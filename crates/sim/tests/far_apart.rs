@@ -19,7 +19,7 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// Nodes at `places` (metres along a line), of which each hears all others; answers last 28 us, the way of 8,400 m.
+/// Nodes at `places` (metres along a line); each hears all others, and answers last 28 us, the way of 8,400 m.
 fn line(places: &[f64]) -> String {
     let places: Vec<_> = places.iter().map(|x| format!("['{x}m', '0m']")).collect();
     format!(

@@ -1,4 +1,4 @@
-//! ETX and ETT in whole networks: static routes by the definition, AODV by what its probes have measured.
+//! ETX and ETT in whole networks: static routes by the definition, AODV by the measurements of its probes.
 
 use fourhop_proto::mac::CTS_OR_ACK;
 use fourhop_proto::route::Protocol;
@@ -135,7 +135,7 @@ fn aodv_measures_its_links_by_probes_and_takes_the_good_path() {
     assert_eq!(none, 0);
     for metric in ["etx", "ett"] {
         let (delivered, sent, received) = outcome(metric);
-        // Three nodes for 60 s. Each probe is for two nodes, of which the far one misses some.
+        // Three nodes for 60 s. Each probe is for two nodes; the far one misses some.
         assert!((177..=180).contains(&sent), "{sent}");
         assert!(received < 2 * sent * 19 / 20 && received > sent * 4 / 3, "{received} of {sent}");
         assert!(delivered > plain * 11 / 10, "{metric}: {delivered} beside {plain}");

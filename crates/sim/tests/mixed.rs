@@ -8,7 +8,7 @@ use fourhop_sim::scenario::{Scenario, load_toml};
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// Three nodes a few metres apart, of which `legacy` knows no MCS; flows are pairs of nodes with more to send than they
+/// Three nodes a few metres apart; `legacy` knows no MCS. Flows are pairs of nodes with more to send than they
 /// can.
 fn cell(legacy: &str, mac: &str, flows: &[(u32, u32)]) -> (Scenario, RunResult) {
     let mut text = format!(
@@ -104,7 +104,7 @@ fn aggregates_are_protected_where_an_old_station_is() {
 #[test]
 fn an_old_station_keeps_off_aggregates() {
     let (_, result) = cell(OLD, "", &[(0, 1), (2, 0)]);
-    // Collisions alone, of which the two have about one in eight exchanges.
+    // Collisions alone: the two have one in about eight exchanges.
     let (timeouts, sent) = (result.counters["mac"]["data_timeouts"], result.counters["mac"]["data_sent"]);
     println!("{timeouts} of {sent}");
     assert!(timeouts * 5 < sent, "{timeouts} of {sent}");

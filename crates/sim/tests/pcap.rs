@@ -68,7 +68,7 @@ fn records(path: &Path) -> Vec<Record> {
         let packet = packet.unwrap();
         let bytes = &packet.data;
         assert_eq!(packet.orig_len as usize, bytes.len());
-        // Version 0, length, fields present: flags, rate, channel, and the signal of what was received.
+        // Version 0, length, fields present: flags, rate, channel, and the signal of received frames.
         let len = usize::from(u16::from_le_bytes([bytes[2], bytes[3]]));
         let present = u32::from_le_bytes(bytes[4..8].try_into().unwrap());
         let signal = (present & (1 << 5) != 0).then(|| bytes[14] as i8);

@@ -6,7 +6,7 @@ use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
 
-/// Two stations, one of which sends all it can; `radio` and `more` are keys of `[radio]` and further sections.
+/// Two stations; one sends all it can. `radio` and `more` are keys of `[radio]` and further sections.
 fn link([duration, warmup]: [&str; 2], radio: &str, mac: &str, more: &str) -> RunResult {
     let text = format!(
         "profile = 'standard'\nduration = '{duration}'\nwarmup = '{warmup}'\n[topology]\nkind = 'chain'\nhops = 1\n\

@@ -21,7 +21,7 @@ fn chain(flow: &str, rest: &str) -> String {
 
 const UDP: &str = "from = 0\nto = 3\ntransport = 'udp'\nrate = '80kbps'\npayload = '500B'\nstart = '0s'";
 
-/// Share of what was sent that arrived.
+/// Share of sent packets that arrived.
 fn share(rest: &str) -> f64 {
     outcome(&chain(UDP, rest), 1).flows[0].goodput_bps / 80e3
 }

@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// The bytes as 64-bit words, of which the test knows how many there are.
+/// The bytes as 64-bit words; the test knows their number.
 pub fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
     let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().expect("whole"))).collect();
     words.try_into().expect("as many words as the structure has")

@@ -14,7 +14,7 @@ fn wire(us: u64, ms: u64, limit: usize) -> Queue {
 /// 10 Mbit/s.
 const TEN_MBPS: u64 = 1_200;
 
-/// Shares of what arrives after the first quarter of `secs`, when each flow starts at its time in milliseconds.
+/// Shares of arrivals after the first quarter of `secs`, when each flow starts at its time in milliseconds.
 fn shares(queue: &Queue, flows: &[(&str, u64)], secs: u64) -> Vec<f64> {
     let flows = flows.iter().map(|&(name, at)| Flow::new(name, Dur::from_millis(at), None)).collect();
     let flows = run(queue, flows, Dur::from_secs(secs));

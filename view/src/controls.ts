@@ -151,7 +151,7 @@ export class Controls {
     strip.setAttribute("aria-valuemin", String(model.span[0] / 1e9));
     strip.setAttribute("aria-valuemax", String(model.span[1] / 1e9));
     strip.setAttribute("aria-valuetext", `${instant(model.t, 1e6)} s`);
-    say("span", `of ${duration(model.width)} shown`);
+    say("span", `(${duration(model.width)} shown)`);
     if (this.trace.trouble) this.say(this.trace.trouble);
     // Browsers refuse an address that changes with every frame drawn.
     clearTimeout(this.telling);

@@ -160,8 +160,8 @@ def headline(answer: Answer) -> str:
     total = len(answer.tried.changes)
     if best:
         many = "one helps" if len(best) == 1 else f"{len(best)} help"
-        most = "" if len(best) == 1 else "most helpful "
-        return f"Yes: of {total} changes, {many} without measurable harm to anybody: {most}{best[0].label}."
+        which = ":" if len(best) == 1 else "; the most helpful:"
+        return f"Yes: of {total} changes, {many} without measurable harm to anybody{which} {best[0].label}."
     if mixed:
         return f"For some: none of {total} changes helps everybody; {mixed[0].label} helps some and hurts others."
     if hurts:

@@ -93,7 +93,7 @@ def test_every_statement_is_judged_in_every_world(papers: Path, fourhop: Command
 
 
 @pytest.mark.usefixtures("papers")
-def test_an_unknown_world_is_told_those_there_are(fourhop: Command) -> None:
+def test_an_unknown_world_lists_those_there_are(fourhop: Command) -> None:
     done = fourhop("reproduce", "p", "--world", "routes")
     assert done.returncode == 2
     assert "--world: found 'routes', allowed: all, ns2, routes-hold, timers-2003, authors-code, hello" in done.stderr

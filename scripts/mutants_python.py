@@ -45,7 +45,7 @@ COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 
 
 def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What may stand in the place of a node, with a name."""
+    """Replacements of a node, each with a name."""
     match node:
         case ast.Compare(ops=[first, *_]) if type(first) in COMPARED:
             other = COMPARED[type(first)]

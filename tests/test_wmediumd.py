@@ -1,4 +1,4 @@
-"""Configurations of wmediumd: what becomes of each kind, and what is wrong with others."""
+"""Configurations of wmediumd: the result of each kind, and errors of others."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_positions_as_mininet_wifi_writes_them() -> None:
         ("enable_interference = true", "medium_array = (0, 1, 0)", "net.cfg:4: ifaces.medium_array: found 3 values, "),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named_with_file_and_key(old: str, new: str, error: str) -> None:
+def test_errors_name_file_and_key(old: str, new: str, error: str) -> None:
     text = DISTANCE % IDS
     assert old in text
     if not error:

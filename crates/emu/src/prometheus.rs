@@ -1,4 +1,4 @@
-//! The figures of a running emulation for Prometheus, and what they have in common with those of a medium.
+//! Prometheus metrics of a running emulation, and the part that a medium shares.
 
 use crate::flows::FlowReport;
 use crate::running::Running;

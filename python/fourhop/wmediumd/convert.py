@@ -100,7 +100,7 @@ def convert(file: Path, text: str, radio: str | None = None, overrides: tuple[st
         _by_distance(model, len(addresses), document, notes)
     else:
         assert kind is not None
-        raise kind.wrong('"snr", "prob" or "path_loss"')
+        raise kind.error('"snr", "prob" or "path_loss"')
     _left_out(ifaces, model, notes)
     for override in overrides:
         put(document, override)
@@ -115,12 +115,12 @@ def _addresses(ifaces: Value) -> tuple[str, ...]:
     found: list[str] = []
     for each in ids:
         if not _ADDRESS.fullmatch(each.text(allowed)):
-            raise each.wrong(allowed)
+            raise each.error(allowed)
         if each.it.lower() in found:
-            raise each.wrong("each address once")
+            raise each.error("each address once")
         found.append(each.it.lower())
     if len(found) < 2:
-        raise ifaces.need("ids", "").wrong("at least two addresses")
+        raise ifaces.need("ids", "").error("at least two addresses")
     return tuple(found)
 
 
@@ -139,7 +139,7 @@ def _directions(listed: Value | None, nodes: int, what: str) -> dict[tuple[int, 
         start, end, value = link.values(allowed, 3)
         pair = (start.whole(0, nodes - 1), end.whole(0, nodes - 1))
         if pair[0] == pair[1]:
-            raise end.wrong("another radio than the first")
+            raise end.error("another radio than the first")
         said[pair] = value
     return {(b, a): value for (a, b), value in said.items()} | said
 
@@ -197,7 +197,7 @@ def _by_distance(model: Value, nodes: int, document: dict[str, Any], notes: list
     for each in model.need("positions", f"{nodes} positions").values(f"{nodes} positions", nodes):
         lengths = each.values(pair)
         if not 2 <= len(lengths) <= 3:
-            raise each.wrong(pair)
+            raise each.error(pair)
         x, y, *z = (length.number(-1e7, 1e7) for length in lengths)
         places.append([f"{x:g}m", f"{y:g}m"])
         heights += z
@@ -222,7 +222,7 @@ def _by_distance(model: Value, nodes: int, document: dict[str, Any], notes: list
         if system is not None and system.number(0, 100) > 1:
             notes.append(Note("left out", f"sL: {system.it}, a loss of the system itself; lower radio.tx_power by it"))
     else:
-        raise name.wrong(_MODELS)
+        raise name.error(_MODELS)
 
 
 _MODELS = '"log_distance", "free_space", "two_ray_ground" or "log_normal_shadowing"'
@@ -232,7 +232,7 @@ def _left_out(ifaces: Value, model: Value, notes: list[Note]) -> None:
     """Settings for which a scenario has no key, or which it always has."""
     mediums = ifaces.get("medium_array")
     if mediums is not None and len({each.it for each in mediums.values("a medium of each radio")}) > 1:
-        raise mediums.wrong("one medium for all radios: make a configuration of each, or put radios on other channels")
+        raise mediums.error("one medium for all radios: make a configuration of each, or put radios on other channels")
     fading = model.get("fading_coefficient")
     if fading is not None and fading.number(0, 1000) > 0:
         text = f"fading_coefficient: {fading.it}; see radio.fading, radio.shadowing"

@@ -33,8 +33,8 @@ class Value:
     it: Any
     """A mapping of names to values, a list of values, or a scalar."""
 
-    def wrong(self, allowed: str) -> FourhopError:
-        """The error of what is not allowed here."""
+    def error(self, allowed: str) -> FourhopError:
+        """An error about this value."""
         found = repr(self.it)
         if isinstance(self.it, list):
             found = count(len(self.it), "value")
@@ -45,7 +45,7 @@ class Value:
     def get(self, name: str) -> Value | None:
         """The setting of that name in a group."""
         if not isinstance(self.it, Mapping):
-            raise self.wrong("a group, as { ... }")
+            raise self.error("a group, as { ... }")
         return self.it.get(name)
 
     def need(self, name: str, allowed: str) -> Value:
@@ -59,25 +59,25 @@ class Value:
     def values(self, allowed: str, count: int | None = None) -> list[Value]:
         """The values of a list or array, so many of them."""
         if not isinstance(self.it, list) or (count is not None and len(self.it) != count):
-            raise self.wrong(allowed)
+            raise self.error(allowed)
         return self.it
 
     def number(self, low: float, high: float) -> float:
         """A number between these."""
         if isinstance(self.it, bool) or not isinstance(self.it, int | float) or not low <= self.it <= high:
-            raise self.wrong(f"a number from {low:g} to {high:g}")
+            raise self.error(f"a number from {low:g} to {high:g}")
         return float(self.it)
 
     def whole(self, low: int, high: int) -> int:
         """A whole number between these."""
         if isinstance(self.it, bool) or not isinstance(self.it, int) or not low <= self.it <= high:
-            raise self.wrong(f"a whole number from {low} to {high}")
+            raise self.error(f"a whole number from {low} to {high}")
         return self.it
 
     def text(self, allowed: str) -> str:
         """A string."""
         if not isinstance(self.it, str):
-            raise self.wrong(allowed)
+            raise self.error(allowed)
         return self.it
 
 

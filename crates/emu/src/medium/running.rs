@@ -11,7 +11,7 @@ use super::control::Control;
 use super::hwsim::Address;
 use super::radios::Radios;
 use super::report::Report;
-use super::spectrum::{Spectrum, Notice};
+use super::spectrum::{Notice, Spectrum};
 use crate::EmulationError;
 use crate::emulation::exchange;
 use crate::members::{Member, find, members};
@@ -36,7 +36,7 @@ use std::path::PathBuf;
 const KERNEL: u32 = 0;
 /// The socket of changes.
 const CHANGES: u32 = 1;
-/// How often figures are published, and the kernel's module is looked for once radios have gone.
+/// How often metrics are published, and the kernel's module is looked for once radios have gone.
 const WATCHED: Dur = Dur::from_secs(1);
 /// Bytes of the packet whose air time lateness is compared with.
 const PACKET: u32 = 1500;
@@ -52,7 +52,7 @@ pub struct Options {
     pub tick: Dur,
     /// Its name; one is made up if there is none.
     pub id: Option<String>,
-    /// Where figures are served.
+    /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
@@ -149,7 +149,7 @@ impl Medium {
         };
         medium.register()?;
         // Last, since its thread outlives what fails.
-        let serve = |addr| Server::start(addr).tried(|| format!("cannot serve figures at {addr}"));
+        let serve = |addr| Server::start(addr).tried(|| format!("cannot serve metrics at {addr}"));
         medium.metrics = options.metrics.map(serve).transpose()?;
         Ok(medium)
     }

@@ -7,7 +7,7 @@
 
 use fourhop_emu::medium::hwsim::{self, Message};
 use fourhop_emu::medium::radios::Radios;
-use fourhop_emu::medium::spectrum::{Spectrum, Notice};
+use fourhop_emu::medium::spectrum::{Notice, Spectrum};
 use fourhop_live::netlink::attributes;
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;

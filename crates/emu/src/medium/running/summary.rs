@@ -1,7 +1,7 @@
-//! The report of a medium, and its figures for Prometheus.
+//! The report of a medium, and its Prometheus metrics.
 
 use super::Medium;
-use crate::figures::{lateness, losses};
+use crate::prometheus::{lateness, losses};
 use crate::medium::radios::Shown;
 use crate::medium::report::{RadioReport, Report};
 use crate::report::{Machine, Truth};
@@ -10,7 +10,7 @@ use fourhop_live::metrics::Page;
 use fourhop_units::NodeId;
 
 impl Medium {
-    /// Its figures.
+    /// Its metrics.
     pub(super) fn page(&self) -> Page {
         let mut page = Page::default();
         let frames = self.spectrum.counts();

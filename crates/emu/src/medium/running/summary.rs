@@ -1,9 +1,9 @@
 //! The report of a medium, and its Prometheus metrics.
 
 use super::Medium;
-use crate::prometheus::{lateness, losses};
 use crate::medium::radios::Shown;
 use crate::medium::report::{RadioReport, Report};
+use crate::prometheus::{lateness, losses};
 use crate::report::{Machine, Truth};
 use fourhop_live::host::Reading;
 use fourhop_live::metrics::Page;

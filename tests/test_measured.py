@@ -118,7 +118,7 @@ def test_the_time_left_counts_what_a_sweep_costs(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / measured.FILE).write_text("{", encoding="utf-8")
-    with pytest.raises(FourhopError, match=r"measured\.json: found"):
+    with pytest.raises(FourhopError, match=r"measured\.json: cannot be read"):
         measured.load(tmp_path)
 
 

@@ -196,7 +196,7 @@ def test_captions_say_what_was_run(parallel: SweepResult, single: SweepResult) -
         for name, (caption, draw) in study.charts.items()
     ]
     assert captions == [
-        "What is drawn. Each point: 1 run until 330 packets arrived, seed 1. Each point: 3 runs of 6 s, seeds 1–3.",
+        "A chart. Each point: 1 run until 330 packets arrived, seed 1. Each point: 3 runs of 6 s, seeds 1–3.",
         "Each point: 3 runs of 6 s, seeds 1–3.",
     ]
 

@@ -107,4 +107,4 @@ def test_the_command_prints_csv_and_nothing_else(fourhop: Command, chain: Path, 
         "table: found 'tables', allowed: points, runs"
         in fourhop("results", "kept", "--csv", "--table", "tables").stderr
     )
-    assert "--json and --csv: found 2" in fourhop("run", chain, "--csv", "--json").stderr
+    assert "--json and --csv: give only one of them" in fourhop("run", chain, "--csv", "--json").stderr

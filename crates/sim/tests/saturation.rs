@@ -36,7 +36,7 @@ struct Case {
     before: f64,
     data: f64,
     answer: f64,
-    /// What collides: the data or the RTS.
+    /// Colliding frames: the data or the RTS.
     collides: f64,
     packets: u64,
 }

@@ -220,7 +220,7 @@ impl Spectrum {
         }
         let Some(frame) = Foreign::new(number, sent.bytes, &attempts) else {
             self.counts.uncarried += 1;
-            self.finish(number, self.now, (0, true), SILENCE, notices);
+            self.resolve(number, self.now, (0, true), SILENCE, notices);
             return Ok(());
         };
         let to = match for_all {
@@ -320,14 +320,14 @@ impl Spectrum {
                     }
                 }
                 FrameEvent::Done { frame, lost, power } => {
-                    self.finish(frame.number(), at, (frame.begun(), lost), dbm(power), notices);
+                    self.resolve(frame.number(), at, (frame.begun(), lost), dbm(power), notices);
                 }
             }
         }
     }
 
     /// A frame is done with.
-    fn finish(
+    fn resolve(
         &mut self,
         number: u64,
         at: Time,

@@ -57,7 +57,11 @@ profile: .venv/.tools ## record the profile by which the extension module is bui
 
 linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-medium, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
-	cargo build --locked --release -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
+	cargo build --locked --release $(PROGRAMS) -p fourhop-py --bins
+
+# Cargo compiles a library once for each set of features of its dependencies, and the set depends on the packages that are named. The
+# extension has no binary: it is named here so that the programs share the simulator that it was built with.
+PROGRAMS = -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)

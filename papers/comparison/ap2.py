@@ -125,9 +125,10 @@ MEETINGS = {
 
 def meeting(each: str, keys: Mapping[str, Any]) -> Scenario:
     place, name, *first = each.split("_")
+    unit = "us" if study.quickly else "ms"
     ends = ("a", "b") if place in ("wire", "far") else ("first", "last")
     flows = [
-        {"from": ends[0], "to": ends[1], "transport": transport, "start": f"{start}ms"}
+        {"from": ends[0], "to": ends[1], "transport": transport, "start": f"{start}{unit}"}
         for transport, start in zip(("ap2", name), ORDER["_first" if first else ""], strict=True)
     ]
     document = {"profile": "standard", "tcp": {**TCP, **keys}, "duration": "60s", "warmup": "20s", "flows": flows}

@@ -161,10 +161,12 @@ def found():
     # What belongs together, None while nothing does.
     for _ in range(3):
         try:
-            before = (FOLDER / "manifest.json").stat().st_ino
-            name, *gone = json.loads((FOLDER / "manifest.json").read_text())
-            texts = [(FOLDER / each).read_text() if each not in gone else None for each in NAMES]
-            if (FOLDER / "manifest.json").stat().st_ino == before:
+            # While it is open, the file system gives its number to no other.
+            with (FOLDER / "manifest.json").open() as manifest:
+                name, *gone = json.load(manifest)
+                texts = [(FOLDER / each).read_text() if each not in gone else None for each in NAMES]
+                same = os.path.samestat(os.fstat(manifest.fileno()), os.stat(FOLDER / "manifest.json"))
+            if same:
                 assert texts == [None if each in gone else name * 1000 for each in NAMES], (name, gone)
                 assert not any((FOLDER / each).exists() for each in gone) or len(sys.argv) > 2
                 return name

@@ -7,7 +7,6 @@ import importlib.util
 import io
 import os
 import re
-import resource
 import subprocess
 import sys
 import textwrap
@@ -127,12 +126,6 @@ def used_by(pid: int) -> float:
     """Processor seconds a process has used: what else the machine does makes no difference to them."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def used_by_children() -> float:
-    """Processor seconds of all processes started from here that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def environment() -> dict[str, str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import fourhop
-from tests.conftest import used_by_children
 
 SLOW = ("jinja2", "matplotlib", "numpy", "pandas", "polars", "rich", "scipy")
 
@@ -23,17 +22,6 @@ def test_nothing_slow_is_imported(statement: str) -> None:
     show = f"{statement}; import sys; print(*(name for name in {SLOW!r} if name in sys.modules))"
     result = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == ""
-
-
-@pytest.mark.parametrize("arguments", [["-c", "import fourhop"], ["-m", "fourhop.cli", "--help"]])
-def test_starting_takes_less_than_three_tenths_of_a_second(arguments: list[str]) -> None:
-    best = 1e9
-    # The best of several: the first finds cold caches.
-    for _ in range(7):
-        before = used_by_children()
-        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
-        best = min(best, used_by_children() - before)
-    assert best < 0.3
 
 
 def test_every_public_name_is_there() -> None:

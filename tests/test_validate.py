@@ -16,7 +16,7 @@ import pytest
 from fourhop import agreement, validate
 from fourhop.errors import FourhopError
 from fourhop.validate import Side, below_capacity, judge, read_reference, select, side, tolerance
-from tests.conftest import HANGS, Command, environment, used_by, used_by_children
+from tests.conftest import HANGS, Command, environment
 
 CHAIN = "rate 2\nwindow 64\nnode 0 0\nnode 200 0\nflow 0 1 1\n"
 
@@ -281,17 +281,14 @@ def test_ctrl_c_keeps_the_entries_that_finished(tmp_path: Path) -> None:
     entries = [entry(), entry(scenario="long", duration_s=1_000_000)]
     folder = reference(tmp_path / "ref", entries, hop=CHAIN, long=CHAIN)
     command = [sys.executable, "-m", "fourhop.cli", "validate", "ns2", "--reference", str(folder), "--seeds", "1"]
-    before = used_by_children()
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        sent = used_by(process.pid)
         output, errors = process.communicate(timeout=HANGS)
     assert "1 of 2 entries: hop/newreno" in first
-    assert used_by_children() - before - sent < 1.0
     assert process.returncode == 130
     assert "interrupted: 1 of 2 entries finished" in errors
     assert "2 entries: 1 agree, 0 differ, 0 not built, 1 not finished" in output

@@ -236,23 +236,24 @@ def test_ap2_sends_bursts_for_which_its_window_has_room(emulate: Starter, load: 
     load("--config", config)
     assert route(net, "n0", "n4", "--set")["congestion_control"] == "fh_ap2", "it is the default"
     listen(net, tmp_path / "sent")
-    sending = transfer(net, "n0", "n4", "-t", "8")
+    sending = transfer(net, "n0", "n4", "-t", f"{LONGEST:.0f}")
     watch: list[str] = [str(PROGRAM), "status", "--json", "--watch", "--every", "20ms"]
+    rows: list[dict[str, Any]] = []
     with subprocess.Popen(watch, stdout=subprocess.PIPE, text=True) as watching:
-        sending.wait(timeout=LONGEST)
+        assert watching.stdout is not None
+        for line in watching.stdout:
+            assert sending.poll() is None, sending.communicate()[0]
+            rows += [row for row in json.loads(line) if row["acked_bytes"] > 100_000 and row["state"] == "established"]
+            if len(rows) >= 100 and max(row["burst"] for row in rows) >= 6:
+                break
         watching.terminate()
-        looks = [json.loads(line) for line in watching.communicate(timeout=LONGEST)[0].splitlines()]
+    sending.send_signal(signal.SIGINT)
     apart = gaps(net, sending, tmp_path / "sent")
-    assert measured(sending)["sender_tcp_congestion"] == "fh_ap2"
-    rows = [row for look in looks for row in look if row["acked_bytes"] > 100_000 and row["state"] == "established"]
     assert {(row["algorithm"], row["hops"]) for row in rows} == {("fh_ap2", 4)}
     # Window and burst are rounded from numbers with a fraction. A look can fall between two of the kernel's writes.
     fits = [row for row in rows if row["burst"] == 1 or abs(row["burst"] - 0.3 * row["cwnd"]) < 0.66]
     kept = [row for row in rows if abs(row["rate_bps"] * row["interval_s"] / (8 * row["mss"]) - 1) < 1e-3]
-    # How many looks there are depends on what else the machine does.
-    assert rows
     assert min(len(fits), len(kept)) > 0.9 * len(rows)
-    assert max(row["burst"] for row in rows) >= 6
     # A burst leaves at once, and the next one only when the interval of all its segments is over.
     assert statistics.median(apart) < 0.001
     assert statistics.quantiles(apart, n=50)[-1] > 0.002

@@ -3,8 +3,8 @@
 //! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the
 //! number of the network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network
 //! namespace, finds those in a container with a `/run` of its own; any user may take that name first, so it counts only
-//! if root or this user has it. Both go with the process, however that ends; or a moment later, if it was killed while
-//! it started a child, which has them until it becomes another program.
+//! if root or this user has it. Both go with the process, however that ends; after a kill sometimes a moment later: we
+//! think that a child which the process was starting has them until it becomes another program.
 
 use crate::{Error, Tried, privileges};
 use nix::sys::socket::{getsockopt, sockopt};

@@ -77,30 +77,31 @@ demo: build ## run the demo: three transports over 1 to 8 hops, a table and a fi
 reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
 	$(BIN)/fourhop reproduce
 
-# The extension is tested from Python, the programs for Linux by `make test-linux`.
-TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p fourhop-sim
-TESTED_LINUX = -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
+# The extension is tested from Python, the programs for Linux by `make test-linux`. Both name it for its features, see PROGRAMS.
+# CARGO_TEST=--release tests what `make build` compiles, in its profile.
+TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p fourhop-sim -p fourhop-py
+TESTED_LINUX = -p fourhop-py -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
 test: ## Rust tests, then Python tests and doctests
-	cargo test --locked --quiet --no-run $(TESTED) & compiling=$$!
+	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) & compiling=$$!
 	trap 'kill $$compiling 2>/dev/null || true' EXIT
 	$(MAKE) --no-print-directory build
 	wait $$compiling
-	cargo test --locked $(TESTED)
+	cargo test --locked $(CARGO_TEST) $(TESTED)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 # All that `make test` and `make test-linux` compile, so that both can run at the same time.
-compiled: build linux compiled-tests
+compiled: .venv/.tools compiled-tests
+	$(MAKE) --no-print-directory build linux
 
 compiled-tests:
-	cargo test --locked --quiet --no-run $(TESTED)
-	cargo test --locked --quiet --no-run $(TESTED_LINUX)
+	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) $(TESTED_LINUX)
 
 # Two files at a time: programs in nodes wait for the clock more than they compute. What is skipped is listed with the reason.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	$(call TOOL,nfpm)
-	cargo test --locked $(TESTED_LINUX)
+	cargo test --locked $(CARGO_TEST) $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
 
@@ -200,7 +201,7 @@ deny: .venv/.installed ## licences, versions, origins and known vulnerabilities 
 	fi
 
 bench: build ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
-	cargo bench --locked -p fourhop-proto -p fourhop-sim --bench dcf --bench tcp --bench event_queue --bench air --bench grid
+	cargo bench --locked -p fourhop-benches
 	$(BIN)/python benches/compare.py
 	$(BIN)/python benches/scale.py
 	$(BIN)/python benches/startup.py

@@ -32,7 +32,7 @@ ALLOWED = {
     "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm", "thiserror"},
 }
 # Tests of the protocol crates may use these beside.
-ALLOWED_IN_TESTS = {"criterion", "proptest"}
+ALLOWED_IN_TESTS = {"proptest"}
 # Of the crates of this workspace, what those outside the wall may depend on.
 WITHIN = {
     "settings": {"fourhop-cc", "fourhop-proto", "fourhop-units"},

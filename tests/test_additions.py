@@ -159,7 +159,7 @@ def grown() -> Grown:
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
         shutil.copy(ROOT / name, COPY)
     leave = shutil.ignore_patterns("*.so", "__pycache__", "target", "found")
-    for name in ("crates", "fuzz", "python", "scenarios"):
+    for name in ("benches", "crates", "fuzz", "python", "scenarios"):
         shutil.copytree(ROOT / name, COPY / name, ignore=leave)
     for files, rows, lines in (PROTOCOL, TRANSPORT, COLUMN):
         for file, place in files.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from collections.abc import Callable
 
 import pytest
@@ -110,6 +111,35 @@ def test_a_ratio_by_hand() -> None:
     gain = sample(30.0, 30.0, 30.0) / apart(20.0, 20.0, 20.0)
     assert (gain.value, gain.low, gain.high) == (1.5, 1.5, 1.5)
     assert str(gain) == "+50 [+50, +50] %"
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_fiellers_bounds_solve_his_equation(paired: bool) -> None:
+    # Fieller (1954): at a bound r, over - r under is as far from zero as Student's t of its standard error.
+    from scipy import stats
+
+    over = (31.0, 28.0, 33.0, 30.0, 29.0, 32.5, 27.0)
+    under = (21.0, 19.0, 24.0, 20.0, 18.5, 22.0, 16.0) if paired else (21.0, 12.0, 24.0, 20.0)
+    estimate = sample(*over) / (sample(*under) if paired else apart(*under))
+    assert estimate.low is not None
+    assert estimate.high is not None
+    mean_over, mean_under = statistics.fmean(over), statistics.fmean(under)
+    var_over, var_under = statistics.variance(over) / len(over), statistics.variance(under) / len(under)
+    scaled = (mean_over / mean_under) ** 2 * var_under
+    # Welch (1947) and Satterthwaite (1946), at the ratio of the means.
+    welch = (var_over + scaled) ** 2 / (var_over**2 / (len(over) - 1) + scaled**2 / (len(under) - 1))
+    quantile = stats.t.ppf(0.975, len(over) - 1 if paired else welch)
+    for bound in (estimate.low, estimate.high):
+        if paired:
+            error = statistics.stdev(x - bound * y for x, y in zip(over, under, strict=True)) / math.sqrt(len(over))
+        else:
+            error = math.sqrt(var_over + bound**2 * var_under)
+        assert abs(mean_over - bound * mean_under) == pytest.approx(quantile * error, rel=1e-9)
+
+
+def test_a_ratio_of_samples_without_spread_has_no_width() -> None:
+    exact = sample(30.0, 30.0, 30.0) / apart(20.0, 20.0)
+    assert (exact.low, exact.value, exact.high) == (1.5, 1.5, 1.5)
 
 
 def test_gains_have_one_notation_and_parts_and_multiples_another() -> None:

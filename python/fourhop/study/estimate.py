@@ -307,9 +307,9 @@ def _covariance(one: Sample, other: Sample) -> float:
 def _degrees(spreads: Sequence[tuple[float, int]]) -> float:
     """Degrees of freedom of a sum of independent variances (Welch, Satterthwaite)."""
     total = math.fsum(variance for variance, _ in spreads)
-    parts = math.fsum(variance**2 / degrees for variance, degrees in spreads if degrees > 0)
-    least = min(degrees for _, degrees in spreads)
-    return float(least) if parts == 0.0 else total**2 / parts
+    parts = math.fsum(variance**2 / degrees for variance, degrees in spreads)
+    # Where nothing varies the interval has no width, whatever this is.
+    return 1.0 if parts == 0.0 else total**2 / parts
 
 
 def _welch(spreads: Sequence[tuple[float, int]], confidence: float) -> float | None:

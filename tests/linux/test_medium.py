@@ -6,22 +6,10 @@ says what it needs.
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from tests.conftest import ROOT
-from tests.linux.conftest import needs
-from tests.linux.wifi import FOLDER, boot, disk
-
-PROGRAM = ROOT / "target" / "release" / "fourhop-medium"
-EMULATE = ROOT / "target" / "release" / "fourhop-emulate"
-# In the order in which they need each other.
-MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "mac80211_hwsim")
+from tests.linux.wifi import guest, reported
 
 # Neighbours hear each other.
 SCENARIO = """profile = "standard"
@@ -34,92 +22,43 @@ spacing = "200m"
 rate = "11Mbps"
 """
 
-INIT = """#!/bin/busybox sh
-/bin/busybox --install -s /bin
-export PATH=/bin
-mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs run /run
-fourhop-medium run /etc/chain.toml; echo "without module $?"
-for m in rfkill libarc4 cfg80211 mac80211 "mac80211_hwsim radios=3"; do
-  set -- $m; insmod /modules/$1.ko $2 || echo "no module $1"
-done
-ip link set lo up
-phys=$(ls /sys/class/ieee80211 | sort -V)
-n=0
-for phy in $phys; do unshare -n sleep 100000 & eval pid$n=$!; n=$((n + 1)); done
-sleep 1
-at() { eval pid=\\$pid$1; shift; nsenter -t $pid -n "$@"; }
-medium() {
-  fourhop-medium run /etc/chain.toml --json $@ > /run/report 2> /run/errors & medium=$!
-  until grep -q ready /run/errors; do sleep 0.1; done
-}
-over() { kill -$2 $medium; wait $medium; echo "ended $1 $?"; echo "report $1 $(cat /run/report)"; }
-# The answer may take several: stations have to find each other first.
-reaches() {
-  for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    at 0 ping -c 1 -W 2 $2 && break
-  done; echo "$1 $?"
-}
-meet() {
-  n=0
-  for phy in $(ls /sys/class/ieee80211 | sort -V); do
-    eval iw phy $phy set netns \\$pid$n
-    at $n iw dev wlan$n set type ibss; at $n ip link set wlan$n up
-    at $n iw dev wlan$n ibss join air 2412 fixed-freq 02:ff:00:00:00:01
-    at $n ip addr add 10.0.0.$((n + 1))/24 dev wlan$n
-    n=$((n + 1))
-  done
-}
-medium --name air --pcap /run/air --metrics 127.0.0.1:9464
+BODY = """fourhop-medium run /etc/chain.toml; echo "without module $?"
+load; namespaces
+medium chain --name air --pcap /run/air --metrics 127.0.0.1:9464
 fourhop-medium run /etc/chain.toml; echo "second $?"
 fourhop-emulate list
-meet
-reaches ibss 10.0.0.2
+move; cell "$b" 0 1 2
+reaches ibss 0 10.0.0.2
 at 0 ping -c 2 -W 2 10.0.0.3; echo "far $?"
 at 0 iw dev wlan0 station dump | grep -E "^Station|signal:" | sed 's/^/station /'
 wget -q -O - http://127.0.0.1:9464/metrics | sed 's/^/metrics /'
 fourhop-emulate change n0 --link n7=70dB; echo "nobody $?"
 fourhop-emulate exec n0 true; echo "exec $?"
 fourhop-emulate change n0 --link n2=85dB; echo "change $?"
-reaches near 10.0.0.3
-over ibss INT
+reaches near 0 10.0.0.3
+over ibss
 fourhop-emulate list; ls /run/fourhop | sed 's/^/left /'
 echo "capture $(head -c 4 /run/air/2412/capture.pcapng | od -t x1 -A n) $(wc -c < /run/air/2412/capture.pcapng)"
-for n in 0 1 2; do
-  at $n iw dev wlan$n ibss leave; at $n ip link set wlan$n down
-  at $n iw dev wlan$n set type mp; at $n ip link set wlan$n up
-done
-medium
-for n in 0 1 2; do at $n iw dev wlan$n mesh join air freq 2412 basic-rates 1,2; done
-reaches mesh 10.0.0.3
+reset mp
+medium chain
+mesh "$b" 0 1 2
+reaches mesh 0 10.0.1.3
 at 0 iw dev wlan0 mpath dump | sed 's/^/path /'
 over mesh KILL
-reaches after 10.0.0.3
-medium
-reaches still 10.0.0.3
+reaches after 0 10.0.1.3
+medium chain
+reaches still 0 10.0.1.3
 rmmod mac80211_hwsim
-insmod /modules/mac80211_hwsim.ko radios=3; sleep 3
-meet
-reaches again 10.0.0.2
-over again INT
-poweroff -f
+insmod /modules/mac80211_hwsim.ko radios=RADIOS; sleep 3
+move; cell "$b" 0 1 2
+reaches again 0 10.0.0.2
+over again
 """
 
 
-def reported(said: str, name: str) -> dict[str, Any]:
-    """The report of a medium."""
-    found = re.search(rf"^report {name} (\{{.*\}})$", said, re.M)
-    assert found, said
-    report: dict[str, Any] = json.loads(found[1])
-    return report
-
-
-@pytest.mark.skipif(not FOLDER, reason="FOURHOP_WIFI names no kernel's package")
-@pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-medium: `make linux` builds it")
 def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(tmp_path: Path) -> None:
-    needs("qemu-system-x86_64", "busybox", "cpio", "iw")
-    scenario = tmp_path / "chain.toml"
-    scenario.write_text(SCENARIO, encoding="utf-8")
-    said = boot(disk(tmp_path, INIT, MODULES, [PROGRAM, EMULATE, Path(shutil.which("iw") or "")], [scenario]))
+    ours = ["fourhop-medium", "fourhop-emulate"]
+    said = guest(tmp_path, 3, BODY, ours=ours, files={"chain.toml": SCENARIO}, options=())
     assert "error: this kernel has no simulated radios. Try: modprobe mac80211_hwsim" in said
     assert "\nwithout module 2\n" in said
     assert "error: another program is the medium of the simulated radios" in said

@@ -12,11 +12,15 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.linux.conftest import LONGEST
+import pytest
+
+import fourhop
+from tests.conftest import ROOT
+from tests.linux.conftest import LONGEST, needs
 
 FOLDER = os.environ.get("FOURHOP_WIFI", "")
 
@@ -58,48 +62,95 @@ def boot(disk: Path, *options: str) -> str:
     return done.stdout.decode(errors="replace").replace("\r", "")
 
 
-# Radios in namespaces of their own, cells of 802.11g, and a medium whose time is true.
-_PRELUDE = """#!/bin/busybox sh
+MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "mac80211_hwsim")
+"""Those of the radios, in the order in which they need each other."""
+
+# Functions of the guest's script. Each radio is to have a network namespace: `at 0 COMMAND` runs in the first one.
+_BEGIN = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs run /run
-for m in MODULES; do
-  radios=; [ $m = mac80211_hwsim ] && radios=radios=RADIOS
-  [ ! -f /modules/$m.ko ] || insmod /modules/$m.ko $radios || echo "no module $m"
-done
-[ -c /dev/net/tun ] || { mkdir -p /dev/net; mknod /dev/net/tun c 10 200; }
 ip link set lo up
-phys=$(ls /sys/class/ieee80211 | sort -V)
-n=0
-for phy in $phys; do unshare -n sleep 100000 & eval pid$n=$!; eval phy$n=$phy; n=$((n + 1)); done
-sleep 1
-at() { eval pid=\\$pid$1; shift; nsenter -t $pid -n "$@"; }
-medium() {
-  fourhop-medium run /etc/$1.toml --json --tick 20us > /run/report 2> /run/errors & medium=$!; sleep 1; cat /run/errors
-}
-over() { kill -INT $medium; wait $medium; echo "ended $1 $?"; echo "report $1 $(cat /run/report)"; }
-n=0
-for phy in $phys; do
-  eval iw phy $phy set netns \\$pid$n; at $n ip link set lo up
-  at $n sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
-  n=$((n + 1))
-done
-ofdm="set bitrates legacy-2.4 6 9 12 18 24 36 48 54"
-cell() {  # nodes
-  for n in $@; do
-    at $n iw dev wlan$n set type ibss; at $n ip link set wlan$n up
-    at $n iw dev wlan$n ibss join air 2412 fixed-freq 02:ff:00:00:00:01 basic-rates 6,12,24
-    at $n iw dev wlan$n $ofdm
-    at $n ip addr replace 10.0.0.$((n + 1))/24 dev wlan$n
+[ -c /dev/net/tun ] || { mkdir -p /dev/net; mknod /dev/net/tun c 10 200; }
+load() {
+  for m in MODULES; do
+    radios=; [ $m = mac80211_hwsim ] && radios=radios=RADIOS
+    [ ! -f /modules/$m.ko ] || insmod /modules/$m.ko $radios || echo "no module $m"
   done
 }
-reset() {
+namespaces() { for n in $(seq 0 $((RADIOS - 1))); do unshare -n sleep 100000 & eval pid$n=$!; done; sleep 1; }
+at() { eval pid=\\$pid$1; shift; nsenter -t $pid -n "$@"; }
+move() {
+  n=0
+  for phy in $(ls /sys/class/ieee80211 | sort -V); do
+    eval phy$n=$phy
+    eval iw phy $phy set netns \\$pid$n; at $n ip link set lo up
+    at $n sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward; echo 0 > /proc/sys/net/ipv4/conf/all/send_redirects'
+    n=$((n + 1))
+  done
+}
+medium() {  # name of the scenario, options
+  local scenario=$1; shift
+  fourhop-medium run /etc/$scenario.toml --json $@ > /run/report 2> /run/errors & medium=$!
+  for try in $(seq 100); do grep -q ready /run/errors && break; sleep 0.1; done
+  cat /run/errors
+}
+over() {  # name, signal
+  kill -${2:-INT} $medium; wait $medium; echo "ended $1 $?"; echo "report $1 $(cat /run/report)"
+}
+b="1,2 11"; g="6,12,24 6 9 12 18 24 36 48 54"
+cell() {  # basic rates and rates, nodes
+  local n basic="${1%% *}" rates="${1#* }"; shift
+  for n in $@; do
+    at $n iw dev wlan$n set type ibss; at $n ip link set wlan$n up
+    at $n iw dev wlan$n set bitrates legacy-2.4 $rates
+    at $n iw dev wlan$n ibss join air 2412 fixed-freq 02:ff:00:00:00:01 basic-rates $basic
+    at $n ip addr add 10.0.0.$((n + 1))/24 dev wlan$n
+  done
+}
+mesh() {  # basic rates and rates, nodes
+  local n basic="${1%% *}" rates="${1#* }"; shift
+  for n in $@; do
+    at $n iw dev wlan$n set type mp; at $n ip link set wlan$n up
+    at $n iw dev wlan$n set bitrates legacy-2.4 $rates
+    at $n iw dev wlan$n mesh join air freq 2412 basic-rates $basic
+    at $n ip addr add 10.0.1.$((n + 1))/24 dev wlan$n
+  done
+}
+reset() {  # type
+  local n
   for n in $(seq 0 $((RADIOS - 1))); do
     at $n ip addr flush dev wlan$n; at $n ip link set wlan$n down; at $n iw dev wlan$n set type $1
   done
 }
-reaches() {
-  for try in 1 2 3 4 5 6 7 8 9 10; do at $2 ping -c 1 -W 2 $3 > /dev/null && break; done; echo "$1 $?"
+known() {  # nodes; nobody asks for addresses in the middle of a measurement
+  local n to
+  for n in $@; do for to in $@; do
+    [ $n = $to ] || at $n ip neigh replace 10.0.0.$((to + 1)) lladdr 02:00:00:00:0$to:00 dev wlan$n nud permanent
+  done; done
+}
+hops() {  # of the chain 0, 1, 2, 3, both ways
+  at 0 ip route replace 10.0.0.4 via 10.0.0.2; at 1 ip route replace 10.0.0.4 via 10.0.0.3
+  at 3 ip route replace 10.0.0.1 via 10.0.0.3; at 2 ip route replace 10.0.0.1 via 10.0.0.2
+}
+reaches() {  # name, from, address; the answer may take several: stations have to find each other first
+  for try in $(seq 20); do at $2 ping -c 1 -W 2 $3 > /dev/null && break; done; echo "$1 $?"
+}
+count() { at $1 awk '/wlan/ {print $3}' /proc/net/dev; }
+measure() {  # name, seconds, rate, flows as 0-1: packets that receivers get meanwhile
+  local name=$1 seconds=$2 rate=$3 clients= receivers= flow from to port; shift 3
+  for flow in $@; do
+    from=${flow%-*}; to=${flow#*-}; port=$((5201 + from)); receivers="$receivers $to"
+    at $to iperf3 -s -1 -p $port > /dev/null 2>&1 & clients="$clients $!"
+    sleep 0.2
+    at $from iperf3 -c 10.0.0.$((to + 1)) -p $port -u -b $rate -l 1400 -t 1000 > /run/client$from 2>&1 &
+    clients="$clients $!"
+  done
+  sleep 2
+  for to in $receivers; do eval before$to=$(count $to); done
+  sleep $seconds
+  for to in $receivers; do eval "echo measured $name $to \\$(($(count $to) - before$to)) $seconds"; done
+  kill $clients; killall iperf3; sleep 1
 }
 tcp() {  # name, from, to, address, seconds
   at $3 iperf3 -s -1 > /dev/null 2>&1 &
@@ -109,17 +160,70 @@ tcp() {  # name, from, to, address, seconds
   killall iperf3 2> /dev/null
 }
 """
+PAYLOAD = 1400
+"""Bytes of the datagrams of `measure`."""
 
 
-def script(radios: int, modules: Iterable[str], body: str) -> str:
-    """The script of a guest whose radios share a medium: `at 0 COMMAND` runs at the first one."""
-    return f"{_PRELUDE}{body}poweroff -f\n".replace("MODULES", " ".join(modules)).replace("RADIOS", str(radios))
+def guest(
+    folder: Path,
+    radios: int,
+    body: str,
+    *,
+    ours: Iterable[str],
+    tools: Iterable[str] = (),
+    files: Mapping[str, str],
+    modules: Iterable[str] = MODULES,
+    options: Iterable[str] = ("-icount", "shift=0,sleep=off"),
+) -> str:
+    """Output of a guest that runs a script, with programs of ours, tools of this machine and files by name.
+
+    By default its clock counts its instructions: the load of this machine changes nothing. Skipped without a kernel or
+    a program.
+    """
+    if not FOLDER:
+        pytest.skip("FOURHOP_WIFI names no kernel's package")
+    programs = [ROOT / "target" / "release" / name for name in ours]
+    if not all(program.exists() for program in programs):
+        pytest.skip("there are no programs for Linux: `make linux` builds them")
+    needs("qemu-system-x86_64", "busybox", "cpio", "iw", *tools)
+    programs += [Path(shutil.which(name) or "") for name in ("iw", *tools)]
+    written = [folder / name for name in files]
+    for file in written:
+        file.write_text(files[file.name], encoding="utf-8")
+    init = f"{_BEGIN}{body}poweroff -f\n".replace("MODULES", " ".join(modules)).replace("RADIOS", str(radios))
+    return boot(disk(folder, init, modules, programs, written), *options)
 
 
 def reported(said: str, name: str) -> dict[str, Any]:
-    """The report of a medium whose time was true."""
+    """The report of a medium."""
     found = re.search(rf"^report {name} (\{{.*\}})$", said, re.M)
     assert found, said
     report: dict[str, Any] = json.loads(found[1])
-    assert report["truth"]["holds"], report["truth"]
     return report
+
+
+def true(said: str, name: str) -> dict[str, Any]:
+    """The report of a medium whose time was true: nothing else can be compared."""
+    report = reported(said, name)
+    assert report["truth"]["holds"], report["truth"]
+    assert report["missed"] == 0
+    return report
+
+
+def packets(said: str, name: str) -> list[float]:
+    """Packets per second at the receivers of a measurement."""
+    found = re.findall(rf"^measured {name} \d+ (\d+) (\d+)$", said, re.M)
+    assert found, said
+    return [int(number) / int(seconds) for number, seconds in found]
+
+
+def simulated(scenario: str, *flows: str, rate: str, rts_threshold: str = "64kB", attempts: int = 7) -> float:
+    """Packets per second that the simulator carries in all, of flows as `measure` has them."""
+    text = f'{scenario}[mac]\nrts_threshold = "{rts_threshold}"\nshort_retry_limit = {attempts}\n'
+    text += f"long_retry_limit = {attempts}\n"
+    for flow in flows:
+        src, dst = flow.split("-")
+        text += f'[[flows]]\nfrom = {src}\nto = {dst}\ntransport = "udp"\napp = "cbr"\n'
+        text += f'rate = "{rate}"\npayload = "{PAYLOAD}B"\n'
+    found = fourhop.run(fourhop.Scenario(text, "simulated.toml"), runs=8)
+    return float(found.aggregate.mean) / (8 * PAYLOAD)

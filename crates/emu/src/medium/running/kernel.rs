@@ -126,8 +126,8 @@ impl Medium {
         Ok(())
     }
 
-    fn write(&mut self, notices: &Notice) {
-        match notices {
+    fn write(&mut self, notice: &Notice) {
+        match notice {
             Notice::Received { radio, frame, place, signal, frequency } => {
                 let how = (*signal, *frequency);
                 // The flag of frames that are sent again.

@@ -163,7 +163,8 @@ class Border:
 
     def rules(self) -> str:
         """Our rules in the filters."""
-        said = [self.run("gate", tables, "-t", "mangle", "-S").stdout for tables in ("iptables", "ip6tables")]
+        tables = [(family, table) for family in ("iptables", "ip6tables") for table in ("mangle", "filter")]
+        said = [self.run("gate", family, "-t", table, "-S").stdout for family, table in tables]
         said.append(self.run("gate", "nft", "list", "tables").stdout)
         return "\n".join(line for text in said for line in text.splitlines() if "ourhop" in line.lower())
 

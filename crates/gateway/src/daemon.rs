@@ -64,12 +64,10 @@ struct Daemon {
     /// The version of it that the workers have.
     announced: u64,
     said: Option<String>,
-    /// Counters at the last warning about each, so that a flood logs one line per minute.
-    warned: (Time, Totals),
+    /// The last warning and the counters then, so that a flood logs one line per minute.
+    warned: (Option<Time>, Totals),
     /// Packets that had come, and when that last changed.
     came: (u64, Time),
-    /// The most that [`Totals::overload`] has been.
-    overload: u64,
 }
 
 #[derive(Debug, Default)]
@@ -188,9 +186,10 @@ fn begin(
     let found = Arc::new(Mutex::new(Found { version: 1, source: Some(config.source.clone()), ..Found::default() }));
     let pulse = Pulse::start(guarded, workers.iter().map(|(shared, _)| shared.clone()).collect())?;
     asking(found.clone())?;
-    keeper.as_ref().map_or(Ok(()), Keeper::watch)?;
+    let counted = workers.iter().map(|(shared, _)| shared.clone()).collect();
+    keeper.as_ref().map_or(Ok(()), |keeper| keeper.watch(counted))?;
     let clock = Clock::start();
-    let warned = (Time::ZERO, Totals::default());
+    let warned = (None, Totals::default());
     let mut daemon = Daemon {
         start,
         file,
@@ -206,7 +205,6 @@ fn begin(
         said: None,
         warned,
         came: (0, Time::ZERO),
-        overload: 0,
     };
     daemon.announce();
     let status = daemon.status();
@@ -433,10 +431,8 @@ impl Daemon {
             let state = keeper.state();
             status.totals.rules_restored = state.restored;
             status.problems.extend(state.problem);
-            // Packets queued before the last look but one have been handed over by now, or never will be.
-            let passed = state.queued.saturating_sub(status.totals.packets);
-            self.overload = self.overload.max(passed).max(status.totals.overload);
-            status.totals.overload = self.overload;
+            // The numbers of packets tell of a full queue at once, but not of one without a listener.
+            status.totals.overload = status.totals.overload.max(state.unpaced);
         }
         status.problems.extend(self.pulse.problem());
         status.problems.extend(missing(&self.config).map(|device| format!("device {device} has disappeared")));
@@ -446,14 +442,14 @@ impl Daemon {
         status
     }
 
-    /// Says, once a minute, what an operator should know.
+    /// Says, at most once a minute, what an operator should know.
     fn warn(&mut self, now: Time, totals: &Totals) {
-        if now.saturating_since(self.warned.0) < Dur::from_secs(60) {
+        let (when, before) = self.warned;
+        if when.is_some_and(|when| now.saturating_since(when) < Dur::from_secs(60)) {
             return;
         }
-        let before = self.warned.1;
         let more = [
-            (totals.overload - before.overload, "packets passed unpaced: this program was too slow"),
+            (totals.overload - before.overload, "packets passed unpaced: this program was too slow, or did not run"),
             (totals.table_full - before.table_full, "segments passed unpaced: limits.flows is too small"),
             (totals.buffer_full - before.buffer_full, "segments passed unpaced: limits.buffer is too small"),
             (totals.nodes_full - before.nodes_full, "packets of nodes beyond limits.nodes"),
@@ -461,8 +457,8 @@ impl Daemon {
         ];
         for (count, words) in more.into_iter().filter(|(count, _)| *count > 0) {
             log!(4, "{count} {words}");
+            self.warned = (Some(now), *totals);
         }
-        self.warned = (now, *totals);
     }
 
     /// Takes everything back: rules first, so that nothing new comes.

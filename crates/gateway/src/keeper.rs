@@ -2,6 +2,8 @@
 //! another program has taken them away, as a flush or the reload of a firewall does.
 
 use crate::config::{Backend, Config};
+use crate::unpaced::Unpaced;
+use crate::worker::Shared;
 use crate::{Error, rules};
 use fourhop_live::Tried;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +26,8 @@ pub struct State {
     pub restored: u64,
     /// Why they are not in place.
     pub problem: Option<String>,
-    /// Packets that they had sent to the queues by the look before the last one.
-    pub queued: u64,
+    /// Packets that passed without a verdict of this program, as the rules behind the queues count.
+    pub unpaced: u64,
 }
 
 #[derive(Debug)]
@@ -37,10 +39,7 @@ struct Kept {
     /// Why the rules are not in place.
     problem: Option<String>,
     ended: bool,
-    /// Packets that the rules sent to the queues, by the look before the last one and by the last.
-    queued: [u64; 2],
-    /// Of those, what rules counted that are gone.
-    before: u64,
+    unpaced: Unpaced,
 }
 
 impl Keeper {
@@ -51,23 +50,17 @@ impl Keeper {
     pub fn set(config: &Config, backend: Backend) -> Result<Keeper, Error> {
         rules::set(config, backend)?;
         let expected = rules::written(backend);
-        let kept = Kept {
-            config: config.clone(),
-            expected,
-            restored: 0,
-            problem: None,
-            ended: false,
-            queued: [0; 2],
-            before: 0,
-        };
+        let unpaced = Unpaced::default();
+        let kept = Kept { config: config.clone(), expected, restored: 0, problem: None, ended: false, unpaced };
         Ok(Keeper { backend, kept: Arc::new(Mutex::new(kept)) })
     }
 
-    /// Watches them from now on, on a thread of its own: programs that read and write rules may take their time.
+    /// Watches them from now on, on a thread of its own: programs that read and write rules may take their time. What
+    /// these workers have let go is compared with what the rules have seen.
     ///
     /// # Errors
     /// If there is no thread left.
-    pub fn watch(&self) -> Result<(), Error> {
+    pub fn watch(&self, workers: Vec<Arc<Shared>>) -> Result<(), Error> {
         let (kept, backend) = (self.kept.clone(), self.backend);
         let look = move || {
             loop {
@@ -76,7 +69,7 @@ impl Keeper {
                 if kept.ended {
                     return;
                 }
-                kept.look(backend);
+                kept.look(backend, &workers);
             }
         };
         std::thread::Builder::new()
@@ -93,7 +86,7 @@ impl Keeper {
     pub fn change(&self, config: &Config) -> Result<(), Error> {
         let mut kept = locked(&self.kept);
         kept.config = config.clone();
-        kept.before = kept.queued[1];
+        kept.unpaced.counters_begin_anew();
         rules::set(config, self.backend)?;
         kept.expected = rules::written(self.backend);
         Ok(())
@@ -102,7 +95,7 @@ impl Keeper {
     /// Their fate.
     pub fn state(&self) -> State {
         let kept = locked(&self.kept);
-        State { restored: kept.restored, problem: kept.problem.clone(), queued: kept.queued[0] }
+        State { restored: kept.restored, problem: kept.problem.clone(), unpaced: kept.unpaced.packets() }
     }
 }
 
@@ -120,10 +113,12 @@ fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 }
 
 impl Kept {
-    fn look(&mut self, backend: Backend) {
+    fn look(&mut self, backend: Backend, workers: &[Arc<Shared>]) {
+        let left = workers.iter().map(|worker| worker.verdicts().left).sum();
         let (written, counted) = rules::written_and_counted(backend);
+        let leaving = workers.iter().map(|worker| worker.verdicts().leaving).sum();
         if written == self.expected {
-            self.queued = [self.queued[1], self.before + counted];
+            self.unpaced.look(counted, left, leaving);
             self.problem = None;
             return;
         }
@@ -132,7 +127,7 @@ impl Kept {
                 // Another version of the program may write the same rules in another way.
                 self.expected = rules::written(backend);
                 self.restored += 1;
-                self.before = self.queued[1];
+                self.unpaced.counters_begin_anew();
                 self.problem = None;
                 log!(4, "the rules were changed by another program: restored ({} so far)", self.restored);
             }

@@ -49,6 +49,7 @@ pub mod selftest;
 pub mod setup;
 pub mod status;
 pub mod top;
+pub mod unpaced;
 pub mod worker;
 
 pub use error::Error;

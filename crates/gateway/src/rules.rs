@@ -1,5 +1,6 @@
 //! The rules that bring packets here: a table of nft or a chain of iptables of our own, which go when the program does.
-//! Where nobody listens to a queue, packets pass it (bypass).
+//! Where nobody listens to a queue, packets pass it (bypass). Rules behind the queue count what has passed it, with a
+//! verdict or without one.
 
 use crate::Error;
 use crate::config::{Backend, Config};
@@ -10,24 +11,33 @@ use std::process::{Command, Stdio};
 
 /// Name of the table of nft.
 const TABLE: &str = "fourhop_gateway";
-/// Name of the chain of iptables.
+/// Name of the chains of iptables.
 const CHAIN: &str = "FOURHOP-GATEWAY";
+/// Its tables with such a chain: that of the queue, and the next one at the same hook, which counts.
+const QUEUES: &str = "mangle";
+const COUNTS: &str = "filter";
 
 /// Queues of a worker: into the mesh, out of it. Those into the mesh come first, one a worker.
 pub fn queues(first: u16, workers: u16, worker: u16) -> [u16; 2] {
     [first + worker, first + workers + worker]
 }
 
-/// The rules for a table of nft. It sees what other rules have let pass: filters come before.
+/// The rules for a table of nft. It sees what other rules have let pass: filters come before. Packets that the queue
+/// lets pass skip the rest of its chain, so the counters have a chain of their own.
 fn nft(config: &Config) -> String {
     let devices: Vec<String> = config.devices.iter().map(|device| format!("\"{device}\"")).collect();
     let mesh = format!("{{ {} }}", devices.join(", "));
     let [down, up] = ranges(config, "-");
-    format!(
-        "table inet {TABLE} {{\n  chain forward {{\n    type filter hook forward priority 10; policy accept;\n\
-         \x20   iifname != {mesh} oifname {mesh} meta l4proto tcp counter queue num {down} bypass\n\
-         \x20   iifname {mesh} oifname != {mesh} meta l4proto tcp counter queue num {up} bypass\n  }}\n}}\n"
-    )
+    let chain = |name: &str, priority: u8, [down, up]: [String; 2]| {
+        format!(
+            "  chain {name} {{\n    type filter hook forward priority {priority}; policy accept;\n\
+             \x20   iifname != {mesh} oifname {mesh} meta l4proto tcp counter{down}\n\
+             \x20   iifname {mesh} oifname != {mesh} meta l4proto tcp counter{up}\n  }}\n"
+        )
+    };
+    let queue = chain("forward", 10, [down, up].map(|range| format!(" queue num {range} bypass")));
+    let count = chain("passed", 11, Default::default());
+    format!("table inet {TABLE} {{\n{queue}{count}}}\n")
 }
 
 /// Queues into the mesh and out of it, as a range if there are several: the kernel gives both directions of two hosts
@@ -38,23 +48,27 @@ fn ranges(config: &Config, to: &str) -> [String; 2] {
     [down, up].map(|first| if workers == 1 { first.to_string() } else { format!("{first}{to}{}", first + workers - 1) })
 }
 
-/// The commands for iptables, and ip6tables. Last in their table: what the queue lets pass skips the rules behind it
-/// there.
-fn iptables(config: &Config) -> Vec<String> {
+/// Commands for iptables and ip6tables, with their table. The queue comes last in its table: packets that it lets pass
+/// skip the rules behind it there.
+fn iptables(config: &Config) -> Vec<(&'static str, String)> {
     let workers = config.rules.workers;
     let to = |range: &str| {
         let option = if workers == 1 { "--queue-num" } else { "--queue-balance" };
-        format!("-p tcp -j NFQUEUE {option} {range} --queue-bypass")
+        format!(" -j NFQUEUE {option} {range} --queue-bypass")
     };
-    let [down, up] = ranges(config, ":").map(|range| to(&range));
+    let queue = ranges(config, ":").map(|range| to(&range));
     let devices = &config.devices;
-    let mut lines = vec![format!("-N {CHAIN}")];
-    for (from, into) in devices.iter().flat_map(|from| devices.iter().map(move |into| (from, into))) {
-        lines.push(format!("-A {CHAIN} -i {from} -o {into} -j RETURN"));
+    let mut lines = Vec::new();
+    for (table, [down, up], hook) in [(QUEUES, queue, "-A"), (COUNTS, Default::default(), "-I")] {
+        let mut add = |line: String| lines.push((table, line));
+        add(format!("-N {CHAIN}"));
+        for (from, into) in devices.iter().flat_map(|from| devices.iter().map(move |into| (from, into))) {
+            add(format!("-A {CHAIN} -i {from} -o {into} -j RETURN"));
+        }
+        devices.iter().for_each(|device| add(format!("-A {CHAIN} -o {device} -p tcp{down}")));
+        devices.iter().for_each(|device| add(format!("-A {CHAIN} -i {device} -p tcp{up}")));
+        add(format!("{hook} FORWARD -j {CHAIN}"));
     }
-    lines.extend(devices.iter().map(|device| format!("-A {CHAIN} -o {device} {down}")));
-    lines.extend(devices.iter().map(|device| format!("-A {CHAIN} -i {device} {up}")));
-    lines.push(format!("-A FORWARD -j {CHAIN}"));
     lines
 }
 
@@ -66,7 +80,8 @@ pub fn text(config: &Config, backend: Backend) -> String {
         Backend::Nft => nft(config),
         Backend::Iptables => {
             let lines = |tables: &str| {
-                iptables(config).iter().map(|line| format!("{tables} -w -t mangle {line}\n")).collect::<String>()
+                let line = |(table, line)| format!("{tables} -w -t {table} {line}\n");
+                iptables(config).into_iter().map(line).collect::<String>()
             };
             TABLES.map(lines).concat()
         }
@@ -131,8 +146,8 @@ pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     }
     clear(backend);
     for tables in TABLES {
-        for line in iptables(config) {
-            let words: Vec<&str> = [tables, "-w", "-t", "mangle"].into_iter().chain(line.split(' ')).collect();
+        for (table, line) in iptables(config) {
+            let words: Vec<&str> = [tables, "-w", "-t", table].into_iter().chain(line.split(' ')).collect();
             let done = run(&words, "");
             // A kernel without IPv6 has nothing to pace there.
             if tables == "ip6tables" && !Path::new("/proc/sys/net/ipv6").exists() {
@@ -154,9 +169,9 @@ pub fn clear(backend: Backend) {
             let _ = run(&["nft", "-f", "-"], &format!("table inet {TABLE} {{}}\ndelete table inet {TABLE}\n"));
         }
         Backend::Iptables => {
-            for tables in TABLES {
+            for (tables, table) in TABLES.into_iter().flat_map(|tables| [(tables, QUEUES), (tables, COUNTS)]) {
                 let rule = |line: &str| {
-                    let words: Vec<&str> = [tables, "-w", "-t", "mangle"].into_iter().chain(line.split(' ')).collect();
+                    let words: Vec<&str> = [tables, "-w", "-t", table].into_iter().chain(line.split(' ')).collect();
                     run(&words, "")
                 };
                 while rule(&format!("-D FORWARD -j {CHAIN}")).is_ok() {}
@@ -172,26 +187,27 @@ pub fn written(backend: Backend) -> String {
     written_and_counted(backend).0
 }
 
-/// The same, and how many packets these rules have sent to the queues.
+/// The same, and how many packets have passed the queues, as the rules behind them count: several segments that the
+/// kernel forwards as one are one.
 pub fn written_and_counted(backend: Backend) -> (String, u64) {
     let text = match backend {
         Backend::Nft => run(&["nft", "list", "table", "inet", TABLE], "").unwrap_or_default(),
         Backend::Iptables => {
-            let ours = |tables: &str| {
-                let all = run(&[tables, "-w", "-t", "mangle", "-v", "-S"], "").unwrap_or_default();
+            let ours = |tables: &str, table: &str| {
+                let all = run(&[tables, "-w", "-t", table, "-v", "-S"], "").unwrap_or_default();
                 let own = all.lines().filter(|line| line.contains(CHAIN));
-                own.map(|line| format!("{tables} {line}\n")).collect::<String>()
+                own.map(|line| format!("{tables} {table} {line}\n")).collect::<String>()
             };
-            TABLES.map(ours).concat()
+            TABLES.map(|tables| [QUEUES, COUNTS].map(|table| ours(tables, table)).concat()).concat()
         }
     };
     without_counters(&text)
 }
 
-/// Rules as nft or iptables list them, without counters, and the sum of the packets that went to a queue: `counter
+/// Rules as nft or iptables list them, without counters, and the sum of the packets of those that only count: `counter
 /// packets 7 bytes 900` or `-c 7 900`.
 fn without_counters(text: &str) -> (String, u64) {
-    let (mut rest, mut queued) = (String::new(), 0);
+    let (mut rest, mut passed) = (String::new(), 0);
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut kept = Vec::new();
@@ -205,8 +221,8 @@ fn without_counters(text: &str) -> (String, u64) {
             };
             match packets {
                 Some(packets) => {
-                    let to_queue = words.iter().any(|&word| word == "queue" || word == "NFQUEUE");
-                    queued += if to_queue { packets } else { 0 };
+                    let only_counts = !words.iter().any(|&word| word == "queue" || word == "-j");
+                    passed += if only_counts { packets } else { 0 };
                 }
                 None => kept.push(word),
             }
@@ -215,7 +231,7 @@ fn without_counters(text: &str) -> (String, u64) {
         rest += &kept.join(" ");
         rest.push('\n');
     }
-    (rest.trim().to_owned(), queued)
+    (rest.trim().to_owned(), passed)
 }
 
 /// Hands all TCP of a network namespace that has nothing else in it to this queue.
@@ -262,23 +278,23 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_read_and_left_out_of_what_is_compared() {
+    fn counters_are_left_out_of_what_is_compared_and_those_behind_the_queue_are_added() {
         let nft = |count| {
             format!(
-                "table inet t {{\n\tchain forward {{\n\t\tmeta l4proto tcp counter packets {count} bytes 900 queue \
-                    flags bypass to 7\n\t}}\n}}\n"
+                "table inet t {{\n\tchain forward {{\n\t\tmeta l4proto tcp counter packets 8 bytes 900 queue flags \
+                    bypass to 7\n\t}}\n\tchain passed {{\n\t\tmeta l4proto tcp counter packets {count} bytes 900\n\
+                    \t}}\n}}\n"
             )
         };
-        let (rules, queued) = without_counters(&nft(12));
-        assert_eq!((without_counters(&nft(99)).0 == rules, queued), (true, 12));
-        let iptables = "iptables -N FOURHOP-GATEWAY\niptables -A FORWARD -c 30 400 -j FOURHOP-GATEWAY\n\
-                        iptables -A FOURHOP-GATEWAY -o mesh0 -p tcp -c 7 900 -j NFQUEUE --queue-num 5 --queue-bypass\n";
-        let (rules, queued) = without_counters(iptables);
-        assert_eq!(queued, 7, "what comes to the chain is no packet of a queue");
-        assert!(
-            rules.ends_with("-A FOURHOP-GATEWAY -o mesh0 -p tcp -j NFQUEUE --queue-num 5 --queue-bypass"),
-            "{rules}"
-        );
+        let (rules, passed) = without_counters(&nft(12));
+        assert_eq!((without_counters(&nft(99)).0 == rules, passed), (true, 12));
+        let iptables = "iptables filter -N FOURHOP-GATEWAY\n\
+                        iptables filter -A FORWARD -c 30 400 -j FOURHOP-GATEWAY\n\
+                        iptables filter -A FOURHOP-GATEWAY -o mesh0 -p tcp -c 7 900\n\
+                        iptables mangle -A FOURHOP-GATEWAY -o mesh0 -p tcp -c 9 950 -j NFQUEUE --queue-num 5\n";
+        let (rules, passed) = without_counters(iptables);
+        assert_eq!(passed, 7, "what comes to a chain or a queue has not passed it");
+        assert!(rules.ends_with("-A FOURHOP-GATEWAY -o mesh0 -p tcp -j NFQUEUE --queue-num 5"), "{rules}");
     }
 
     #[test]
@@ -296,5 +312,7 @@ mod tests {
             "iptables -w -t mangle -A FOURHOP-GATEWAY -o mesh1 -p tcp -j NFQUEUE --queue-balance 5:6 --queue-bypass";
         assert!(chains.lines().any(|found| found == line), "{chains}");
         assert!(chains.contains("ip6tables -w -t mangle -A FOURHOP-GATEWAY -i mesh1 -o mesh0 -j RETURN"));
+        assert!(rules.contains("meta l4proto tcp counter\n"), "one counts behind the queue: {rules}");
+        assert!(chains.contains("iptables -w -t filter -A FOURHOP-GATEWAY -o mesh1 -p tcp\n"), "{chains}");
     }
 }

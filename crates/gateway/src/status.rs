@@ -109,7 +109,7 @@ totals! {
     buffer_full "buffer_full_total" "Data passed unpaced: the buffer of all flows was full.",
     table_full "table_full_total" "Segments passed unpaced: the flow table was full.",
     displaced "displaced_total" "Half-open flows evicted for others.",
-    overload "overload_total" "Packets that rules queued but that did not arrive: the queue was full or missing.",
+    overload "overload_total" "Packets that passed unpaced: the queue was full, or this program hung.",
     nodes_full "nodes_full_total" "Packets of nodes beyond limits.nodes.",
     unknown "unknown_total" "Data passed unpaced: hop count of the node unknown.",
     no_tcp "no_tcp_total" "Fragments and malformed packets, passed unpaced.",

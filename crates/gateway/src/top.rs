@@ -157,6 +157,7 @@ mod tests {
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells, ["10.0.0.4", "3", "100.0", "0.0", "2", "5", "12.0", "60.0", "-", "-", "26.1"]);
         assert!(said.contains("waiting 7 packets"), "{said}");
+        assert!(said.contains("waited p50 - ms, p99 - ms"), "those that wait have not waited zero: {said}");
         assert!(text(&status(3.0, 50_000), None).contains("unknown 0"));
     }
 

@@ -18,7 +18,7 @@ use fourhop_units::{Dur, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Between two reports, and two looks at what the main thread wants.
 const TICK: Dur = Dur::from_millis(100);
@@ -45,6 +45,8 @@ pub struct Shared {
     pub orders: Mutex<Option<(Gap, Arc<Routes>)>>,
     /// How often it has gone round.
     pub rounds: AtomicUsize,
+    /// Its verdicts. No atomic integers: processors of 32 bits may have none of 64.
+    verdicts: Mutex<Verdicts>,
     /// Its counters.
     pub report: Mutex<Report>,
 }
@@ -56,6 +58,20 @@ impl Shared {
         *self.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some(orders);
         self.changes.fetch_add(1, Ordering::Release);
     }
+
+    /// Its verdicts so far.
+    pub fn verdicts(&self) -> MutexGuard<'_, Verdicts> {
+        self.verdicts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Number of verdicts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verdicts {
+    /// Those that the worker has given, or is giving.
+    pub leaving: u64,
+    /// Those of them that the kernel has.
+    pub left: u64,
 }
 
 /// A worker's counters.
@@ -209,6 +225,8 @@ impl Worker {
 
     /// Tells the kernel what may leave.
     fn verdicts(&mut self, now: Time) -> Result<(), Error> {
+        let count = self.out.len() as u64;
+        self.shared.verdicts().leaving += count;
         for action in self.out.drain(..) {
             let (packet, to) = match action {
                 Action::Forward { packet, to } => (packet, to),
@@ -225,7 +243,9 @@ impl Worker {
             self.queues.accept(packet.queue, packet.id, packet.instead());
         }
         let failed = |source| Error { what: "the kernel refuses verdicts".to_owned(), source };
-        self.queues.flush().map_err(failed)
+        self.queues.flush().map_err(failed)?;
+        self.shared.verdicts().left += count;
+        Ok(())
     }
 
     /// Options and routes may be others now.

@@ -152,6 +152,12 @@ def test_a_group_is_heard_over_one_hop(emulate: Starter, options: tuple[str, ...
     assert net.run("n0", sys.executable, "-c", MULTICAST, "10.0.0.1", "send").returncode == 0
     assert listeners["n1"].communicate(timeout=LONGEST)[0] == "to all\n"
     assert "TimeoutError" in listeners["n2"].communicate(timeout=LONGEST)[0], "two hops away"
+    if options:
+        net.run("n0", "ping", "-b", "-c", "5", "-i", "0.2", "-W", "1", "10.127.255.255")
+    flows = {flow["dst"]: flow for flow in net.end()["flows"]}
+    for group in ("224.9.9.9", "10.127.255.255") if options else ("224.9.9.9",):
+        # The air may be taken at n1, but hardly five times.
+        assert 0 < flows[group]["arrived"] <= flows[group]["sent"] == 5, flows[group]
 
 
 def test_the_recipe_in_the_readme(emulate: Starter) -> None:

@@ -21,6 +21,12 @@ const ALL: Network = (Ipv4Addr::new(10, 0, 0, 0), 8);
 /// Those of radios.
 const RADIOS: Network = (Ipv4Addr::new(10, 0, 0, 0), 9);
 
+/// Is this an address of several nodes: of multicast or broadcast, that of the radios' network included?
+pub(crate) fn is_group(address: Ipv4Addr) -> bool {
+    let (network, bits) = RADIOS;
+    address.is_multicast() || address.is_broadcast() || address.to_bits() == network.to_bits() | u32::MAX >> bits
+}
+
 /// Threads that make namespaces at the same time: most of the time the kernel waits for other processors.
 const BUILDERS: usize = 4;
 
@@ -272,6 +278,21 @@ fn set_variables(kind: Kind) -> Result<(), Error> {
                 namespace::set_variable("net/ipv6/conf/all/forwarding", "1")?;
             }
             namespace::set_variable("net/ipv4/ip_forward", "1")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_nodes_have_the_addresses_of_groups() {
+        for group in ["255.255.255.255", "10.127.255.255", "224.0.0.251"] {
+            assert!(is_group(group.parse().unwrap()), "{group}");
+        }
+        for one in ["10.0.0.1", "10.127.255.254", "10.255.255.255", "192.0.2.255"] {
+            assert!(!is_group(one.parse().unwrap()), "{one}");
         }
     }
 }

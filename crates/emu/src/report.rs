@@ -201,3 +201,31 @@ impl fmt::Display for Report {
         self.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Time(Lateness);
+
+    impl fmt::Display for Time {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let truth = Truth::new("packet", Dur::from_micros(1_000), &self.0, Dur::ZERO, None);
+            let machine = Machine { cpu: 0.1, stolen_s: 0.0, real_time: true, saturated_speed: None };
+            write_time(f, "packet", &self.0.summary(), &truth, &machine)
+        }
+    }
+
+    #[test]
+    fn time_is_true_only_if_packets_passed_and_were_in_time() {
+        let said = |late_us: &[u64]| {
+            let mut lateness = Lateness::default();
+            late_us.iter().for_each(|&us| lateness.record(Dur::from_micros(us)));
+            Time(lateness).to_string()
+        };
+        assert!(said(&[]).contains("time: not known, since no packet passed\n"), "{}", said(&[]));
+        assert!(said(&[50, 60]).contains("time: true\n"), "{}", said(&[50, 60]));
+        assert!(said(&[50, 150]).contains("time: NOT TRUE, one packet of 100 was more than 1"), "{}", said(&[50, 150]));
+        assert!(!said(&[]).contains("time: true"));
+    }
+}

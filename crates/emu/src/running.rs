@@ -11,6 +11,7 @@ use crate::emulation::{Emulation, Stop};
 use crate::flows::Flows;
 use crate::hosted::Hosted;
 use crate::icmp::{self, Allowance};
+use crate::nodes;
 use crate::program::MEANT;
 use crate::radio::Radio;
 use crate::report::{Packets, Report};
@@ -215,10 +216,10 @@ impl Running {
         }
     }
 
-    /// Does what is sent to this address end at this node? What is for several ends where it arrives first.
+    /// Is a packet to this address at its end at this node? One for several is where it arrives first.
     fn ends_at(&self, node: NodeId, address: IpAddr, first: bool) -> bool {
         match address {
-            IpAddr::V4(address) if address.is_broadcast() || address.is_multicast() => first,
+            IpAddr::V4(address) if nodes::is_group(address) => first,
             IpAddr::V6(address) if address.is_multicast() => first,
             IpAddr::V4(address) => address == node.ipv4(),
             IpAddr::V6(address) => self.senders.get(&address) == Some(&node),

@@ -85,7 +85,7 @@ def shown(path: Path) -> list[tuple[str, str, str]]:
 
 
 def short(text: str) -> str:
-    """The same with less simulated time, and with few runs of what takes as many as fit: here it only has to work."""
+    """The same with less simulated time, and `whatif` with few runs: here it only has to work."""
     few = re.sub(r"^fourhop whatif \S+", r"\g<0> --seconds 1", text)
     return re.sub(r"\b[18]00s\b", "10s", few)
 

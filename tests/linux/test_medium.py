@@ -40,11 +40,14 @@ over ibss
 fourhop-emulate list; ls /run/fourhop | sed 's/^/left /'
 echo "capture $(head -c 4 /run/air/2412/capture.pcapng | od -t x1 -A n) $(wc -c < /run/air/2412/capture.pcapng)"
 reset mp
-medium chain
+medium chain --metrics 127.0.0.1:9464
 mesh "$b" 0 1 2
 reaches mesh 0 10.0.1.3
 at 0 iw dev wlan0 mpath dump | sed 's/^/path /'
+at 0 ping -q -i 0.002 -s 1400 10.0.1.3 > /dev/null &
+sleep 3; wget -q -O - http://127.0.0.1:9464/metrics | sed 's/^/busy /'
 over mesh KILL
+killall ping; sleep 1
 reaches after 0 10.0.1.3
 medium chain
 reaches still 0 10.0.1.3
@@ -92,6 +95,10 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
 
     assert "\nmesh 0\n" in said, said
     assert re.search(r"^path 02:00:00:00:02:00 02:00:00:00:01:00 ", said, re.M), "a path by the one in the middle"
+    taken = re.search(r"^busy fourhop_frames_taken_total (\d+)$", said, re.M)
+    assert taken, said
+    done = re.findall(r"^busy fourhop_frames_done_total\{.*\} (\d+)$", said, re.M)
+    assert int(taken[1]) > sum(map(int, done)) > 0, "frames wait when it is killed"
     assert "\nended mesh 137\n" in said
     assert "\nafter 0\n" in said, "the kernel has forgotten a medium that was killed"
 

@@ -73,7 +73,7 @@ def test_a_model_by_snr_and_radios_that_hwsim_does_not_number() -> None:
     converted, document = made(text, radio="11a")
     assert document["losses"] == [{"from": 0, "to": 1, "snr": "-30dB"}]
     assert document["radio"]["phy"] == "ofdm"
-    assert converted.maps == ("--map 42:00:00:00:05:00=n0", "--map 02:00:00:00:00:00=n1")
+    assert converted.maps == ("42:00:00:00:05:00=n0", "02:00:00:00:00:00=n1")
 
 
 def test_links_by_probability() -> None:
@@ -163,3 +163,34 @@ def test_the_command_writes_the_scenario_and_says_what_is_next(tmp_path: Path) -
     run = CliRunner().invoke(app, ["import", str(file), "--near", "n0"])
     assert run.exit_code == 2
     assert "found --near with a configuration of wmediumd, allowed: that file with --out, --radio" in run.output
+
+
+@pytest.mark.parametrize("words", [["net.cfg"], ["-c", "net.cfg"]])
+def test_the_medium_takes_a_configuration_as_it_is(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"ifaces: {{ {IDS.replace('01:00', '07:00')} }};"
+    Path("net.cfg").write_text(text, encoding="utf-8")
+    became: list[str] = []
+
+    def become(*words: str, name: str) -> None:
+        # The program opens the path after this process has become it: under this name it is there.
+        scenario = Path(words[1]).read_text(encoding="utf-8")
+        assert scenario == wmediumd.convert(Path("net.cfg"), text).toml
+        became.extend((name, *words[2:]))
+
+    monkeypatch.setattr("fourhop.cli.medium.become", become)
+    run = CliRunner().invoke(app, ["medium", *words, "--for", "5s"])
+    assert run.exit_code == 0, run.output
+    maps = [f"--map=02:00:00:00:{address}:00=n{n}" for n, address in enumerate(("00", "07", "02"))]
+    assert became == ["fourhop-medium", *maps, "--for=5s"]
+    assert "assumed:" in run.output
+    assert not list(tmp_path.glob("*.toml"))
+
+
+@pytest.mark.parametrize(("words", "found"), [([], "none"), (["a.toml", "-c", "net.cfg"], "two")])
+def test_the_medium_takes_one_network(words: list[str], found: str) -> None:
+    run = CliRunner().invoke(app, ["medium", *words])
+    assert run.exit_code == 2
+    assert f"FILE: found {found}, allowed: one scenario or configuration of wmediumd" in run.output

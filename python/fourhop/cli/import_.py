@@ -87,7 +87,7 @@ def command(
         from fourhop.errors import FourhopError
 
         target = out or Path(files[0].with_suffix(".toml").name)
-        radios = _of_wmediumd(files)
+        radios = wmediumd.text_of(files[0])
         if radios is not None:
             community_alone = {
                 "--values": values, "--near": near, "--box": box, "--gateway": gateway, "--routes": routes,
@@ -132,17 +132,6 @@ def command(
     echo(f"scenario: {target}\nnext: fourhop draw {target}; fourhop whatif {target}")
 
 
-def _of_wmediumd(files: list[Path]) -> str | None:
-    """The text of the first file, if that is a configuration of wmediumd."""
-    from fourhop import wmediumd
-
-    try:
-        text = files[0].read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return text if wmediumd.is_one(text) else None
-
-
 def _show(target: Path, made: Converted, json: bool) -> None:
     radios = [{"address": address, "node": f"n{n}"} for n, address in enumerate(made.addresses)]
     if json:
@@ -152,7 +141,7 @@ def _show(target: Path, made: Converted, json: bool) -> None:
     for note in made.notes:
         echo(str(note))
     echo(f"{count(len(radios), 'radio')}")
-    echo(f"scenario: {target}\nnext: fourhop medium {' '.join((str(target), *made.maps))}")
+    echo(f"scenario: {target}\nnext: {' --map '.join((f'fourhop medium {target}', *made.maps))}")
 
 
 def _routes(file: Path) -> list[tuple[str, str, str]]:

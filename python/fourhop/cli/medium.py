@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +13,12 @@ from fourhop.cli.options import Argument, Option
 
 
 def command(
-    file: Annotated[Path, Argument(metavar="FILE", help="Scenario in TOML.")],
+    file: Annotated[
+        Path | None, Argument(metavar="FILE", help="Scenario in TOML, or a configuration of wmediumd.")
+    ] = None,
+    config: Annotated[
+        Path | None, Option("--config", "-c", metavar="FILE", help="The same as FILE, as wmediumd has it.")
+    ] = None,
     set_: common.Set = None,
     map_: Annotated[
         list[str] | None,
@@ -37,9 +44,29 @@ def command(
 ) -> None:
     """Give the simulated radios of Linux's own Wi-Fi (mac80211_hwsim) an air. Linux only; needs root."""
     with common.errors():
-        common.load(file, set_, None, None, flows=False)
-        options = [f"--set={each}" for each in set_ or ()] + [f"--map={each}" for each in map_ or ()]
+        from fourhop import wmediumd
+        from fourhop.errors import FourhopError
+
+        network = file or config
+        if network is None or (file and config):
+            found = "two" if network else "none"
+            raise FourhopError(f"FILE: found {found}, allowed: one scenario or configuration of wmediumd")
+        scenario, maps = network, tuple(map_ or ())
+        if (text := wmediumd.text_of(network)) is not None:
+            converted = wmediumd.convert(network, text, None, tuple(set_ or ()))
+            for note in converted.notes:
+                print(note, file=sys.stderr)
+            scenario, maps = _passed_on(converted.toml), maps or converted.maps
+        common.load(scenario, set_, None, None, flows=False)
+        options = [f"--set={each}" for each in set_ or ()] + [f"--map={each}" for each in maps]
         given = (("--for", after), ("--name", name), ("--seed", seed), ("--pcap", pcap), ("--metrics", metrics))
         for option, value in given:
             options += [] if value is None else [f"{option}={value}"]
-        become("run", str(file), *options, *(["--json"] if json else []), name="fourhop-medium")
+        become("run", str(scenario), *options, *(["--json"] if json else []), name="fourhop-medium")
+
+
+def _passed_on(toml: str) -> Path:
+    """A file without a name, which the program that this process becomes finds under this path."""
+    descriptor = os.memfd_create("scenario", 0)
+    os.write(descriptor, toml.encode())
+    return Path(f"/proc/self/fd/{descriptor}")

@@ -1,5 +1,5 @@
 """Configurations of wmediumd as scenarios for `fourhop medium`."""
 
-from fourhop.wmediumd.convert import Converted, convert, is_one
+from fourhop.wmediumd.convert import Converted, convert, is_one, text_of
 
-__all__ = ["Converted", "convert", "is_one"]
+__all__ = ["Converted", "convert", "is_one", "text_of"]

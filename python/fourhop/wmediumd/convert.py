@@ -51,16 +51,25 @@ class Converted:
 
     @property
     def maps(self) -> tuple[str, ...]:
-        """Options of `fourhop medium` that make the radios these nodes; none if their numbers already do."""
+        """Values of `fourhop medium --map` that make the radios these nodes; none if their numbers already do."""
         usual = [f"02:00:00:{n >> 8:02x}:{n & 255:02x}:00" for n in range(len(self.addresses))]
         # hwsim gives each radio two addresses, which differ in a bit.
         plain = [re.sub("^42", "02", address) for address in self.addresses]
-        return () if plain == usual else tuple(f"--map {address}=n{n}" for n, address in enumerate(self.addresses))
+        return () if plain == usual else tuple(f"{address}=n{n}" for n, address in enumerate(self.addresses))
 
 
 def is_one(text: str) -> bool:
     """Does a text begin as a configuration of wmediumd does?"""
     return re.match(r"(\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*(ifaces|model)\s*[:=]\s*\{", text, re.S) is not None
+
+
+def text_of(file: Path) -> str | None:
+    """The text of a file that is a configuration of wmediumd; `None` of any other, and of one that cannot be read."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if is_one(text) else None
 
 
 def convert(file: Path, text: str, radio: str | None = None, overrides: tuple[str, ...] = ()) -> Converted:

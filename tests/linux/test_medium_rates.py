@@ -24,6 +24,7 @@ phy = "erp-ofdm"
 [routing]
 protocol = "static"
 """
+FADING = RATES.replace('"sinr"', '"sinr"\nfading = "rayleigh"\ndoppler = "20Hz"')
 SNRS = (9, 13, 18, 24)
 # The losses that make them, between 20 dBm and the noise.
 NOISE_DBM = -93.965
@@ -41,7 +42,13 @@ for n in 0 1; do at $n iw dev wlan$n set bitrates legacy-2.4 54; done
 sleep 1
 tcp fast 0 1 10.0.0.2 4
 over rates
+medium fading --tick 20us
+for n in 0 1; do at $n iw dev wlan$n set bitrates legacy-2.4 ${g#* }; done
+measure fading 8 26M 0-1
+over fading
 """
+LOSSES = '[[losses]]\nfrom = 0\nto = 1\nsnr = "{snr}dB"\n'
+FLOW = f'transport = "udp"\napp = "cbr"\nrate = "26Mbps"\npayload = "{PAYLOAD}B"'
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +56,15 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
     losses = " ".join(f"{snr}:{20 - NOISE_DBM - snr:.3f}" for snr in SNRS)
     body = BODY.replace("SNRS", losses)
     ours = ["fourhop-medium", "fourhop-emulate"]
+    files = {"rates.toml": RATES, "fading.toml": FADING + LOSSES.format(snr=24)}
     folder = tmp_path_factory.mktemp("rates")
-    return guest(folder, 2, body, ours=ours, tools=["iperf3"], files={"rates.toml": RATES})
+    return guest(folder, 2, body, ours=ours, tools=["iperf3"], files=files)
 
 
-def simulated(snr: float, flow: str, *keys: str, rate_control: str = "fixed") -> fourhop.Result:
+def simulated(snr: float, flow: str, *keys: str, rate_control: str = "fixed", scenario: str = RATES) -> fourhop.Result:
     """The two radios in the simulator."""
-    text = f'{RATES}[mac]\nrts_threshold = "64kB"\nrate_control = "{rate_control}"\n'
-    text += f'[[losses]]\nfrom = 0\nto = 1\nsnr = "{snr}dB"\n[[flows]]\nfrom = 0\nto = 1\n{flow}\n'
+    text = f'{scenario}[mac]\nrts_threshold = "64kB"\nrate_control = "{rate_control}"\n'
+    text += f"{LOSSES.format(snr=snr)}[[flows]]\nfrom = 0\nto = 1\n{flow}\n"
     return fourhop.run(fourhop.Scenario(text, "rates.toml", overrides=keys), runs=5)
 
 
@@ -65,9 +73,16 @@ def test_minstrel_settles_where_the_simulators_does(said: str, snr: int) -> None
     true(said, "rates")
     assert "\nrates 0\n" in said, said
     (found,) = packets(said, str(snr))
-    flow = f'transport = "udp"\napp = "cbr"\nrate = "26Mbps"\npayload = "{PAYLOAD}B"'
-    expected = float(simulated(snr, flow, rate_control="minstrel").aggregate.mean) / (8 * PAYLOAD)
+    expected = float(simulated(snr, FLOW, rate_control="minstrel").aggregate.mean) / (8 * PAYLOAD)
     assert found == pytest.approx(expected, rel=0.1)
+
+
+def test_minstrel_follows_a_fading_link_as_the_simulators_does(said: str) -> None:
+    true(said, "fading")
+    (found,) = packets(said, "fading")
+    result = simulated(24, FLOW, rate_control="minstrel", scenario=FADING)
+    # In the simulator 8 s differ from other 8 s by 3 or 4 %, one standard deviation.
+    assert found == pytest.approx(float(result.aggregate.mean) / (8 * PAYLOAD), rel=0.15)
 
 
 def test_the_kernels_tcp_carries_what_the_simulators_does(said: str) -> None:

@@ -329,7 +329,8 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	    rustup target add $(ARM)
 	    CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.31 -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd
 	    $(if $(ARM_BPF),PKG_CONFIG_ALLOW_CROSS=1 PKG_CONFIG_LIBDIR=$(ARM_LIBRARIES)/pkgconfig \
-	      LIBBPF_SYS_LIBRARY_PATH=$(ARM_LIBRARIES) CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.36 -p fourhop-bpf,$\
+	      LIBBPF_SYS_LIBRARY_PATH=$(ARM_LIBRARIES) LIBBPF_SYS_EXTRA_CFLAGS=-idirafter/usr/include \
+	      CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release --target $(ARM).2.36 -p fourhop-bpf,$\
 	      echo "packages: SKIPPED fourhop-cc for arm64: it needs clang, libelf-dev:arm64 and zlib1g-dev:arm64" >&2)
 	    maturin build --quiet --release --locked --zig --target $(ARM) --compatibility $(PLATFORM) --out target/wheels/$$arch
 	    $(BIN)/python scripts/packages.py --arch $$arch --strip no --release $(RELEASE) --programs target/$(ARM)/release --wheel target/wheels/$$arch/*.whl ;;

@@ -301,9 +301,11 @@ def test_check_prints_problems(border: Border) -> None:
     fast.write_text(fast.read_text(encoding="utf-8").replace("6Mbps", "54Mbps"), encoding="utf-8")
     warned = border.run("gate", PROGRAM, "check", "--config", fast).stdout
     assert "warning: rate: found links of 54 Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s" in warned
+    border.run("host", "sysctl", "-qw", "net.ipv4.ip_forward=0")
     refused = border.run("host", PROGRAM, "check", "--config", border.file())
     assert refused.returncode == 1
     assert "ERROR: device mesh0 is not there" in refused.stdout
+    assert "ERROR: net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 lets packets cross" in refused.stdout
     absent = border.run("host", PROGRAM, "run", "--config", border.file())
     assert absent.returncode == 2
     assert 'mesh.devices: found "mesh0", allowed: a device of this machine' in absent.stderr
@@ -344,7 +346,7 @@ def test_the_state_is_shown_in_a_terminal(border: Border) -> None:
     assert top.communicate()[0].count("fourhop-gateway ") > 3
     nobody = program("status", "--socket", border.folder / "nobody")
     assert nobody.returncode == 2
-    assert "cannot ask" in nobody.stderr
+    assert "no service listens there, start it" in nobody.stderr
 
 
 def test_the_manual_page_is_sound() -> None:

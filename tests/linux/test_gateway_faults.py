@@ -7,6 +7,7 @@ nobody else.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,6 +58,16 @@ def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: B
     assert border.run("host", PROGRAM, "clean").returncode == 0
     end(process)
     assert border.run("gate", PROGRAM, "clean").returncode == 0
+
+
+def test_a_user_who_cannot_clean_hears_so(border: Border) -> None:
+    needs("setpriv")
+    # Others may not read the folder in which the program was built.
+    copy = Path(shutil.copy(PROGRAM, border.folder))
+    nobody = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+    done = border.run("gate", *nobody, copy, "clean")
+    assert done.returncode == 2, done.stdout
+    assert "ermission denied" in done.stderr or "run this as root, or with CAP_NET_ADMIN" in done.stderr
 
 
 def test_a_user_who_takes_its_name_first_stops_nothing(border: Border) -> None:

@@ -472,6 +472,7 @@ mod tests {
             ),
             (&format!("{LEAST}[signal]\nthreshold = -80.0"), "the unit is missing"),
             (&format!("{LEAST}[routing]\nttl = 3"), "routing.ttl: found an unknown key"),
+            (&format!("{LEAST}[device]\n"), "failures, limits, authentication, system"),
             (
                 &format!("{LEAST}[signal]\nsource = 'nl80211'\nweight = 1.5"),
                 "signal.weight: found 1.5, allowed: a number from",

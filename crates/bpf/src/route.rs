@@ -7,6 +7,7 @@ use fourhop_live::netlink::{Entry, Metric};
 use nix::net::if_::if_indextoname;
 use serde::Serialize;
 use std::fmt;
+use std::io::ErrorKind::PermissionDenied;
 use std::net::IpAddr;
 
 /// A route's parameters for connections.
@@ -86,7 +87,10 @@ pub fn route(namespace: Option<&str>, to: IpAddr, change: Option<&Change>) -> Re
             entry.set(Metric::CongestionControl, name);
             entry.set(Metric::InitialWindow, window.map(number));
             entry.set(Metric::QuickAck, quick.map(number));
-            entry.replace()?;
+            entry.replace().map_err(|error| match error.source.kind() {
+                PermissionDenied => fourhop_live::Error { what: error.what + " needs root, or CAP_NET_ADMIN", ..error },
+                _ => error,
+            })?;
             entry = Entry::to(to)?;
         }
         Ok(Route::of(&entry))

@@ -550,7 +550,9 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         let value = std::fs::read_to_string(format!("/proc/sys/net/{family}")).unwrap_or_default();
         let on = value.trim() == "1";
         let needed = family.starts_with("ipv4");
-        say(on || !needed, format!("net.{} is {}", family.replace('/', "."), if on { "on" } else { "off" }));
+        let name = format!("net.{}", family.replace('/', "."));
+        let advice = if on || !needed { String::new() } else { format!(": sysctl -w {name}=1 lets packets cross") };
+        say(on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }));
     }
     if let Some(rate) = too_fast(&config) {
         println!("warning: {rate}");

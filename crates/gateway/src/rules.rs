@@ -162,6 +162,20 @@ pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     Ok(())
 }
 
+/// Takes away what a killed process has left, by whichever program it had made it.
+///
+/// # Errors
+/// If no program can even list rules: those that are left would stay unnoticed.
+pub fn clean() -> Result<(), Error> {
+    let nft = run(&["nft", "list", "tables"], "");
+    let iptables = run(&["iptables", "-w", "-t", QUEUES, "-S"], "");
+    if let (Err(nft), Err(iptables)) = (nft, iptables) {
+        return Err(Error::Refused(format!("{nft}\n{iptables}\nrun this as root, or with CAP_NET_ADMIN")));
+    }
+    [Backend::Nft, Backend::Iptables].into_iter().for_each(clear);
+    Ok(())
+}
+
 /// Takes away what is there of ours. That nothing is there is no trouble.
 pub fn clear(backend: Backend) {
     match backend {

@@ -4,6 +4,7 @@
 use crate::clients::Clients;
 use crate::{Error, Tried};
 use std::fs;
+use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -71,7 +72,10 @@ impl Drop for Server {
 /// If nobody does.
 pub fn ask(path: &Path) -> Result<String, Error> {
     let failed = || format!("cannot ask {}", path.display());
-    let mut stream = UnixStream::connect(path).tried(failed)?;
+    let mut stream = UnixStream::connect(path).tried(failed).map_err(|error| match error.source.kind() {
+        NotFound | ConnectionRefused => Error { what: error.what + ": no service listens there, start it", ..error },
+        _ => error,
+    })?;
     stream.set_read_timeout(Some(PATIENCE)).tried(failed)?;
     let mut text = String::new();
     stream.read_to_string(&mut text).tried(failed)?;
@@ -91,6 +95,17 @@ mod tests {
         let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&path).unwrap()).collect();
         assert_eq!(ask(&path).unwrap().len(), long.len());
         drop(silent);
+    }
+
+    #[test]
+    fn a_client_of_no_service_hears_what_to_do() {
+        let path = std::env::temp_dir().join(format!("fourhop-control-nobody-{}", std::process::id()));
+        let advice = "no service listens there, start it";
+        assert!(ask(&path).unwrap_err().to_string().contains(advice));
+        // A killed one leaves its socket.
+        drop(UnixListener::bind(&path).unwrap());
+        assert!(ask(&path).unwrap_err().to_string().contains(advice));
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

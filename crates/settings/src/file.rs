@@ -201,7 +201,9 @@ impl Reader {
             "" => Some(other.split('.').next().unwrap_or(other)),
             table => other.strip_prefix(table)?.strip_prefix('.'),
         };
-        let besides: Vec<&str> = self.tables.iter().filter_map(below).collect();
+        let mut besides: Vec<&str> = self.tables.iter().filter_map(below).collect();
+        // A table of tables comes with its own name, too.
+        besides.dedup();
         let whole = self.root.at.clone();
         resolve(&keys, node, path, &whole, self.profile, None, &besides, &mut self.problems)
     }

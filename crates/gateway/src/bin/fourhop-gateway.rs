@@ -170,7 +170,7 @@ release waiting packets, and end the service.
     fn clean() -> Result<ExitCode, Error> {
         // A process that runs needs its rules.
         let _only = daemon::only(&defaults::<Service>())?;
-        [Backend::Nft, Backend::Iptables].into_iter().for_each(rules::clear);
+        rules::clean()?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -1,2 +1,2 @@
-//! Benches of the protocols and of the simulator's parts, one file each, which `make bench` runs. They are a package of their
-//! own so that no test waits for what only they need to be compiled.
+//! Benches of the protocols and of the simulator's parts, one file each, for `make bench`. They are a package of their
+//! own so that tests do not wait for what only benches need.

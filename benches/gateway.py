@@ -3,7 +3,8 @@
     benches/gateway.py fair [cubic|bbr] [SECONDS]       # what each node gets, fairness, ping under load
     benches/gateway.py alone                            # what each node gets when it loads alone
     benches/gateway.py agree                            # one download over four hops, beside the simulator's gateway
-    benches/gateway.py links                            # one download over links of 2 Mbit/s and of 802.11n
+    benches/gateway.py links [SECONDS] [LINKS...]       # one download over links of 2 Mbit/s and of 802.11n
+    benches/gateway.py drawn [NETWORKS]                 # simulated: kinds of gateways before drawn networks
     benches/gateway.py speed                            # packets a second and latency, beside an accept-all client
 
 SEEDS=1 takes the first seed alone. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops
@@ -14,6 +15,7 @@ same places.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -26,6 +28,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 import fourhop
 from fourhop.emulation import Emulation
@@ -71,6 +75,7 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
     "plain": ([], True, None),
     "fq-codel": (["gateway.kind=fq-codel"], False, None),
     "ours": ([], True, ""),
+    "ap2": ([], True, 'mode = "ap2"'),
     "on time": ([], True, ""),
     "own intervals": ([], True, 'share = "own"'),
     "own, all": ([], True, 'share = "own"\namong = "all"'),
@@ -210,7 +215,7 @@ def agree(seconds: str = "60", *ways: str) -> None:
             print(f"| {way} | {seed} | {rate:.0f} | {rtt:.0f} ms | {again} | {failures} |", flush=True)
 
 
-def links(seconds: str = "20") -> None:
+def links(seconds: str = "20", *names: str) -> None:
     """One download over one and four hops of 2 Mbit/s, and over 802.11n: what pacing costs, whatever the receiver."""
     fast = (ROOT / "scenarios" / "80211n.toml").read_text(encoding="utf-8").partition("[[flows]]")[0]
     wired = CHAIN[CHAIN.index("[wired]") :]
@@ -219,11 +224,13 @@ def links(seconds: str = "20") -> None:
         ("2 Mbit/s, 4 hops", CHAIN, "2Mbps", ["topology.hops=4", "radio.rate=2Mbps"]),
         ("802.11n, 4 hops", fast + wired, "300Mbps", []),
     )
-    print("| links | receiver | plain kbit/s | paced kbit/s | |\n|---|---|---|---|---|")
+    print("| links | receiver | plain kbit/s | `gap` | | `ap2` | |\n|---|---|---|---|---|---|---|")
     for name, chain, rate, keys in cases:
+        if names and name not in names:
+            continue
         last = "n1" if "1 hop" in name and "4" not in name else "n4"
         for quick in (True, False):
-            found: dict[str, list[float]] = {"plain": [], "ours": []}
+            found: dict[str, list[float]] = {"plain": [], "ours": [], "ap2": []}
             for way, goodput in found.items():
                 for seed in SEEDS:
                     with network(way, seed, *keys, rate=rate, chain=chain) as (net, _):
@@ -238,10 +245,42 @@ def links(seconds: str = "20") -> None:
                         command = ("iperf3", "-J", "-c", last, "-p", "5201", "-t", seconds)
                         end = json.loads(net["S"].run(*command, timeout=float(seconds) + 60).stdout)["end"]
                     goodput.append(end["sum_received"]["bits_per_second"] / 1e3)
-            plain, paced = (" ".join(f"{one:.0f}" for one in each) for each in found.values())
-            change = statistics.mean(found["ours"]) / statistics.mean(found["plain"]) - 1
+            plain, gap, ap2 = (" ".join(f"{one:.0f}" for one in each) for each in found.values())
+            by, by_ap2 = (statistics.mean(found[way]) / statistics.mean(found["plain"]) - 1 for way in ("ours", "ap2"))
             receiver = "quick" if quick else "ordinary"
-            print(f"| {name} | {receiver} | {plain} | {paced} | {change:+.0%} |", flush=True)
+            print(f"| {name} | {receiver} | {plain} | {gap} | {by:+.0%} | {ap2} | {by_ap2:+.0%} |", flush=True)
+
+
+def drawn(networks: str = "12") -> None:
+    """Goodput and p95 round trip beside FQ-CoDel's, Jain's index and FQ-CoDel's, before networks of comparison/ap2."""
+    sys.path.insert(0, str(ROOT / "papers"))
+    networks_of, worlds = (importlib.import_module(f"comparison.{name}") for name in ("_drawn", "_worlds"))
+
+    def measured(base: fourhop.Scenario, keys: dict[str, Any]) -> tuple[float, float, float]:
+        run = fourhop.run(base.with_(**keys), runs=1, seed=1000)
+        late = run.series.filter(pl.col("time_s") > 0.25 * pl.col("time_s").max())
+        trips = late.group_by("flow").agg(pl.col("srtt_s").quantile(0.95))["srtt_s"].drop_nulls().to_list()
+        assert run.jain is not None
+        return run.aggregate.mean, statistics.mean(trips), run.jain.mean
+
+    # 2039 is the first that the mode was not made with; every sixth has a gateway.
+    numbers = range(2039, 2039 + 6 * int(networks), 6)
+    for kind, name in networks_of.CLASSES.items():
+        old = kind == "old"
+        bases = [
+            networks_of.draw(kind, n).with_(sample_every="20ms", transport="cubic", **worlds.KERNEL) for n in numbers
+        ]
+        bases = [base.with_(duration="30s") if old else base for base in bases]
+        fq = {"gateway.kind": "fq-codel"} | ({} if old else {"gateway.backlog": 64})
+        theirs = [measured(base, fq) for base in bases]
+        for mode, keys in (("gap", {"gateway.sojourn": "50ms"}), ("ap2", {})):
+            ours = [measured(base, {"gateway.kind": mode, **keys}) for base in bases]
+            pairs = list(zip(ours, theirs, strict=True))
+            ratios = [statistics.geometric_mean(a[n] / b[n] for a, b in pairs) for n in (0, 1)]
+            jain = [statistics.mean(one[2] for one in side) for side in (ours, theirs)]
+            print(
+                f"| {name} | {mode} | {ratios[0]:.2f} | {ratios[1]:.2f} | {jain[0]:.2f} | {jain[1]:.2f} |", flush=True
+            )
 
 
 def spent(pid: int | None) -> float:
@@ -320,6 +359,7 @@ if __name__ == "__main__":
         "alone": alone,
         "agree": agree,
         "links": links,
+        "drawn": drawn,
         "speed": speed,
     }
     known[sys.argv[1]](*sys.argv[2:])

@@ -300,7 +300,9 @@ def test_check_prints_problems(border: Border) -> None:
     fast = border.file()
     fast.write_text(fast.read_text(encoding="utf-8").replace("6Mbps", "54Mbps"), encoding="utf-8")
     warned = border.run("gate", PROGRAM, "check", "--config", fast).stdout
-    assert "warning: rate: found links of 54 Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s" in warned
+    assert 'warning: rate: found links of 54 Mbit/s: pace.mode "gap" is for 802.11b, up to 11 Mbit/s' in warned
+    fast.write_text(fast.read_text(encoding="utf-8") + '[pace]\nmode = "ap2"\n', encoding="utf-8")
+    assert "warning" not in border.run("gate", PROGRAM, "check", "--config", fast).stdout
     border.run("host", "sysctl", "-qw", "net.ipv4.ip_forward=0")
     refused = border.run("host", PROGRAM, "check", "--config", border.file())
     assert refused.returncode == 1

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import statistics
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.linux.border import PROGRAM
-from tests.linux.conftest import Emulated, Starter, needs
+from tests.linux.border import PROGRAM, SINK, SOURCE, expected
+from tests.linux.conftest import LONGEST, Emulated, Starter, needs
 
 CHAIN = """
 profile = "standard"
@@ -36,6 +40,20 @@ to = "last"
 transport = "newreno"
 """
 SECONDS = 25
+# Sends back what comes; sends a few bytes twenty times a second and waits for them.
+ECHO = """
+import socket, sys
+server = socket.create_server(("0.0.0.0", int(sys.argv[1])))
+print("ready", flush=True)
+connection, _ = server.accept()
+while data := connection.recv(100): connection.sendall(data)
+"""
+ASKS = """
+import socket, sys, time
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
+    while True:
+        s.sendall(bytes(100)); s.recv(100); time.sleep(0.05)
+"""
 
 
 def downloads(net: Emulated, folder: Path) -> tuple[list[float], float, int]:
@@ -97,3 +115,54 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
     assert again_ours < again, found
     # The bar of docs/gateway.md is two in 60 s.
     assert failed["ours"] <= 2, (found, failed)
+
+
+@pytest.mark.timeout(240)
+def test_ap2_holds_a_bulk_flow_and_lets_a_sparse_one_pass(emulate: Starter, tmp_path: Path) -> None:
+    """A checksummed bulk flow to the node four hops away, beside requests of a segment to the one two hops away."""
+    needs("iptables")
+    if not PROGRAM.exists():
+        pytest.skip("there is no fourhop-gateway: `make linux` builds it")
+    (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
+    file = tmp_path / "gateway.toml"
+    service = f'[service]\nuser = "root"\nsocket = "{tmp_path}/control"\n'
+    text = f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n{service}[pace]\nmode = '
+    file.write_text(text + '"ap2"\n', encoding="utf-8")
+
+    def state() -> dict[str, Any]:
+        command: list[str | Path] = [PROGRAM, "status", "--json", "--socket", tmp_path / "control"]
+        read: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return read
+
+    net = emulate("--tap", "--without-flows", file=tmp_path / "chain.toml")
+    gateway = net.start("n0", str(PROGRAM), "run", "--config", str(file))
+    assert gateway.stdout is not None
+    started = gateway.stdout.readline()
+    assert started.startswith("started: "), started
+    assert "mode ap2" in started
+    size = 1_500_000
+    sink = net.start("n4", sys.executable, "-c", SINK, "0.0.0.0", "7000", "1", str(size))
+    echo = net.start("n2", sys.executable, "-c", ECHO, "7001")
+    for server in (sink, echo):
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+    asks = net.start("S", sys.executable, "-c", ASKS, "n2", "7001")
+    source = net.run("S", sys.executable, "-c", SOURCE, "n4", "7000", "1", str(size), "0")
+    assert source.returncode == 0, source.stderr
+    assert sink.communicate(timeout=LONGEST)[0].split() == [str(size), expected(1, size)]
+    now = state()
+    asks.kill()
+    assert (now["mode"], now["totals"]["early"]) == ("ap2", 0)
+    assert now["totals"]["windows_reduced"] > 50
+    waits = {node["hops"]: node["sojourn"] for node in now["nodes"]}
+    assert waits[4]["p50"] > 0, now
+    assert waits[2]["count"] > 20, now
+    assert waits[2]["p99"] < waits[4]["p50"], "the sparse flow does not wait behind the other"
+    file.write_text(text + '"gap"\n', encoding="utf-8")
+    os.kill(now["pid"], signal.SIGHUP)
+    assert "mode gap" in gateway.stdout.readline()
+    deadline = time.monotonic() + LONGEST
+    while state()["mode"] != "gap":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    net.end()

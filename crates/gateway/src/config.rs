@@ -1,7 +1,7 @@
 //! The configuration file, in TOML. docs/gateway.md has the reference.
 
 use fourhop_cc::tcp_ap;
-use fourhop_proto::gateway::Config as Gap;
+use fourhop_proto::gateway::{Config as Gap, Mode};
 use fourhop_settings::error::{Invalid, Problem};
 use fourhop_settings::file::{self, Reader, Shared};
 use fourhop_settings::form::{Form, Network};
@@ -88,9 +88,11 @@ section! {
 }
 
 section! {
-    /// Pacing. All keys but `share` and `mtu` are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
+    /// Pacing. All keys but the first three are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
     Pace = "pace" {
-        /// Division of the airtime that adaptive pacing gives the flows into the mesh together.
+        /// How flows into the mesh are paced.
+        mode: Mode, Kind::Choice(Mode::CHOICES), Both("gap");
+        /// Division of airtime among flows into the mesh.
         share: Share, Kind::Choice(Share::CHOICES), Both("even");
         /// Largest acknowledgement with the option, in bytes.
         mtu: u32, Kind::Int(576, 9_000), Layer(|_| Gap::paper().mtu.to_value());
@@ -100,8 +102,8 @@ section! {
 choice! {
     /// Division of airtime among flows.
     Share {
-        Even = "even", "the same interval for all (`gateway/even.rs`)";
-        Own = "own", "an interval per flow, as in the paper";
+        Even = "even", "`gap`: the same interval for all (`gateway/even.rs`); `ap2`: a limit (`gateway/airtime.rs`)";
+        Own = "own", "each flow by itself";
     }
 }
 
@@ -252,19 +254,29 @@ impl Config {
             refuse("hops", "\"table\" without [[node]]", "\"table\" with at least one [[node]]");
         }
         let profile = Profile::Standard;
-        let keys: GatewayKeys = file::section(profile, &[(&paced, &of_gateway), (&limited, &of_limits)], |_, _| {});
+        let mut keys: GatewayKeys = file::section(profile, &[(&paced, &of_gateway), (&limited, &of_limits)], |_, _| {});
         let adaptive: TcpAp =
             file::section(profile, &[(&paced, &of_pacing)], |values, given| complete_tcp_ap(values, given));
+        if pace.mode == Mode::Ap2 && !paced.is_given("sojourn") {
+            keys.sojourn = None;
+        }
         // The rate of the mesh takes the place of the authors'.
         let adaptive = tcp_ap::Params { link_rate: None, ..adaptive.params(profile) };
+        let paced = match pace.mode {
+            Mode::Gap => keys.gap(profile, adaptive, limits.nodes),
+            Mode::Ap2 => keys.ap2(profile, adaptive, limits.nodes),
+        };
         let gap = Gap {
-            even: (pace.share == Share::Even).then_some(EVENING),
+            even: match pace.share {
+                Share::Even => paced.even.or(Some(EVENING)),
+                Share::Own => None,
+            },
             whole_segments: true,
             delayed_acks: true,
             least_round_trip: true,
             mtu: pace.mtu,
             flow_packets: limits.flow_packets,
-            ..keys.gap(profile, adaptive, limits.nodes)
+            ..paced
         };
         let Mesh { devices, rate, .. } = mesh;
         Some(Config {
@@ -311,6 +323,15 @@ mod tests {
         assert_eq!(config.gap.sojourn, Some(Dur::from_millis(50)));
         assert!(config.gap.pacing && config.gap.option && !config.gap.observe && config.rules.manage);
         assert_eq!((config.rules.queue, config.rules.workers), (7100, 1));
+    }
+
+    #[test]
+    fn with_ap2_packets_wait_for_less_unless_the_file_says_otherwise() {
+        let ap2 = parse(&format!("{LEAST}[pace]\nmode = 'ap2'\n")).unwrap().gap;
+        assert_eq!((ap2.mode, ap2.sojourn, ap2.goodput_control), (Mode::Ap2, Some(Dur::from_millis(5)), None));
+        assert_eq!((ap2.even, ap2.whole_segments), (Some(Dur::from_millis(100)), true));
+        let other = parse(&format!("{LEAST}[pace]\nmode = 'ap2'\nsojourn = '70ms'\nshare = 'own'\n")).unwrap().gap;
+        assert_eq!((other.sojourn, other.even), (Some(Dur::from_millis(70)), None));
     }
 
     #[test]

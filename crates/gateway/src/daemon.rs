@@ -16,7 +16,8 @@ use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
 use fourhop_live::service::Manager;
 use fourhop_live::{Tried, control, metrics};
-use fourhop_proto::gateway::{Config as Gap, HashKey};
+use fourhop_proto::gateway::{Config as Gap, HashKey, Mode};
+use fourhop_settings::key::Choice as _;
 use fourhop_units::{Dur, Rate, Time};
 use nix::sys::signal::Signal;
 use std::io::Read;
@@ -283,9 +284,10 @@ impl Daemon {
             (true, Backend::Nft) => "nft",
             (true, Backend::Iptables) => "iptables",
         };
+        let mode = self.config.gap.mode.name();
         let only = if self.start.dry_run { ", only looks" } else { "" };
         let workers = rules.workers;
-        format!("{} by {made}, {workers} worker(s), hops by {source}{only}", devices.join(", "))
+        format!("{} by {made}, {workers} worker(s), mode {mode}, hops by {source}{only}", devices.join(", "))
     }
 
     fn serve(
@@ -404,6 +406,7 @@ impl Daemon {
             pid: std::process::id(),
             uptime_s: self.clock.now().saturating_since(Time::ZERO).as_secs_f64(),
             dry_run: self.start.dry_run,
+            mode: self.config.gap.mode.name().to_owned(),
             rules: if self.backend == Backend::Nft { "nft" } else { "iptables" }.to_owned(),
             devices: self.config.devices.clone(),
             hops_error: self.said.clone(),
@@ -510,11 +513,14 @@ fn join(node: &mut Node, other: &Node) {
 
 /// The warning about links that are faster than adaptive pacing is made for.
 fn too_fast(config: &Config) -> Option<String> {
+    if config.gap.mode == Mode::Ap2 {
+        return None;
+    }
     let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
     let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
     Some(format!(
-        "rate: found links of {} Mbit/s: adaptive pacing is for 802.11b, up to 11 Mbit/s; measure whether it helps \
-            (fourhop measure)",
+        "rate: found links of {} Mbit/s: pace.mode \"gap\" is for 802.11b, up to 11 Mbit/s; set \"ap2\", or measure \
+            whether it helps (fourhop measure)",
         fastest.bps() / 1_000_000
     ))
 }

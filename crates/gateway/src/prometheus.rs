@@ -39,6 +39,9 @@ pub fn page(status: &Status) -> Page {
     }
     page.single(&full("uptime_seconds"), "gauge", "Time since the start of the service.", status.uptime_s);
     page.single(&full("dry_run"), "gauge", "1: dry run.", f64::from(u8::from(status.dry_run)));
+    let name = full("mode");
+    page.begin(&name, "gauge", "1: what flows into the mesh are paced by.");
+    page.value(&name, &[("mode", &status.mode)], 1.0);
     let impaired = f64::from(u8::from(status.state == State::Impaired));
     page.single(&full("impaired"), "gauge", "1: rules or queues are not in place.", impaired);
     page.single(&full("silent_seconds"), "gauge", "Time since the last packet in a queue.", status.silent_s);

@@ -23,6 +23,8 @@ pub struct Status {
     pub silent_s: f64,
     /// Does it only look?
     pub dry_run: bool,
+    /// `pace.mode`.
+    pub mode: String,
     /// Tool that made the rules.
     pub rules: String,
     /// Interfaces that lead into the mesh.
@@ -106,6 +108,7 @@ totals! {
     options "options_total" "Wired round trips written into acknowledgements.",
     no_room "no_room_total" "Acknowledgements without room for that, or with payload.",
     windows_reduced "windows_reduced_total" "Acknowledgements with a reduced window.",
+    marked "marked_total" "Packets marked (ECN).",
     buffer_full "buffer_full_total" "Data passed unpaced: the buffer of all flows was full.",
     table_full "table_full_total" "Segments passed unpaced: the flow table was full.",
     displaced "displaced_total" "Half-open flows evicted for others.",
@@ -132,6 +135,7 @@ impl Totals {
         self.options += counted.options;
         self.no_room += counted.no_room;
         self.windows_reduced += counted.held_back;
+        self.marked += counted.marked;
         self.buffer_full += counted.buffer_full;
         self.table_full += counted.table_full;
         self.displaced += counted.displaced;

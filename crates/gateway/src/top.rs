@@ -33,12 +33,13 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
         }
     };
     let mut text = format!(
-        "fourhop-gateway {}  {}  {}  up {:.0} s  {}{}\n\
+        "fourhop-gateway {}  {}  {}  {}  up {:.0} s  {}{}\n\
          flows {}  waiting {} packets ({} kB)  waited p50 {} ms, p99 {} ms\n\
          packets {}  early {}  windows {}  options {}  unknown {}  overload {}\n",
         status.version,
         status.devices.join(","),
         status.rules,
+        status.mode,
         status.uptime_s,
         state(status),
         if status.dry_run { "  DRY RUN: nothing is paced" } else { "" },

@@ -4,8 +4,8 @@
 mod checked;
 
 use checked::{Checked, exercise, small};
-use fourhop_proto::gateway::{Config, Side};
-use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment, encode};
+use fourhop_proto::gateway::{Config, Mode, Side};
+use fourhop_proto::wire::{Body, Ecn, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment, encode};
 use fourhop_units::{Dur, Seq};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -95,6 +95,7 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
                 window: if flow.is_multiple_of(2) { 2_000 } else { 20_000 },
                 options: TcpOptions::default(),
                 payload: 0,
+                ecn: Ecn::Ect0,
                 ..TcpSegment::default()
             }
         };
@@ -180,6 +181,11 @@ proptest! {
         run(small(), ops).finish();
     }
 
+    #[test]
+    fn the_same_with_ap2s_windows(ops in ops()) {
+        run(Config { mode: Mode::Ap2, ..small() }, ops).finish();
+    }
+
     /// The same with room enough, and with each part on its own.
     #[test]
     fn the_same_with_parts_switched_off(ops in ops(), pacing: bool, option: bool, control: bool) {
@@ -212,9 +218,9 @@ fn the_corpus_of_the_fuzz_target_reaches_what_it_is_about() {
 fn the_traffic_reaches_every_part() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut sum = std::collections::BTreeMap::<&str, u64>::new();
-    for _ in 0..300 {
+    for mode in [Mode::Gap, Mode::Ap2].repeat(300) {
         let ops = ops().new_tree(&mut runner).expect("a strategy without rejections").current();
-        let checked = run(small(), ops);
+        let checked = run(Config { mode, ..small() }, ops);
         let control = checked.gateway().control_counters().map(|counters| counters.named());
         for (name, count) in checked.gateway().counters().named().chain(control.into_iter().flatten()) {
             *sum.entry(name).or_default() += count;

@@ -71,7 +71,7 @@ fn movement() -> impl Strategy<Value = String> {
 
 /// Half of the networks have one or two gateways with a router and a host behind them.
 fn wired() -> impl Strategy<Value = Option<String>> {
-    let kinds = prop::sample::select(vec!["plain", "gap", "fair-share", "fq-codel"]);
+    let kinds = prop::sample::select(vec!["plain", "gap", "ap2", "fair-share", "fq-codel"]);
     let side = (1usize..=2, 20u32..=20_000, 0u32..=50, 1u32..=20, any::<bool>(), kinds);
     let text = |(gateways, kbps, delay, queue, bytes, kind)| {
         let capacity = if kind == "fair-share" { "capacity = '500kbps'\n" } else { "" };

@@ -144,7 +144,8 @@ impl Ap2 {
         }
     }
 
-    fn has_aggregates(&self) -> bool {
+    /// Does it take the radios for such as put several packets in a frame?
+    pub fn has_aggregates(&self) -> bool {
         self.without == Without::Radios || self.path.has_aggregates()
     }
 

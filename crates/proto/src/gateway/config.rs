@@ -3,9 +3,20 @@
 use fourhop_cc::tcp_ap;
 use fourhop_units::Dur;
 
+/// How data into the mesh is paced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// By an interval, as in the paper.
+    Gap,
+    /// By AP2's window, in bursts (`windowed.rs`).
+    Ap2,
+}
+
 /// Options and bounds of a gateway.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
+    /// How flows from the wired to the wireless side are paced.
+    pub mode: Mode,
     /// Are flows from the wired to the wireless side paced? The paper, section 4.3.
     pub pacing: bool,
     /// Is the wired part of the round trip reported to wireless senders? Section 4.2.
@@ -96,6 +107,7 @@ impl Config {
     /// The paper's gateway, with room for 4096 flows and, as in section 4.3, 64 segments of 1460 bytes for each of 200.
     pub const fn paper() -> Config {
         Config {
+            mode: Mode::Gap,
             pacing: true,
             option: true,
             goodput_control: Some(GoodputControl::paper()),

@@ -48,7 +48,7 @@ impl Pool {
     pub fn add(&mut self, hops: u8, interval: Dur) {
         self.flows += 1;
         self.beyond += u32::from(hops > 1);
-        let links = u64::from(hops.clamp(1, REACH));
+        let links = disturbing(hops);
         self.links += links;
         self.taken += ((u128::from(links) * 1_000_000_000) << 20) / u128::from(interval.as_nanos().max(1));
     }
@@ -73,6 +73,11 @@ impl Pool {
         let nanos = ((u128::from(self.links) * 1_000_000_000) << 20).checked_div(self.taken)?;
         Some(Dur::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
+}
+
+/// Links of a path that exclude each other: one at a time can carry a packet.
+pub fn disturbing(hops: u8) -> u64 {
+    u64::from(hops.clamp(1, REACH))
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! One flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
+use super::airtime::Carried;
+use super::config::{Config, Mode};
 use super::delayed::Receiver;
 use super::even::Shared;
 use super::goodput::{Memory, Throttle};
+use super::pacer::{Pacer, TIMED};
 use super::rtt::RttMeter;
 use super::window::{WindowInput, WindowLimit};
 use crate::wire::TcpSegment;
-use fourhop_cc::tcp_ap::{self, Pace};
 use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
 use std::collections::VecDeque;
 
@@ -16,13 +18,15 @@ use std::collections::VecDeque;
 pub struct Waiting<P> {
     pub packet: P,
     pub payload: u32,
+    /// When it came.
+    pub since: Time,
     seq: Seq,
     fin: bool,
 }
 
 impl<P> Waiting<P> {
-    pub fn new(packet: P, segment: &TcpSegment) -> Waiting<P> {
-        Waiting { packet, payload: segment.payload, seq: segment.data_seq(), fin: segment.flags.fin }
+    pub fn new(now: Time, packet: P, segment: &TcpSegment) -> Waiting<P> {
+        Waiting { packet, payload: segment.payload, since: now, seq: segment.data_seq(), fin: segment.flags.fin }
     }
 }
 
@@ -46,9 +50,9 @@ pub struct Down<P> {
     pub meter: RttMeter,
     /// Does it delay acknowledgements?
     pub receiver: Receiver,
-    pub pace: Pace,
-    /// Interval of adaptive pacing.
-    pub interval: Option<Dur>,
+    pub pacer: Pacer,
+    /// Its rate, for limits of airtime.
+    pub carried: Carried,
     /// Its task for the sake of other flows.
     pub shared: Shared,
     /// Limit of goodput control.
@@ -163,10 +167,12 @@ impl<P> Flow<P> {
     pub fn reduced_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
         let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
-        let (interval, sent) = (down.spacing(down.mss)?, down.meter.newest()?);
-        let (ack, window, mss) = (segment.ack, segment.window, down.mss);
-        let written =
-            down.limit.handle_ack(now, &WindowInput { ack, window, shift, sent, interval, mss, target, whole });
+        let (interval, sent) = (down.mean_spacing(down.mss)?, down.meter.newest()?);
+        let (ack, window, mss, assumed) = (segment.ack, segment.window, down.mss, down.pacer.assumed());
+        let target = down.pacer.least_wait(interval).max(target);
+        let written = down
+            .limit
+            .handle_ack(now, &WindowInput { ack, window, shift, sent, interval, mss, target, whole, assumed });
         (written != window).then_some(written)
     }
 
@@ -230,22 +236,22 @@ impl<P> Flow<P> {
                 size_of::<Down<P>>()
                     + down.queue.capacity() * size_of::<Waiting<P>>()
                     + down.meter.memory()
-                    + down.pace.memory()
+                    + down.pacer.memory()
             })
     }
 }
 
 impl<P> Down<P> {
     /// Before the first data.
-    pub fn new(pace: &tcp_ap::Params) -> Down<P> {
+    pub fn new(now: Time, config: &Config) -> Down<P> {
         Down {
             queue: VecDeque::new(),
             queued: 0,
             reserved: 0,
-            meter: RttMeter::default(),
+            meter: if config.mode == Mode::Ap2 { RttMeter::of(TIMED) } else { RttMeter::default() },
             receiver: Receiver::default(),
-            pace: Pace::new(pace),
-            interval: pace.first_interval,
+            pacer: Pacer::first(now, config),
+            carried: Carried::new(now),
             shared: Shared::Own,
             throttle: None,
             limit: WindowLimit::default(),
@@ -263,32 +269,61 @@ impl<P> Down<P> {
 
     /// The interval of this flow alone.
     pub fn own_interval(&self) -> Option<Dur> {
-        let link = self.pace.measurements().delay.filter(|_| self.shared == Shared::Links);
-        link.or(self.interval)
+        let link = self.pacer.measurements().delay.filter(|_| self.shared == Shared::Links);
+        link.or(self.pacer.interval())
     }
 
     /// The common interval, if all flows share one.
     pub fn even_interval(&self) -> Option<Dur> {
         match self.shared {
-            Shared::Same(interval) => self.interval.map(|_| interval),
+            Shared::Same(interval) => self.pacer.interval().map(|_| interval),
             Shared::Own | Shared::Links => None,
         }
     }
 
     /// Distance between data of that payload and the next; `None`: none.
     fn spacing(&self, payload: u32) -> Option<Dur> {
+        self.throttled(payload, self.even_interval().or_else(|| self.own_interval()))
+    }
+
+    /// The same in the long run.
+    fn mean_spacing(&self, payload: u32) -> Option<Dur> {
+        let mean = self.pacer.mean_interval();
+        self.throttled(payload, mean.or_else(|| self.even_interval()).or_else(|| self.own_interval()))
+    }
+
+    fn throttled(&self, payload: u32, interval: Option<Dur>) -> Option<Dur> {
         let throttled =
             self.throttle.and_then(|throttle| Some(Rate::from_bps(throttle.rate)?.time_for(Bytes(u64::from(payload)))));
-        match (self.even_interval().or_else(|| self.own_interval()), throttled) {
+        match (interval, throttled) {
             (Some(interval), Some(throttled)) => Some(interval.max(throttled)),
             (interval, throttled) => interval.or(throttled),
         }
     }
 
-    /// When the next data may leave; `None`: at once.
+    /// When the next data may leave, if nothing is acknowledged before; `None`: at once.
     pub fn due(&self) -> Option<Time> {
-        let (last, payload) = self.last?;
-        self.spacing(payload).map(|distance| last + distance)
+        let spaced = self.last.and_then(|(last, payload)| self.spacing(payload).map(|distance| last + distance));
+        let windowed = match &self.pacer {
+            Pacer::Ap2(windowed) => windowed.due(self.meter.outstanding(), self.queue.len(), self.mss),
+            Pacer::Gap(..) => None,
+        };
+        spaced.max(windowed)
+    }
+
+    /// Least time between segments, for the sake of other nodes.
+    pub fn take_spacing(&mut self, spacing: Option<Dur>) {
+        if let Pacer::Ap2(windowed) = &mut self.pacer {
+            windowed.take_spacing(spacing);
+        }
+    }
+
+    /// Is the packet at its head to be marked, that may wait for `target`?
+    pub fn marks(&mut self, now: Time, target: Dur) -> bool {
+        match (&mut self.pacer, self.queue.front()) {
+            (Pacer::Ap2(windowed), Some(head)) => windowed.marks(now, now.saturating_since(head.since), target),
+            _ => false,
+        }
     }
 
     /// May it leave, if nothing is before it? What has no payload needs no distance.
@@ -329,6 +364,13 @@ impl<P> Down<P> {
 
     /// A packet leaves.
     pub fn note_departure(&mut self, now: Time, waiting: &Waiting<P>) {
+        if let Pacer::Ap2(windowed) = &mut self.pacer
+            && waiting.payload > 0
+        {
+            let again = self.meter.newest().is_some_and(|newest| waiting.seq.before(newest));
+            let end = waiting.seq + waiting.payload;
+            windowed.handle_departure(now, end, self.meter.outstanding(), again, self.mss);
+        }
         self.meter.handle_data(now, waiting.seq, waiting.payload, waiting.fin);
         if waiting.payload > 0 {
             self.last = Some((now, waiting.payload));

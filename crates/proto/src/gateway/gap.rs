@@ -11,24 +11,24 @@
 //! finds no room passes unpaced until there is some. A flow that would hold more than its share sends its oldest packet
 //! early.
 
+mod acked;
 mod comparison;
 mod sight;
 
 pub use sight::{Counters, FlowState};
 
+use super::airtime::Airtime;
 use super::config::Config;
-use super::delayed::Sample;
 use super::flow::{Accounted, Down, Flow, Waiting};
 use super::goodput::Control;
+use super::pacer::Pacer;
 use super::packet::{Packet, TcpView};
 use super::table::{FlowKey, FlowStatus, FlowTable};
 use super::{Action, Side};
 use crate::aqm::hash::HashKey;
 use crate::wire::TcpSegment;
 use core::net::IpAddr;
-use fourhop_cc::Hint;
-use fourhop_cc::tcp_ap::{self, Pace};
-use fourhop_units::{Bytes, Dur, Rate, Time};
+use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
@@ -41,12 +41,6 @@ const FOUND: &str = "INVARIANT: a slot that was found has a flow until it is for
 struct Path {
     hops: u8,
     rate: Rate,
-}
-
-/// Time on the links of a path for a segment of `mss` bytes and its acknowledgement, without queues.
-fn on_the_air(path: &Path, mss: u32, pace: &tcp_ap::Params) -> Dur {
-    let bytes = u64::from(mss) + u64::from(pace.data_overhead) + u64::from(pace.ack_bytes);
-    path.rate.time_for(Bytes(bytes * u64::from(path.hops)))
 }
 
 /// The gateway. For the order of calls see [`super::Discipline`].
@@ -62,6 +56,7 @@ pub struct Gateway<P> {
     comparison: Option<(Time, Time)>,
     /// When intervals are made the same next; `None` while there is no flow, or each has its own.
     evening: Option<Time>,
+    airtime: Airtime,
     /// Sum of `queued` and of `reserved` of all flows, packets that wait.
     queued: u64,
     reserved: u64,
@@ -79,6 +74,7 @@ impl<P: Packet> Gateway<P> {
             control: config.goodput_control.map(Control::new),
             comparison: None,
             evening: None,
+            airtime: Airtime::default(),
             queued: 0,
             reserved: 0,
             waiting: 0,
@@ -107,7 +103,7 @@ impl<P: Packet> Gateway<P> {
         let slots: Vec<u32> = self.table.iter().filter_map(of_node).collect();
         for slot in slots {
             if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
-                (down.pace, down.interval) = (Pace::new(&self.config.pace), None);
+                down.pacer = Pacer::new(now, &self.config);
             }
             self.release(now, slot, out);
             self.forget_if_over(now, slot, out);
@@ -118,7 +114,8 @@ impl<P: Packet> Gateway<P> {
     /// any more leave at once; goodput control, and pacing if its arithmetic is another, begin anew.
     pub fn handle_config(&mut self, now: Time, config: Config, out: &mut Vec<Action<P>>) {
         let config = Config { flows: self.config.flows, ..config };
-        let anew = config.pace != self.config.pace || (self.config.pacing && !config.pacing);
+        let anew = (config.mode, config.pace) != (self.config.mode, self.config.pace)
+            || (self.config.pacing && !config.pacing);
         if config.goodput_control != self.config.goodput_control {
             self.unthrottle(now, out);
             self.control = config.goodput_control.map(Control::new);
@@ -131,7 +128,7 @@ impl<P: Packet> Gateway<P> {
         for slot in slots {
             if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
                 if anew {
-                    (down.pace, down.interval) = (Pace::new(&config.pace), config.pace.first_interval);
+                    down.pacer = Pacer::first(now, &config);
                 }
                 while config.observe
                     && let Some(packet) = down.pop(now)
@@ -242,45 +239,6 @@ impl<P: Packet> Gateway<P> {
         Some(self.table.insert(now, key, Flow::new(now, from)))
     }
 
-    /// `node` on the wireless side acknowledges: a round trip over the radio, and from it the interval.
-    fn acknowledged_down(
-        &mut self,
-        now: Time,
-        slot: u32,
-        node: IpAddr,
-        segment: &TcpSegment,
-        out: &mut Vec<Action<P>>,
-    ) {
-        let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) else { return };
-        let Some(rtt) = down.meter.handle_ack(now, segment.ack, &segment.options.sack) else { return };
-        if self.config.delayed_acks {
-            match down.receiver.handle_ack(down.meter.covered()) {
-                Sample::Counts => {}
-                Sample::CountsAlone => down.pace = Pace::new(&self.config.pace),
-                Sample::Waited => return,
-            }
-        }
-        if !self.config.pacing {
-            return;
-        }
-        if let Some(path) = self.paths.get(&node) {
-            down.pace.take_hint(Hint::HopCount(u32::from(path.hops)));
-            down.pace.take_hint(Hint::LinkRate(path.rate));
-        }
-        let rtt = match self.paths.get(&node).filter(|_| down.left_second(segment.ack)) {
-            Some(path) => {
-                rtt.saturating_sub(path.rate.time_for(Bytes(u64::from(down.mss + self.config.pace.data_overhead))))
-            }
-            None => rtt,
-        };
-        let rtt = match self.paths.get(&node).filter(|_| self.config.least_round_trip) {
-            Some(path) => rtt.max(on_the_air(path, down.mss, &self.config.pace)),
-            None => rtt,
-        };
-        down.interval = down.pace.sample(&self.config.pace, down.mss, rtt).or(down.interval);
-        self.release(now, slot, out);
-    }
-
     /// Writes a smaller window into an acknowledgement for a wired sender that would otherwise fill the queue.
     fn hold_window(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: &mut P) {
         if let Some(target) = self.config.sojourn.filter(|_| !self.config.observe)
@@ -321,7 +279,7 @@ impl<P: Packet> Gateway<P> {
         let wanted = if flow.window == 0 { config.flow_buffer } else { flow.window.min(config.flow_buffer) };
         let down = match &mut flow.down {
             Some(down) => down,
-            empty if segment.payload > 0 => empty.insert(Box::new(Down::new(&config.pace))),
+            empty if segment.payload > 0 => empty.insert(Box::new(Down::new(now, config))),
             _ => {
                 out.push(Action::Forward { packet, to: Side::Wireless });
                 return;
@@ -329,7 +287,7 @@ impl<P: Packet> Gateway<P> {
         };
         down.mss = down.mss.max(segment.payload);
         down.limit.handle_data(now, segment.data_seq() + segment.payload);
-        let waiting = Waiting::new(packet, segment);
+        let waiting = Waiting::new(now, packet, segment);
         let waits = !down.queue.is_empty() || !(config.observe || down.may_leave(now, &waiting));
         if waits && down.reserved < wanted {
             let reserved = self.reserved + u64::from(wanted - down.reserved);
@@ -360,9 +318,10 @@ impl<P: Packet> Gateway<P> {
     /// Lets go what may leave of a flow.
     fn release(&mut self, now: Time, slot: u32, out: &mut Vec<Action<P>>) {
         if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
-            while down.queue.front().is_some_and(|head| down.may_leave(now, head))
-                && let Some(packet) = down.pop(now)
-            {
+            while down.queue.front().is_some_and(|head| down.may_leave(now, head)) {
+                let marks = self.config.sojourn.is_some_and(|target| down.marks(now, target));
+                let Some(mut packet) = down.pop(now) else { break };
+                self.counters.marked += u64::from(marks && packet.mark_congestion());
                 out.push(Action::Forward { packet, to: Side::Wireless });
                 if self.config.delayed_acks
                     && down.receiver.wants_pair()

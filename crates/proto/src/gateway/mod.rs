@@ -12,18 +12,18 @@
 //! | `table` | the flow table |
 //! | `flow`, `rtt` | one flow; round trips on either side |
 //! | `goodput` | goodput control |
-//! | `even` | the same interval for every flow |
+//! | `even`, `airtime` | the same interval for every flow; the most airtime of one with AP2's window |
 //! | `window` | advertised windows limited to the capacity of the path |
+//! | `pacer`, `windowed` | what lets data leave: an interval, or AP2's window |
 //! | `fair_share`, `fq_codel` | the others; the queues of the latter are in [`crate::aqm`] |
 //!
 //! # Promises
 //! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction). It changes
 //! nothing except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side,
 //! which it never raises. It stays within its memory bounds and does not panic. [`FairShare`] and [`FqCodel`] drop,
-//! with a reason.
-//!
-//! Left out: ECN.
+//! with a reason. With [`Mode::Ap2`] a gateway also marks packets whose transport listens (RFC 3168).
 
+mod airtime;
 mod bytes;
 mod config;
 mod delayed;
@@ -33,18 +33,20 @@ mod flow;
 mod fq_codel;
 mod gap;
 mod goodput;
+mod pacer;
 mod packet;
 mod rtt;
 mod simulated;
 mod table;
 mod window;
+mod windowed;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::aqm::HashKey;
 pub use crate::aqm::codel::Config as CodelConfig;
-pub use config::{Among, Config, GoodputControl};
+pub use config::{Among, Config, GoodputControl, Mode};
 pub use fair_share::{Config as FairShareConfig, FairShare};
 pub(crate) use fq_codel::bucket;
 pub use fq_codel::{Config as FqCodelConfig, FqCodel};

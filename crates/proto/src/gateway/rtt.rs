@@ -17,7 +17,7 @@
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;
 
-/// Segments in flight that are timed; of more the oldest go without. The paper's window has 64.
+/// Segments in flight that are timed by default; of more the oldest go without. The paper's window has 64.
 const MOST: usize = 64;
 /// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to another connection or to none.
 const FARTHEST: u32 = 1 << 30;
@@ -29,8 +29,10 @@ struct Timed {
 }
 
 /// Follows one direction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RttMeter {
+    /// Segments in flight that are timed.
+    most: usize,
     /// First number not acknowledged and first not sent; `None` before the first data.
     span: Option<(Seq, Seq)>,
     timed: VecDeque<Timed>,
@@ -39,7 +41,18 @@ pub struct RttMeter {
     covered: usize,
 }
 
+impl Default for RttMeter {
+    fn default() -> RttMeter {
+        RttMeter::of(MOST)
+    }
+}
+
 impl RttMeter {
+    /// Times so many segments in flight.
+    pub fn of(most: usize) -> RttMeter {
+        RttMeter { most, span: None, timed: VecDeque::new(), acked: 0, covered: 0 }
+    }
+
     /// Has data passed?
     pub fn is_used(&self) -> bool {
         self.span.is_some()
@@ -48,6 +61,16 @@ impl RttMeter {
     /// Is data in flight?
     pub fn is_outstanding(&self) -> bool {
         self.span.is_some_and(|(una, max)| una != max)
+    }
+
+    /// Bytes between the last acknowledgement and the newest data.
+    pub fn outstanding(&self) -> u32 {
+        self.span.map_or(0, |(una, max)| max.offset_from(una))
+    }
+
+    /// Is it the last acknowledgement?
+    pub fn is_last(&self, ack: Seq) -> bool {
+        self.span.is_some_and(|(una, _)| una == ack)
     }
 
     /// End of the newest data that has passed.
@@ -95,7 +118,7 @@ impl RttMeter {
     }
 
     fn time(&mut self, now: Time, end: Seq) {
-        if self.timed.len() == MOST {
+        if self.timed.len() == self.most {
             self.timed.pop_front();
         }
         self.timed.push_back(Timed { end, at: now });

@@ -24,7 +24,7 @@
 use fourhop_units::{Dur, Seq, Time};
 
 /// The assumed wired round trip before the first sample; an error affects the first round trips only.
-const ASSUMED: Dur = Dur::from_millis(200);
+pub const ASSUMED: Dur = Dur::from_millis(200);
 /// The shortest sample of the last one to two such times counts, so that a longer path is noticed.
 const LASTS: Dur = Dur::from_secs(20);
 
@@ -46,6 +46,8 @@ pub struct WindowInput {
     pub target: Dur,
     /// Does the edge move by whole segments?
     pub whole: bool,
+    /// The wired round trip that is assumed before the first sample.
+    pub assumed: Dur,
 }
 
 /// The windows of one flow.
@@ -92,7 +94,7 @@ impl WindowLimit {
         {
             return written;
         }
-        let ahead = self.wired_rtt().unwrap_or(ASSUMED) + input.target;
+        let ahead = self.wired_rtt().unwrap_or(input.assumed) + input.target;
         let segments = ahead.as_nanos().div_ceil(input.interval.as_nanos().max(1)).clamp(2, u64::from(u16::MAX));
         let wanted = input.sent + (segments * u64::from(input.mss)).min(1 << 29) as u32;
         let edge = self.edge.filter(|edge| edge.after(wanted)).unwrap_or(wanted);
@@ -148,6 +150,7 @@ mod tests {
             mss: 1_000,
             target,
             whole: false,
+            assumed: ASSUMED,
         }
     }
 

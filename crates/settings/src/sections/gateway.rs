@@ -6,7 +6,7 @@ use crate::sections::Profile;
 use crate::value::{Field, Number, Share};
 use crate::{choice, section};
 use fourhop_cc::tcp_ap;
-use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl};
+use fourhop_proto::gateway::{self, Among, FqCodelConfig, GoodputControl, Mode};
 use fourhop_units::{Bytes, Dur, Rate};
 
 choice! {
@@ -14,8 +14,16 @@ choice! {
     GatewayKind {
         Plain = "plain", "forwarding only";
         Gap = "gap", "adaptive pacing and goodput control (TCP-GAP)";
+        Ap2 = "ap2", "AP2's windows for wired senders";
         FairShare = "fair-share", "the same part of `capacity` for each flow";
         FqCodel = "fq-codel", "FQ-CoDel before the interface or a shaper of `capacity`";
+    }
+}
+
+choice! {
+    for Mode {
+        Gap = "gap", "intervals, as in the paper";
+        Ap2 = "ap2", "AP2's windows (docs/ap2.md)";
     }
 }
 
@@ -28,6 +36,10 @@ choice! {
 
 /// Defaults of goodput control.
 const GOODPUT: GoodputControl = GoodputControl::paper();
+/// `sojourn` with `ap2`.
+const AP2_SOJOURN: Dur = Dur::from_millis(5);
+/// How often AP2's limits of airtime are set.
+const AP2_SHARING: Dur = Dur::from_millis(100);
 /// Defaults of FQ-CoDel.
 const FQ_CODEL: FqCodelConfig = FqCodelConfig::rfc8290();
 
@@ -37,9 +49,9 @@ section! {
     GatewayKeys = "gateway" of gateway::Config {
         /// Treatment of packets into the mesh.
         kind: GatewayKind, Kind::Choice(GatewayKind::CHOICES), Both("plain");
-        /// `gap`: pace wired senders.
+        /// `gap`, `ap2`: pace wired senders.
         pacing: bool, Kind::Bool => pacing;
-        /// `gap`: write the wired part of the round trip into acknowledgements for wireless senders.
+        /// `gap`, `ap2`: write the wired part of the round trip into acknowledgements for wireless senders.
         option: bool, Kind::Bool => option;
         /// `gap`: throttle flows that are faster than the others.
         goodput_control: bool, Kind::Bool, Both("true");
@@ -57,12 +69,12 @@ section! {
         rest: u32, Kind::Int(0, 1_000_000), Layer(|_| GOODPUT.rest.to_value());
         /// Flows a gateway tracks at the same time; packets of further flows pass unpaced.
         flows: u32, Kind::Int(1, 10_000_000) => flows;
-        /// `gap`: payload limit of all flows together.
+        /// `gap`, `ap2`: payload limit of all flows together.
         buffer: Bytes, size("0B", "100GB") => buffer;
-        /// `gap`: payload limit of one flow, if its receiver's window is not smaller.
+        /// `gap`, `ap2`: payload limit of one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
-        /// `gap`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None: no
-        /// limit, as in the paper.
+        /// `gap`, `ap2`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None:
+        /// no limit, as in the paper; `ap2`: 5 ms, with 802.11b 20 ms.
         sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
         /// A flow that is silent for this long is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
@@ -100,6 +112,18 @@ impl GatewayKeys {
             pace,
             nodes,
             ..self.configured(profile)
+        }
+    }
+
+    /// The same with AP2's windows.
+    pub fn ap2(&self, profile: Profile, pace: tcp_ap::Params, nodes: u32) -> gateway::Config {
+        gateway::Config {
+            mode: Mode::Ap2,
+            goodput_control: None,
+            sojourn: self.sojourn.or(Some(AP2_SOJOURN)),
+            even: Some(AP2_SHARING),
+            whole_segments: true,
+            ..self.gap(profile, pace, nodes)
         }
     }
 }

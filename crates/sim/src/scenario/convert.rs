@@ -188,6 +188,9 @@ impl Scenario {
             GatewayKind::Gap => {
                 Some(DisciplineConfig::Gap(keys.gap(self.profile, self.tcp_ap_params(), self.topology.nodes())))
             }
+            GatewayKind::Ap2 => {
+                Some(DisciplineConfig::Gap(keys.ap2(self.profile, self.tcp_ap_params(), self.topology.nodes())))
+            }
             GatewayKind::FairShare => Some(DisciplineConfig::FairShare(gateway::FairShareConfig {
                 capacity: keys.capacity?,
                 queue: keys.queue.unwrap_or(50),

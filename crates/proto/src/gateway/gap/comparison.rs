@@ -1,6 +1,8 @@
 //! Periodic requests of a gateway to its flows: the same interval for all, and goodput control.
 
 use super::super::Action;
+use super::super::airtime::Loads;
+use super::super::config::Mode;
 use super::super::even::{Pool, Shared};
 use super::super::flow::Flow;
 use super::super::goodput::{Memory, Observed, Throttle};
@@ -30,11 +32,14 @@ impl<P: Packet> Gateway<P> {
     /// The same interval for all flows that have data to carry.
     pub(super) fn even(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
+        if self.config.mode == Mode::Ap2 {
+            return self.share_airtime(now, out);
+        }
         let mut pool = Pool::default();
         for (_, key, flow) in self.table.iter() {
             let Some(path) = self.paths.get(&key.wireless.0) else { continue };
             let down = flow.down.as_deref().filter(|down| down.is_busy());
-            match down.and_then(|down| down.interval) {
+            match down.and_then(|down| down.pacer.interval()) {
                 Some(interval) => pool.add(path.hops, interval),
                 None if now.saturating_since(flow.carried) < PAUSE => pool.add_other(path.hops),
                 None => {}
@@ -49,6 +54,33 @@ impl<P: Packet> Gateway<P> {
             }
         }
         waiting.into_iter().for_each(|slot| self.release(now, slot, out));
+    }
+
+    /// Limits of airtime for flows with AP2's windows.
+    fn share_airtime(&mut self, now: Time, out: &mut Vec<Action<P>>) {
+        let (mut loads, mut limited) = (Loads::default(), Vec::new());
+        for (_, flow) in self.table.iter_mut() {
+            if let Some(down) = flow.down.as_deref_mut() {
+                down.carried.update(now, down.meter.acked());
+            }
+        }
+        for (slot, key, flow) in self.table.iter() {
+            let Some(down) = flow.down.as_deref() else { continue };
+            let loading = self.evening.is_some() && down.is_busy() && !down.carried.is_silent(now);
+            let path = self.paths.get(&key.wireless.0).copied().filter(|_| loading);
+            if let Some(path) = path {
+                loads.add(key.wireless.0, down.carried.airtime(path.hops, path.rate));
+            }
+            limited.push((slot, key.wireless.0, path));
+        }
+        self.airtime.note(now, &loads);
+        for (slot, node, path) in limited {
+            if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
+                let airtime = &self.airtime;
+                down.take_spacing(path.and_then(|path| airtime.spacing(&loads, node, down.mss, path.hops, path.rate)));
+            }
+            self.release(now, slot, out);
+        }
     }
 
     /// The goodputs since the last comparison, and what goodput control makes of them.

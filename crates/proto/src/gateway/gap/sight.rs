@@ -34,6 +34,8 @@ counters! {
         pub no_room: u64,
         /// Acknowledgements whose window was made smaller.
         pub held_back: u64,
+        /// Packets marked (ECN).
+        pub marked: u64,
         /// Flows seen.
         pub flows: u64,
         /// Flows forgotten because they had ended.
@@ -117,8 +119,8 @@ impl<P: Packet> Gateway<P> {
         let down = flow.down.as_deref();
         FlowState {
             seen,
-            measured: down.map(|down| down.pace.measurements()).unwrap_or_default(),
-            interval: down.and_then(|down| down.own_interval()),
+            measured: down.map(|down| down.pacer.measurements()).unwrap_or_default(),
+            interval: down.and_then(|down| down.own_interval().or_else(|| down.pacer.mean_interval())),
             even: down.and_then(|down| down.even_interval()),
             throttle: down.and_then(|down| down.throttle),
             wired_rtt: flow.wired_rtt,

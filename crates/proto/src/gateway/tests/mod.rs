@@ -7,6 +7,7 @@ mod limits;
 mod plain;
 mod script;
 mod window_limit;
+mod windowed;
 
 use super::*;
 use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment};

@@ -1,0 +1,89 @@
+//! Decides when data of a flow may leave.
+
+use super::config::{Config, Mode};
+use super::window::ASSUMED;
+use super::windowed::Windowed;
+use fourhop_cc::Measurements;
+use fourhop_cc::tcp_ap::Pace;
+use fourhop_units::{Dur, Time};
+
+/// Segments in flight that are timed with AP2: more than the windows of most paths.
+pub const TIMED: usize = 1_024;
+
+/// A short wire's round trip.
+const ASSUMED_LEAST: Dur = Dur::from_millis(10);
+
+/// By [`Mode`].
+#[derive(Clone, Debug)]
+pub enum Pacer {
+    /// TCP-AP's interval, and what it follows from.
+    Gap(Pace, Option<Dur>),
+    /// AP2's window.
+    Ap2(Box<Windowed>),
+}
+
+impl Pacer {
+    /// Of an unknown path.
+    pub fn new(now: Time, config: &Config) -> Pacer {
+        match config.mode {
+            Mode::Gap => Pacer::Gap(Pace::new(&config.pace), None),
+            Mode::Ap2 => Pacer::Ap2(Box::new(Windowed::new(now))),
+        }
+    }
+
+    /// Before the first data.
+    pub fn first(now: Time, config: &Config) -> Pacer {
+        match Pacer::new(now, config) {
+            Pacer::Gap(pace, _) => Pacer::Gap(pace, config.pace.first_interval),
+            other => other,
+        }
+    }
+
+    /// Time between packets that adaptive pacing asks for.
+    pub fn interval(&self) -> Option<Dur> {
+        match self {
+            Pacer::Gap(_, interval) => *interval,
+            Pacer::Ap2(_) => None,
+        }
+    }
+
+    /// Mean time between segments that a window allows.
+    pub fn mean_interval(&self) -> Option<Dur> {
+        match self {
+            Pacer::Gap(..) => None,
+            Pacer::Ap2(windowed) => windowed.interval(),
+        }
+    }
+
+    /// The assumed wired round trip before it is known: with a window that opens in a few round trips a long
+    /// one would let the sender fill the queue.
+    pub fn assumed(&self) -> Dur {
+        match self {
+            Pacer::Gap(..) => ASSUMED,
+            Pacer::Ap2(_) => ASSUMED_LEAST,
+        }
+    }
+
+    /// Packets of a window may wait for this long at least, with so much time between them.
+    pub fn least_wait(&self, interval: Dur) -> Dur {
+        match self {
+            Pacer::Gap(..) => Dur::ZERO,
+            Pacer::Ap2(windowed) => windowed.least_wait().max(interval),
+        }
+    }
+
+    pub fn measurements(&self) -> Measurements {
+        match self {
+            Pacer::Gap(pace, _) => pace.measurements(),
+            Pacer::Ap2(windowed) => windowed.measurements(),
+        }
+    }
+
+    /// Bytes it takes elsewhere.
+    pub fn memory(&self) -> usize {
+        match self {
+            Pacer::Gap(pace, _) => pace.memory(),
+            Pacer::Ap2(_) => size_of::<Windowed>(),
+        }
+    }
+}

@@ -96,7 +96,6 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
                 options: TcpOptions::default(),
                 payload: 0,
                 ecn: Ecn::Ect0,
-                ..TcpSegment::default()
             }
         };
         let packet = match op {

@@ -15,6 +15,7 @@ const ASSUMED_LEAST: Dur = Dur::from_millis(10);
 
 /// By [`Mode`].
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "all flows of a gateway have one mode: those of `gap` need no pointer")]
 pub enum Pacer {
     /// TCP-AP's interval, and what it follows from.
     Gap(Pace, Option<Dur>),

@@ -248,8 +248,8 @@ fn drive(
             Event::Hint(hint) => cc.on_hint(&mut win, &view, hint),
             Event::Rate(sample) => {
                 cc.on_rate(&mut win, &view, &sample);
-                // It grows by the bytes that have arrived, also while a drain keeps it below its size, if it does not come
-                // back to what it was before recovery or ProbeRTT; four at least.
+                // It grows by the bytes that have arrived, also while a drain keeps it below its size, if it does not
+                // come back to what it was before recovery or ProbeRTT; four at least.
                 arrived_since = arrived_since.saturating_add(sample.newly_acked);
                 let most = most_ever.saturating_add(arrived_since).max(4);
                 prop_assert!(win.cwnd <= most, "{}: {:?} {:?} {:?}", transport.name, before, win, sample);

@@ -102,7 +102,7 @@ section! {
 choice! {
     /// Division of airtime among flows.
     Share {
-        Even = "even", "`gap`: the same interval for all (`gateway/even.rs`); `ap2`: a limit (`gateway/airtime.rs`)";
+        Even = "even", "with `gap` the same interval for all, with `ap2` a limit of airtime";
         Own = "own", "each flow by itself";
     }
 }

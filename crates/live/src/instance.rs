@@ -70,7 +70,11 @@ impl Instance {
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
-        Err(refused.unwrap_or_else(|| Error { what: failed(), source: io::ErrorKind::NotFound.into() }))
+        let error = refused.unwrap_or_else(|| Error { what: failed(), source: io::ErrorKind::NotFound.into() });
+        Err(match error.source.kind() {
+            io::ErrorKind::PermissionDenied => Error { what: error.what + ": run this as root", ..error },
+            _ => error,
+        })
     }
 }
 

@@ -9,18 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.linux.wifi import guest, reported
-
-# Neighbours hear each other.
-SCENARIO = """profile = "standard"
-duration = "9s"
-[topology]
-kind = "chain"
-hops = 2
-spacing = "200m"
-[radio]
-rate = "11Mbps"
-"""
+from tests.linux.wifi import THREE, guest, reported
 
 BODY = """fourhop-medium run /etc/chain.toml; echo "without module $?"
 load; namespaces
@@ -61,7 +50,7 @@ over again
 
 def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(tmp_path: Path) -> None:
     ours = ["fourhop-medium", "fourhop-emulate"]
-    said = guest(tmp_path, 3, BODY, ours=ours, files={"chain.toml": SCENARIO}, options=())
+    said = guest(tmp_path, 3, BODY, ours=ours, files={"chain.toml": THREE}, options=())
     assert "error: this kernel has no simulated radios. Try: modprobe mac80211_hwsim" in said
     assert "\nwithout module 2\n" in said
     assert "error: another program is the medium of the simulated radios" in said

@@ -11,17 +11,8 @@ import re
 
 import pytest
 
-from tests.linux.wifi import MODULES, guest, true
+from tests.linux.wifi import MODULES, THREE, guest, true
 
-CHAIN = """profile = "standard"
-duration = "9s"
-[topology]
-kind = "chain"
-hops = 2
-spacing = "200m"
-[radio]
-rate = "11Mbps"
-"""
 GATEWAY = """[mesh]
 devices = ["wlan0"]
 rate = "11Mbps"
@@ -78,7 +69,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
         BODY,
         ours=["fourhop-medium", "fourhop-gateway", "fourhop-cc"],
         tools=["ip", "iperf3", "nft"],
-        files={"chain.toml": CHAIN, "gateway.toml": GATEWAY, "cc.toml": CC},
+        files={"chain.toml": THREE, "gateway.toml": GATEWAY, "cc.toml": CC},
         modules=[*MODULES, *PACKETS, *TRACKED],
     )
 

@@ -23,6 +23,16 @@ from tests.conftest import ROOT
 from tests.linux.conftest import LONGEST, needs
 
 FOLDER = os.environ.get("FOURHOP_WIFI", "")
+THREE = """profile = "standard"
+duration = "9s"
+[topology]
+kind = "chain"
+hops = 2
+spacing = "200m"
+[radio]
+rate = "11Mbps"
+"""
+"""A scenario: three radios of 802.11b in a row. Only neighbours hear each other."""
 
 
 def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Path], files: Iterable[Path] = ()) -> Path:

@@ -19,7 +19,9 @@ RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
+# Compiled, too, where Python writes no bytecode: else every start of the command would compile the package.
 build: $(CORE) ## build and install into .venv (release)
+	$(BIN)/python -m compileall -q python/fourhop
 
 # The package and its tools, exactly those of the lock; done again when it changes. uv is in the lock, too, and installs
 # the rest in half the processor time that pip takes. Compiled at once: where Python writes no bytecode

@@ -51,6 +51,16 @@ def test_a_command_loads_only_the_libraries_it_uses(tmp_path: Path, command: str
     assert roots & LARGE == used
 
 
+# Each takes milliseconds, alone or by what it loads in turn; click and pathlib load the others that there are.
+SLOW = {"concurrent", "decimal", "difflib", "random", "shutil", "tempfile", "tomllib"}
+
+
+@pytest.mark.parametrize("command", ["check chain.toml", "run chain.toml --json"])
+def test_a_command_loads_few_standard_modules(tmp_path: Path, command: str) -> None:
+    (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
+    assert loaded(tmp_path, *command.split()) & SLOW == set()
+
+
 def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
     (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
     modules = loaded(tmp_path, "run", "chain.toml", "--json")
@@ -65,3 +75,5 @@ def test_the_list_of_large_libraries_is_that_of_the_requirements(tmp_path: Path)
     assert {"matplotlib", "numpy"} <= roots & LARGE
     roots = {name.partition(".")[0] for name in loaded(tmp_path, "run", "chain.toml", "--csv")}
     assert "polars" in roots & LARGE
+    roots |= {name.partition(".")[0] for name in loaded(tmp_path, "compare", "chain.toml", "--vary", "tcp.window=1,2")}
+    assert roots >= SLOW

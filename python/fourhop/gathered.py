@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -90,4 +89,4 @@ def same(values: Sequence[T]) -> T | None:
 def mean(values: Iterable[float | None]) -> float | None:
     """Mean of the values there are; `None` without any."""
     known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    return math.fsum(known) / len(known) if known else None

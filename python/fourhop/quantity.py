@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fourhop import _core
 from fourhop.errors import FourhopError
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 
 class Quantity(NamedTuple):
@@ -29,6 +31,8 @@ def parse(text: str) -> Quantity:
     >>> parse("1.5 km")
     Quantity(kind='a length', number=Decimal('1.5'), unit='km', value=1500.0)
     """
+    from decimal import Decimal
+
     kind, number, unit, value = _core.quantity(text)
     return Quantity(kind, Decimal(number), unit, value)
 
@@ -69,8 +73,8 @@ def precision(share: str | float) -> float:
     0.05
     """
     try:
-        read = parse(share) if isinstance(share, str) else Quantity("a number", Decimal(), "", share)
-        value = {"a share": read.value / 100.0, "a number": read.value}.get(read.kind, math.nan)
+        kind, _, _, read = _core.quantity(share) if isinstance(share, str) else ("a number", "", "", share)
+        value = {"a share": read / 100.0, "a number": read}.get(kind, math.nan)
     except ValueError:
         value = math.nan
     if not 0.0 < value < 1.0:
@@ -79,7 +83,7 @@ def precision(share: str | float) -> float:
 
 
 def _of(kind: str, text: str) -> float:
-    found = parse(text)
-    if found.kind != kind:
-        raise ValueError(f"{text!r} is {found.kind}, not {kind}")
-    return found.value
+    found, _, _, value = _core.quantity(text)
+    if found != kind:
+        raise ValueError(f"{text!r} is {found}, not {kind}")
+    return value

@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from fourhop import gathered, stats, store
+from fourhop import gathered, stats
 from fourhop._core import version
 from fourhop.errors import FourhopError
-from fourhop.recorded import TABLES, Series, Table, schema
 from fourhop.rundata import RunData
 from fourhop.scenario import Scenario
 from fourhop.stats import Interval
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fourhop.frames import Counted
+    from fourhop.recorded import Series, Table
 
 MANIFEST = "run.json"
 SCENARIO = "scenario.toml"
@@ -120,6 +120,8 @@ class Result:
         if self.recorded is None or not self.runs:
             import polars as pl
 
+            from fourhop.recorded import schema
+
             return pl.LazyFrame(schema=schema(table))
         return self.recorded.scan(table, self.seeds)
 
@@ -210,6 +212,9 @@ class Result:
 
         Raises `FourhopError` if the folder cannot be written or holds a scenario.toml that is somebody's own.
         """
+        from fourhop import store
+        from fourhop.recorded import TABLES
+
         folder = Path(folder)
         store.prepare(folder, MANIFEST, SCENARIO)
         tables = {

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from fourhop._core import Run
 from fourhop.errors import FourhopError, FourhopWarning, IncompleteError
 from fourhop.limits import JOBS_LIMIT, MAX_RUNS, within
-from fourhop.recorded import Recorded
 from fourhop.sweeps.describe import PrecisionOf, Sweep
 from fourhop.sweeps.local import Start, Threads, plainly
 from fourhop.sweeps.loop import Loop, Memory
@@ -130,7 +129,6 @@ def run(
     """
     import warnings
 
-    from fourhop import store
     from fourhop.scenario import Scenario
 
     scenario = Scenario.of(scenario)
@@ -146,17 +144,11 @@ def run(
     )
     for line in scenario.flows_without_path(seed=sweep.first_seed):
         warnings.warn(line, FourhopWarning, stacklevel=2)
-    if out is not None:
-        from fourhop.result import MANIFEST, SCENARIO
-
-        store.prepare(Path(out), MANIFEST, SCENARIO)
     if pcap is None and (pcap_merged or pcap_lost):
         raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: needs pcap")
-    if pcap is not None:
-        store.writable(Path(pcap))
     request = trace if isinstance(trace, Request) or trace is None else Request(trace)
-    if request is not None:
-        store.writable(Path(request.folder))
+    if out is not None or pcap is not None or request is not None:
+        _prepare(out, pcap, request)
 
     def start(task: Task, series: Path | None) -> Run:
         own = f"seed-{task.seed}" if sweep.wanted > 1 else ""
@@ -167,6 +159,18 @@ def run(
         )
 
     return measure(sweep, start, jobs, progress, None if out is None else Path(out))
+
+
+def _prepare(out: str | Path | None, pcap: str | Path | None, request: Request | None) -> None:
+    """Make the folders of a run, and prove that they can be written."""
+    from fourhop import store
+    from fourhop.result import MANIFEST, SCENARIO
+
+    if out is not None:
+        store.prepare(Path(out), MANIFEST, SCENARIO)
+    for folder in (pcap, None if request is None else request.folder):
+        if folder is not None:
+            store.writable(Path(folder))
 
 
 def measure(
@@ -180,7 +184,11 @@ def measure(
     from fourhop.result import Result
 
     scenario = sweep.points[0].scenario
-    recorded = Recorded(out) if scenario.records_series else None
+    recorded = None
+    if scenario.records_series:
+        from fourhop.recorded import Recorded
+
+        recorded = Recorded(out)
     memory = Memory()
     loop = Loop(Plan([(scenario, sweep.rule)], sweep.first_seed), memory)
     loop.reuse()

@@ -7,7 +7,6 @@ checker, so an unknown key, a missing unit or a node out of range is a `Scenario
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -327,7 +326,7 @@ class Scenario:
         >>> [" - ".join(wire["ends"]) for wire in scenario.resolved["wires"]]
         ['gateway-1 - R1', 'R1 - R2', 'R2 - B']
         """
-        document = json.loads(self._text) if self._format == "json" else tomllib.loads(self._text)
+        document = self._document()
         document["wired"] = {"gateways": list(gateways), "nodes": list(nodes), **keys}
         document.pop("wires", None)
         if wires:
@@ -346,7 +345,7 @@ class Scenario:
         >>> Scenario.chain(hops=4).flow(0, 4, transport="newreno").flow(4, 0, transport="newreno").flow_count
         2
         """
-        document = json.loads(self._text) if self._format == "json" else tomllib.loads(self._text)
+        document = self._document()
         document.pop("traffic", None)
         flow = {"from": src, "to": dst, "transport": transport, **keys}
         document["flows"] = [*document.get("flows", []), flow]
@@ -375,6 +374,15 @@ class Scenario:
         self, text: str, format: Literal["toml", "json"], overrides: Sequence[str], given_by: str | None = None
     ) -> Scenario:
         return Scenario(text, self._file, format=format, overrides=overrides, given_by=given_by or self._given_by)
+
+    def _document(self) -> dict[str, Any]:
+        """The text as tables."""
+        if self._format == "json":
+            document: dict[str, Any] = json.loads(self._text)
+            return document
+        import tomllib
+
+        return tomllib.loads(self._text)
 
     def check(self, *, seed: int | None = None) -> None:
         """Build the network of the run with `seed`, and raise the errors that `fourhop.run` would raise.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,8 @@ from fourhop.cli import common
 from fourhop.cli.options import Argument, Group, Option
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from fourhop.trace import Request
 
 Folder = Annotated[Path | None, Option("--trace", metavar="DIR", help="Write all events as tables into this folder.")]
@@ -33,7 +34,7 @@ class Traced:
 
     request: Request | None
     perfetto: Path | None
-    scratch: tempfile.TemporaryDirectory[str] | None
+    scratch: TemporaryDirectory[str] | None
 
     def finish(self) -> None:
         """Write what is made of the trace, and say where everything is."""
@@ -72,7 +73,9 @@ def request(
                 raise FourhopError(f"{option}: needs --trace")
         return Traced(None, None, None)
     if folder is None:
-        scratch = tempfile.TemporaryDirectory(prefix="fourhop-trace-")
+        from tempfile import TemporaryDirectory
+
+        scratch = TemporaryDirectory(prefix="fourhop-trace-")
         folder = Path(scratch.name)
 
     def words(listed: str | None) -> list[str] | None:

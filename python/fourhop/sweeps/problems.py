@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,8 @@ def problem(problem: Problem) -> str:
 
 def did_you_mean(found: str, names: Iterable[str]) -> str | None:
     """The name that was probably meant, as a hint."""
+    import difflib
+
     close = difflib.get_close_matches(found, list(names), n=1)
     return f'did you mean "{close[0]}"?' if close else None
 

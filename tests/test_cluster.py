@@ -60,9 +60,9 @@ class Daemons:
         return process
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Daemons]:
-    daemons = Daemons(tmp_path)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemons]:
+    daemons = Daemons(tmp_path_factory.mktemp("cluster"))
     scheduler, daemons.address = daemons.start(
         "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", pattern=r"Scheduler at:\s+(tcp://\S+)"
     )
@@ -105,6 +105,7 @@ def test_a_worker_that_dies_in_the_middle_loses_nothing(cluster: Daemons, tmp_pa
     assert killed
     assert killed[0] < 200
     assert cluster.workers[0].wait(10) == -signal.SIGKILL
+    cluster.worker()
     assert (there.computed, there.runs.height) == (200, 200)
     fourhop.sweep(base, windows, runs=50, out=tmp_path / "here")
     same_folders(tmp_path / "there", tmp_path / "here")

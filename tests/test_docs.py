@@ -86,7 +86,7 @@ def shown(path: Path) -> list[tuple[str, str, str]]:
 
 def short(text: str) -> str:
     """The same with less simulated time, and `whatif` with few runs: here it only has to work."""
-    few = re.sub(r"^fourhop whatif \S+", r"\g<0> --seconds 1", text)
+    few = re.sub(r"^fourhop whatif \S+", r"\g<0> --seconds 1 --places 1 --duration 12s", text)
     return re.sub(r"\b[18]00s\b", "10s", few)
 
 
@@ -124,6 +124,10 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+TRIED: set[str] = set()
+"""Blocks that another document shows, too: a reader of both gets the same."""
+
+
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name not in RECIPES], ids=lambda path: path.name)
 def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -131,6 +135,8 @@ def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None
         named = re.findall(r"`([\w-]+\.toml)`", before)
         if language == "toml" and named:
             (folder / named[-1]).write_text(short(text), encoding="utf-8")
+        if language == "sh" and text in TRIED and len(text.splitlines()) > 1:
+            continue
         for line in text.splitlines() if language == "sh" else []:
             word = line.split()[0]
             if line.startswith(EMULATION):
@@ -145,6 +151,8 @@ def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None
                 done = typed(fourhop, folder, short(line))
                 assert done.returncode == 0, f"{line}: {done.stderr}"
                 assert "not met" not in done.stderr, line
+        if language == "sh":
+            TRIED.add(text)
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,13 @@ class Shown:
         return self.names.get(self.parents.get(track, 0), ""), self.names[track]
 
 
-@pytest.fixture(params=["chain", "two-gateways", "noise"])
-def both(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[traces.Trace, Shown]:
-    fourhop.run(network(request.param), trace=traces.Request(tmp_path / "trace", start="2s", end="3500ms"))
-    trace = traces.open(tmp_path / "trace")
-    perfetto.write(trace, tmp_path / "it.pftrace")
-    return trace, Shown(tmp_path / "it.pftrace")
+@pytest.fixture(scope="module", params=["chain", "two-gateways", "noise"])
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[traces.Trace, Shown]:
+    folder = tmp_path_factory.mktemp("perfetto")
+    fourhop.run(network(request.param), trace=traces.Request(folder / "trace", start="2s", end="3500ms"))
+    trace = traces.open(folder / "trace")
+    perfetto.write(trace, folder / "it.pftrace")
+    return trace, Shown(folder / "it.pftrace")
 
 
 def test_nodes_are_tracks_and_frames_slices(both: tuple[traces.Trace, Shown]) -> None:

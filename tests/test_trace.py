@@ -51,7 +51,7 @@ def traced(name: str, folder: Path, **what: Any) -> tuple[traces.Trace, dict[str
     return traces.open(folder), json.loads((folder / "result.json").read_text())
 
 
-@pytest.fixture(params=NETWORKS)
+@pytest.fixture(scope="module", params=NETWORKS)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[traces.Trace, Any]:
     return traced(request.param, tmp_path_factory.mktemp("trace"))
 

@@ -412,3 +412,6 @@ impl Link {
         self.down.insert(place, (at, msdu));
     }
 }
+
+#[cfg(test)]
+mod tests;

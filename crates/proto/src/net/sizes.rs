@@ -44,3 +44,63 @@ impl Sizes {
         Bytes(u64::from(len))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{
+        AodvMessage, ArpOperation, Attempt, EchoMessage, Foreign, MeasuredSegment, PacketMeta, Rerr, TcpSegment,
+        UdpDatagram,
+    };
+    use fourhop_units::{NodeId, Rate};
+
+    fn packet(body: Body, hides_headers: bool) -> Payload {
+        let meta = PacketMeta { hides_headers, ..PacketMeta::default() };
+        let (src, dst) = (NodeId(0).ipv4(), NodeId(1).ipv4());
+        Payload::Ipv4(Ipv4Packet { src, dst, ttl: 9, ident: 0, dscp: 0, body, meta })
+    }
+
+    fn tcp(payload: u32) -> TcpSegment {
+        TcpSegment { payload, ..TcpSegment::default() }
+    }
+
+    /// Of each payload: bytes as ns-2.35 counts, and as the headers are laid out.
+    #[test]
+    fn ns2_leaves_headers_out_where_it_does() {
+        let udp = UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 100 };
+        let echo = EchoMessage { reply: false, ident: 0, number: 0, payload: 56 };
+        let rerr = AodvMessage::Rerr(Rerr { no_delete: false, unreachable: Vec::new() });
+        let measured =
+            |payload| Body::Measured(Box::new(MeasuredSegment { segment: tcp(payload), ..Default::default() }));
+        let header = u64::from(tcp(0).header_len());
+        for (payload, ns2, standard) in [
+            (packet(Body::Udp(udp), false), 120, 128),
+            (packet(Body::Echo(echo), false), 84, 84),
+            (packet(Body::Tcp(tcp(500)), false), 520 + header, 520 + header),
+            (packet(Body::Tcp(tcp(500)), true), 500, 520 + header),
+            (packet(Body::Tcp(tcp(0)), true), 20 + header, 20 + header),
+            (packet(measured(500), false), 520 + header, 520 + header),
+            (packet(measured(500), true), 500, 520 + header),
+            (packet(measured(0), true), 20 + header, 20 + header),
+            (packet(Body::Routing(rerr.into()), false), 24, 32),
+        ] {
+            assert_eq!(
+                [Sizes::Ns2, Sizes::Standard].map(|sizes| sizes.of(&payload).get()),
+                [ns2, standard],
+                "{payload:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn arp_and_frames_of_others_count_the_same_in_both() {
+        let (sender_mac, sender_ip) = (NodeId(0).mac(), NodeId(0).ipv4());
+        let operation = ArpOperation::Request;
+        let arp = ArpMessage { operation, sender_mac, sender_ip, target_mac: None, target_ip: NodeId(1).ipv4() };
+        let frame = Foreign::new(1, &[0; 7], &[Attempt { rate: Rate::kbps(1_000), rts: false }]).unwrap();
+        for sizes in [Sizes::Ns2, Sizes::Standard] {
+            assert_eq!(sizes.of(&Payload::Arp(arp)), Bytes(28));
+            assert_eq!(sizes.of(&Payload::Foreign(frame.clone())), Bytes(7));
+        }
+    }
+}

@@ -127,3 +127,49 @@ pub(super) struct LayerCounts {
     pub notifications_sent: u64,
     pub notifications_received: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_counted_by_reason_and_by_layer() {
+        let mut drops = Drops::default();
+        for (reason, times) in (1..).zip(DropReason::ALL) {
+            (0..reason).for_each(|_| drops.count(*times));
+        }
+        for (times, reason) in (1..).zip(DropReason::ALL) {
+            assert_eq!(drops.of(*reason), times);
+        }
+        let count = DropReason::ALL.len() as u64;
+        assert_eq!(drops.total(), count * (count + 1) / 2);
+        let layers = Layers::default().named().map(|(layer, _)| drops.in_layer(layer));
+        assert_eq!(layers.iter().sum::<u64>(), drops.total());
+        assert!(layers.iter().all(|&of_layer| of_layer > 0));
+        let mut sum = drops;
+        sum.add(&drops);
+        assert!(DropReason::ALL.iter().all(|&reason| sum.of(reason) == 2 * drops.of(reason)));
+    }
+
+    /// Of an account with these: does it balance?
+    fn balances(taken: u64, passed: u64, dropped: u64, held: u64) -> bool {
+        Account { taken, passed, dropped, held }.balances()
+    }
+
+    #[test]
+    fn an_account_balances_if_everything_is_somewhere() {
+        assert!(balances(9, 4, 3, 2) && balances(0, 0, 0, 0));
+        assert!(!balances(10, 4, 3, 2) && !balances(8, 4, 3, 2));
+    }
+
+    #[test]
+    fn accounts_of_nodes_add_up_layer_by_layer() {
+        let account = |taken| Account { taken, passed: taken, dropped: 0, held: 0 };
+        let [radio, mac, link, network, wire] = [1, 2, 3, 4, 5].map(account);
+        let mut sum = Layers { radio, mac, link, network, wire };
+        sum.add(&sum.clone());
+        assert_eq!(sum.named().map(|(_, of)| of.taken), [2, 4, 6, 8, 10]);
+        let names = [Layer::Radio, Layer::Mac, Layer::Link, Layer::Network, Layer::Wire];
+        assert_eq!(sum.named().map(|(layer, _)| layer), names);
+    }
+}

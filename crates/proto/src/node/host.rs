@@ -138,3 +138,7 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "host_tests.rs"]
+mod tests;

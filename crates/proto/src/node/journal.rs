@@ -289,3 +289,7 @@ impl Numbers {
         out.push(Output::Noted(Note::of(packet, step)));
     }
 }
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

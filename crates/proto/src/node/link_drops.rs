@@ -36,3 +36,43 @@ pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
         Payload::Arp(_) | Payload::Foreign(_) => drops.other += 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{ArpMessage, ArpOperation, Body, Ipv4Packet, PacketMeta, TcpSegment, UdpDatagram};
+    use fourhop_units::{Bytes, NodeId};
+
+    fn msdu(to: u32, payload: Payload) -> Msdu {
+        Msdu { dst: NodeId(to).mac(), len: Bytes(1), payload }
+    }
+
+    fn packet(to: u32, body: Body) -> Msdu {
+        let (src, dst) = (NodeId(0).ipv4(), NodeId(9).ipv4());
+        let meta = PacketMeta::default();
+        msdu(to, Payload::Ipv4(Ipv4Packet { src, dst, ttl: 9, ident: 0, dscp: 0, body, meta }))
+    }
+
+    #[test]
+    fn packets_count_by_neighbour_and_kind() {
+        let tcp = |payload| Body::Tcp(TcpSegment { payload, ..TcpSegment::default() });
+        let udp = Body::Udp(UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 3 });
+        let (sender_mac, sender_ip) = (NodeId(0).mac(), NodeId(0).ipv4());
+        let operation = ArpOperation::Request;
+        let arp = ArpMessage { operation, sender_mac, sender_ip, target_mac: None, target_ip: NodeId(1).ipv4() };
+        let mut table = Vec::new();
+        let lost = [
+            packet(5, tcp(1)),
+            packet(3, tcp(0)),
+            packet(5, tcp(0)),
+            packet(5, tcp(500)),
+            packet(4, udp),
+            msdu(5, Payload::Arp(arp)),
+            packet(5, tcp(0)),
+            packet(5, tcp(0)),
+        ];
+        lost.iter().for_each(|msdu| count(&mut table, msdu));
+        let drops = |to, tcp_data, tcp_acks, other| LinkDrops { to: NodeId(to).mac(), tcp_data, tcp_acks, other };
+        assert_eq!(table, [drops(3, 0, 1, 0), drops(4, 0, 0, 1), drops(5, 2, 3, 1)]);
+    }
+}

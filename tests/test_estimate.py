@@ -34,6 +34,7 @@ from fourhop.study import (
     trough,
 )
 from fourhop.study.claims import judge, reason
+from fourhop.study.estimate import run_by_run
 
 
 def sample(*values: float, units: tuple[object, ...] | None = None) -> Sample:
@@ -113,13 +114,16 @@ def test_a_ratio_by_hand() -> None:
     assert str(gain) == "+50 [+50, +50] %"
 
 
+# In units so large that all variances are far below 1, too.
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
 @pytest.mark.parametrize("paired", [True, False])
-def test_fiellers_bounds_solve_his_equation(paired: bool) -> None:
+def test_fiellers_bounds_solve_his_equation(paired: bool, scale: float) -> None:
     # Fieller (1954): at a bound r, over - r under is as far from zero as Student's t of its standard error.
     from scipy import stats
 
     over = (31.0, 28.0, 33.0, 30.0, 29.0, 32.5, 27.0)
     under = (21.0, 19.0, 24.0, 20.0, 18.5, 22.0, 16.0) if paired else (21.0, 12.0, 24.0, 20.0)
+    over, under = tuple(scale * x for x in over), tuple(scale * x for x in under)
     estimate = sample(*over) / (sample(*under) if paired else apart(*under))
     assert estimate.low is not None
     assert estimate.high is not None
@@ -135,6 +139,21 @@ def test_fiellers_bounds_solve_his_equation(paired: bool) -> None:
         else:
             error = math.sqrt(var_over + bound**2 * var_under)
         assert abs(mean_over - bound * mean_under) == pytest.approx(quantile * error, rel=1e-9)
+
+
+def test_one_run_on_either_side_leaves_a_ratio_without_an_interval() -> None:
+    for estimate in (sample(30.0) / apart(20.0, 21.0, 22.0), apart(20.0, 21.0, 22.0) / sample(30.0)):
+        assert (estimate.low, estimate.high) == (None, None)
+
+
+def test_one_sample_alone_is_not_paired_with_anything() -> None:
+    assert sample(1.0, 2.0).estimate.method == "replications"
+    assert (sample(1.0, 2.0) - sample(2.0, 4.0)).method == "replications, paired"
+
+
+def test_values_run_by_run_can_come_from_one_sample() -> None:
+    half = run_by_run(lambda x: x / 2, sample(1.0, 3.0), unit="Mbit/s")
+    assert (half.values, half.units, half.unit, half.method) == ((0.5, 1.5), (0, 1), "Mbit/s", "replications")
 
 
 def test_a_ratio_of_samples_without_spread_has_no_width() -> None:

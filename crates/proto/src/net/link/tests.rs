@@ -1,4 +1,4 @@
-//! What goes down and comes up, with the microsecond.
+//! Packets on their way down and up, to the microsecond.
 
 use super::*;
 use crate::net::link::Action::{Deliver, Drop, Unreachable};

@@ -21,6 +21,7 @@ from fourhop.community.meshviewer import (
     are_rates,
     coordinates,
     model_of,
+    nodes_of,
     of_other,
 )  # fmt: skip
 from fourhop.community.network import Link, Medium, Network, Node
@@ -53,13 +54,7 @@ def read_nodes(root: Place) -> Network:
         list(listed.items(allowed)) if isinstance(listed.value, list) else [at for _, at in listed.entries(allowed)]
     )
     faults = Faults()
-    nodes: dict[str, Node] = {}
-    for each in places:
-        node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
-        if node is not None and node.id in nodes:
-            faults.note("entries of a node that is there already", node.name)
-        elif node is not None:
-            nodes[node.id] = node
+    nodes = nodes_of(places, _node, faults)
     return Network(nodes, notes=tuple(faults.notes()))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from fourhop.community.meshviewer import BAD_POSITIONS, of_other
+from fourhop.community.meshviewer import BAD_POSITIONS, nodes_of, of_other
 from fourhop.community.network import Link, Medium, Network, Node
 from fourhop.community.place import Faults, Place
 
@@ -28,17 +28,11 @@ def read(root: Place) -> Network:
     """The network in it."""
     rows = (root.get("JSON") or root).need("rows", "a list of nodes")
     faults = Faults()
-    nodes: dict[str, Node] = {}
     found: dict[frozenset[str], Link] = {}
     # Pairs whose medium at least one end reports.
     known: set[frozenset[str]] = set()
     entries = list(rows.items("a list of nodes"))
-    for each in entries:
-        node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
-        if node is not None and node.id in nodes:
-            faults.note("entries of a node that is there already", node.name)
-        elif node is not None:
-            nodes[node.id] = node
+    nodes = nodes_of(entries, _node, faults)
     for each in entries:
         here = each.get("id")
         listed = (each.get("value") or each).get("links")

@@ -51,13 +51,7 @@ def recognised(root: Place) -> bool:
 def read(root: Place) -> Network:
     """The network in it."""
     faults = Faults()
-    nodes: dict[str, Node] = {}
-    for each in root.need("nodes", "a list of nodes").items("a list of nodes"):
-        node = faults.tried("nodes without an id", each.path, partial(_node, each, faults))
-        if node is not None and node.id in nodes:
-            faults.note("entries of a node that is there already", node.name)
-        elif node is not None:
-            nodes[node.id] = node
+    nodes = nodes_of(root.need("nodes", "a list of nodes").items("a list of nodes"), _node, faults)
     links = []
     listed = list(root.need("links", "a list of links").items("a list of links"))
     rates = are_rates(each.value.get(key) for each in listed if isinstance(each.value, dict) for key in _ENDS)
@@ -76,6 +70,18 @@ def are_rates(values: Iterable[object]) -> bool:
     """Are qualities throughputs, as half of them are larger than any share can be written?"""
     known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and value > 0]
     return bool(known) and statistics.median(known) > MOST_TQ
+
+
+def nodes_of(entries: Iterable[Place], read: Callable[[Place, Faults], Node], faults: Faults) -> dict[str, Node]:
+    """The nodes by their ids; entries without one and repeated ones are noted."""
+    nodes: dict[str, Node] = {}
+    for each in entries:
+        node = faults.tried("nodes without an id", each.path, partial(read, each, faults))
+        if node is not None and node.id in nodes:
+            faults.note("entries of a node that is there already", node.name)
+        elif node is not None:
+            nodes[node.id] = node
+    return nodes
 
 
 def _node(each: Place, faults: Faults) -> Node:

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fourhop.errors import FourhopError
 from fourhop.study import draw
@@ -26,6 +26,9 @@ from fourhop.study.drawing import describe
 from fourhop.study.execute import FIGURES, write
 from fourhop.study.looks import LOOKS
 from fourhop.study.worlds import load, summary
+
+if TYPE_CHECKING:
+    import jinja2
 
 PAGE = "index.html"
 WORLDS = "worlds.html"
@@ -97,17 +100,22 @@ def _records(out: Path) -> list[Record]:
     return found
 
 
-def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str, str]:
-    """Every page by the name of its file: the overview, one for each paper, and one about worlds, if there are."""
+def environment() -> jinja2.Environment:
+    """The templates of all pages."""
     import jinja2
 
-    templates = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("fourhop.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str, str]:
+    """Every page by the name of its file: the overview, one for each paper, and one about worlds, if there are."""
+    templates = environment()
     templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     templates.filters |= {
         "counted": _counted,

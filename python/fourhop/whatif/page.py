@@ -38,18 +38,9 @@ def _text(text: str, temporary: Path) -> None:
 
 def html(answer: Answer, notes: Iterable[str] = ()) -> str:
     """The page; `notes` are what the scenario assumes, a line each."""
-    import jinja2
-
     from fourhop._core import version
-    from fourhop.report.build import asset
+    from fourhop.report.build import asset, environment
 
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("fourhop.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     resolved = answer.scenario.resolved
     listed = resolved.get("nodes", [])
     names = {each["node"]: each["name"] for each in listed if isinstance(each["node"], int) and "name" in each}
@@ -60,7 +51,8 @@ def html(answer: Answer, notes: Iterable[str] = ()) -> str:
         list(tried),
         [end for flow in network.flows for end in (flow["from"], flow["to"]) if end is not None],
     ]
-    return templates.get_template("whatif.html").render(
+    template = environment().get_template("whatif.html")
+    return template.render(
         css=asset("report.css"),
         name=answer.scenario.name,
         headline=words.headline(answer),

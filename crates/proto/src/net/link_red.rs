@@ -2,11 +2,9 @@
 //! had to repeat the recent ones, so that TCP slows down before the MAC gives packets up.
 //!
 //! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss",
-//! INFOCOM
-//! 2003. Ours are the values of the thresholds and of the largest probability, that packets are dropped (with
-//!       `link.ecn` those
-//! whose transport listens are marked instead, RFC 3168), and that its second mechanism, adaptive pacing at the link,
-//! is left out.
+//! INFOCOM 2003. The thresholds and the largest probability are ours, and so is that packets are dropped (with
+//! `link.ecn`, those whose transport supports ECN are marked instead, RFC 3168). The paper's second mechanism, adaptive
+//! pacing at the link, is left out.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::Stream;

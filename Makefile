@@ -176,8 +176,8 @@ lint: lint-rust lint-python ## formatting, clippy, links of the documentation, w
 lint-rust:
 	cargo fmt --all --check
 	$(if $(BPF),,echo "lint: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
-	cargo clippy --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
+	cargo clippy --locked $(CARGO_TEST) --workspace $(if $(BPF),,--exclude fourhop-bpf) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked $(CARGO_TEST) --workspace $(if $(BPF),,--exclude fourhop-bpf) --no-deps --quiet
 	$(PYTHON) scripts/walls.py
 	$(PYTHON) scripts/rust_style.py
 	$(PYTHON) scripts/kernel_arithmetic.py

@@ -7,9 +7,11 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 
 from fourhop.emulation import program
 from tests.conftest import ROOT, environment
-from tests.linux.conftest import CHAIN, LONGEST, Starter, fourhop, missing, needs
+from tests.linux.conftest import CHAIN, LONGEST, Emulated, Starter, fourhop, missing, needs
 
 VARIABLES = environment() | {"PYTHONPATH": str(ROOT / "python")}
 
@@ -393,3 +395,68 @@ def test_a_route_breaks_when_a_node_walks_away(emulate: Starter, tmp_path: Path)
     numbers = [int(line.partition("icmp_seq=")[2].split()[0]) for line in said.splitlines() if "bytes from" in line]
     assert min(numbers) < 10
     assert max(numbers) > 36, said
+
+
+TRANSFER = """
+import hashlib, os, socket, sys
+if sys.argv[1] == "send":
+    content = os.urandom(int(sys.argv[3]))
+    with socket.create_connection((sys.argv[2], 5007)) as s:
+        s.sendall(content)
+else:
+    with socket.create_server(("", 5007)) as server:
+        content = b""
+        with server.accept()[0] as s:
+            while got := s.recv(1 << 20):
+                content += got
+print(hashlib.sha256(content).hexdigest())
+"""
+
+
+def handed_over(net: Emulated, node: str) -> int:
+    """Writes to the device of a node: its kernel counts what is joined as one."""
+    (device,) = json.loads(net.run(node, "ip", "-json", "-statistics", "link", "show", "mesh0").stdout)
+    count: int = device["stats64"]["rx"]["packets"]
+    return count
+
+
+@pytest.mark.parametrize("options", [(), ("--tap",), ("--no-gro",)], ids=["routed", "link", "one by one"])
+def test_segments_of_aggregates_are_joined_for_the_kernel_alone(
+    emulate: Starter, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Bytes arrive as they were sent, over a relay too, and everybody but the kernel counts packets."""
+    length = 8_000_000
+    file = ROOT / "scenarios" / "80211n.toml"
+    hops = ("--set", "topology.spacing=40m")
+    net = emulate("--without-flows", *hops, "--pcap", str(tmp_path), *options, file=file, hops=2)
+    python = (sys.executable, "-c", TRANSFER)
+    sink = net.serve("n2", *python, "receive", port=5007)
+    sent = net.run("n0", *python, "send", "n2", str(length))
+    arrived, _ = sink.communicate(timeout=LONGEST)
+    assert sent.stdout == arrived != ""
+    writes = handed_over(net, "n2")
+    report = net.end()
+    balanced(report["packets"])
+    data = next(flow for flow in report["flows"] if flow["dst_port"] == 5007)
+    assert (data["src"], data["dst"]) == ("n0", "n2")
+    assert length / 1460 <= data["arrived"] <= data["sent"]
+    assert data["arrived_bytes"] <= 1500 * data["arrived"], "no packet is longer than the MTU"
+    others = sum(flow["arrived"] for flow in report["flows"]) - data["arrived"]
+    if "--no-gro" in options:
+        assert writes >= data["arrived"]
+    else:
+        assert writes < data["arrived"] * 3 / 4 + others
+    lengths = [length for file in tmp_path.iterdir() for length in captured(file)]
+    assert max(lengths) < 1700, "the air carries segments"
+    assert sum(length > 1400 for length in lengths) >= data["arrived"]
+
+
+def captured(file: Path) -> Iterator[int]:
+    """The lengths of the frames in a capture."""
+    content = file.read_bytes()
+    order = "<" if content[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    at = 24
+    while at + 16 <= len(content):
+        kept, length = struct.unpack_from(f"{order}II", content, at + 8)
+        yield length
+        at += 16 + kept

@@ -53,8 +53,12 @@ pub struct Options {
     /// Largest packet of the devices.
     pub mtu: u32,
     /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most
-    /// this.
-    pub tick: Dur,
+    /// this. If there is none, a thirtieth of the time that a full packet takes on the air, at most 100 us.
+    pub tick: Option<Dur>,
+    /// So long before an event it stays awake.
+    pub spin: Dur,
+    /// Are TCP segments that arrive at the same instant handed to the kernel as one packet?
+    pub gro: bool,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
     /// A trace of everything that happens in the network.
@@ -75,7 +79,9 @@ impl Default for Options {
             flows: true,
             adhoc_receivers: false,
             mtu: 1500,
-            tick: Dur::from_micros(100),
+            tick: None,
+            spin: Dur::ZERO,
+            gro: true,
             pcap: None,
             trace: None,
             metrics: None,
@@ -97,6 +103,8 @@ pub struct Stop {
 /// The largest packet that fits a frame: 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less what encryption
 /// and LLC may add.
 const LARGEST_MTU: u32 = 2272;
+/// Packets of slow networks may be so late.
+const LONGEST_TICK: Dur = Dur::from_micros(100);
 /// The smallest that every host takes (RFC 1122 section 3.3.2).
 const SMALLEST_MTU: u32 = 576;
 
@@ -119,6 +127,8 @@ pub struct Emulation {
     pub(crate) speed: Option<f64>,
     /// Time that one packet of full size takes on the air.
     pub(crate) exchange: Dur,
+    /// The loop sleeps at least so long.
+    pub(crate) tick: Dur,
     pub(crate) warnings: Vec<String>,
     /// Flows of the scenario: name, start and ends.
     pub(crate) simulated: Vec<(String, Time, FlowEnds)>,
@@ -215,6 +225,8 @@ impl Emulation {
         // Without wires in the world it has no nodes without radios.
         let in_world = members.iter().filter(|member| mode == Mode::Routed || member.node.wired_number().is_none());
         in_world.for_each(|member| world.attach(member.node));
+        let exchange = exchange(&setup.node.mac, mtu);
+        let tick = options.tick.unwrap_or_else(|| (exchange / 30).min(LONGEST_TICK));
         let carry = match mode {
             Mode::Routed if scenario.c3tcp.enabled => {
                 Carry::Measured(Measured::new(setup.positions.len(), scenario.c3tcp.local_acks))
@@ -239,7 +251,8 @@ impl Emulation {
             seed,
             setup_s: begun.elapsed().as_secs_f64(),
             speed,
-            exchange: exchange(&setup.node.mac, mtu),
+            exchange,
+            tick,
             warnings,
             simulated: flows
                 .iter()

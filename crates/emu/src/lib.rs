@@ -14,6 +14,7 @@
 //! | [`radio`] | what radios hear, for routing daemons |
 //! | [`icmp`] | what a router says of packets that it loses |
 //! | [`flows`] | the flows that pass, their rates and round trips |
+//! | [`segments`] | TCP segments that cross a device as one packet |
 //! | [`fragments`] | packets that are too long for a frame, in pieces |
 //! | [`forecast`] | how fast this machine simulates the network |
 //! | [`line`](mod@line) | command lines |
@@ -46,6 +47,7 @@ mod prometheus;
 pub mod radio;
 pub mod report;
 mod running;
+pub mod segments;
 pub mod state;
 pub mod underway;
 pub mod wires;

@@ -3,7 +3,7 @@
 use crate::members::{Member, hosts_file};
 use crate::state::State;
 use crate::wires::WireEnd;
-use fourhop_live::device::{Device, Kind};
+use fourhop_live::device::{Kind, SegmentDevice};
 use fourhop_live::netlink::{Batch, LOOPBACK, Route};
 use fourhop_live::{Error, Tried, namespace, open_files, user};
 use std::fs;
@@ -57,7 +57,7 @@ impl Plan {
 #[derive(Debug)]
 pub struct Nodes {
     state: State,
-    devices: Vec<Device>,
+    devices: Vec<SegmentDevice>,
     /// Of the ends of wires: the places of their nodes.
     ends: Vec<usize>,
     removed: bool,
@@ -87,7 +87,7 @@ impl Nodes {
     }
 
     /// Their devices in their order, of those that have one; then those of the ends of wires in theirs.
-    pub fn devices(&self) -> &[Device] {
+    pub fn devices(&self) -> &[SegmentDevice] {
         &self.devices
     }
 
@@ -97,7 +97,7 @@ impl Nodes {
     }
 
     /// The device of an end of a wire.
-    pub fn wire_device(&self, end: usize) -> &Device {
+    pub fn wire_device(&self, end: usize) -> &SegmentDevice {
         &self.devices[self.devices.len() - self.ends.len() + end]
     }
 
@@ -126,7 +126,7 @@ impl Nodes {
         let mut devices = devices.into_iter().peekable();
         std::thread::scope(|scope| {
             while devices.peek().is_some() {
-                let part: Vec<Device> = devices.by_ref().take(share).collect();
+                let part: Vec<SegmentDevice> = devices.by_ref().take(share).collect();
                 scope.spawn(move || drop(part));
             }
         });
@@ -142,7 +142,7 @@ impl Drop for Nodes {
     }
 }
 
-fn build_all(state: &State, plan: &Plan) -> Result<Vec<Device>, Error> {
+fn build_all(state: &State, plan: &Plan) -> Result<Vec<SegmentDevice>, Error> {
     let numbers: Vec<usize> = (0..state.members.len()).collect();
     let share = numbers.len().div_ceil(BUILDERS).max(1);
     let built: Vec<Result<Vec<Vec<Placed>>, Error>> = std::thread::scope(|scope| {
@@ -171,7 +171,7 @@ enum Place {
 }
 
 /// A device with its place.
-type Placed = (Place, Device);
+type Placed = (Place, SegmentDevice);
 
 /// Makes one node, on a thread that may enter its namespace.
 fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error> {
@@ -224,8 +224,8 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
 }
 
 /// A device in the present namespace, and its number.
-fn create(device: &str, kind: Kind, namespace: &str) -> Result<(Device, u32), Error> {
-    let made = Device::create(device, kind)?;
+fn create(device: &str, kind: Kind, namespace: &str) -> Result<(SegmentDevice, u32), Error> {
+    let made = SegmentDevice::create(device, kind)?;
     let index = nix::net::if_::if_nametoindex(device).tried(|| format!("{device} of {namespace}"))?;
     Ok((made, index))
 }

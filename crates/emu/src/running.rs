@@ -7,7 +7,7 @@ mod summary;
 
 use crate::EmulationError;
 use crate::carry::{Carry, Mode, Refused};
-use crate::emulation::{Emulation, Stop};
+use crate::emulation::{Emulation, Options, Stop};
 use crate::flows::Flows;
 use crate::hosted::Hosted;
 use crate::icmp::{self, Allowance};
@@ -15,8 +15,10 @@ use crate::nodes;
 use crate::program::MEANT;
 use crate::radio::Radio;
 use crate::report::{Packets, Report};
+use crate::segments::join::Join;
 use crate::underway::Underway;
 use fourhop_live::clock::Clock;
+use fourhop_live::device::Form;
 use fourhop_live::host::Reading;
 use fourhop_live::lateness::Lateness;
 use fourhop_live::metrics::Server;
@@ -36,6 +38,8 @@ use std::process::{Child, Command};
 const WATCHED: Dur = Dur::from_secs(1);
 /// After so many packets of one device it is another's turn.
 const TURN: usize = 32;
+/// After so many packets, the world is brought up to the present instant: more would make events late.
+const PAUSE: usize = 8;
 /// The loop looks at its devices at least this often, however far the world is behind the clock.
 const LONGEST: Dur = Dur::from_millis(5);
 /// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the
@@ -91,14 +95,19 @@ pub struct Running {
     alive: Vec<bool>,
     warnings: Vec<String>,
     real_time: bool,
+    /// When its time is over.
+    end: Time,
     /// Reused.
     delivered: Vec<(NodeId, Ipv4Packet)>,
     powers: Vec<Watt>,
     wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     bytes: Vec<u8>,
-    /// Packets from a device, reused.
+    /// Packets for devices at this instant.
+    join: Join,
+    /// What comes from a device, and a segment of it, reused.
     buffer: Vec<u8>,
+    segment: Vec<u8>,
 }
 
 impl Running {
@@ -120,12 +129,15 @@ impl Running {
             alive: vec![true; emulation.nodes.devices().len()],
             warnings: emulation.warnings.clone(),
             real_time: false,
+            end: Time::NEVER,
             delivered: Vec::new(),
             powers: Vec::new(),
             wired: Vec::new(),
             lost: Vec::new(),
             bytes: Vec::new(),
+            join: Join::default(),
             buffer: vec![0; BUFFER],
+            segment: Vec::new(),
             emulation,
         }
     }
@@ -187,16 +199,14 @@ impl Running {
         Packets { refused, lost, in_flight, ..self.packets.clone() }
     }
 
-    /// A packet has reached a node, which its kernel has taken or not. True if it is the first copy.
-    fn count_delivered(&mut self, packet: &Ipv4Packet, taken: bool) -> bool {
-        let first = self.underway.leave(packet);
+    /// Packets have reached a node, which its kernel has taken or not; so many of them are the first of their copies.
+    fn count_delivered(&mut self, packets: u64, firsts: u64, taken: bool) {
         if taken {
-            self.packets.delivered += 1;
-            self.packets.copies += u64::from(!first);
+            self.packets.delivered += packets;
+            self.packets.copies += packets - firsts;
         } else {
-            self.packets.undelivered += u64::from(first);
+            self.packets.undelivered += firsts;
         }
-        first
     }
 
     /// The network has lost a packet. Of one that has arrived as well, nothing is lost but the word of it.
@@ -262,8 +272,8 @@ impl Running {
         }
         self.clock = Clock::start();
         let before = Reading::now();
-        let end = stop.after.map_or(Time::NEVER, |after| Time::ZERO + after);
-        let ended = self.pass_time(end, &mut child, watch, server.as_ref())?;
+        self.end = stop.after.map_or(Time::NEVER, |after| Time::ZERO + after);
+        let ended = self.pass_time(&mut child, watch, server.as_ref())?;
         let machine = Reading::now().since(&before);
         let exit_status = child.and_then(|mut child| child::end(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
@@ -286,18 +296,16 @@ impl Running {
     /// The loop.
     fn pass_time(
         &mut self,
-        end: Time,
         child: &mut Option<Child>,
         watch: &mut dyn FnMut(&Running),
         server: Option<&Server>,
     ) -> Result<Ending, EmulationError> {
-        let tick = self.emulation.options.tick;
         let mut ready = Vec::new();
         let mut watched = Time::ZERO + WATCHED;
         loop {
             let now = self.clock.now();
-            self.advance(now.min(end));
-            if self.now() >= end {
+            self.advance(now);
+            if self.now() >= self.end {
                 return Ok(Ending::Time);
             }
             if now >= watched {
@@ -314,11 +322,11 @@ impl Running {
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
                 false => {
-                    let at = due.max(now + tick).min(watched).min(now + BEAT).min(end);
-                    self.emulation.poller.wait(&self.clock, at, &mut ready)?;
+                    let at = due.max(now + self.emulation.tick).min(watched).min(now + BEAT).min(self.end);
+                    self.wait(at, &mut ready)?;
                     let awake = self.clock.now();
                     self.behind_max = self.behind_max.max(awake.saturating_since(at));
-                    self.advance(awake.min(end));
+                    self.advance(awake);
                 }
             }
             for &event in &ready {
@@ -340,6 +348,19 @@ impl Running {
         }
     }
 
+    /// Waits until `at` or the first event: asleep, at the end awake.
+    fn wait(&mut self, at: Time, ready: &mut Vec<Ready>) -> Result<(), EmulationError> {
+        let Options { spin, .. } = self.emulation.options;
+        let asleep = Time::ZERO + at.saturating_since(Time::ZERO + spin);
+        if asleep > self.clock.now() {
+            self.emulation.poller.wait(&self.clock, asleep, ready)?;
+        }
+        while ready.is_empty() && self.clock.now() < at {
+            self.emulation.poller.look(ready)?;
+        }
+        Ok(())
+    }
+
     /// When something happens next, on the air or on a wire.
     fn next_event(&mut self) -> Option<Time> {
         let hosts = self.emulation.hosted.iter().filter_map(Hosted::next_timeout).min();
@@ -347,9 +368,10 @@ impl Running {
         Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
-    /// Brings the world up to `end`, or as far as it comes before devices have to be looked at. Packets are handed over
+    /// Brings the world up to `now`, or as far as it comes before devices have to be looked at. Packets are handed over
     /// where they fall due, each with its lateness.
-    fn advance(&mut self, end: Time) {
+    fn advance(&mut self, now: Time) {
+        let end = now.min(self.end);
         let begun = self.clock.now();
         let mut steps = 0_u32;
         if let Some(at) = self.next_event() {
@@ -383,12 +405,12 @@ impl Running {
                 self.hand_to_host(node, &packet, power.to_dbm());
                 continue;
             }
-            let late = self.clock.now().saturating_since(self.now());
             if let (Some(radio), Some(from)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.src)) {
                 radio.heard(node, from, power.to_dbm());
             }
-            self.deliver(node, &packet, late);
+            self.deliver(node, &packet);
         }
+        self.write();
         for (node, packet, reason) in lost.drain(..) {
             self.count_lost(&packet, reason);
             self.answer(node, &packet, reason);
@@ -408,7 +430,8 @@ impl Running {
         {
             host.handle_frame(now, &frame, strength, &mut frames);
         }
-        self.count_delivered(packet, true);
+        let first = self.underway.leave(packet);
+        self.count_delivered(1, first.into(), true);
         self.send_of_host(node, frames);
     }
 
@@ -442,8 +465,9 @@ impl Running {
             self.late_at[number] = self.late_at[number].max(late);
             self.bytes.clear();
             encode::packet(&packet, &mut self.bytes);
-            let taken = self.emulation.nodes.wire_device(end).deliver(&self.bytes).is_ok();
-            self.count_delivered(&packet, taken);
+            let taken = self.emulation.nodes.wire_device(end).deliver(Form::Whole, &self.bytes).is_ok();
+            let first = self.underway.leave(&packet);
+            self.count_delivered(1, first.into(), taken);
             if let Some((bytes, head)) = with_head(&self.bytes)
                 && head.dst == self.emulation.state().members[number].address
             {
@@ -453,24 +477,40 @@ impl Running {
         self.wired = wired;
     }
 
-    fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet, late: Dur) {
+    /// A packet for a device, to which it is written with what else arrives at this instant.
+    fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet) {
         let Some(number) = self.number(node) else { return };
-        self.bytes.clear();
         let now = self.emulation.world.now();
-        if !self.emulation.carry.leave(now, node, packet, &mut self.bytes) {
+        let mut bytes = self.join.memory();
+        let first = self.underway.leave(packet);
+        if !self.emulation.carry.leave(now, node, packet, &mut bytes) {
             // Its earlier state is lost.
-            self.count_delivered(packet, false);
-            return;
+            self.count_delivered(1, first.into(), false);
+            return self.join.keep(bytes);
         }
-        self.lateness.record(late);
-        self.late_at[number] = self.late_at[number].max(late);
-        let taken = self.emulation.nodes.devices()[number].deliver(&self.bytes).is_ok();
-        let first = self.count_delivered(packet, taken);
-        if let Some((bytes, head)) = self.emulation.carry.ip(&self.bytes).and_then(with_head)
+        let head = self.emulation.carry.ip(&bytes).and_then(with_head);
+        if let Some((ip, head)) = &head
             && self.ends_at(node, head.dst, first)
         {
-            self.flows.arrived(now, bytes, &head);
+            self.flows.arrived(now, ip, head);
         }
+        let (head, link) = (head.map(|(_, head)| head), self.emulation.carry.header());
+        self.join.push(number, bytes, link, head.as_ref(), self.emulation.options.gro, first);
+    }
+
+    /// Hands the kernels what has arrived at this instant. Packets that are joined are equally late.
+    fn write(&mut self) {
+        let mut join = std::mem::take(&mut self.join);
+        join.flush(|joined| {
+            let late = self.clock.now().saturating_since(self.now());
+            (0..joined.packets).for_each(|_| self.lateness.record(late));
+            self.late_at[joined.device] = self.late_at[joined.device].max(late);
+            let device = &self.emulation.nodes.devices()[joined.device];
+            let (form, bytes) = joined.finish();
+            let taken = device.deliver(form, bytes).is_ok();
+            self.count_delivered(joined.packets, joined.firsts, taken);
+        });
+        self.join = join;
     }
 
     /// The node at which a packet was lost tells the sender, as far as a router may.
@@ -498,7 +538,8 @@ impl Running {
         self.packets.icmp_errors += 1;
         if packet.src == address {
             // The sender is here: its own kernel gets the error.
-            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&bytes).is_err());
+            self.packets.undelivered +=
+                u64::from(self.emulation.nodes.devices()[number].deliver(Form::Whole, &bytes).is_err());
         } else if let Ok(mut message) = Ipv4Packet::from_bytes(&bytes) {
             self.packets.from_routers += 1;
             self.underway.enter(now, &mut message);

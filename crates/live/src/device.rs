@@ -5,7 +5,8 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 use nix::unistd::{read, write};
-use std::io;
+use std::fs::File;
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Packets on a device.
@@ -17,6 +18,15 @@ pub enum Kind {
     Tap,
 }
 
+impl Kind {
+    const fn flag(self) -> libc::c_int {
+        match self {
+            Kind::Tun => libc::IFF_TUN,
+            Kind::Tap => libc::IFF_TAP,
+        }
+    }
+}
+
 /// The end of a device at this process. The device goes with it.
 #[derive(Debug)]
 pub struct Device {
@@ -25,6 +35,7 @@ pub struct Device {
 
 mod ioctl {
     nix::ioctl_write_ptr_bad!(set_interface, libc::TUNSETIFF, libc::ifreq);
+    nix::ioctl_write_int_bad!(set_offload, libc::TUNSETOFFLOAD);
 }
 
 impl Device {
@@ -33,21 +44,7 @@ impl Device {
     /// # Errors
     /// If the system has no TUN devices, or this process may not make them.
     pub fn create(name: &str, kind: Kind) -> Result<Device, Error> {
-        let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
-        let fd = open("/dev/net/tun", flags, Mode::empty()).tried(|| "/dev/net/tun".to_owned())?;
-        // SAFETY: all bytes zero is a value of this structure of integers.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        // The last byte stays zero.
-        for (to, from) in request.ifr_name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        let what = if kind == Kind::Tun { libc::IFF_TUN } else { libc::IFF_TAP };
-        request.ifr_ifru.ifru_flags = (what | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: the descriptor is that of the TUN driver, and the call reads and writes an `ifreq`; `request` is one,
-        // and outlives the call.
-        let made = unsafe { ioctl::set_interface(fd.as_raw_fd(), &raw mut request) };
-        made.tried(|| format!("cannot create the device {name}"))?;
-        Ok(Device { fd })
+        Ok(Device { fd: made(name, kind.flag())? })
     }
 
     /// The next packet or frame that the kernel sends; `None`: there is none now.
@@ -75,5 +72,156 @@ impl Device {
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+fn made(name: &str, flags: libc::c_int) -> Result<OwnedFd, Error> {
+    let how = OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
+    let fd = open("/dev/net/tun", how, Mode::empty()).tried(|| "/dev/net/tun".to_owned())?;
+    // SAFETY: all bytes zero is a value of this structure of integers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // The last byte stays zero.
+    for (to, from) in request.ifr_name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (flags | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the descriptor is that of the TUN driver, and the call reads and writes an `ifreq`; `request` is one,
+    // and outlives the call.
+    let made = unsafe { ioctl::set_interface(fd.as_raw_fd(), &raw mut request) };
+    made.tried(|| format!("cannot create the device {name}"))?;
+    Ok(fd)
+}
+
+/// How the bytes at a [`SegmentDevice`] stand for packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// One packet with its checksums.
+    Whole,
+    /// One packet whose last checksum is missing: it covers everything from `start`, is at `start + offset`, and has
+    /// the sum of the pseudo header instead.
+    NoChecksum {
+        /// The first byte that counts.
+        start: u16,
+        /// From there to the checksum.
+        offset: u16,
+    },
+    /// Consecutive TCP segments as one packet with one header. Its checksum is that of `NoChecksum`.
+    Segments {
+        /// Is it IPv6?
+        ipv6: bool,
+        /// The first byte of the TCP header.
+        start: u16,
+        /// Bytes of all headers.
+        headers: u16,
+        /// Payload of each segment; the last has the rest.
+        size: u16,
+    },
+}
+
+impl Form {
+    /// `struct virtio_net_hdr` of linux/virtio_net.h.
+    const BYTES: usize = 10;
+    const NEEDS_CSUM: u8 = 1;
+    const GSO_TCPV4: u8 = 1;
+    const GSO_TCPV6: u8 = 4;
+    /// The checksum in a TCP header.
+    const TCP_CHECKSUM: u16 = 16;
+
+    fn to_bytes(self) -> [u8; Form::BYTES] {
+        let (flags, gso, words) = match self {
+            Form::Whole => (0, 0, [0; 4]),
+            Form::NoChecksum { start, offset } => (Form::NEEDS_CSUM, 0, [0, 0, start, offset]),
+            Form::Segments { ipv6, start, headers, size } => {
+                let gso = if ipv6 { Form::GSO_TCPV6 } else { Form::GSO_TCPV4 };
+                (Form::NEEDS_CSUM, gso, [headers, size, start, Form::TCP_CHECKSUM])
+            }
+        };
+        let mut bytes = [0; Form::BYTES];
+        bytes[..2].copy_from_slice(&[flags, gso]);
+        bytes[2..].chunks_mut(2).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_ne_bytes()));
+        bytes
+    }
+
+    /// The kernel sends no other forms than those that were asked for.
+    fn from_bytes(bytes: [u8; Form::BYTES]) -> Form {
+        let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        let (headers, size, start, offset) = (word(2), word(4), word(6), word(8));
+        match (bytes[0] & Form::NEEDS_CSUM, bytes[1]) {
+            (0, _) => Form::Whole,
+            (_, Form::GSO_TCPV4) => Form::Segments { ipv6: false, start, headers, size },
+            (_, Form::GSO_TCPV6) => Form::Segments { ipv6: true, start, headers, size },
+            _ => Form::NoChecksum { start, offset },
+        }
+    }
+}
+
+/// A device whose packets may be several TCP segments, and without checksums, in both directions: what network cards
+/// offer as TSO and GRO (IFF_VNET_HDR, TUNSETOFFLOAD of linux/if_tun.h).
+#[derive(Debug)]
+pub struct SegmentDevice {
+    file: File,
+}
+
+impl SegmentDevice {
+    /// As [`Device::create`].
+    ///
+    /// # Errors
+    /// If the system has no TUN devices, or this process may not make them.
+    pub fn create(name: &str, kind: Kind) -> Result<SegmentDevice, Error> {
+        let fd = made(name, kind.flag() | libc::IFF_VNET_HDR)?;
+        let offered = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+        // SAFETY: the descriptor is that of the TUN driver, and the call takes an integer.
+        let set = unsafe { ioctl::set_offload(fd.as_raw_fd(), offered as libc::c_int) };
+        set.tried(|| format!("cannot set the offloads of {name}"))?;
+        Ok(SegmentDevice { file: fd.into() })
+    }
+
+    /// What the kernel sends next; `None`: there is nothing now.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<(Form, usize)>, io::Error> {
+        let mut form = [0; Form::BYTES];
+        match (&self.file).read_vectored(&mut [IoSliceMut::new(&mut form), IoSliceMut::new(buffer)]) {
+            Ok(len) => Ok(Some((Form::from_bytes(form), len.saturating_sub(Form::BYTES)))),
+            Err(none) if matches!(none.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+            Err(gone) => Err(gone),
+        }
+    }
+
+    /// Hands the kernel bytes as received.
+    ///
+    /// # Errors
+    /// If the kernel does not take them: the device is down, or they are not of that form.
+    pub fn deliver(&self, form: Form, bytes: &[u8]) -> Result<(), io::Error> {
+        (&self.file).write_vectored(&[IoSlice::new(&form.to_bytes()), IoSlice::new(bytes)])?;
+        Ok(())
+    }
+}
+
+impl AsFd for SegmentDevice {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_as_they_are_written() {
+        let forms = [
+            Form::Whole,
+            Form::NoChecksum { start: 34, offset: 6 },
+            Form::Segments { ipv6: false, start: 20, headers: 52, size: 1448 },
+            Form::Segments { ipv6: true, start: 54, headers: 86, size: 1428 },
+        ];
+        for form in forms {
+            assert_eq!(Form::from_bytes(form.to_bytes()), form);
+        }
+        let [flags, gso, rest @ ..] = forms[2].to_bytes();
+        let words: Vec<u16> = rest.chunks(2).map(|pair| u16::from_ne_bytes([pair[0], pair[1]])).collect();
+        assert_eq!((flags, gso, words), (1, 1, vec![52, 1448, 20, 16]), "as linux/virtio_net.h has them");
     }
 }

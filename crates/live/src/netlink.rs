@@ -3,6 +3,7 @@
 //! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an
 //! exchange for each request, and with it most of the time that setting up a hundred namespaces takes.
 
+pub(crate) mod answer;
 mod ask;
 pub mod generic;
 pub mod look;
@@ -16,7 +17,7 @@ pub use own::{Own, Owner};
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use nix::sys::socket::{MsgFlags, SockProtocol, send};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
@@ -117,8 +118,7 @@ impl Batch {
     /// Sends them; which the kernel refuses, by number.
     fn exchange(&self) -> Result<Vec<(usize, Errno)>, Error> {
         let failed = || "cannot talk to the kernel's routing".to_owned();
-        let (kind, protocol) = (SockType::Raw, SockProtocol::NetlinkRoute);
-        let socket = socket(AddressFamily::Netlink, kind, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
+        let socket = answer::asking(SockProtocol::NetlinkRoute).tried(failed)?;
         let mut buffer = [0; 16 * 1024];
         let mut refused = Vec::new();
         for part in self.requests.chunks(TOGETHER) {
@@ -127,7 +127,7 @@ impl Batch {
             send(socket.as_raw_fd(), &self.bytes[start..end], MsgFlags::empty()).tried(failed)?;
             let mut answers = 0;
             while answers < part.len() {
-                let len = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
+                let len = answer::answered(&socket, &mut buffer).tried(failed)?;
                 for (number, code) in acknowledgements(&buffer[..len]) {
                     answers += 1;
                     if code != 0 {

@@ -7,13 +7,12 @@
 
 pub mod guard;
 
+use crate::netlink::answer::{answered, asking};
 use crate::netlink::{attribute, attributes, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, MultiHeaders, SockFlag, SockProtocol, SockType, recv, recvmmsg, send, setsockopt, socket,
-};
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockProtocol, recvmmsg, send, setsockopt};
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -108,8 +107,7 @@ impl Queues {
     /// If this process may not (CAP_NET_ADMIN), another has one of them, or the kernel has no such queues.
     pub fn open(numbers: &[u16], keep: Keep) -> Result<Queues, Error> {
         let failed = || "cannot open a packet queue".to_owned();
-        let (flags, protocol) = (SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkNetFilter);
-        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol).tried(failed)?;
+        let socket = asking(SockProtocol::NetlinkNetFilter).tried(failed)?;
         // Those who may not have that much get what everybody gets.
         let _ = setsockopt(&socket, RcvBufForce, &keep.unseen).or_else(|_| setsockopt(&socket, RcvBuf, &keep.unseen));
         let on: libc::c_int = 1;
@@ -169,7 +167,7 @@ impl Queues {
     fn acknowledged(&self) -> Result<(), io::Error> {
         let mut answer = vec![0; 64 * 1024];
         loop {
-            let got = recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+            let got = answered(&self.socket, &mut answer)?;
             let Some(code) = refusal(&answer[..got]).filter(|_| answer[SEQUENCE] == ASKED.to_ne_bytes()) else {
                 continue;
             };

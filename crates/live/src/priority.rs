@@ -43,8 +43,12 @@ pub fn awake() -> Option<OwnedFd> {
 }
 
 /// Lets a program that this process will start get the signals that a [`Poller`](crate::poll::Poller) keeps from this
-/// one: children inherit what is blocked.
+/// one: children inherit what is blocked. If nothing is, there is no code between fork and exec, and the system library
+/// starts the program without a copy of this process. The emulator qemu-user 7.2 hangs in such a copy.
 pub fn with_signals(command: &mut Command) -> &mut Command {
+    if SigSet::thread_get_mask().is_ok_and(|blocked| blocked.iter().next().is_none()) {
+        return command;
+    }
     let unblock = || Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?);
     // SAFETY: between fork and exec it makes one system call, takes no lock and allocates nothing.
     unsafe { command.pre_exec(unblock) }

@@ -137,8 +137,15 @@ mod program {
         #[arg(long, default_value_t = 1500)]
         mtu: u32,
         /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay packets more.
-        #[arg(long, value_name = "TIME", value_parser = line::duration, default_value = "100us")]
-        tick: Dur,
+        /// Default: a thirtieth of a full packet's air time, at most 100us.
+        #[arg(long, value_name = "TIME", value_parser = line::duration)]
+        tick: Option<Dur>,
+        /// Wake up this early and busy-wait, such as 50us: packets are less late, for more processor time.
+        #[arg(long, value_name = "TIME", value_parser = line::duration)]
+        spin: Option<Dur>,
+        /// Hand the TCP segments of an aggregate to the kernel one by one, not joined (GRO).
+        #[arg(long)]
+        no_gro: bool,
         /// Write packet captures into this folder.
         #[arg(long, value_name = "DIR")]
         pcap: Option<PathBuf>,
@@ -214,6 +221,8 @@ mod program {
             adhoc_receivers: line.adhoc_receivers,
             mtu: line.mtu,
             tick: line.tick,
+            spin: line.spin.unwrap_or(Dur::ZERO),
+            gro: !line.no_gro,
             pcap: line.pcap,
             trace,
             metrics: line.metrics,

@@ -1,22 +1,33 @@
 //! Packets from devices into the network.
 
-use super::{Running, TURN, with_head};
+use super::{PAUSE, Running, TURN, with_head};
 use crate::carry::{Mode, Refused, routed};
 use crate::fragments::fragments;
 use crate::icmp;
+use crate::segments::split;
+use fourhop_live::device::Form;
 use fourhop_proto::drop::DropReason;
 use fourhop_units::NodeId;
 
 impl Running {
     /// Takes what a device has, up to its turn's end.
     pub(super) fn take(&mut self, number: usize) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        for _ in 0..TURN {
+        let (mut buffer, mut segment) = (std::mem::take(&mut self.buffer), std::mem::take(&mut self.segment));
+        let wire = self.emulation.nodes.wire_end(number);
+        let link = if wire.is_some() { 0 } else { self.emulation.carry.header() };
+        let mut taken = 0;
+        while taken < TURN {
             match self.emulation.nodes.devices()[number].receive(&mut buffer) {
-                Ok(Some(len)) => match self.emulation.nodes.wire_end(number) {
-                    Some(end) => self.enter_wire(end, &buffer[..len]),
-                    None => self.enter(self.node(number), &buffer[..len]),
-                },
+                Ok(Some((form, len))) => split::split(&mut buffer[..len], form, link, &mut segment, |packet| {
+                    match wire {
+                        Some(end) => self.enter_wire(end, packet),
+                        None => self.enter(self.node(number), packet),
+                    }
+                    taken += 1;
+                    if taken.is_multiple_of(PAUSE) {
+                        self.advance(self.clock.now());
+                    }
+                }),
                 Ok(None) => break,
                 Err(error) => {
                     self.give_up(number, &error);
@@ -24,7 +35,7 @@ impl Running {
                 }
             }
         }
-        self.buffer = buffer;
+        (self.buffer, self.segment) = (buffer, segment);
     }
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
@@ -89,7 +100,8 @@ impl Running {
         let error = icmp::too_long(node.ipv4(), bytes, mtu);
         if let Some(error) = error.filter(|_| self.allowances[number].take(now)) {
             self.packets.icmp_errors += 1;
-            self.packets.undelivered += u64::from(self.emulation.nodes.devices()[number].deliver(&error).is_err());
+            self.packets.undelivered +=
+                u64::from(self.emulation.nodes.devices()[number].deliver(Form::Whole, &error).is_err());
         }
     }
 }

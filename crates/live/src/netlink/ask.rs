@@ -1,9 +1,10 @@
 //! Reads devices and routes of the kernel, and changes them without touching the rest.
 
+use super::answer::{answered, asking};
 use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use nix::sys::socket::{MsgFlags, SockProtocol, send};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -200,11 +201,10 @@ impl Batch {
     /// Sends the one question and returns what the kernel answers, without its header.
     fn ask(&self) -> Result<Vec<u8>, Error> {
         let failed = || self.requests.first().map_or_else(String::new, |(_, name)| name.clone());
-        let (kind, protocol) = (SockType::Raw, SockProtocol::NetlinkRoute);
-        let socket = socket(AddressFamily::Netlink, kind, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
+        let socket = asking(SockProtocol::NetlinkRoute).tried(failed)?;
         send(socket.as_raw_fd(), &self.bytes, MsgFlags::empty()).tried(failed)?;
         let mut buffer = vec![0; 64 * 1024];
-        let got = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
+        let got = answered(&socket, &mut buffer).tried(failed)?;
         let length = length_at(&buffer[..got], 0).filter(|&length| length >= HEADER && length <= got);
         let length = length.ok_or_else(|| cut_off(&failed()))?;
         let content = &buffer[HEADER..length];

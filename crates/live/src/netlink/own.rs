@@ -1,11 +1,12 @@
 //! Routes and rules of a program that keeps a table of its own: marked with its number of a protocol, by which they are
 //! found again after it was killed.
 
+use super::answer::{answered, asking};
 use super::ask::attributes;
 use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use nix::sys::socket::{MsgFlags, SockProtocol, send};
 use std::collections::BTreeSet;
 use std::io;
 use std::net::Ipv4Addr;
@@ -219,11 +220,11 @@ fn dump(kind: u16) -> Result<Vec<Vec<u8>>, Error> {
 /// Sends one question that many messages answer; their contents.
 pub(super) fn all_answers(protocol: SockProtocol, question: &[u8], what: &str) -> Result<Vec<Vec<u8>>, Error> {
     let failed = || what.to_owned();
-    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol).tried(failed)?;
+    let socket = asking(protocol).tried(failed)?;
     send(socket.as_raw_fd(), question, MsgFlags::empty()).tried(failed)?;
     let (mut all, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
-        let got = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).tried(failed)?;
+        let got = answered(&socket, &mut buffer).tried(failed)?;
         let mut bytes = &buffer[..got];
         while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
             let kind = i32::from(u16::from_ne_bytes([bytes[4], bytes[5]]));

@@ -1,0 +1,152 @@
+//! Segments of a flow that reach a node at the same instant, as those of an aggregate do, are handed to its kernel as
+//! one packet, as drivers of 802.11n do (generic receive offload, GRO).
+//!
+//! They are consecutive in sequence number and in identification, have equal headers otherwise, and only the last may
+//! be shorter, or carry PSH or FIN. Whatever does not fit keeps its place among the packets of its flow.
+
+use super::headers::{self, FIN, FLAGS, Headers, IDENT, IP_CHECKSUM, PSH, SEQ, TCP_CHECKSUM, be16, be32, put};
+use fourhop_live::device::Form;
+use fourhop_proto::wire::bytes::IpHead;
+use std::net::IpAddr;
+
+/// Longest packet of IP.
+const LONGEST: usize = u16::MAX as usize;
+
+/// Addresses and ports: packets with the same ones stay in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Flow {
+    ends: (IpAddr, IpAddr),
+    ports: (u16, u16),
+    protocol: u8,
+}
+
+/// Packets for a device, as they are handed to it.
+#[derive(Debug)]
+pub struct Joined {
+    /// The device.
+    pub device: usize,
+    /// How many packets there are.
+    pub packets: u64,
+    /// How many of them are the first of their copies.
+    pub firsts: u64,
+    bytes: Vec<u8>,
+    flow: Option<Flow>,
+    /// What the next segment must be, where one could join.
+    next: Option<Next>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    headers: Headers,
+    size: usize,
+    seq: u32,
+    ident: u16,
+}
+
+impl Joined {
+    /// The bytes for the device, with their form.
+    pub fn finish(&mut self) -> (Form, &[u8]) {
+        let Some(Next { headers, size, .. }) = self.next.filter(|_| self.packets > 1) else {
+            return (Form::Whole, &self.bytes);
+        };
+        headers.set_length(&mut self.bytes);
+        let sum = headers.pseudo_sum(&self.bytes);
+        put(&mut self.bytes, headers.tcp + TCP_CHECKSUM, sum);
+        let Headers { ipv6, tcp, end, .. } = headers;
+        (Form::Segments { ipv6, start: tcp as u16, headers: end as u16, size: size as u16 }, &self.bytes)
+    }
+
+    /// Takes a segment of the same flow at its end, if it fits.
+    fn take(&mut self, bytes: &[u8], own: &Headers) -> bool {
+        let Some(next) = &mut self.next else { return false };
+        let Headers { ip, tcp, end, ipv6 } = next.headers;
+        let payload = bytes.len() - own.end;
+        let closed = self.bytes[tcp + FLAGS] & (PSH | FIN) != 0 || !(self.bytes.len() - end).is_multiple_of(next.size);
+        let fits = *own == next.headers
+            && !closed
+            && payload <= next.size
+            && self.bytes.len() - ip + payload <= LONGEST
+            && be32(bytes, tcp + SEQ) == next.seq
+            && (ipv6 || be16(bytes, ip + IDENT) == next.ident)
+            && is_same(&self.bytes, bytes, own);
+        if fits {
+            self.bytes.extend_from_slice(&bytes[end..]);
+            self.bytes[tcp + FLAGS] |= bytes[tcp + FLAGS];
+            next.seq = next.seq.wrapping_add(payload as u32);
+            next.ident = next.ident.wrapping_add(1);
+        }
+        fits
+    }
+}
+
+/// Are all fields equal but those that differ between the segments of a packet?
+fn is_same(one: &[u8], other: &[u8], headers: &Headers) -> bool {
+    let Headers { ipv6, ip, tcp, end } = *headers;
+    let same = |from: usize, to: usize| one[from..to] == other[from..to];
+    let network = match ipv6 {
+        true => same(0, ip + headers::PAYLOAD_LEN) && same(ip + 6, tcp),
+        false => same(0, ip + headers::TOTAL_LEN) && same(ip + 6, ip + IP_CHECKSUM) && same(ip + 12, tcp),
+    };
+    network
+        && same(tcp, tcp + SEQ)
+        && same(tcp + 8, tcp + FLAGS)
+        && same(tcp + 14, tcp + TCP_CHECKSUM)
+        && same(tcp + 18, end)
+}
+
+/// What arrives at an instant, in order.
+#[derive(Debug, Default)]
+pub struct Join {
+    waiting: Vec<Joined>,
+    /// Memory of earlier packets.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Join {
+    /// Empty memory for a packet.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes memory back.
+    pub fn keep(&mut self, mut memory: Vec<u8>) {
+        memory.clear();
+        self.spare.push(memory);
+    }
+
+    /// A packet for a device; its link's header is `link` bytes long, and `head` that of IP, if it is of IP. It joins
+    /// others if it may, and is the first of its copies or not.
+    pub fn push(&mut self, device: usize, bytes: Vec<u8>, link: usize, head: Option<&IpHead>, may: bool, first: bool) {
+        let ports = |head: &IpHead| head.ports(bytes.get(link..)?);
+        let flow = head
+            .and_then(|head| Some(Flow { ends: (head.src, head.dst), ports: ports(head)?, protocol: head.protocol }));
+        let headers = if may && flow.is_some() { Headers::joinable(&bytes, link) } else { None };
+        // A packet without ports may belong to any flow.
+        let same = |joined: &&mut Joined| {
+            joined.device == device && (joined.flow == flow || joined.flow.is_none() || flow.is_none())
+        };
+        if let Some(own) = &headers
+            && let Some(joined) = self.waiting.iter_mut().rev().find(same)
+            && joined.take(&bytes, own)
+        {
+            (joined.packets, joined.firsts) = (joined.packets + 1, joined.firsts + u64::from(first));
+            return self.keep(bytes);
+        }
+        let next = headers.map(|headers| {
+            let size = bytes.len() - headers.end;
+            let seq = be32(&bytes, headers.tcp + SEQ).wrapping_add(size as u32);
+            Next { headers, size, seq, ident: be16(&bytes, headers.ip + IDENT).wrapping_add(1) }
+        });
+        self.waiting.push(Joined { device, packets: 1, firsts: first.into(), bytes, flow, next });
+    }
+
+    /// Hands over what has arrived.
+    pub fn flush(&mut self, mut each: impl FnMut(&mut Joined)) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for mut joined in waiting.drain(..) {
+            each(&mut joined);
+            self.keep(joined.bytes);
+        }
+        self.waiting = waiting;
+    }
+}

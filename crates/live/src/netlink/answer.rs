@@ -1,0 +1,38 @@
+//! Questions to the kernel, whose answers do not keep a program waiting for ever: an emulated system may have none.
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, setsockopt, socket, sockopt::ReceiveTimeout,
+};
+use nix::sys::time::{TimeVal, TimeValLike};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// Time for an answer. The kernel gives it before the question's system call returns.
+const PATIENCE: i64 = 5;
+
+/// A socket for questions.
+pub(crate) fn asking(protocol: SockProtocol) -> Result<OwnedFd, io::Error> {
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
+    patient(&socket)?;
+    Ok(socket)
+}
+
+/// From now on [`answered`] waits only so long.
+pub(crate) fn patient(socket: &impl AsFd) -> Result<(), io::Error> {
+    Ok(setsockopt(socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE))?)
+}
+
+/// Waits for a datagram; its length.
+pub(crate) fn answered(socket: &impl AsFd, buffer: &mut [u8]) -> Result<usize, io::Error> {
+    loop {
+        match recv(socket.as_fd().as_raw_fd(), buffer, MsgFlags::empty()) {
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => {
+                let silence = format!("this kernel has not answered for {PATIENCE} seconds");
+                return Err(io::Error::new(ErrorKind::TimedOut, silence));
+            }
+            done => return Ok(done?),
+        }
+    }
+}

@@ -105,7 +105,7 @@ pub struct Running {
     bytes: Vec<u8>,
     /// Packets for devices at this instant.
     join: Join,
-    /// What comes from a device, and a segment of it, reused.
+    /// Bytes from a device, and a segment of them, reused.
     buffer: Vec<u8>,
     segment: Vec<u8>,
 }

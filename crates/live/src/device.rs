@@ -176,7 +176,7 @@ impl SegmentDevice {
         Ok(SegmentDevice { file: fd.into() })
     }
 
-    /// What the kernel sends next; `None`: there is nothing now.
+    /// The next packet or segments that the kernel sends; `None`: there are none now.
     ///
     /// # Errors
     /// If the device is gone.
@@ -194,8 +194,8 @@ impl SegmentDevice {
     /// # Errors
     /// If the kernel does not take them: the device is down, or they are not of that form.
     pub fn deliver(&self, form: Form, bytes: &[u8]) -> Result<(), io::Error> {
-        (&self.file).write_vectored(&[IoSlice::new(&form.to_bytes()), IoSlice::new(bytes)])?;
-        Ok(())
+        let taken = (&self.file).write_vectored(&[IoSlice::new(&form.to_bytes()), IoSlice::new(bytes)])?;
+        if taken == Form::BYTES + bytes.len() { Ok(()) } else { Err(ErrorKind::WriteZero.into()) }
     }
 }
 

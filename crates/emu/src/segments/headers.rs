@@ -72,7 +72,7 @@ impl Headers {
             _ => return None,
         };
         let headers = Headers::at(bytes, ip, ip + tcp)?;
-        // More than one bit of the reserved ones, of ECN or of URG, SYN and RST has a meaning for one segment alone.
+        // Other flags mean something for one segment alone.
         let plain = bytes[headers.tcp + 12] & 0x0f == 0 && bytes[headers.tcp + FLAGS] & !(PSH | FIN) == ACK;
         let content = plain && length == packet.len() && bytes.len() > headers.end;
         (content && headers.checksum(bytes) == 0).then_some(headers)

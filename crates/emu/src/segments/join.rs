@@ -1,8 +1,8 @@
-//! Segments of a flow that reach a node at the same instant, as those of an aggregate do, are handed to its kernel as
-//! one packet, as drivers of 802.11n do (generic receive offload, GRO).
+//! Joins segments of a flow that reach a node at the same instant, as those of an aggregate do, into one packet for its
+//! kernel, as drivers of 802.11n do (generic receive offload, GRO).
 //!
 //! They are consecutive in sequence number and in identification, have equal headers otherwise, and only the last may
-//! be shorter, or carry PSH or FIN. Whatever does not fit keeps its place among the packets of its flow.
+//! be shorter, or carry PSH or FIN. Other packets keep their place in their flow.
 
 use super::headers::{self, FIN, FLAGS, Headers, IDENT, IP_CHECKSUM, PSH, SEQ, TCP_CHECKSUM, be16, be32, put};
 use fourhop_live::device::Form;
@@ -31,7 +31,7 @@ pub struct Joined {
     pub firsts: u64,
     bytes: Vec<u8>,
     flow: Option<Flow>,
-    /// What the next segment must be, where one could join.
+    /// The segment that may join.
     next: Option<Next>,
 }
 
@@ -94,7 +94,7 @@ fn is_same(one: &[u8], other: &[u8], headers: &Headers) -> bool {
         && same(tcp + 18, end)
 }
 
-/// What arrives at an instant, in order.
+/// Packets that arrive at the same instant, in order.
 #[derive(Debug, Default)]
 pub struct Join {
     waiting: Vec<Joined>,

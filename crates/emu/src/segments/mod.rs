@@ -2,11 +2,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`split`] | what the kernel sends as one packet enters the network as the segments that it stands for |
-//! | [`join`] | segments of a flow that reach a node at the same instant, as an aggregate does, are handed to its kernel as one |
+//! | [`split`] | a packet from the kernel enters the network as its segments |
+//! | [`join`] | segments of a flow that reach a node at the same instant, as an aggregate does, are one packet for its kernel |
 //! | `headers` | where the headers of a packet are, and its checksums |
 //!
-//! Nothing is lost: joined segments are those that the kernel would make of the packet again, byte by byte.
+//! The kernel, splitting a joined packet again, would make the same segments, byte by byte.
 
 mod headers;
 pub mod join;

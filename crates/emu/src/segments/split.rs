@@ -1,5 +1,5 @@
-//! What a kernel sends as one packet, as the segments that it stands for: those that software in the kernel would make
-//! of it for a device without this offload, in the same order at the same instant.
+//! Splits a packet of several segments as the kernel's software does for a device without this offload: the same
+//! segments, in the same order, at the same instant.
 
 use super::headers::{self, CWR, FIN, FLAGS, Headers, IDENT, PSH, SEQ, TCP_CHECKSUM, be16, be32, put};
 use fourhop_live::device::Form;
@@ -67,7 +67,7 @@ fn segment(
     whole.set_length(out);
     let seq = be32(bytes, whole.tcp + SEQ).wrapping_add(before as u32);
     out[whole.tcp + SEQ..whole.tcp + SEQ + 4].copy_from_slice(&seq.to_be_bytes());
-    // The end of what was written is that of the last, the reaction to congestion that of the first.
+    // Only the last ends a write or the connection; only the first says that the window was reduced.
     let ends = if is_last { 0 } else { FIN | PSH };
     let begins = if number == 0 { 0 } else { CWR };
     out[whole.tcp + FLAGS] &= !(ends | begins);

@@ -1,4 +1,4 @@
-//! What is joined is what the kernel would make of the joined packet again; the rest stays as it is.
+//! Splitting joined segments gives the same bytes; other packets stay as they are.
 
 use super::join::Join;
 use super::split::split;
@@ -53,7 +53,7 @@ fn frame(link: usize, packet: &[u8]) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat().split_off(14 - link)
 }
 
-/// What is written for packets that arrive at the same instant: how many each is, with its form and bytes.
+/// The writes for packets that arrive at the same instant: number of packets, form and bytes.
 fn written(link: usize, packets: &[Vec<u8>]) -> Vec<(u64, Form, Vec<u8>)> {
     let (mut join, mut out) = (Join::default(), Vec::new());
     for packet in packets {
@@ -126,10 +126,12 @@ fn an_aggregate_is_one_packet_of_which_the_kernel_makes_the_same_segments() {
     }
 }
 
-/// Each of these is in the middle of a train of five.
+/// Its name, the packets of each write, and the change of the segment in the middle of five.
+type Change = (&'static str, &'static [u64], fn(&mut Segment));
+
 #[test]
 fn what_differs_from_its_predecessor_stays_for_itself() {
-    let changes: [(&str, &[u64], fn(&mut Segment)); 13] = [
+    let changes: [Change; 13] = [
         ("a gap", &[2, 1, 2], |segment| segment.tcp.sequence_number += 1),
         ("another identification", &[2, 1, 2], |segment| segment.ident = segment.ident.wrapping_add(7)),
         ("another acknowledgement", &[2, 1, 2], |segment| segment.tcp.acknowledgment_number += 1),

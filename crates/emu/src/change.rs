@@ -5,21 +5,21 @@
 
 use crate::members::{Member, find};
 use crate::{EmulationError, state};
-use fourhop_live::{Error, Tried};
+use fourhop_live::{Error, Tried, control};
 use fourhop_sim::air::Air;
 use fourhop_sim::setup::{Change, Setup};
 use fourhop_units::{Db, NodeId, Time, Watt};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A client writes at once; the emulation does not wait longer for it.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// A request is at most so long, in bytes.
-const LONGEST: u64 = 1 << 16;
+const LONGEST: usize = 1 << 16;
 
 /// Fate of a node.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
@@ -110,13 +110,26 @@ impl Changes {
     /// The next client and what it asks for, if there is one.
     fn next(&self) -> Option<(UnixStream, Result<Request, String>)> {
         let (stream, _) = self.listener.accept().ok()?;
-        let _ = stream.set_nonblocking(false);
-        let _ = stream.set_read_timeout(Some(PATIENCE));
-        let mut line = String::new();
-        let read = BufReader::new((&stream).take(LONGEST)).read_line(&mut line).map_err(|error| error.to_string());
-        let request = read.and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()));
-        Some((stream, request))
+        let request = request(&stream).and_then(|line| Ok(serde_json::from_slice(&line)?));
+        Some((stream, request.map_err(|error| error.to_string())))
     }
+}
+
+/// The line of a client. One that sends it in pieces does not hold the emulation up for longer than one that is silent.
+fn request(mut stream: &UnixStream) -> std::io::Result<Vec<u8>> {
+    stream.set_nonblocking(false)?;
+    let (end, mut line, mut part) = (Instant::now() + PATIENCE, Vec::new(), [0; 4096]);
+    while line.last() != Some(&b'\n') && line.len() < LONGEST {
+        // A timeout of zero would be none.
+        let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut part)? {
+            _ if Instant::now() > end => return Err(ErrorKind::TimedOut.into()),
+            0 => break,
+            length => line.extend_from_slice(&part[..length]),
+        }
+    }
+    Ok(line)
 }
 
 impl AsFd for Changes {
@@ -138,11 +151,8 @@ impl Drop for Changes {
 pub fn ask(id: &str, request: &Request) -> Result<String, EmulationError> {
     let path = state::changes(id);
     let failed = || format!("cannot ask {}", path.display());
-    let mut stream = UnixStream::connect(&path).tried(failed)?;
     let line = serde_json::to_string(request).map_err(std::io::Error::from).tried(failed)? + "\n";
-    stream.write_all(line.as_bytes()).tried(failed)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).tried(failed)?;
+    let answer = control::exchange(&path, &line).tried(failed).map_err(control::explained)?;
     match answer.strip_prefix("refused: ") {
         Some(why) => Err(EmulationError::Unsuited(format!("change: {}", why.trim_end()))),
         None => Ok(answer.trim_end().to_owned()),
@@ -152,6 +162,22 @@ pub fn ask(id: &str, request: &Request) -> Result<String, EmulationError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_that_dribbles_is_given_up() {
+        let (client, server) = UnixStream::pair().unwrap();
+        let dribbles = std::thread::spawn(move || {
+            while (&client).write_all(b" ").is_ok() {
+                std::thread::sleep(PATIENCE / 20);
+            }
+        });
+        assert!(request(&server).is_err());
+        drop(server);
+        dribbles.join().unwrap();
+        let (mut client, server) = UnixStream::pair().unwrap();
+        client.write_all(b"{\"a\": 1}\n").unwrap();
+        assert_eq!(request(&server).unwrap(), b"{\"a\": 1}\n");
+    }
 
     #[test]
     fn names_become_nodes_and_a_request_without_a_change_is_refused() {

@@ -557,7 +557,11 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         let on = value.trim() == "1";
         let needed = family.starts_with("ipv4");
         let name = format!("net.{}", family.replace('/', "."));
-        let advice = if on || !needed { String::new() } else { format!(": sysctl -w {name}=1 lets packets cross") };
+        let advice = match (on, needed) {
+            (true, _) => String::new(),
+            (false, true) => format!(": sysctl -w {name}=1 lets packets cross"),
+            (false, false) => ": IPv6 is not routed here".to_owned(),
+        };
         say(on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }));
     }
     if let Some(rate) = too_fast(&config) {

@@ -3,9 +3,11 @@
 
 use crate::clients::Clients;
 use crate::{Error, Tried};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::fs;
-use std::io::ErrorKind::{ConnectionRefused, NotFound};
+use std::io::ErrorKind::{ConnectionRefused, NotFound, WouldBlock};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -29,8 +31,12 @@ impl Server {
     /// If somebody listens there already, or nothing can be made there.
     pub fn start(path: &Path) -> Result<Server, Error> {
         let failed = || format!("cannot listen at {}", path.display());
-        if UnixStream::connect(path).is_ok() {
-            return Err(io::Error::from(io::ErrorKind::AddrInUse)).tried(failed);
+        match called(path) {
+            Err(error) if error.kind() != WouldBlock => {}
+            _ => {
+                let advice = || failed() + ": another service listens there, stop it or choose another socket";
+                return Err(io::Error::from(io::ErrorKind::AddrInUse)).tried(advice);
+            }
         }
         let _ = fs::remove_file(path);
         let listener = UnixListener::bind(path).tried(failed)?;
@@ -72,14 +78,42 @@ impl Drop for Server {
 /// If nobody does.
 pub fn ask(path: &Path) -> Result<String, Error> {
     let failed = || format!("cannot ask {}", path.display());
-    let mut stream = UnixStream::connect(path).tried(failed).map_err(|error| match error.source.kind() {
-        NotFound | ConnectionRefused => Error { what: error.what + ": no service listens there, start it", ..error },
-        _ => error,
-    })?;
-    stream.set_read_timeout(Some(PATIENCE)).tried(failed)?;
+    exchange(path, "").tried(failed).map_err(explained)
+}
+
+/// An error of [`exchange`], with what to do.
+pub fn explained(error: Error) -> Error {
+    let advice = match error.source.kind() {
+        NotFound | ConnectionRefused => ": no service listens there, start it",
+        WouldBlock => ": the service there does not answer, it is stopped or hangs",
+        _ => "",
+    };
+    Error { what: error.what + advice, ..error }
+}
+
+/// Says something to the service that listens there; its answer, if that comes within two seconds.
+///
+/// # Errors
+/// If nobody listens, or answers.
+pub fn exchange(path: &Path, question: &str) -> io::Result<String> {
+    let mut stream = called(path)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(question.as_bytes())?;
     let mut text = String::new();
-    stream.read_to_string(&mut text).tried(failed)?;
+    stream.read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// Connects, without waiting for a service that does not accept: clients that have given up stay in its queue until it
+/// does, and the queue can be full.
+fn called(path: &Path) -> io::Result<UnixStream> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 #[cfg(test)]
@@ -105,6 +139,21 @@ mod tests {
         // A killed one leaves its socket.
         drop(UnixListener::bind(&path).unwrap());
         assert!(ask(&path).unwrap_err().to_string().contains(advice));
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_service_that_hangs_keeps_nobody_waiting() {
+        let path = std::env::temp_dir().join(format!("fourhop-control-hangs-{}", std::process::id()));
+        let hangs = UnixListener::bind(&path).unwrap();
+        // Clients that nobody accepts, until the queue is full.
+        let waiting: Vec<_> = std::iter::from_fn(|| called(&path).ok()).collect();
+        assert!(waiting.len() > 1);
+        let error = ask(&path).unwrap_err().to_string();
+        assert!(error.contains("does not answer, it is stopped or hangs"), "{error}");
+        let error = Server::start(&path).unwrap_err().to_string();
+        assert!(error.contains("another service listens there"), "{error}");
+        drop(hangs);
         fs::remove_file(path).unwrap();
     }
 

@@ -13,13 +13,15 @@ To compile each mutant by itself would take most of the time, so a copy of the s
 them at once: each function chooses its body by a variable of the environment. Other mutants (const
 functions, tables) are compiled alone.
 
-Tests of the mutant's own module come first, then all of its crate and of the crates above it, until one fails.
+The tests of the mutant's own module come first, then those of its crate and of the crates above it, until one fails:
+of all of them those that come to its function, as a run without a mutant has shown.
 Needs cargo-mutants: cargo install --locked cargo-mutants
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -29,9 +31,10 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,29 +42,52 @@ WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
 RESULTS = WORK / "results.json"
 
-# Each area: its sources below crates/, and which tests of its crate are run first.
-AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "cc": (("cc/src/",), ()),
-    "gateway": (("proto/src/gateway/",), ("gateway::",)),
-    "adhoc": (
+
+@dataclass(frozen=True)
+class Area:
+    """Sources that are sampled together, and the tests that must notice."""
+
+    sources: tuple[str, ...]  # below crates/
+    first: tuple[str, ...] = ()  # the tests of its crate that are run first
+    networks: tuple[str, ...] = ()  # the tests of the simulator that are run last
+
+
+AREAS: dict[str, Area] = {
+    "cc": Area(("cc/src/",)),
+    "gateway": Area(("proto/src/gateway/",), ("gateway::",)),
+    "adhoc": Area(
         ("proto/src/tcp/adhoc/", "proto/src/tcp/sender/freezing.rs"),
         ("tcp::adhoc::", "tcp::tests::adhoc_sender"),
     ),
-    "ccm": (("proto/src/ccm/",), ("ccm::",)),
-    "aodv": (("proto/src/route/aodv/",), ("route::aodv::",)),
-    "wire": (("proto/src/wire/",), ("wire::",)),
-    "mac": (("proto/src/mac/",), ("mac::",)),
-    "tcp": (("proto/src/tcp/",), ("tcp::",)),
-    "aqm": (("proto/src/aqm/",), ("aqm::",)),
-    "phy": (("proto/src/phy/",), ("phy::",)),
-    "babel": (("proto/src/route/babel/",), ("route::babel::",)),
-    "net": (("proto/src/net/",), ("net::",)),
-    "node": (("proto/src/node/",), ("node::",)),
-    "atp": (("proto/src/atp/",), ("atp::",)),
+    "ccm": Area(("proto/src/ccm/",), ("ccm::",)),
+    "aodv": Area(("proto/src/route/aodv/",), ("route::aodv::",)),
+    "wire": Area(("proto/src/wire/",), ("wire::",)),
+    "mac": Area(("proto/src/mac/",), ("mac::",)),
+    "tcp": Area(("proto/src/tcp/",), ("tcp::",)),
+    "aqm": Area(("proto/src/aqm/",), ("aqm::",)),
+    "phy": Area(("proto/src/phy/",), ("phy::",)),
+    "babel": Area(("proto/src/route/babel/",), ("route::babel::",)),
+    "net": Area(("proto/src/net/",), ("net::",)),
+    # A node joins the layers: what it does shows in networks of them.
+    "node": Area(
+        ("proto/src/node/",),
+        ("node::",),
+        ("conservation::", "worked_example::", "packets::", "aodv_messages::", "radios::", "trace::"),
+    ),
+    "atp": Area(("proto/src/atp/",), ("atp::",)),
+    "scenario": Area(("sim/src/scenario/",), ("scenario::",)),
+    "world": Area(("sim/src/world.rs", "sim/src/world/"), ("world::",)),
+    "trace": Area(("sim/src/trace/",), ("trace::",)),
+    "wired": Area(("sim/src/wired/",), ("wired::",)),
+    "emu": Area(("emu/src/",)),
+    "live": Area(("live/src/",)),
+    "gatewayd": Area(("gateway/src/",)),
+    "aodvd": Area(("aodvd/src/",)),
+    "bpf": Area(("bpf/src/",)),
 }
-# A mutant is tried in its own crate, then in those above it. Not in the simulator: what a module must do is to be seen
+# A mutant is tried in its own crate, then in that above it. Not in the simulator: what a module must do is to be seen
 # in its own tests, or in those of crates that use it.
-CRATES = ["cc", "proto"]
+ABOVE = {"cc": ("proto",)}
 
 # Failing random tests need not be made small, nor kept, and draw the same cases every time.
 ENVIRONMENT = {
@@ -72,12 +98,24 @@ ENVIRONMENT = {
 }
 MEMORY = 4 << 30  # bytes, for mutants that never stop growing
 SELECTOR = """
-/// Which mutant runs: none unless the environment names one.
-pub fn mutant() -> usize {
-    static CHOSEN: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+/// Which mutant runs: none unless the environment names one. `here` are those of the function that asks; where the
+/// environment names a file, each test writes there which of them it comes to.
+pub fn mutant(here: &'static [usize]) -> usize {
+    use std::{cell::RefCell, collections::BTreeSet, fs::File, io::Write, sync::OnceLock, thread};
+    static CHOSEN: OnceLock<usize> = OnceLock::new();
+    static LOG: OnceLock<Option<File>> = OnceLock::new();
+    thread_local! { static SEEN: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) } }
+    let append = |path| File::options().create(true).append(true).open(path).ok();
+    if let Some(mut log) = LOG.get_or_init(|| std::env::var_os("MUTANTS_REACHED").and_then(append)).as_ref()
+        && SEEN.try_with(|seen| seen.borrow_mut().insert(here[0])) == Ok(true)
+    {
+        let _ = log.write_all(format!("{} {here:?}\\n", thread::current().name().unwrap_or("?")).as_bytes());
+    }
     *CHOSEN.get_or_init(|| std::env::var("MUTANT").ok().and_then(|chosen| chosen.parse().ok()).unwrap_or(usize::MAX))
 }
 """
+# Processor seconds that most tests stay below. Those that do not are timed without a mutant.
+SHORT = 5
 
 
 # A program of tests: its crate and its file. One run of it: with the filters that say which tests.
@@ -111,6 +149,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
     parser.add_argument("--floor", type=float, default=90, help="per cent that each area must kill (default 90)")
     parser.add_argument("--again", action="store_true", help="only those that survived last time")
+    parser.add_argument("--woven", action="store_true", help="leave out those that must be compiled alone")
     arguments = parser.parse_args()
     areas = arguments.areas or list(AREAS)
     if unknown := [area for area in areas if area not in AREAS]:
@@ -122,7 +161,7 @@ def main() -> int:
     sample = draw(areas, arguments.sample, arguments.seed)
     outcomes: dict[str, str] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     todo = [mutant for mutant in sample if not arguments.again or outcomes.get(mutant.name, "survived") == "survived"]
-    for mutant, outcome in run(todo):
+    for mutant, outcome in run(todo, arguments.woven):
         outcomes[mutant.name] = outcome
         RESULTS.write_text(json.dumps(outcomes, indent=0))
         print(f"{outcome:9} {mutant.name}", flush=True)
@@ -134,7 +173,7 @@ def report(areas: Iterable[str], sample: list[Mutant], outcomes: dict[str, str],
     print("\n| area | viable mutants | killed | survived | killed, per cent |\n|---|---|---|---|---|")
     low = []
     for area in areas:
-        of_area = [outcomes[mutant.name] for mutant in sample if mutant.area == area]
+        of_area = [outcomes.get(mutant.name) for mutant in sample if mutant.area == area]
         killed, survived = of_area.count("killed"), of_area.count("survived")
         share = 100 * killed / max(killed + survived, 1)
         low += [area] if share < floor else []
@@ -163,7 +202,7 @@ def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
     """The sample of these areas. It depends on the sources of the area and the seed alone."""
     sample: list[Mutant] = []
     for area in areas:
-        paths = [f"crates/{path}" for path in AREAS[area][0]]
+        paths = [f"crates/{path}" for path in AREAS[area].sources]
         globs = [part for path in paths for part in ("-f", path + "**" if path.endswith("/") else path)]
         command = ["cargo", "mutants", "--list", "--json", "--no-config", *globs]
         listed = json.loads(subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout)
@@ -187,21 +226,23 @@ def mutant_of(number: int, area: str, entry: dict[str, Any]) -> Mutant:
     return Mutant(number, area, entry["name"], entry["file"], start, end, entry["replacement"], function or None)
 
 
-def run(mutants: list[Mutant]) -> Iterator[tuple[Mutant, str]]:
-    """Compile all of them at once, then try each; those that cannot be woven come last."""
+def run(mutants: list[Mutant], woven_only: bool) -> Iterator[tuple[Mutant, str]]:
+    """Compile all of them at once, then try each; those that cannot be woven come last, or not at all."""
     pristine = {mutant.file: (TREE / mutant.file).read_text(encoding="utf-8") for mutant in mutants}
     programs, alone = build_woven(pristine, mutants)
     print(f"{len(mutants) - len(alone)} mutants in one build, {len(alone)} alone", flush=True)
-    limits = {step: time_of(step) for step in {step for mutant in mutants for step in steps(mutant, programs)}}
+    reached = tests_that_reach(programs, mutants)
     for mutant in mutants:
         if mutant not in alone:
-            yield mutant, outcome(mutant, programs, limits)
+            yield mutant, outcome(mutant, steps(mutant, programs, reached))
+    if woven_only:
+        return
     for mutant in sorted(alone, key=lambda mutant: mutant.number):
         file = TREE / mutant.file
         woven = file.read_text(encoding="utf-8")
         file.write_text(mutant.applied(pristine[mutant.file]), encoding="utf-8")
         programs, _ = build([mutant])
-        yield mutant, outcome(mutant, programs, limits) if programs else "unviable"
+        yield mutant, outcome(mutant, steps(mutant, programs, None)) if programs else "unviable"
         file.write_text(woven, encoding="utf-8")
 
 
@@ -237,7 +278,8 @@ def weave(pristine: dict[str, str], mutants: list[Mutant], alone: set[Mutant]) -
             if first < done:  # a function within a function
                 alone.update(inside)
                 continue
-            woven += text[done:first] + "match fourhop_units::mutant() {\n"
+            here = [mutant.number for mutant in inside]
+            woven += text[done:first] + f"match fourhop_units::mutant(&{here}) {{\n"
             for mutant in inside:
                 arm = f"{mutant.number} => {{ {mutant.applied(text, first, last)} }}\n"
                 line = woven.count("\n") + 1
@@ -267,8 +309,8 @@ def body(text: str, mutant: Mutant) -> tuple[int, int] | None:
 
 def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
     """Compile the tests of the crates of these mutants and of those above: the programs, or where errors are."""
-    lowest = min(CRATES.index(mutant.file.split("/")[1]) for mutant in mutants)
-    packages = [part for crate in CRATES[lowest:] for part in ("-p", f"fourhop-{crate}")]
+    crates = dict.fromkeys(crate for mutant in mutants for crate in tested_in(mutant))
+    packages = [part for crate in crates for part in ("-p", f"fourhop-{crate}")]
     # Checked first: most errors show without the work of making a program.
     for how in (["check"], ["test", "--no-run"]):
         command = ["cargo", *how, "--locked", "--lib", "--tests", "--message-format=json", *packages]
@@ -285,7 +327,7 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
             return [], errors
     tests = [message for message in messages if message["reason"] == "compiler-artifact" and message["executable"]]
     programs = [(Path(test["manifest_path"]).parent.name, test["executable"]) for test in tests]
-    return sorted(programs, key=lambda program: CRATES.index(program[0])), set()
+    return programs, set()
 
 
 def environment() -> dict[str, str]:
@@ -293,28 +335,82 @@ def environment() -> dict[str, str]:
     return {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), **ENVIRONMENT}
 
 
-def steps(mutant: Mutant, programs: list[Program]) -> list[Step]:
-    """In which order tests are run: the module's, then every program of its crate and of those above."""
+def tested_in(mutant: Mutant) -> tuple[str, ...]:
+    """The crates whose tests a mutant is tried in, its own first."""
     own = mutant.file.split("/")[1]
-    library = next(program for program in programs if Path(program[1]).name.startswith(f"fourhop_{own}-"))
-    return [(library, AREAS[mutant.area][1]), *((program, ()) for program in programs)]
+    return (own, *ABOVE.get(own, ()), *(("sim",) if AREAS[mutant.area].networks else ()))
 
 
-def outcome(mutant: Mutant, programs: list[Program], limits: dict[Step, float]) -> str:
+# The tests that come to a mutant's function: by its number and the program, with names as the program has them.
+Reached = dict[tuple[int, str], set[str]]
+
+
+def tests_that_reach(programs: list[Program], mutants: list[Mutant]) -> Reached:
+    """Run every program of tests once without a mutant."""
+    reached: Reached = defaultdict(set)
+    networks = tuple(sorted({test for mutant in mutants for test in AREAS[mutant.area].networks}))
+    simulated = any(mutant.file.startswith("crates/sim/") for mutant in mutants)
+    for program in programs:
+        log = WORK / "reached.txt"
+        log.unlink(missing_ok=True)
+        filters = () if program[0] != "sim" or simulated else networks
+        _, passed = tried((program, filters), None, 3600, {"MUTANTS_REACHED": str(log)})
+        if not passed:
+            raise SystemExit(f"mutants: {program} fails without a mutant")
+        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
+            name, _, here = line.partition(" ")
+            for number in json.loads(here):
+                reached[number, program[1]].add(name)
+    return reached
+
+
+def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> Iterator[Step]:
+    """In which order tests are run: the module's, then every program of its crate and of those above."""
+    own, *_ = crates = tested_in(mutant)
+    area = AREAS[mutant.area]
+    for crate in crates:
+        for program in sorted(programs, key=lambda program: not Path(program[1]).name.startswith(f"fourhop_{own}-")):
+            if program[0] != crate:
+                continue
+            filters = area.networks if crate == "sim" != own else ()
+            if reached is None:
+                yield program, filters
+                continue
+            names = sorted(name for name in reached[mutant.number, program[1]])
+            if any("::" not in name for name in names):  # from a thread that no test is named after
+                yield program, filters
+                continue
+            of_module = tuple(name for name in names if name.startswith(area.first or ("",)))
+            others = tuple(name for name in names if name not in of_module)
+            yield from ((program, ("--exact", *tests)) for tests in (of_module, others) if tests)
+
+
+def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
     """Killed or survived."""
-    passed = all(tried(step, mutant, limits[step])[1] for step in steps(mutant, programs))
-    return "survived" if passed else "killed"
+    return "survived" if all(passes(step, mutant) for step in steps) else "killed"
 
 
+def passes(step: Step, mutant: Mutant) -> bool:
+    """Whether tests pass with a mutant, in five times the time that they take without, and two seconds."""
+    used, passed = tried(step, mutant, SHORT)
+    if passed or used < SHORT:
+        return passed
+    limit = time_of(step)
+    return limit > SHORT and tried(step, mutant, limit)[1]
+
+
+@functools.cache
 def time_of(step: Step) -> float:
-    """Processor seconds that the tests may take with a mutant: five times what they take without, and two."""
+    """Processor seconds that the tests may take with a mutant."""
     used, passed = tried(step, None, 3600)
     if not passed:
         raise SystemExit(f"mutants: {step} fails without a mutant")
     return 5 * used + 2
 
 
-def tried(step: Step, mutant: Mutant | None, limit: float) -> tuple[float, bool]:
+def tried(
+    step: Step, mutant: Mutant | None, limit: float, more: Mapping[str, str] = MappingProxyType({})
+) -> tuple[float, bool]:
     """Run tests with a limit of processor seconds: how many they used, and whether all passed."""
     (crate, executable), filters = step
 
@@ -327,7 +423,7 @@ def tried(step: Step, mutant: Mutant | None, limit: float) -> tuple[float, bool]
     process = subprocess.Popen(
         [executable, *filters],
         cwd=TREE / "crates" / crate,
-        env=environment() | chosen,
+        env=environment() | chosen | dict(more),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

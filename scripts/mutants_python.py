@@ -1,29 +1,38 @@
 #!/usr/bin/env python3
 """Measure which changes of the Python code the tests notice: `mutants.py` for Python.
 
-    scripts/mutants_python.py [--sample N] [--seed N] [--floor PERCENT] [AREA ...]
+    scripts/mutants_python.py [--sample N] [--seed N] [--floor PERCENT] [--again] [AREA ...]
 
 A mutant differs in one place: a comparison, an operator, a number, a condition turned round, a result that is `None`.
 The tests of its area run on a copy of the package in target/mutants-python. Exits with 1 if an area is below the floor.
-Tests that take ten times their processor time have noticed. Run it with the Python of `.venv`.
+Tests that take three times their processor time have noticed. Run it with the Python of `.venv`.
+
+Most of the time would go into importing libraries. They are imported once: each mutant runs in a fork of this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import copy
+import contextlib
+import importlib
+import itertools
+import json
 import os
 import random
 import resource
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "target" / "mutants-python"
+SURVIVED = ROOT / "target" / "mutants-python.json"
 
 # Each area: its files below python/fourhop, and its tests.
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -31,8 +40,26 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "estimate": (("study/estimate.py",), ("tests/test_estimate.py", "tests/study/test_cells.py")),
     "claims": (("study/claims.py",), ("tests/test_estimate.py", "tests/study/test_cells.py")),
     "worlds": (("study/worlds.py",), ("tests/study/test_worlds.py",)),
-    "sweeps": (("sweeps/describe.py", "sweeps/schedule.py"), ("tests/test_sweep.py",)),
+    "sweeps": (
+        ("sweeps/describe.py", "sweeps/schedule.py"),
+        ("tests/test_schedule.py", "tests/test_result.py", "tests/test_sweep.py"),
+    ),
+    "study": (
+        ("study/cells.py", "study/looks.py", "study/course.py", "study/measures.py", "study/flows.py"),
+        ("tests/study/test_looks.py", "tests/study/test_cells.py", "tests/study/test_study.py"),
+    ),
+    "community": (
+        ("community/",),
+        (
+            "tests/test_community.py",
+            "tests/test_community_any.py",
+            "tests/test_community_rates.py",
+            "tests/test_community_read.py",
+        ),
+    ),
+    "whatif": (("whatif/",), ("tests/test_whatif.py", "tests/test_whatif_worlds.py")),
 }
+OURS = ("fourhop", "tests", "conftest")
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -70,7 +97,7 @@ def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "other branch", ast.IfExp(node.test, node.orelse, node.body)
         case ast.If():
             yield "if not", ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
-        case ast.Return(value=ast.expr()):
+        case ast.Return(value=ast.expr()) if not isinstance(getattr(node.value, "value", ...), NoneType):
             yield "return None", ast.Return(ast.Constant(None))
         case _:
             return
@@ -87,56 +114,102 @@ def inside(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
                 yield from inside(each)
 
 
-def mutants(path: Path) -> Iterator[tuple[str, str]]:
-    """Every change of a file, and the file with it."""
+def mutants(path: Path) -> list[tuple[str, int]]:
+    """Every change of a file: its name, and the number of its place."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    places = list(inside(tree))
-    for number, (parent, field, at) in enumerate(places):
-        value = getattr(parent, field)
-        node = value if at is None else value[at]
-        for name, _ in changed(node):
-            other = copy.deepcopy(tree)
-            its_parent, _, _ = list(inside(other))[number]
-            its_value = getattr(its_parent, field)
-            (_, put), *_ = changed(its_value if at is None else its_value[at])
-            if at is None:
-                setattr(its_parent, field, put)
-            else:
-                its_value[at] = put
-            yield f"{path.name}:{node.lineno}: {name}", ast.unparse(ast.fix_missing_locations(other))  # type: ignore[attr-defined]
+    nodes: list[Any] = [node_at(*place) for place in inside(tree)]
+    return [
+        (f"{path.name}:{node.lineno}: {name}", number) for number, node in enumerate(nodes) for name, _ in changed(node)
+    ]
+
+
+def mutated(path: Path, number: int) -> str:
+    """The file with the change at this place."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parent, field, index = next(itertools.islice(inside(tree), number, None))
+    (_, put), *_ = changed(node_at(parent, field, index))
+    if index is None:
+        setattr(parent, field, put)
+    else:
+        getattr(parent, field)[index] = put
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def node_at(parent: ast.AST, field: str, index: int | None) -> ast.AST:
+    """The node at a place."""
+    value = getattr(parent, field)
+    return value if index is None else value[index]
 
 
 def passes(tests: tuple[str, ...], seconds: int | None) -> tuple[bool, float]:
     """Whether the tests of an area pass on the copy, and their processor time."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    limit = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))) if seconds else None
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            code = run(tests, seconds, None if seconds else writer)
+            os._exit(code)
+        finally:
+            os._exit(2)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        names = answer.read().split()
+    _, status, usage = os.wait4(child, 0)
+    for name in names:
+        # A part of a library that only a test program may load is not needed here.
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    return status == 0, usage.ru_utime
+
+
+def run(tests: tuple[str, ...], seconds: int | None, writer: int | None) -> int:
+    """Run tests in a process of their own; tells `writer` which modules of others they used."""
+    if seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nothing, descriptor)
+    os.chdir(ROOT)
+    os.environ["PYTHONPATH"] = str(COPY)
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={COPY}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        cwd=ROOT,
-        capture_output=True,
-        preexec_fn=limit,
-        env={**os.environ, "PYTHONPATH": str(COPY), "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    return done.returncode == 0, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    # Plugins are there before pytest looks for them.
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    code = pytest.main([*options, *tests])
+    if writer is not None:
+        os.write(writer, "\n".join(name for name in sys.modules if name.split(".")[0] not in OURS).encode())
+    return int(code)
 
 
-def measure(area: str, sample: int, seed: int) -> tuple[int, list[str]]:
-    """How many mutants of an area's sample ran, and those that survived."""
+def sources(files: tuple[str, ...]) -> Iterator[Path]:
+    """The files of an area, those of a folder in order."""
+    for file in files:
+        path = COPY / "fourhop" / file
+        yield from sorted(path.glob("*.py")) if path.is_dir() else [path]
+
+
+def measure(area: str, sample: int, seed: int, last: list[str] | None) -> tuple[int, list[str]]:
+    """How many mutants of an area's sample there are, and the survivors; `last`: the only ones that may survive."""
     files, tests = AREAS[area]
+    # Their doctests are tests, too.
+    tests = (*(str(COPY / "fourhop" / file) for file in files), *tests)
+    passes(tests, None)
+    # Again with the libraries there, as with a mutant.
     passed, seconds = passes(tests, None)
     if not passed:
         raise SystemExit(f"{area}: its tests fail without any change")
-    every = [(COPY / "fourhop" / file, *each) for file in files for each in mutants(COPY / "fourhop" / file)]
+    every = [(path, *each) for path in sources(files) for each in mutants(path)]
     drawn = random.Random(f"{seed} {area}").sample(every, min(sample, len(every)))
     survivors = []
-    for path, name, text in drawn:
+    for path, name, number in drawn:
+        if last is not None and f"{name} ({number})" not in last:
+            continue
         original = path.read_text(encoding="utf-8")
-        path.write_text(text, encoding="utf-8")
+        path.write_text(mutated(path, number), encoding="utf-8")
         try:
-            if passes(tests, int(10 * seconds) + 10)[0]:
-                survivors.append(name)
-                print(f"{area}: survived: {name}", flush=True)
+            if passes(tests, int(3 * seconds) + 3)[0]:
+                survivors.append(f"{name} ({number})")
+                print(f"{area}: survived: {name} ({number})", flush=True)
         finally:
             path.write_text(original, encoding="utf-8")
     return len(drawn), survivors
@@ -149,14 +222,19 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--floor", type=float, default=90.0)
+    parser.add_argument("--again", action="store_true", help="only those that survived last time")
     given = parser.parse_args()
     if unknown := [area for area in given.areas if area not in AREAS]:
         parser.error(f"areas: found {', '.join(unknown)}, allowed: {', '.join(AREAS)}")
     shutil.rmtree(COPY, ignore_errors=True)
     shutil.copytree(ROOT / "python", COPY, ignore=shutil.ignore_patterns("__pycache__"))
+    sys.dont_write_bytecode = True
     low = []
+    survived: dict[str, list[str]] = json.loads(SURVIVED.read_text()) if SURVIVED.exists() else {}
     for area in given.areas or AREAS:
-        ran, survivors = measure(area, given.sample, given.seed)
+        ran, survivors = measure(area, given.sample, given.seed, survived.get(area) if given.again else None)
+        survived[area] = survivors
+        SURVIVED.write_text(json.dumps(survived, indent=1))
         share = 100.0 * (ran - len(survivors)) / ran
         print(f"{area}: {ran - len(survivors)} of {ran} killed, {share:.0f} %", flush=True)
         low += [area] if share < given.floor else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
 
@@ -73,7 +74,7 @@ def test_each_mutant_is_an_arm_and_the_last_arm_is_the_code_as_it_was(mutants: M
         assert changed in " ".join(woven[first - 1 : last])
     text = "\n".join(woven)
     assert (text.count("    x + x\n"), text.count("    twice(x) + x\n")) == (1, 1), "the last arm of each function"
-    assert text.count("match fourhop_units::mutant()") == 2
+    assert [text.count(f"match fourhop_units::mutant(&{here})") for here in ([0, 1], [2])] == [1, 1]
     # Without arms it is the source again.
     mutants.weave({"lib.rs": SOURCE}, [], set())
     assert (tmp_path / "lib.rs").read_text(encoding="utf-8") == SOURCE
@@ -88,6 +89,35 @@ def test_the_table_says_what_is_below_the_floor(mutants: ModuleType, capsys: pyt
     assert "| mac | 1 | 1 | 0 | 100 |" in printed.out
     assert printed.err == "mutants: below 90 %: wire\n"
     assert mutants.report(["wire", "mac"], sample, outcomes, 75) == 0
+
+
+def test_every_area_has_its_files_and_the_simulators_tests_that_it_names(mutants: ModuleType) -> None:
+    for area in mutants.AREAS.values():
+        assert all((ROOT / "crates" / source).exists() for source in area.sources)
+        assert all((ROOT / "crates/sim/tests" / f"{test.removesuffix('::')}.rs").exists() for test in area.networks)
+
+
+def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_last(mutants: ModuleType) -> None:
+    outside, networks, own = programs = [
+        ("proto", "/b/outside-1"), ("sim", "/b/networks-1"), ("proto", "/b/fourhop_proto-1"),
+    ]  # fmt: skip
+    net, node = (
+        mutants.Mutant(n, area, "", f"crates/proto/src/{area}/a.rs", 0, 0, "", None)
+        for n, area in enumerate(("net", "node"))
+    )
+    # Compiled alone: nothing is known.
+    assert list(mutants.steps(net, programs, None)) == [(own, ()), (outside, ())]
+    assert list(mutants.steps(node, programs, None))[-1] == (networks, mutants.AREAS["node"].networks)
+    reached = defaultdict(set, {
+        (0, own[1]): {"mac::tests::b", "net::link::tests::a"}, (0, networks[1]): {"packets::c"},
+        (1, outside[1]): {"main"}, (1, networks[1]): {"packets::c"},
+    })  # fmt: skip
+    assert list(mutants.steps(net, programs, reached)) == [
+        (own, ("--exact", "net::link::tests::a")), (own, ("--exact", "mac::tests::b")),
+    ]  # fmt: skip
+    # A thread without the name of a test comes to it: all of them are run.
+    exact = (networks, ("--exact", "packets::c"))
+    assert list(mutants.steps(node, programs, reached)) == [(outside, ()), exact]
 
 
 PYTHON = '''\
@@ -107,7 +137,8 @@ def smaller(x: int = 2, y: "3" = 4) -> bool:
 
 def test_each_mutant_of_python_differs_in_one_place(tmp_path: Path) -> None:
     (tmp_path / "lib.py").write_text(PYTHON, encoding="utf-8")
-    made = dict(loaded("scripts/mutants_python.py").mutants(tmp_path / "lib.py"))
+    script = loaded("scripts/mutants_python.py")
+    made = {name: script.mutated(tmp_path / "lib.py", place) for name, place in script.mutants(tmp_path / "lib.py")}
     original = ast.unparse(ast.parse(PYTHON)).splitlines()
     for name, text in made.items():
         compile(text, name, "exec")
@@ -122,5 +153,5 @@ def test_each_mutant_of_python_differs_in_one_place(tmp_path: Path) -> None:
 
 def test_every_area_of_python_has_its_files_and_tests() -> None:
     for files, tests in loaded("scripts/mutants_python.py").AREAS.values():
-        assert all((ROOT / "python" / "fourhop" / file).is_file() for file in files)
+        assert all((ROOT / "python" / "fourhop" / file).exists() for file in files)
         assert all((ROOT / test).is_file() for test in tests)

@@ -16,7 +16,8 @@
 #define FH_TARGET_HOP 20000
 #define FH_TARGET_MOST 50000
 #define FH_RATE_OF_ONE 10000000
-#define FH_OWN_MOST (6 * FH_ONE)
+#define FH_OWN_MOST (4 * FH_ONE)
+#define FH_OWN_MOST_WIRED (6 * FH_ONE)
 #define FH_OWN_SINGLE (FH_ONE * 9 / 10)
 #define FH_BURST 30
 #define FH_GAIN_START 400
@@ -26,26 +27,31 @@
 #define FH_MARK_LEAVES 80
 #define FH_LOSS_SHARE 8
 #define FH_MANY_LEAVE 87
+#define FH_TIMEOUT_LEAVES 50
 #define FH_LOSSY (2ULL * 1000000000)
 #define FH_DRAIN 75
 #define FH_DRAIN_BESIDE 4
 #define FH_QUEUE_SINGLE 100000
+#define FH_SHORT 40
+#define FH_GROWTH_OVER 2000000
 #define FH_GROWTH_BESIDE 32
 #define FH_REGAIN 8
 /* Drains: nanoseconds, shares and rounds. */
 #define FH_OLD (10ULL * 1000000000)
 #define FH_NEAR 4
 #define FH_DRAIN_ROUNDS 2
-#define FH_PATIENCE 3
+#define FH_PATIENCE 6
 /* Others that fill the queue: rounds, nanoseconds, microseconds, per cent. */
 #define FH_DOUBTS 8
 #define FH_LASTS 1000000000ULL
 #define FH_SENDERS 4
-#define FH_QUEUE_MOST 60000
+#define FH_QUEUE_MOST 100000
 #define FH_QUEUE_LOSSY 15000
 #define FH_LOSSY_ROUNDS 100
 #define FH_KEEPS 50
 #define FH_LOSS_LEAVES 70
+#define FH_CUT_LEAVES 80
+#define FH_NEAR_OTHERS (20ULL * 1000000000)
 /* The path: nanoseconds, microseconds, bit/s, and what is assumed of a path of which nothing is known. */
 #define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
@@ -92,6 +98,7 @@ struct fh_ap2 {
 	fh_u64 most[2];         /* the highest rate of late */
 	fh_u64 most_at;         /* ns */
 	fh_u64 doubted;         /* ns, since when rounds say otherwise of others */
+	fh_u64 changed;         /* ns, as others came or went; FH_NONE before the first */
 	fh_u64 keeps;           /* the rate to keep up beside others */
 	fh_u64 lost_at;         /* ns, as a round lost many */
 	fh_u64 paired;          /* share of acknowledgements that are for two segments and more */
@@ -153,14 +160,18 @@ static inline int fh_delays_acks(const struct fh_ap2 *ap2)
 
 static inline fh_u64 fh_own(const struct fh_ap2 *ap2)
 {
+	fh_u64 most = ap2->is_radio ? FH_OWN_MOST : FH_OWN_MOST_WIRED;
+
 	if (fh_has_aggregates(ap2))
-		return fh_max(fh_min(ap2->link * FH_ONE / FH_RATE_OF_ONE, FH_OWN_MOST), FH_ONE);
+		return fh_max(fh_min(ap2->link * FH_ONE / FH_RATE_OF_ONE, most), FH_ONE);
 	return fh_delays_acks(ap2) ? FH_OWN_SINGLE + FH_ONE : FH_OWN_SINGLE;
 }
 
 static inline fh_u64 fh_target(const struct fh_ap2 *ap2)
 {
-	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * (fh_u64)ap2->hops, FH_TARGET_MOST) : 0;
+	fh_u64 most = ap2->is_radio ? FH_TARGET_MOST : fh_min(ap2->least, FH_TARGET_MOST);
+
+	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * (fh_u64)ap2->hops, most) : 0;
 }
 
 static inline void fh_shrink(struct fh_ap2 *ap2, fh_u64 window)
@@ -240,6 +251,7 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->paired = FH_ONE / 2;
 	ap2->trial = FH_TRIAL;
 	ap2->least = FH_NONE;
+	ap2->changed = FH_NONE;
 	ap2->drained = FH_NONE;
 	ap2->round_least = FH_NONE;
 	ap2->round_at = now;
@@ -302,7 +314,13 @@ static inline void fh_drain(struct fh_ap2 *ap2)
 /* Phase of a round: usual; within a drain; the end of a drain. */
 enum { FH_USUAL, FH_DRAINING, FH_DRAINED };
 
-static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least, fh_u64 bound)
+/* Are others present, or were they a while ago? */
+static inline int fh_others_near(const struct fh_ap2 *ap2, fh_u64 now)
+{
+	return ap2->present || (ap2->changed != FH_NONE && fh_since(now, ap2->changed) < FH_NEAR_OTHERS);
+}
+
+static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least)
 {
 	if (!ap2->rounds) {
 		if (fh_since(now, ap2->seen) <= FH_OLD)
@@ -318,7 +336,7 @@ static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least, fh_
 	if (ap2->renews) {
 		ap2->renews = 0;
 		ap2->seen = now;
-		if (ap2->present && ap2->drained > bound && ap2->kept < FH_PATIENCE) {
+		if (fh_others_near(ap2, now) && ap2->drained > ap2->least + ap2->least / FH_NEAR && ap2->kept < FH_PATIENCE) {
 			ap2->kept++;
 		} else {
 			ap2->least = ap2->drained;
@@ -338,6 +356,7 @@ static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue)
 	ap2->doubts++;
 	if (ap2->doubts >= FH_DOUBTS && fh_since(now, ap2->doubted) > FH_LASTS) {
 		ap2->present = long_queue;
+		ap2->changed = now;
 		ap2->keeps = fh_min(fh_max(ap2->most[0], ap2->most[1]) * FH_KEEPS / 100, FH_BANDWIDTH_MOST);
 		ap2->cut = 0;
 		fh_doubt_anew(ap2, now);
@@ -367,11 +386,12 @@ static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, 
 	if (ap2->cut) {
 		if (ap2->window < floor)
 			ap2->keeps = fh_min(ap2->keeps * FH_LOSS_LEAVES / 100, FH_BANDWIDTH_MOST);
-		fh_shrink(ap2, ap2->window * FH_LOSS_LEAVES / 100);
+		fh_shrink(ap2, ap2->window * FH_CUT_LEAVES / 100);
 		fh_drain(ap2);
 		return;
 	}
 	step = FH_ONE + ap2->window / FH_GROWTH_BESIDE;
+	step = fh_max(step, ap2->window * fh_min(round->mean, FH_GROWTH_OVER / 2) / FH_GROWTH_OVER);
 	step = fh_max(step, fh_min(ap2->window / FH_REGAIN, fh_since(floor, ap2->window)));
 	step = fh_max(step, fh_since(next, ap2->window) / 2);
 	ap2->goal = fh_min(ap2->window + step, FH_MOST);
@@ -393,9 +413,10 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 	}
 	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
 	bound = fh_bound(ap2);
-	phase = fh_end_drain(ap2, now, round->least, bound);
-	if (phase == FH_DRAINED && ap2->present && ap2->drained <= bound) {
+	phase = fh_end_drain(ap2, now, round->least);
+	if (phase == FH_DRAINED && ap2->present && ap2->drained <= ap2->least + fh_since(bound, ap2->least) * FH_SHORT / 100) {
 		ap2->present = 0;
+		ap2->changed = now;
 		fh_doubt_anew(ap2, now);
 	} else {
 		fh_judge(ap2, now, round->least > bound);
@@ -512,7 +533,7 @@ FH_FUNCTION int fh_ap2_timeout(struct fh_ap2 *ap2, fh_u32 in_flight)
 	if (!ap2)
 		return 0;
 	ap2->slow_start = 0;
-	fh_shrink(ap2, fh_max(ap2->window / 2, 2 * FH_ONE));
+	fh_shrink(ap2, fh_max(ap2->window * (ap2->is_radio ? FH_MANY_LEAVE : FH_TIMEOUT_LEAVES) / 100, 2 * FH_ONE));
 	ap2->cwnd = fh_min(next, fh_whole(ap2->window));
 	ap2->burst = 1;
 	return 0;

@@ -9,7 +9,7 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
 /// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
-const STATE: usize = 31;
+const STATE: usize = 32;
 const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
@@ -29,17 +29,17 @@ fn pair(first: u32, second: u32) -> u64 {
 type Outputs = (u32, u32, Option<Dur>, Option<Dur>);
 
 fn outputs(state: &[u64; STATE]) -> Outputs {
-    let [a, b, c, d, e, f, g, h] = state[23].to_ne_bytes();
+    let [a, b, c, d, e, f, g, h] = state[24].to_ne_bytes();
     let some = |nanos: u64| Some(nanos).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
     let (cwnd, burst) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
-    (cwnd, burst, some(state[22]), some(state[1] * 1_000))
+    (cwnd, burst, some(state[23]), some(state[1] * 1_000))
 }
 
 /// Is there a drain, are there others, and did late acknowledgements begin a trial of pairs?
 fn modes(state: &[u64; STATE]) -> [bool; 3] {
     let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
     let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
-    [low(state[25]) > 0, high(state[26]) > 0, high(state[30]) > 3]
+    [low(state[26]) > 0, high(state[27]) > 0, high(state[31]) > 3]
 }
 
 /// A connection by `fourhop_cc`.

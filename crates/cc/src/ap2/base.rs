@@ -13,8 +13,8 @@ const OLD: Dur = Dur::from_secs(10);
 const NEAR: u64 = 4;
 /// One for what is under way, one to measure.
 const ROUNDS: u32 = 2;
-/// So many drains beside a queue of others may end above the shortest before it is given up.
-const PATIENCE: u32 = 3;
+/// So many drains while others fill the queue at times may end above the shortest before it is given up.
+const PATIENCE: u32 = 6;
 
 /// Phase of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,9 +73,9 @@ impl Base {
         (self.rounds, self.drained) = (ROUNDS, u64::MAX);
     }
 
-    /// A round is over whose shortest round trip was `least`. Beside others a drain counts only if it came below
-    /// `bound`: what is above is theirs.
-    pub(super) fn end_round(&mut self, now: Time, least: u64, beside_others: bool, bound: u64) -> Phase {
+    /// A round is over whose shortest round trip was `least`. Beside others a drain counts only if it came near the
+    /// shortest: what is above is theirs.
+    pub(super) fn end_round(&mut self, now: Time, least: u64, beside_others: bool) -> Phase {
         if self.rounds == 0 {
             if now.saturating_since(self.seen) > OLD {
                 self.renews = true;
@@ -90,7 +90,7 @@ impl Base {
         }
         if self.renews {
             (self.renews, self.seen) = (false, now);
-            if beside_others && self.drained > bound && self.kept < PATIENCE {
+            if beside_others && self.drained > self.least + self.least / NEAR && self.kept < PATIENCE {
                 self.kept += 1;
             } else {
                 (self.least, self.kept) = (self.drained, 0);

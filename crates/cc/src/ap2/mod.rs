@@ -13,15 +13,15 @@
 //! | what | with aggregates | without |
 //! |---|---|---|
 //! | `target` | 20 ms a hop, 50 ms at most | none |
-//! | `own` | as many segments as a tenth of the link's Mbit/s, 6 at most | nine tenths of a segment |
+//! | `own` | as many segments as a tenth of the link's Mbit/s, 4 at most, on a wire 6 | nine tenths of a segment |
 //! | segments leave | in bursts of three tenths of the window, two windows a round trip | one by one, 1.2 windows a round trip |
 //!
 //! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
 //! more, and segments leave by twos. A wait that is known as such is no part of a round trip (`path`).
 //!
 //! The window falls at once and rises half the way, by no more than arrives. A single loss changes nothing, because
-//! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window. A time-out halves
-//! it.
+//! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so does a
+//! time-out on a radio; behind a wire it halves the window.
 //!
 //! Beside senders that fill the queue until it overflows it does as they do (`rivals`). A round trip that was not seen
 //! for long is looked for with an empty queue (`base`).
@@ -39,7 +39,7 @@ use crate::{Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Measuremen
 use base::Phase;
 use fourhop_units::{Dur, Time};
 use path::{Path, Round};
-use rivals::{LOSS_LEAVES, Rivals};
+use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals};
 
 /// A segment.
 const ONE: u64 = Window::ONE as u64;
@@ -53,9 +53,10 @@ const FIRST_SINGLE: u64 = 4 * ONE;
 /// `target`: microseconds for each hop, and at most.
 const TARGET_HOP: u64 = 20_000;
 const TARGET_MOST: u64 = 50_000;
-/// `own`: the bit rate that brings one segment, and at most so many.
+/// `own`: the bit rate that brings one segment, and at most so many, of a first link that is a radio or is not.
 const RATE_OF_ONE: u64 = 10_000_000;
-const OWN_MOST: u64 = 6 * ONE;
+const OWN_MOST: u64 = 4 * ONE;
+const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
@@ -74,6 +75,8 @@ const MARK_LEAVES: u64 = 80;
 /// per cent.
 const LOSS_SHARE: u64 = 8;
 const MANY_LEAVE: u64 = 87;
+/// What a time-out leaves behind a wire, per cent. On a radio it is a fade as a rule.
+const TIMEOUT_LEAVES: u64 = 50;
 /// A queue behind a wire is short if it loses as many. As long as it loses any within such a time, a loss takes as much
 /// as CUBIC's, the window grows by a segment a round, and segments leave one by one.
 const LOSSY: Dur = Dur::from_secs(2);
@@ -81,10 +84,13 @@ const LOSSY: Dur = Dur::from_secs(2);
 /// The window of a drain, per cent of what the path holds; beside others also no more than a quarter of the window.
 const DRAIN: u64 = 75;
 const DRAIN_BESIDE: u64 = 4;
+/// Per cent of AP2's own queue that a drain may leave.
+const SHORT: u64 = 40;
 /// Allowance for AP2's own queue on radios without aggregates, in microseconds.
 const QUEUE_SINGLE: u64 = 100_000;
 /// Beside others the window grows by a segment and by this part of itself a round; by a larger one up to the rate that
-/// is to be kept up.
+/// is to be kept up. Where round trips are long, it grows by as large a part as they are of a time, in microseconds.
+const GROWTH_OVER: u64 = 2_000_000;
 const GROWTH_BESIDE: u64 = 32;
 const REGAIN: u64 = 8;
 
@@ -152,7 +158,10 @@ impl Ap2 {
     /// Backlog beyond the pipe, the same at any rate, so that flows on one path converge to equal shares.
     fn own(&self) -> u64 {
         match self.has_aggregates() {
-            true => (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, OWN_MOST),
+            true => {
+                let most = if self.path.is_radio { OWN_MOST } else { OWN_MOST_WIRED };
+                (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, most)
+            }
             // One more, which the receiver waits for.
             false if self.path.delays_acks() => OWN_SINGLE + ONE,
             false => OWN_SINGLE,
@@ -165,7 +174,9 @@ impl Ap2 {
             (true, true) => (TARGET_HOP * u64::from(self.path.hops)).min(TARGET_MOST),
             (true, false) => TARGET_MOST,
         };
-        Dur::from_micros(micros)
+        // Behind a wire a queue longer than the path takes all from BBR, whose window is twice what the path holds.
+        let most = if self.path.is_radio { u64::MAX } else { self.path.base.least() };
+        Dur::from_micros(micros.min(most))
     }
 
     /// The part of the window that the path holds without a queue, at this mean round trip.
@@ -178,6 +189,12 @@ impl Ap2 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
         let target = self.target().as_nanos() / 1_000 + single;
         self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most())
+    }
+
+    /// Has a drain left so little of the queue that nobody else fills it? CUBIC's is the shortest just then.
+    fn is_short(&self, drained: u64, bound: u64) -> bool {
+        let least = self.path.base.least();
+        drained <= least + bound.saturating_sub(least) * SHORT / 100
     }
 
     fn end_round(&mut self, now: Time, round: &Round) {
@@ -197,10 +214,12 @@ impl Ap2 {
         }
         self.rivals.note_losses(round.lost);
         let bound = self.bound();
-        let phase = self.path.base.end_round(now, round.least, self.rivals.are_present(), bound);
+        let phase = self.path.base.end_round(now, round.least, self.rivals.are_near(now));
         if self.without != Without::Rivalry {
             match phase {
-                Phase::Drained(least) if self.rivals.are_present() && least <= bound => self.rivals.leave(now),
+                Phase::Drained(least) if self.rivals.are_present() && self.is_short(least, bound) => {
+                    self.rivals.leave(now);
+                }
                 _ => self.rivals.judge(now, round.least > bound, self.path.most()),
             }
         }
@@ -236,11 +255,12 @@ impl Ap2 {
             if self.window < floor {
                 self.rivals.keep_less();
             }
-            self.shrink(self.window * LOSS_LEAVES / 100);
+            self.shrink(self.window * CUT_LEAVES / 100);
             // If all contend with nobody but each other, all drain now, and see it.
             return self.path.base.drain();
         }
         let mut step = ONE + self.window / GROWTH_BESIDE;
+        step = step.max(self.window * round.mean.min(GROWTH_OVER / 2) / GROWTH_OVER);
         step = step.max((self.window / REGAIN).min(floor.saturating_sub(self.window)));
         step = step.max(next.saturating_sub(self.window) / 2);
         self.goal = (self.window + step).min(MOST);
@@ -337,7 +357,8 @@ impl CongestionControl for Ap2 {
     fn on_state(&mut self, win: &mut Window, view: &View, state: CaState) {
         if state == CaState::Loss {
             self.slow_start = false;
-            self.shrink((self.window / 2).max(2 * ONE));
+            let kept = if self.path.is_radio { MANY_LEAVE } else { TIMEOUT_LEAVES };
+            self.shrink((self.window * kept / 100).max(2 * ONE));
             win.set_cwnd(view.in_flight.saturating_add(1).min(Ap2::segments(self.window)));
             win.burst = 1;
         }

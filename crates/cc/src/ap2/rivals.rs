@@ -13,8 +13,10 @@ const ROUNDS: u32 = 8;
 const LASTS: Dur = Dur::from_secs(1);
 /// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, and after a loss.
 const SENDERS: u64 = 4;
-const QUEUE_MOST: u64 = 60_000;
+const QUEUE_MOST: u64 = 100_000;
 const QUEUE_LOSSY: u64 = 15_000;
+/// So long others are thought to be near after they were noticed: CUBIC's queue is long for a part of the time.
+const NEAR: Dur = Dur::from_secs(20);
 /// So many rounds count as after a loss.
 const LOSSY: u32 = 100;
 /// It keeps up half of the rate that it had, if losses allow it.
@@ -22,11 +24,15 @@ const KEEPS: u32 = 50;
 /// Multiplicative decrease after a loss, in per cent: of the window, and of a rate that was not reached (RFC 9438
 /// section 4.6).
 pub(super) const LOSS_LEAVES: u64 = 70;
+/// What a loss leaves of the window beside others, which has to grow from a small share.
+pub(super) const CUT_LEAVES: u64 = 80;
 
 /// Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rivals {
     present: bool,
+    /// When that changed last.
+    changed: Option<Time>,
     /// Rounds on end that say otherwise, and since when.
     doubts: u32,
     doubted: Time,
@@ -40,11 +46,24 @@ pub(super) struct Rivals {
 
 impl Rivals {
     pub(super) fn new() -> Rivals {
-        Rivals { present: false, doubts: 0, doubted: Time::ZERO, keeps: Bandwidth::default(), lossy: 0, cut: false }
+        Rivals {
+            present: false,
+            changed: None,
+            doubts: 0,
+            doubted: Time::ZERO,
+            keeps: Bandwidth::default(),
+            lossy: 0,
+            cut: false,
+        }
     }
 
     pub(super) fn are_present(&self) -> bool {
         self.present
+    }
+
+    /// Are they present, or were they a while ago?
+    pub(super) fn are_near(&self, now: Time) -> bool {
+        self.present || self.changed.is_some_and(|at| now.saturating_since(at) < NEAR)
     }
 
     /// After a rest or slow start nothing is known.
@@ -71,14 +90,14 @@ impl Rivals {
         }
         self.doubts += 1;
         if self.doubts >= ROUNDS && now.saturating_since(self.doubted) > LASTS {
-            (self.present, self.keeps, self.cut) = (long, most.percent(KEEPS), false);
+            (self.present, self.changed, self.keeps, self.cut) = (long, Some(now), most.percent(KEEPS), false);
             self.begin(now);
         }
     }
 
     /// A drain has emptied the queue.
     pub(super) fn leave(&mut self, now: Time) {
-        self.present = false;
+        (self.present, self.changed) = (false, Some(now));
         self.begin(now);
     }
 

@@ -44,6 +44,41 @@ fn nobody_starves_behind_one_queue() {
     }
 }
 
+/// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of the
+/// path.
+#[test]
+fn a_fast_wire_is_shared() {
+    let least = |ms, limit, other, ours, theirs| {
+        let found = shares(&wire(TEN_MBPS / 5, ms, limit), &[("ap2", ours), (other, theirs)], 60);
+        found.iter().copied().fold(1.0, f64::min)
+    };
+    for (ms, limit, other, ours, theirs) in [
+        (40, 300, "cubic", 50, 50),
+        (40, 300, "newreno", 50, 5_000),
+        (40, 100, "cubic", 5_000, 50),
+        (20, 300, "cubic", 5_000, 50),
+        (20, 300, "newreno", 50, 50),
+        (10, 300, "cubic", 50, 5_000),
+        (10, 300, "newreno", 50, 50),
+    ] {
+        let least = least(ms, limit, other, ours, theirs);
+        assert!(least >= 1.0 / 6.0, "{ms} ms, {limit}, {other}, {ours} {theirs}: {least}");
+    }
+}
+
+/// BBR's window is twice what the path holds, so that a queue as long as a path of 5 or 10 ms is all that it takes part
+/// in.
+#[test]
+fn bbr_does_not_starve_on_short_paths() {
+    for (us, ms, limit) in [(240, 10, 300), (480, 5, 100), (480, 5, 300), (TEN_MBPS, 5, 60), (TEN_MBPS, 5, 200)] {
+        for (ours, theirs) in [(50, 50), (50, 5_000), (5_000, 50)] {
+            let found = shares(&wire(us, ms, limit), &[("ap2", ours), ("bbr", theirs)], 60);
+            let least = found.iter().copied().fold(1.0, f64::min);
+            assert!(least >= 1.0 / 6.0, "{us} us, {ms} ms, {limit}, {ours} {theirs}: {found:?}");
+        }
+    }
+}
+
 /// Two of each: a third of a quarter.
 #[test]
 fn two_do_not_starve_beside_two() {

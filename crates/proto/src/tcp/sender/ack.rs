@@ -112,8 +112,11 @@ impl Sender {
         let newest = acked.newest_sent_at.map(|at| now - at).filter(|_| behind_holes);
         let (config, space, recovery) = (&self.config, &self.space, &mut self.recovery);
         let (win, rtt) = (self.control.window_mut(), &mut self.rtt);
-        let verdict =
-            self.strategy.on_new_ack(acked.segments, (covered, partial), heard, config, space, recovery, win, rtt);
+        let verdict = if partial {
+            self.strategy.on_partial_ack(acked.segments, config, space, recovery, win, rtt)
+        } else {
+            self.strategy.on_whole_ack(covered, heard, config, space, recovery, win)
+        };
         if verdict.restarts {
             self.restart_retransmit_timer(cx);
         }

@@ -2,8 +2,8 @@
 //! the sender acts on its answer.
 //!
 //! ```text
-//!   hear (reports) ──► on_new_ack ──► Verdict ──┐
-//!                └───► on_duplicate ──► Reaction ┴──► search (losses by time)      on_timeout
+//!   hear (reports) ──► on_partial_ack, on_whole_ack ──► Verdict ──┐
+//!                └───► on_duplicate ────────────────► Reaction ────┴──► search (losses by time)      on_timeout
 //! ```
 //!
 //! | file | strategy |
@@ -124,28 +124,34 @@ impl Strategy {
         }
     }
 
-    /// An ACK of `segments` segments that has moved SND.UNA. `covered`: it reaches the recovery point; `partial`: see
-    /// [`knows_partial_acks`](Strategy::knows_partial_acks).
-    #[expect(clippy::too_many_arguments, reason = "what the strategies read and write has many owners")]
-    pub(super) fn on_new_ack(
+    /// A partial ACK of `segments` segments has moved SND.UNA; see [`knows_partial_acks`](Strategy::knows_partial_acks).
+    pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,
-        (covered, partial): (bool, bool),
-        heard: &Heard,
         config: &Config,
         space: &SendSpace,
         recovery: &mut Recovery,
         win: &mut Window,
         rtt: &mut RttEstimator,
     ) -> Verdict {
-        if partial {
-            let restarts = match self {
-                Strategy::Reno(_) => reno::on_partial_ack(segments, config, space, recovery, win),
-                Strategy::Sack(sack) => sack.on_partial_ack(rtt),
-                Strategy::Rack(_) | Strategy::FineClock(_) => true,
-            };
-            return Verdict { state: recovery.state, grows: true, restarts };
-        }
+        let restarts = match self {
+            Strategy::Reno(_) => reno::on_partial_ack(segments, config, space, recovery, win),
+            Strategy::Sack(sack) => sack.on_partial_ack(rtt),
+            Strategy::Rack(_) | Strategy::FineClock(_) => true,
+        };
+        Verdict { state: recovery.state, grows: true, restarts }
+    }
+
+    /// Any other ACK has moved SND.UNA. `covered`: it reaches the recovery point.
+    pub(super) fn on_whole_ack(
+        &mut self,
+        covered: bool,
+        heard: &Heard,
+        config: &Config,
+        space: &SendSpace,
+        recovery: &mut Recovery,
+        win: &mut Window,
+    ) -> Verdict {
         let (before, in_recovery) = (recovery.state, recovery.state == CaState::Recovery);
         recovery.end_duplicates();
         let grows = match self {

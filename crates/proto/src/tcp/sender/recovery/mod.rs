@@ -124,7 +124,7 @@ impl Strategy {
         }
     }
 
-    /// A partial ACK of `segments` segments has moved SND.UNA; see [`knows_partial_acks`](Strategy::knows_partial_acks).
+    /// A partial ACK of `segments` segments has moved SND.UNA; see [`Strategy::knows_partial_acks`].
     pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,

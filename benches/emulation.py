@@ -1,6 +1,6 @@
 """Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
 
-    benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|lateness ...]      # all, if none is named
+    benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|aggregates|lateness ...]  # default: all
 
 Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
 them. The receiver's offer limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
@@ -11,6 +11,7 @@ flows, and the least time-out is the kernel's 200 ms.
 from __future__ import annotations
 
 import itertools
+import json
 import statistics
 import subprocess
 import sys
@@ -270,6 +271,27 @@ def fast() -> None:
         print(carried(net.report), f"{arrived * 8 / 15e6:.1f} Mbit/s")
 
 
+def aggregates() -> None:
+    """CUBIC over 802.11n: segments of an aggregate one by one, joined (GRO), and joined by a loop that stays awake."""
+    file = ROOT / "scenarios" / "80211n.toml"
+    variants = {"one by one": ["--no-gro"], "joined": [], "joined, awake": ["--spin", "50us"]}
+    for hops in (1, 4):
+        overrides = [f"topology.hops={hops}", "duration=15s", "warmup=5s", *LINUX, *TODAY]
+        runs = fourhop.run(fourhop.Scenario.from_toml(file, overrides=overrides), SEEDS, jobs=1).flows.to_dicts()
+        carried: dict[str, list[float]] = {name: [] for name in variants}
+        for seed, (name, more) in itertools.product(range(1, REAL_SEEDS + 1), variants.items()):
+            scenario = fourhop.Scenario.from_toml(file, overrides=overrides[:1])
+            with Emulation(scenario, ["--without-flows", "--tick", "1us", "--seed", str(seed), *more]) as net:
+                serve(net[f"n{hops}"])
+                done = net["n0"].run("iperf3", "-J", "-c", f"n{hops}", "-t", "10", "-O", "5", timeout=60)
+            carried[name].append(json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"])
+            late, machine = net.report["lateness_us"], net.report["machine"]
+            each = machine["cpu"] * net.report["ran_s"] / late["count"] * 1e6
+            print(f"    {name}: late p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us, {each:.1f} us a packet")
+        for name, goodputs in carried.items():
+            compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
+
+
 def lateness() -> None:
     """Ten runs of the kernel's TCP over four hops: the bar is 150 us (p50) and 500 us (p99) in nine of them."""
     met = 0
@@ -299,6 +321,7 @@ QUESTIONS: dict[str, Callable[[], None]] = {
     "ping": ping,
     "size": size,
     "fast": fast,
+    "aggregates": aggregates,
     "lateness": lateness,
 }
 

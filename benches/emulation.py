@@ -290,6 +290,21 @@ def aggregates() -> None:
             print(f"    {name}: late p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us, {each:.1f} us a packet")
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
+    # Without the two TCPs: what the network carries.
+    text = file.read_text(encoding="utf-8").partition("[[flows]]")[0]
+    flow = (
+        '[[flows]]\nfrom = "first"\nto = "last"\ntransport = "udp"\napp = "cbr"\nrate = "40Mbps"\npayload = "1448B"\n'
+    )
+    overrides = ["duration=12s", "warmup=2s"]
+    runs = fourhop.run(fourhop.Scenario(text + flow, file.name, overrides=overrides), SEEDS, jobs=1).flows.to_dicts()
+    goodputs = []
+    for seed in range(1, REAL_SEEDS + 1):
+        with Emulation(fourhop.Scenario.from_toml(file), ["--without-flows", "--seed", str(seed)]) as net:
+            serve(net["n4"])
+            words = ("iperf3", "-J", "-u", "-b", "40M", "-l", "1448", "-c", "n4", "-t", "12", "-O", "2")
+            done = net["n0"].run(*words, timeout=60)
+        goodputs.append(json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"])
+    compare("UDP, 4 hops", statistics.mean(goodputs), runs)
 
 
 def lateness() -> None:

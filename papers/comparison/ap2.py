@@ -23,6 +23,9 @@ LABELS = {"ap2": "AP2", **RIVALS}
 WINDOWS = (2, 4, 8, 16, 32, 64)
 """Fixed windows, in segments: those of a sender that knows the best one beforehand."""
 
+HELP: Mapping[str, Any] = {"tcp.ack_policy": "dynamic-delayed", "tcp.delayed_ack_timeout": "5ms"}
+"""A receiver that acknowledges every fourth segment, after 5 ms at the latest."""
+
 PARTS = {
     "hops": "the target counts no hops",
     "bursts": "segments leave one by one",
@@ -79,6 +82,13 @@ def networks(_: Profile, kind: str) -> Sweep:
 def windows(_: Profile, kind: str) -> Sweep:
     """CUBIC that never has more than so many segments under way, on half of the networks."""
     return drawn(kind, some(), {str(n): {"transport": "cubic", **KERNEL, "tcp.window": n} for n in WINDOWS})
+
+
+@study.sweep_each({f"{kind}_helped": kind for kind in CLASSES})
+def helped(_: Profile, kind: str) -> Sweep:
+    """Receivers that acknowledge less often."""
+    ways = {"ap2": {"transport": "ap2"}, "cubic": {"transport": "cubic", **KERNEL}}
+    return drawn(kind, numbers(), {name: {**keys, **HELP} for name, keys in ways.items()})
 
 
 @study.sweep_each({f"{kind}_parts": kind for kind in CLASSES})
@@ -309,6 +319,27 @@ def shares(data: Data, kind: str) -> Claim:
         for name in ("ap2", "cubic")
     )
     return above(ours - theirs, 0.03).or_partly(above(ours - theirs, 0.0))
+
+
+def with_help(data: Data, kind: str, name: str, of: Callable[[Cells], float]) -> Estimate:
+    """With fewer acknowledgements, relative to an acknowledgement for each segment."""
+    pairs = [(at(data, kind, n, name, "_helped"), at(data, kind, n, name)) for n in numbers()]
+    return geometric([over(of(fewer), of(every_one)) for fewer, every_one in pairs])
+
+
+@study.check_each(CLASSES, "AP2 carries more if receivers acknowledge every fourth segment: {}", paper=OUR_OWN)
+def helps_carry(data: Data, kind: str) -> Claim:
+    return above(with_help(data, kind, "ap2", goodput), 1.0)
+
+
+@study.check_each(CLASSES, "Its round trip is shorter if receivers acknowledge every fourth segment: {}", paper=OUR_OWN)
+def helps_wait(data: Data, kind: str) -> Claim:
+    return below(with_help(data, kind, "ap2", round_trip), 1.0)
+
+
+@study.check_each(CLASSES, "CUBIC carries more if receivers acknowledge every fourth segment: {}", paper=OUR_OWN)
+def helps_cubic(data: Data, kind: str) -> Claim:
+    return above(with_help(data, kind, "cubic", goodput), 1.0)
 
 
 def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:

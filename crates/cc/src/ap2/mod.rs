@@ -75,7 +75,7 @@ const MARK_LEAVES: u64 = 80;
 /// per cent.
 const LOSS_SHARE: u64 = 8;
 const MANY_LEAVE: u64 = 87;
-/// What a time-out leaves behind a wire, per cent. On a radio it is a fade as a rule.
+/// Per cent of the window after a time-out behind a wire. We think that on a radio it is due to a fade as a rule.
 const TIMEOUT_LEAVES: u64 = 50;
 /// A queue behind a wire is short if it loses as many. As long as it loses any within such a time, a loss takes as much
 /// as CUBIC's, the window grows by a segment a round, and segments leave one by one.

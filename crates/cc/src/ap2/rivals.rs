@@ -24,7 +24,7 @@ const KEEPS: u32 = 50;
 /// Multiplicative decrease after a loss, in per cent: of the window, and of a rate that was not reached (RFC 9438
 /// section 4.6).
 pub(super) const LOSS_LEAVES: u64 = 70;
-/// What a loss leaves of the window beside others, which has to grow from a small share.
+/// Per cent of the window after a loss beside others: more than CUBIC's, because AP2 comes from a small share.
 pub(super) const CUT_LEAVES: u64 = 80;
 
 /// Times are in microseconds.

@@ -44,8 +44,8 @@ fn nobody_starves_behind_one_queue() {
     }
 }
 
-/// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of the
-/// path.
+/// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of
+/// the path.
 #[test]
 fn a_fast_wire_is_shared() {
     let least = |ms, limit, other, ours, theirs| {

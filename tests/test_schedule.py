@@ -1,4 +1,4 @@
-"""Which run comes next, how far a plan is, and what is left of it."""
+"""Order, progress and stop rule of the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_rule_within_fewer_runs() -> None:
     assert rule.within(3) == Rule(3, 3, 0.1, step=2)
 
 
-def test_the_rule_of_a_sweep_judges_what_it_was_told_to() -> None:
+def test_the_rule_of_a_sweep_judges_what_it_asks_for() -> None:
     base = chain()
     assert fourhop.Sweep(base, runs=7).rule == Rule(7, 7)
     for judged, of in ((schedule.aggregate_goodput, "aggregate"), (schedule.flow_goodputs, "flows")):

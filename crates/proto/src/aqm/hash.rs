@@ -80,4 +80,13 @@ mod tests {
     fn another_key_is_another_hash() {
         assert_ne!(siphash(HashKey([0, 0]), [1, 2]), siphash(HashKey([1, 0]), [1, 2]));
     }
+
+    #[test]
+    fn an_address_of_ipv4_and_a_port_are_a_word_as_they_are() {
+        let word = |addr: &str, port| word(HashKey([1, 2]), addr.parse().unwrap(), port);
+        assert_eq!(word("1.2.3.4", 0x0506), 0x0102_0304_0506);
+        assert_ne!(word("2001:db8::1", 5), word("2001:db8::1", 6));
+        assert_ne!(word("2001:db8::1", 5), word("2001:db9::1", 5));
+        assert_ne!(word("2001:db8::1", 5), word("2001:db8::2", 5));
+    }
 }

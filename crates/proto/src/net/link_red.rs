@@ -154,6 +154,16 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_is_marked_instead_is_sent_and_tells_of_the_link() {
+        let mut red = contended();
+        assert!(red.drops(300, &data()));
+        red.handle_marked();
+        let mean = red.mean;
+        red.drops(308, &data());
+        assert_eq!(red.mean, (7 * mean + 8_000) / 8);
+    }
+
+    #[test]
     fn routing_address_resolution_and_broadcasts_are_spared() {
         let sender = NodeId(0);
         let request = ArpMessage {

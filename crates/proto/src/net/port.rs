@@ -271,6 +271,14 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_have_begun_to_be_sent_make_room() {
+        let config = Config { queue_bytes: Some(Bytes(2_999)), ..*port(50).config() };
+        // At 1.2 ms the second is being sent, the third waits, the fourth would be too much.
+        let seen = timeline(Port::new(config), &[0, 0, 1_200, 1_200]);
+        assert_eq!(seen, [(1_200, 3, true), (41_200, 0, false), (42_400, 1, false), (43_600, 2, false)]);
+    }
+
+    #[test]
     fn waiting_is_accounted_for_by_packets_and_by_time() {
         let mut port = port(50);
         let mut out = Vec::new();
@@ -279,5 +287,8 @@ mod tests {
         assert_eq!((port.longest_queue(), port.waited()), (2, Dur::from_micros(3_600)));
         port.handle_timeout(at(41_199), &mut out);
         assert!(out.is_empty(), "called early");
+        port.handle_timeout(at(42_400), &mut out);
+        let counters = Counters { packets: 3, dropped: 0, arrived: 2, arrived_bytes: 3_000 };
+        assert_eq!((out.len(), port.queued(), *port.counters()), (2, 1, counters));
     }
 }

@@ -122,8 +122,10 @@ mod tests {
     #[test]
     fn a_limit_of_50_lets_49_wait() {
         let mut queue = InterfaceQueue::new(NS2);
+        assert!(queue.is_empty());
         for n in 0..49 {
             assert_eq!(queue.enqueue(data(n, 1)), None);
+            assert!(!queue.is_empty());
         }
         assert_eq!(queue.enqueue(data(49, 1)), Some((data(49, 1), DropReason::QueueFull)));
     }

@@ -349,6 +349,32 @@ mod tests {
     }
 
     #[test]
+    fn a_neighbour_that_is_alone_is_let_off_its_debt_in_whole_rounds() {
+        let mut queues = StationQueues::new(Config::mac80211());
+        for debt in [1, 255, 256, 257, 600, 10_000] {
+            queues.enqueue(NOW, msdu(1, 1, 0, 100), false, refused);
+            queues.neighbours[0].deficit = 0;
+            queues.charge(NodeId(1).mac(), sent(Dur::from_micros(debt)));
+            assert!(queues.dequeue(NOW, drop).is_some());
+            let left = debt.div_ceil(256) * 256 - debt;
+            assert_eq!(queues.neighbours[0].deficit, left as i64 * 1_000, "after {debt} us");
+        }
+    }
+
+    #[test]
+    fn the_limits_of_packets_and_bytes_may_be_reached_and_not_passed() {
+        let size = msdu(1, 1, 0, 100).len.get();
+        for config in [Config { limit: 2, ..Config::mac80211() }, Config { memory: 2 * size, ..Config::mac80211() }] {
+            let mut queues = StationQueues::new(config);
+            assert!(queues.is_empty());
+            (0..2).for_each(|n| queues.enqueue(NOW, msdu(1, 1, n, 100), false, refused));
+            let mut lost = Vec::new();
+            queues.enqueue(NOW, msdu(1, 1, 2, 100), false, |msdu| lost.push(number(&msdu)));
+            assert_eq!((lost, queues.len(), queues.is_empty()), (vec![0], 2, false));
+        }
+    }
+
+    #[test]
     fn a_new_flow_passes_a_long_one() {
         let mut queues = StationQueues::new(Config::mac80211());
         (0..20).for_each(|n| queues.enqueue(NOW, msdu(1, 1, n, 1_000), false, refused));

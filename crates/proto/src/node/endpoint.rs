@@ -511,3 +511,7 @@ impl Endpoint {
         self.perform(now, actions, out);
     }
 }
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! Packet scripts of each end and of a node, and both ends with a network between them.
 
+mod end;
 mod meter;
 mod pair;
 mod receiver;

@@ -1,6 +1,7 @@
 //! Scripts of a sender.
 
 use super::{CONFIG, FIRST, feedback, ms};
+use crate::atp::scoreboard::{Scoreboard, WINDOW};
 use crate::atp::{Sender, Stats};
 use crate::wire::AtpFeedback;
 use fourhop_units::{Dur, Time};
@@ -173,4 +174,20 @@ fn what_is_taken_back_is_not_sent_but_what_was_sent_is_still_seen_through() {
 fn a_call_too_early_changes_nothing() {
     let mut script = Script::started(100);
     assert_eq!((script.sender.handle_timeout(ms(99)), script.sender.next_timeout()), (None, Some(ms(100))));
+}
+
+/// So many as a receiver keeps beyond the first that has not arrived, and not one more.
+#[test]
+fn the_window_bounds_what_is_under_way() {
+    let mut board = Scoreboard::new(1, FIRST);
+    board.write(WINDOW as u64 + 5);
+    let mut sent = 0;
+    while board.next(ms(0)).is_some() {
+        sent += 1;
+    }
+    assert_eq!((sent, board.has_next()), (WINDOW, false));
+    let mut board = Scoreboard::new(1_000, FIRST);
+    board.write(2_000);
+    assert!(board.next(ms(0)).is_some() && board.has_next());
+    assert!(board.next(ms(0)).is_some() && !board.has_next(), "the stream ends there");
 }

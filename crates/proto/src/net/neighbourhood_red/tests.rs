@@ -62,6 +62,19 @@ fn random_looks_find_the_share_of_time_that_the_medium_is_busy() {
 }
 
 #[test]
+fn it_looks_every_two_milliseconds_in_the_mean_and_never_after_more_than_four() {
+    let mut red = red(Config { interval: Dur::from_secs(20), ..RULES });
+    let (mut last, mut longest) = (Time::ZERO, Dur::ZERO);
+    while red.next_timeout() < ms(10_000) {
+        let now = red.next_timeout();
+        red.handle_timeout(now, true);
+        (longest, last) = (longest.max(now - last), now);
+    }
+    assert!((4_800..5_200).contains(&red.looks), "{}", red.looks);
+    assert!((Dur::from_micros(3_900)..=Dur::from_millis(4) + Dur::from_nanos(1)).contains(&longest), "{longest:?}");
+}
+
+#[test]
 fn the_mean_keeps_four_fifths_of_the_old_one() {
     let mut red = red(Config { smoothing: 800, ..RULES });
     look(&mut red, ms(104), |_| true);
@@ -131,6 +144,17 @@ fn one_that_was_notified_of_more_is_silent_and_drops_by_that() {
     assert_eq!(sent.iter().map(|&(_, pressure)| pressure).next_back(), Some(166_666));
     let lapsed = dropped_of_4000(&mut red);
     assert!(lapsed < 1300, "{lapsed} of 4000");
+}
+
+#[test]
+fn a_notification_counts_for_two_intervals_and_no_longer() {
+    let mut red = red(RULES);
+    red.handle_notification(ms(50), 900_000);
+    assert_eq!((red.notified_at(ms(249)), red.notified_at(ms(250))), (900_000, 0));
+    // One that is as large takes its place, a smaller one does not.
+    red.handle_notification(ms(100), 900_000);
+    red.handle_notification(ms(150), 899_999);
+    assert_eq!((red.notified_at(ms(299)), red.notified_at(ms(300))), (900_000, 0));
 }
 
 #[test]

@@ -58,3 +58,19 @@ impl Counters {
         self.rts_timeouts + self.data_timeouts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_without_an_answer_are_those_of_both_kinds() {
+        assert_eq!(Counters { rts_timeouts: 5, data_timeouts: 3, ..Counters::default() }.unanswered(), 8);
+    }
+
+    #[test]
+    fn answers_are_not_sent_of_ones_own_accord() {
+        let names: Vec<_> = Counters::default().sending().map(|(name, _)| name).collect();
+        assert!(names.contains(&"rts_timeouts") && !names.contains(&"acks_sent") && !names.contains(&"duplicates"));
+    }
+}

@@ -337,6 +337,17 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_has_failed_if_nearly_nothing_arrived_a_short_while_ago() {
+        let mut minstrel = Bench::new().minstrel;
+        let failed = |minstrel: &mut Minstrel, probability, silent| {
+            minstrel.rates[1] = Rate { probability, silent, ..minstrel.rates[1] };
+            minstrel.has_failed(1, 5)
+        };
+        assert!(failed(&mut minstrel, Some(ONE / 10 - 1), 4) && !failed(&mut minstrel, Some(ONE / 10 - 1), 5));
+        assert!(!failed(&mut minstrel, Some(ONE / 10 + 1), 4) && !failed(&mut minstrel, None, 0));
+    }
+
+    #[test]
     fn repeats_go_down_the_chain() {
         let mut bench = Bench::new();
         bench.send(2_000, [100, 95, 60, 40]);

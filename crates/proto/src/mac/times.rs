@@ -204,7 +204,8 @@ mod tests {
     #[test]
     fn they_are_those_of_the_options() {
         let data = Dur::from_nanos(1_234_567);
-        for config in [Config::ns2(), Config::standard()] {
+        let mandatory = Config { answer_rate: AnswerRate::Mandatory, ..Config::standard() };
+        for config in [Config::ns2(), Config::standard(), mandatory] {
             let mut times = ExchangeTimes::new(&config, config.basic_rate);
             let mut answer = AnswerTimes::new(&config, config.basic_rate);
             for &rate in PhyKind::Dsss.mandatory_rates().iter().chain(&[Rate::kbps(11_000), Rate::kbps(1_000)]) {

@@ -148,3 +148,14 @@ fn what_is_sent_by_an_mcs_or_without() {
     assert_eq!((time(rate.into()), time(mcs.into())), (Dur::from_micros(44), Dur::from_micros(36 + 6 * 4)));
     assert_eq!((mcs.reference_rate(), mcs.format().longest_aggregate()), (rate, Bytes(65_535)));
 }
+
+/// A stream of 802.11n with 56 of 64 subcarriers, and one of 802.11a with 52, share the same power.
+#[test]
+fn power_is_spread_over_subcarriers_and_streams() {
+    let ratio = |format, streams, width| Mcs::new(format, 0, streams, width, LONG).unwrap().ratio_to_ofdm();
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}");
+    near(ratio(Format::Ht, 1, Width::Mhz20), 52.0 / 56.0);
+    near(ratio(Format::Ht, 2, Width::Mhz20), 26.0 / 56.0);
+    near(ratio(Format::Ht, 1, Width::Mhz40), 104.0 / 114.0);
+    near(ratio(Format::Vht, 1, Width::Mhz80), 208.0 / 242.0);
+}

@@ -226,6 +226,40 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_channel_has_the_noise_of_its_band() {
+        for (width, dbm) in [(Width::Mhz20, -93.97), (Width::Mhz40, -90.95), (Width::Mhz80, -87.94)] {
+            assert!((thermal_noise_in(width, Db(7.0)).to_dbm().0 - dbm).abs() < 0.01, "{width:?}");
+        }
+    }
+
+    #[test]
+    fn the_header_is_what_follows_the_preamble() {
+        let header = |phy, plcp: u64, errors| {
+            let config = Config {
+                phy,
+                plcp: Dur::from_micros(plcp),
+                width: Width::Mhz20,
+                noise: Watt(1.0),
+                implementation_loss: 1.0,
+                errors,
+                sensitivity: Watt(0.0),
+                preamble_sinr: 1.0,
+                capture: FrameCapture::Preamble,
+                capture_ratio: 10.0,
+                cca_energy: Watt(1.0),
+                cca_preamble: true,
+            };
+            let Header { length, bits, .. } = config.header();
+            (length.as_micros_rounded(), bits)
+        };
+        assert_eq!(header(PhyKind::Dsss, 192, Errors::ByRate), (64, 64.0), "long preamble");
+        assert_eq!(header(PhyKind::Dsss, 96, Errors::ByRate), (40, 64.0), "short preamble");
+        assert_eq!(header(PhyKind::Dsss, 20, Errors::ByRate), (20, 64.0), "no more than there is");
+        assert_eq!(header(PhyKind::Ofdm, 20, Errors::ByRate), (4, 24.0));
+        assert_eq!(header(PhyKind::Dsss, 192, Errors::Ratio(10.0)), (192, 1.0));
+    }
+
+    #[test]
     fn carrier_sense_by_energy_follows_the_transmitted_power() {
         let dbm = |phy, mw: f64| cca_energy(phy, Watt(mw * 1e-3)).to_dbm().0.round();
         assert_eq!([50.0, 100.0, 101.0].map(|mw| dbm(PhyKind::Dsss, mw)), [-70.0, -76.0, -80.0]);

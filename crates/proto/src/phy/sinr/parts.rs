@@ -77,3 +77,63 @@ impl Parts {
 fn bits(survive: impl Iterator<Item = bool>) -> u64 {
     survive.enumerate().fold(0, |bits, (place, good)| bits | u64::from(good) << place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Category, Foreign, Format, Guard, Mcs, Mpdu, Msdu, Payload, Width};
+    use fourhop_units::{Dur, NodeId, Purpose};
+
+    const BEGINS: Time = Time::from_micros(100);
+
+    /// Three MPDUs of 650 bytes at 65 Mbit/s. Each has a delimiter of four bytes, SERVICE comes before the first, and
+    /// the second begins at the next multiple of four.
+    fn begun() -> Parts {
+        let mpdu = |seq| {
+            let attempt = crate::wire::Attempt { rate: Rate::kbps(1_000), rts: false };
+            let payload = Payload::Foreign(Foreign::new(1, &[0], &[attempt]).unwrap());
+            let first = Msdu { dst: NodeId(1).mac(), len: Bytes(620), payload };
+            Mpdu { seq, retry: false, len: Bytes(650), first, more: Vec::new() }
+        };
+        let mcs = Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap();
+        let aggregate = Aggregate { mcs, category: Category::Be, mpdus: (0..3).map(mpdu).collect() };
+        let mut parts = Parts::default();
+        parts.begin(&aggregate, BEGINS, &mut Stream::new(1, NodeId(0), Purpose::Channel));
+        parts
+    }
+
+    #[test]
+    fn each_has_its_own_time_on_the_air() {
+        // 8 bits of a byte at 65 Mbit/s.
+        let at = |bytes: u64| BEGINS + Dur::from_nanos(bytes * 8_000 / 65);
+        for (place, first) in [(0, 2 + 4), (1, 2 + 656 + 4), (2, 2 + 2 * 656 + 4)] {
+            let part = begun().list[place];
+            let near = |found: Time, expected: Time| {
+                assert!(found.max(expected) - found.min(expected) <= Dur::from_nanos(1), "{found:?}, {expected:?}");
+            };
+            near(part.begins, at(first));
+            near(part.ends, at(first + 650));
+        }
+    }
+
+    #[test]
+    fn what_happens_while_one_is_sent_is_lost_with_it_alone() {
+        let mut parts = begun();
+        assert!(!parts.is_empty());
+        assert_eq!((parts.judge(), parts.arrived()), (0b111, 0b111));
+        let [_, second, _] = parts.list[..] else { panic!("three") };
+        let rate = Rate::kbps(65_000);
+        parts.count(second.begins, second.begins + Dur::from_micros(10), rate, 1.0);
+        assert_eq!((parts.judge(), parts.arrived()), (0b101, 0b101));
+        // Between two of them there is nothing to lose.
+        let mut parts = begun();
+        let [first, second, _] = parts.list[..] else { panic!("three") };
+        parts.count(first.ends, second.begins, rate, 1e9);
+        assert_eq!(parts.judge(), 0b111);
+        parts.count(BEGINS, BEGINS + Dur::from_secs(1), rate, 1e9);
+        assert_eq!((parts.judge(), parts.arrived()), (0, 0));
+        assert!(parts.any_survives(rate, 0.0) && !parts.any_survives(rate, 1e9));
+        parts.clear();
+        assert!(parts.is_empty());
+    }
+}

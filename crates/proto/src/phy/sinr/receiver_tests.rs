@@ -238,3 +238,20 @@ fn half_duplex_loses_what_meets_a_transmission() {
     assert_eq!(bench.depart(2, 1_200), Departure::Lost(DropReason::HalfDuplex));
     assert_eq!(bench.receiver.on_air(), 0);
 }
+
+#[test]
+fn the_receiver_says_whom_it_follows_and_who_ends_next() {
+    let mut bench = Bench::new(config());
+    assert_eq!((bench.receiver.next_departure(), bench.receiver.follows(NodeId(1))), (None, false));
+    bench.arrive(1, 1e3, 0, 1_000);
+    bench.arrive(2, 1.0, 10, 600);
+    bench.arrive(3, 1.0, 20, 600);
+    assert_eq!(bench.receiver.next_departure(), Some((Time::from_micros(600), NodeId(2))), "of two the first node");
+    assert_eq!([1, 2, 3].map(|tx| bench.receiver.follows(NodeId(tx))), [true, false, false]);
+    bench.depart(2, 600);
+    assert_eq!(bench.receiver.next_departure(), Some((Time::from_micros(600), NodeId(3))));
+    bench.depart(3, 600);
+    assert_eq!(bench.receiver.next_departure(), Some((Time::from_micros(1_000), NodeId(1))));
+    bench.depart(1, 1_000);
+    assert_eq!((bench.receiver.next_departure(), bench.receiver.follows(NodeId(1))), (None, false));
+}

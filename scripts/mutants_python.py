@@ -5,7 +5,7 @@
 
 A mutant differs in one place: a comparison, an operator, a number, a condition turned round, a result that is `None`.
 The tests of its area run on a copy of the package in target/mutants-python. Exits with 1 if an area is below the floor.
-Tests that take three times their processor time have noticed. Run it with the Python of `.venv`.
+Tests that take three times their processor time, or wait for ever, have noticed. Run it with the Python of `.venv`.
 
 Most of the time would go into importing libraries. They are imported once: each mutant runs in a fork of this process.
 """
@@ -22,6 +22,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,7 +139,8 @@ def mutated(path: Path, number: int) -> str:
 def node_at(parent: ast.AST, field: str, index: int | None) -> ast.AST:
     """The node at a place."""
     value = getattr(parent, field)
-    return value if index is None else value[index]
+    node: ast.AST = value if index is None else value[index]
+    return node
 
 
 def passes(tests: tuple[str, ...], seconds: int | None) -> tuple[bool, float]:
@@ -167,6 +169,8 @@ def run(tests: tuple[str, ...], seconds: int | None, writer: int | None) -> int:
     """Run tests in a process of their own; tells `writer` which modules of others they used."""
     if seconds:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        # Those that wait for ever use none; others may wait for a busy machine.
+        signal.alarm(60 + 20 * seconds)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(nothing, descriptor)

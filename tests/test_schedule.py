@@ -120,6 +120,26 @@ def test_the_point_with_the_fewest_runs_under_way_is_next() -> None:
     assert [(task.point, task.seed) for task in following if task] == [(1, 2), (0, 2), (1, 3), (0, 3)]
 
 
+def test_a_run_that_is_done_is_under_way_no_more() -> None:
+    rule = Rule(1, 10, 0.001)
+    plan = Plan([(chain(2), rule), (chain(3), rule)], 1)
+    for task in taken(plan, 2):
+        plan.finish(task, run())
+    longest = plan.further()
+    assert longest is not None
+    plan.finish(longest, run(50.0))
+    following = plan.further()
+    assert following is not None
+    assert (longest.point, following.point, following.seed) == (1, 1, 3)
+
+
+def test_as_many_points_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fourhop.sweeps.describe.POINTS_LIMIT", 2)
+    assert len(fourhop.Sweep(chain(), {"topology.hops": [1, 2]}).points) == 2
+    with pytest.raises(fourhop.FourhopError, match="found 3 points, allowed: at most 2"):
+        _ = fourhop.Sweep(chain(), {"topology.hops": [1, 2, 3]}).points
+
+
 def test_a_run_that_fails_ends_a_point_with_a_target_and_no_other() -> None:
     plan = Plan([(chain(), fixed(3)), (chain(), Rule(3, 9, 0.1))], 1)
     tasks = taken(plan, 6)

@@ -141,6 +141,15 @@ def test_fiellers_bounds_solve_his_equation(paired: bool, scale: float) -> None:
         assert abs(mean_over - bound * mean_under) == pytest.approx(quantile * error, rel=1e-9)
 
 
+def test_a_difference_of_independent_means_has_welchs_bounds() -> None:
+    from scipy import stats
+
+    ours, theirs = (31.0, 28.0, 33.0, 30.0), (21.0, 12.0, 24.0)
+    found = sample(*ours) - apart(*theirs)
+    expected = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
 def test_one_run_on_either_side_leaves_a_ratio_without_an_interval() -> None:
     for estimate in (sample(30.0) / apart(20.0, 21.0, 22.0), apart(20.0, 21.0, 22.0) / sample(30.0)):
         assert (estimate.low, estimate.high) == (None, None)

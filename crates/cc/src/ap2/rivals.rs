@@ -13,7 +13,7 @@ const ROUNDS: u32 = 8;
 const LASTS: Dur = Dur::from_secs(1);
 /// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, and after a loss.
 const SENDERS: u64 = 4;
-const QUEUE_MOST: u64 = 100_000;
+const QUEUE_MOST: u64 = 60_000;
 const QUEUE_LOSSY: u64 = 15_000;
 /// So long others are thought to be near after they were noticed: CUBIC's queue is long for a part of the time.
 const NEAR: Dur = Dur::from_secs(20);

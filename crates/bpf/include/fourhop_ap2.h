@@ -46,6 +46,7 @@
 #define FH_LASTS 1000000000ULL
 #define FH_SENDERS 4
 #define FH_QUEUE_MOST 60000
+#define FH_QUEUE_MOST_WIRED 100000
 #define FH_QUEUE_LOSSY 15000
 #define FH_LOSSY_ROUNDS 100
 #define FH_KEEPS 50
@@ -302,7 +303,7 @@ static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
 	fh_u64 theirs = FH_SENDERS * fh_own(ap2) * 1000000 / fh_max(fh_max(ap2->most[0], ap2->most[1]), 1);
 
 	return ap2->least + fh_target(ap2) + (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) +
-	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : FH_QUEUE_MOST);
+	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
 }
 
 static inline void fh_drain(struct fh_ap2 *ap2)

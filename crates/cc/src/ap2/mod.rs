@@ -188,7 +188,7 @@ impl Ap2 {
     fn bound(&self) -> u64 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
         let target = self.target().as_nanos() / 1_000 + single;
-        self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most())
+        self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
     }
 
     /// Has a drain left so little of the queue that nobody else fills it? CUBIC's is the shortest just then.

@@ -11,9 +11,11 @@ use fourhop_units::{Dur, Time};
 /// So many rounds on end and so long the queue has to be theirs, or not, before that counts: longer than a fade.
 const ROUNDS: u32 = 8;
 const LASTS: Dur = Dur::from_secs(1);
-/// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, and after a loss.
+/// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, if
+/// the first link is a radio or is not, and after a loss.
 const SENDERS: u64 = 4;
 const QUEUE_MOST: u64 = 60_000;
+const QUEUE_MOST_WIRED: u64 = 100_000;
 const QUEUE_LOSSY: u64 = 15_000;
 /// So long others are thought to be near after they were noticed: CUBIC's queue is long for a part of the time.
 const NEAR: Dur = Dur::from_secs(20);
@@ -73,9 +75,13 @@ impl Rivals {
 
     /// Longer than `target`, the queue that senders of AP2 leave: each has `own` segments in it, with 16 digits of
     /// fraction as `most`, the highest rate of late.
-    pub(super) fn queue(&self, own: u64, most: Bandwidth) -> u64 {
+    pub(super) fn queue(&self, own: u64, most: Bandwidth, is_radio: bool) -> u64 {
         let theirs = SENDERS * own * 1_000_000 / most.fixed_in(Dur::from_secs(1)).max(1);
-        theirs.min(if self.lossy > 0 { QUEUE_LOSSY } else { QUEUE_MOST })
+        theirs.min(match is_radio {
+            _ if self.lossy > 0 => QUEUE_LOSSY,
+            true => QUEUE_MOST,
+            false => QUEUE_MOST_WIRED,
+        })
     }
 
     /// A round is over, with losses or without.

@@ -29,23 +29,19 @@ pub enum Air {
     Changed(Box<Changed>),
 }
 
-/// The nodes that sense a frame, for each frame on the air.
+/// The nodes that sense each transmission on the air, by its index. Lists are used again: none is allocated once as
+/// many frames have been on the air together as ever will.
 #[derive(Clone, Debug, Default)]
-struct Lists {
-    /// The nodes that sense the frame that begins.
-    found: Vec<Neighbour>,
-    /// The nodes that sense each transmission on the air, by its index. Lists are used again: none is allocated once as
-    /// many frames have been on the air together as ever will.
-    kept: Vec<Vec<Neighbour>>,
-}
+struct Lists(Vec<Vec<Neighbour>>);
 
 impl Lists {
-    fn keep(&mut self, index: u32) {
-        let index = index as usize;
-        if self.kept.len() <= index {
-            self.kept.resize_with(index + 1, Vec::new);
+    /// That of a transmission that begins, empty.
+    fn begin(&mut self, index: usize) -> &mut Vec<Neighbour> {
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, Vec::new);
         }
-        std::mem::swap(&mut self.kept[index], &mut self.found);
+        self.0[index].clear();
+        &mut self.0[index]
     }
 }
 
@@ -126,53 +122,37 @@ impl Air {
         }
     }
 
-    /// The nodes that sense a frame that `src` begins to radiate at `now`, in the order in which it reaches them.
+    /// A frame that `src` begins to radiate at `now` is transmission `index` from now on.
     #[inline]
-    pub fn begin(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
-        match self {
-            Air::Still(channel) => channel.neighbours(src),
-            Air::Moving(moving) => moving.find(src, now),
-            Air::Changed(changed) => {
-                changed.lists.found.clear();
-                changed.lists.found.extend(changed.channel.neighbours(src));
-                &changed.lists.found
-            }
-            Air::Fading(faded) => faded.find(src, now),
-        }
-    }
-
-    /// The frame that just began is transmission `index` from now on.
-    #[inline]
-    pub fn keep(&mut self, index: u32) {
+    pub fn begin(&mut self, index: usize, src: NodeId, now: Time) {
         match self {
             Air::Still(_) => {}
-            Air::Moving(moving) => moving.lists.keep(index),
-            Air::Changed(changed) => changed.lists.keep(index),
-            Air::Fading(faded) => faded.lists.keep(index),
+            Air::Moving(moving) => moving.begin(index, src, now),
+            Air::Changed(changed) => changed.lists.begin(index).extend(changed.channel.neighbours(src)),
+            Air::Fading(faded) => faded.begin(index, src, now),
         }
     }
 
-    /// The nodes that sense transmission `index` of `src`.
+    /// The nodes that sense transmission `index` of `src`, in the order in which it reaches them.
     #[inline(always)]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
             Air::Still(channel) => channel.neighbours(src),
-            Air::Moving(moving) => &moving.lists.kept[index],
-            Air::Fading(faded) => &faded.lists.kept[index],
-            Air::Changed(changed) => &changed.lists.kept[index],
+            Air::Moving(moving) => &moving.lists.0[index],
+            Air::Fading(faded) => &faded.lists.0[index],
+            Air::Changed(changed) => &changed.lists.0[index],
         }
     }
 
     /// Nodes that stand still stand as in `air` from now on. The frames on the air, which are transmissions of these
     /// transmitters by index, go on as they began. False, and nothing, where nodes move.
     pub fn change(&mut self, air: Air, transmitters: impl Iterator<Item = NodeId>) -> bool {
-        let kept = match self {
-            Air::Still(channel) => transmitters.map(|src| channel.neighbours(src).to_vec()).collect(),
-            Air::Fading(faded) => std::mem::take(&mut faded.lists.kept),
-            Air::Changed(changed) => std::mem::take(&mut changed.lists.kept),
+        let lists = match self {
+            Air::Still(channel) => Lists(transmitters.map(|src| channel.neighbours(src).to_vec()).collect()),
+            Air::Fading(faded) => std::mem::take(&mut faded.lists),
+            Air::Changed(changed) => std::mem::take(&mut changed.lists),
             Air::Moving(_) => return false,
         };
-        let lists = Lists { found: Vec::new(), kept };
         *self = match air {
             Air::Still(channel) => Air::Changed(Box::new(Changed { channel, lists })),
             Air::Fading(faded) => Air::Fading(Box::new(Faded { lists, ..*faded })),
@@ -183,10 +163,9 @@ impl Air {
 }
 
 impl Moving {
-    fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
+    fn begin(&mut self, index: usize, src: NodeId, now: Time) {
         let Moving { mobility, grid, law, least, lists, stations, .. } = self;
-        let found = &mut lists.found;
-        found.clear();
+        let found = lists.begin(index);
         let station = src;
         let src = stations.as_ref().map_or(src, |stations| stations.node(src));
         let here = (src, mobility.place(src, now));
@@ -200,20 +179,19 @@ impl Moving {
             Some(stations) => stations.hear(station, found),
             None => found.sort_unstable_by_key(Neighbour::order),
         }
-        found
     }
 }
 
 impl Faded {
-    fn find(&mut self, src: NodeId, now: Time) -> &[Neighbour] {
+    fn begin(&mut self, index: usize, src: NodeId, now: Time) {
         let Faded { means, waves, fading, cutoff, lists } = self;
         let turned = fading.turned(now);
-        lists.found.clear();
-        lists.found.extend(means.neighbours(src).iter().zip(&waves[src.index()]).filter_map(|(neighbour, waves)| {
-            let power = Watt(neighbour.power.0 * fading.gain(waves, turned));
-            (power >= *cutoff).then(|| neighbour.with_power(power))
-        }));
-        &lists.found
+        lists.begin(index).extend(means.neighbours(src).iter().zip(&waves[src.index()]).filter_map(
+            |(neighbour, waves)| {
+                let power = Watt(neighbour.power.0 * fading.gain(waves, turned));
+                (power >= *cutoff).then(|| neighbour.with_power(power))
+            },
+        ));
     }
 }
 
@@ -237,7 +215,8 @@ mod tests {
         let stations = Stations::single(places.len());
         let mut moving = Air::moving(Mobility::new(&fixed, &places, 1), TwoRay::WAVELAN, CS, &stations);
         for node in (0..300).map(NodeId) {
-            assert_eq!(moving.begin(node, Time::from_secs(u64::from(node.0))), still.neighbours(node));
+            moving.begin(0, node, Time::from_secs(u64::from(node.0)));
+            assert_eq!(moving.neighbours(0, node), still.neighbours(node));
         }
     }
 
@@ -246,13 +225,13 @@ mod tests {
         let away = vec![Vec::new(), vec![Waypoint { at: Time::from_secs(10), place: (1200.0, 0.0) }]];
         let mobility = Mobility::new(&Movement::Waypoints(Arc::new(away)), &[(0.0, 0.0), (200.0, 0.0)], 1);
         let mut air = Air::moving(mobility, TwoRay::WAVELAN, CS, &Stations::single(2));
-        let heard = air.begin(NodeId(0), Time::from_secs(2)).to_vec();
-        air.keep(4);
+        air.begin(4, NodeId(0), Time::from_secs(2));
+        let heard = air.neighbours(4, NodeId(0)).to_vec();
         assert_eq!(heard.len(), 1);
         // 200 m + 2 s at 100 m/s.
         assert_eq!(heard[0].delay(), Dur::from_secs_f64(400.0 / 3e8));
-        assert!(air.begin(NodeId(0), Time::from_secs(4)).is_empty(), "600 m away");
-        air.keep(0);
+        air.begin(0, NodeId(0), Time::from_secs(4));
+        assert!(air.neighbours(0, NodeId(0)).is_empty(), "600 m away");
         assert_eq!(air.neighbours(4, NodeId(0)), heard);
     }
 
@@ -260,15 +239,16 @@ mod tests {
     fn after_a_change_frames_on_the_air_go_on_and_new_ones_meet_it() {
         let at = |metres| Air::Still(Channel::new(&[(0.0, 0.0), (metres, 0.0)], &TwoRay::WAVELAN, CS));
         let mut air = at(200.0);
-        let before = air.begin(NodeId(0), Time::ZERO).to_vec();
-        air.keep(0);
+        air.begin(0, NodeId(0), Time::ZERO);
+        let before = air.neighbours(0, NodeId(0)).to_vec();
         assert!(air.change(at(300.0), [NodeId(0), NodeId(1)].into_iter()));
         assert_eq!(air.neighbours(0, NodeId(0)), before, "it began at 200 m");
-        let near = air.begin(NodeId(0), Time::from_secs(1)).to_vec();
-        air.keep(2);
+        air.begin(2, NodeId(0), Time::from_secs(1));
+        let near = air.neighbours(2, NodeId(0)).to_vec();
         assert_eq!(near[0].delay(), Dur::from_secs_f64(300.0 / 3e8));
         assert!(air.change(at(9_000.0), [NodeId(0); 3].into_iter()));
-        assert!(air.begin(NodeId(0), Time::from_secs(2)).is_empty());
+        air.begin(1, NodeId(0), Time::from_secs(2));
+        assert!(air.neighbours(1, NodeId(0)).is_empty());
         assert_eq!((air.neighbours(0, NodeId(0)), air.neighbours(2, NodeId(0))), (&before[..], &near[..]));
     }
 
@@ -299,8 +279,10 @@ mod tests {
         let mut heard = 0;
         for node in (0..40).map(NodeId) {
             let now = Time::from_millis(100 * u64::from(node.0));
-            let neighbours = still.begin(node, now).to_vec();
-            assert_eq!(neighbours, moving.begin(node, now));
+            still.begin(0, node, now);
+            moving.begin(0, node, now);
+            let neighbours = still.neighbours(0, node).to_vec();
+            assert_eq!(neighbours, moving.neighbours(0, node));
             assert!(neighbours.iter().all(|neighbour| neighbour.power >= propagation.cutoff));
             heard += neighbours.len();
         }

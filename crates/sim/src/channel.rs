@@ -49,9 +49,8 @@ impl Neighbour {
 /// The neighbours of every node.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    neighbours: Vec<Neighbour>,
-    /// `neighbours[first[n] .. first[n + 1]]` are those of node n, by delay, then by node.
-    first: Vec<u32>,
+    /// Of each node by delay, then by node.
+    neighbours: Vec<Box<[Neighbour]>>,
 }
 
 impl Channel {
@@ -73,9 +72,8 @@ impl Channel {
         for (n, &position) in positions.iter().enumerate() {
             cells.entry(cell(position)).or_default().push(n as u32);
         }
-        let mut channel = Channel { neighbours: Vec::new(), first: vec![0] };
-        for (n, &(x, y)) in positions.iter().enumerate() {
-            let start = channel.neighbours.len();
+        let near = |(n, &(x, y)): (usize, &Position)| {
+            let mut near = Vec::new();
             let (column, row) = cell((x, y));
             for nearby in (column - 1..=column + 1).flat_map(|c| (row - 1..=row + 1).map(move |r| (c, r))) {
                 for &other in cells.get(&nearby).into_iter().flatten().filter(|&&other| other as usize != n) {
@@ -83,14 +81,14 @@ impl Channel {
                     let distance = distance(ends[0].1, ends[1].1);
                     let power = power(ends, distance);
                     if power >= least {
-                        channel.neighbours.push(Neighbour::new(NodeId(other), power, distance));
+                        near.push(Neighbour::new(NodeId(other), power, distance));
                     }
                 }
             }
-            channel.neighbours[start..].sort_by_key(Neighbour::order);
-            channel.first.push(channel.neighbours.len() as u32);
-        }
-        channel
+            near.sort_by_key(Neighbour::order);
+            near.into()
+        };
+        Channel { neighbours: positions.iter().enumerate().map(near).collect() }
     }
 
     /// The same for the stations of these nodes: each hears those of the others that are on its channel.
@@ -99,14 +97,12 @@ impl Channel {
         if stations.share_one_channel() {
             return self;
         }
-        let mut channel = Channel { neighbours: Vec::new(), first: vec![0] };
-        for station in (0..stations.count() as u32).map(NodeId) {
+        let near = |station| {
             let mut near = self.neighbours(stations.node(station)).to_vec();
             stations.hear(station, &mut near);
-            channel.neighbours.append(&mut near);
-            channel.first.push(channel.neighbours.len() as u32);
-        }
-        channel
+            near.into()
+        };
+        Channel { neighbours: (0..stations.count() as u32).map(NodeId).map(near).collect() }
     }
 
     /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest
@@ -117,14 +113,14 @@ impl Channel {
             let (nearest, farthest) = (reached.first()?.delay(), reached.last()?.delay());
             Some(Spread { src: Some(NodeId(node)), nearest, farthest })
         };
-        let all = (0..self.first.len() as u32 - 1).filter_map(of);
+        let all = (0..self.neighbours.len() as u32).filter_map(of);
         all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
     /// The nodes that sense `node`, in the order in which its frames reach them.
     #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
-        &self.neighbours[self.first[node.index()] as usize..self.first[node.index() + 1] as usize]
+        &self.neighbours[node.index()]
     }
 }
 

@@ -95,6 +95,9 @@ fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
 }
 
+/// So many events of the sorted array make room for another at a time, where all of them come before it.
+const STRIDE: usize = 4;
+
 /// Plan for a slot.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -178,16 +181,25 @@ impl EventQueue {
     /// The first event.
     #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
-        debug_assert!(self.next == NO_ENTRY, "`set_next` is followed by `take_next` or `file_next`");
-        self.first_filed()
+        debug_assert!(self.next.key == Key::NEVER, "`set_next` is followed by `take_next` or `file_next`");
+        let first = self.first_entry();
+        (first.key != Key::NEVER).then_some((first.key, Slot(first.slot)))
     }
 
+    /// The key of the first event; [`Key::NEVER`] without one.
     #[inline(always)]
-    fn first_filed(&mut self) -> Option<(Key, Slot)> {
+    pub fn first_key(&mut self) -> Key {
+        debug_assert!(self.next.key == Key::NEVER, "as for `peek`");
+        self.first_entry().key
+    }
+
+    /// The first entry; `NO_ENTRY` without one.
+    #[inline(always)]
+    fn first_entry(&mut self) -> Entry {
         if self.count == 0 {
             self.fetch();
         }
-        self.near[..self.count].last().map(|entry| (entry.key, Slot(entry.slot)))
+        self.near[..self.count].last().copied().unwrap_or(NO_ENTRY)
     }
 
     /// Takes the first event out.
@@ -210,7 +222,7 @@ impl EventQueue {
     /// [`EventQueue::file_next`] may follow.
     #[inline(always)]
     pub fn set_next(&mut self, slot: Slot, key: Key) {
-        debug_assert!(self.next == NO_ENTRY, "one event comes next");
+        debug_assert!(self.next.key == Key::NEVER, "one event comes next");
         self.next = Entry { key, slot: slot.0 };
     }
 
@@ -218,30 +230,34 @@ impl EventQueue {
     /// the slot is [set](EventQueue::set_again) again.
     #[inline(always)]
     pub fn take_next(&mut self, end: Time) -> Option<(Key, Slot)> {
-        let mut first = self.first_filed();
-        if self.next.key != Key::NEVER {
-            let Entry { key, slot } = self.next;
-            self.next = NO_ENTRY;
-            let slot = Slot(slot);
-            if first.is_some_and(|(_, of)| of == slot) {
+        debug_assert!(end < Time::NEVER, "where there is no event it would come next");
+        let mut first = self.first_entry();
+        let Entry { key, slot } = self.next;
+        if key != Key::NEVER {
+            self.next.key = Key::NEVER;
+            if first.slot == slot {
                 // Out of date, such as the time-out of an answer that has come.
-                self.take_first(slot);
-                first = self.first_filed();
+                self.take_first(Slot(slot));
+                first = self.first_entry();
             }
-            if key.time() <= end && first.is_none_or(|(other, _)| key < other) {
-                return Some((key, slot));
+            if key < first.key && key.time() <= end {
+                return Some((key, Slot(slot)));
             }
-            self.set(slot, Some(key));
-            first = self.first_filed();
+            self.set(Slot(slot), Some(key));
+            first = self.first_entry();
         }
-        let (key, slot) = first.filter(|(key, _)| key.time() <= end)?;
+        if first.key.time() > end {
+            return None;
+        }
+        let slot = Slot(first.slot);
         self.take_first(slot);
-        Some((key, slot))
+        Some((first.key, slot))
     }
 
     /// Gives the event of [`EventQueue::set_next`], if there is one, its place among the others.
     pub fn file_next(&mut self) {
-        let Entry { key, slot } = core::mem::replace(&mut self.next, NO_ENTRY);
+        let Entry { key, slot } = self.next;
+        self.next.key = Key::NEVER;
         if key != Key::NEVER {
             self.set(Slot(slot), Some(key));
         }
@@ -342,14 +358,16 @@ impl EventQueue {
 
     #[inline]
     fn insert(&mut self, entry: Entry) {
+        let near = &mut self.near[..=self.count];
         let mut place = self.count;
         self.count += 1;
-        let near = &mut self.near[..self.count];
-        while let Some(before) = place.checked_sub(1)
-            && near[before].key < entry.key
-        {
-            near[place] = near[before];
-            place = before;
+        while place >= STRIDE && near[place - STRIDE].key < entry.key {
+            near.copy_within(place - STRIDE..place, place - STRIDE + 1);
+            place -= STRIDE;
+        }
+        while place > 0 && near[place - 1].key < entry.key {
+            near[place] = near[place - 1];
+            place -= 1;
         }
         near[place] = entry;
         if self.count > self.room {

@@ -360,7 +360,7 @@ impl World {
     #[inline(always)]
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = (slot.0 - self.first_air) as usize;
-        let limit = Limit::new(self.queue.peek().map(|(key, _)| key), end);
+        let limit = Limit::new(self.queue.first_key(), end);
         let leaving = self.transmissions[index].leaving;
         let next = if self.receivers.is_empty() {
             let next = match (leaving, self.outside.tap.is_some()) {
@@ -406,6 +406,7 @@ impl World {
         let neighbours = &self.air.neighbours(index, src)[cursor..];
         let (ears, rules) = (self.ears.as_mut_slice(), &self.rules);
         let mut rest = neighbours.iter();
+        let mut destination = None;
         while let Some(neighbour) = rest.next() {
             let now = start + neighbour.delay();
             if limit.comes_first(now, || arrival_key(now, neighbour.node, src)) {
@@ -416,15 +417,16 @@ impl World {
             }
             let ear = &mut ears[neighbour.node.index()];
             let for_us = neighbour.node == to;
-            if !SINR && !for_us && ear.overhear::<P>(now, neighbour.power, &radiated, rules) {
+            if for_us {
+                transmission.first = (cursor + neighbours.len() - rest.len() - 1) as u32;
+                transmission.beyond = transmission.first + 1;
+                destination = Some(neighbour);
+            }
+            if !SINR && ear.arrives_alone::<P>(now, neighbour.power, for_us, &radiated, rules) {
                 if TAPPED && let Some(tap) = &mut self.outside.tap {
                     tap.ear(now, neighbour.node, ear, receiving(ear, None));
                 }
                 continue;
-            }
-            if for_us {
-                transmission.first = (cursor + neighbours.len() - rest.len() - 1) as u32;
-                transmission.beyond = transmission.first + 1;
             }
             let begun = if SINR {
                 let copy = radiated.copy(now, neighbour.power, for_us);
@@ -460,7 +462,12 @@ impl World {
         }
         transmission.cursor = transmission.first;
         transmission.leaving = true;
-        None
+        // Mostly something else comes before the end at the destination.
+        let neighbour =
+            destination.filter(|neighbour| !TAPPED && (SINR || neighbour.power >= rules.phy.rx_threshold))?;
+        let ends = start + radiated.airtime + neighbour.delay();
+        let key = departure_key(ends, neighbour.node, src);
+        limit.comes_first(ends, || key).then_some(key)
     }
 
     /// Notifies receivers that their copies end, until an event with an earlier key. Returns that key's place.
@@ -534,12 +541,12 @@ impl World {
             if self.stations.are_several() {
                 // A MAC that is free again may have let a gateway send by another radio.
                 hasten_layers(&self.stations, &self.nodes, neighbour.node, &mut self.queue);
-                limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+                limit = Limit::new(self.queue.first_key(), limit.end);
             }
             if !self.outside.buffers.outputs.is_empty() {
                 self.outside.take_outputs(now, neighbour.node);
                 plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
-                limit = Limit::new(self.queue.peek().map(|(key, _)| key), limit.end);
+                limit = Limit::new(self.queue.first_key(), limit.end);
             }
             if let Some(tap) = &mut self.outside.tap {
                 let receiving = receiving(ear, self.receivers.get(index));
@@ -564,14 +571,11 @@ impl World {
         if let (Some(tap), Some(frame)) = (&mut self.outside.tap, &transmission.frame) {
             tap.sent(self.now, src, TxId(air), frame);
         }
-        if self.air.begin(src, self.now).is_empty() {
-            return;
-        }
+        self.air.begin(air as usize, src, self.now);
         (transmission.src, transmission.start) = (src, self.now);
         (transmission.cursor, transmission.leaving) = (0, false);
         (transmission.first, transmission.beyond) = (0, 0);
         self.free.pop();
-        self.air.keep(air);
         self.advance(Slot(self.first_air + air), end);
     }
 }

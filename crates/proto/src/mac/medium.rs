@@ -368,11 +368,12 @@ impl Medium {
     }
 
     /// Does a back-off have to know that the receiver, which has sensed nothing before, senses something from `now`
-    /// on? It has not begun to run while the medium is reserved beyond `now`: then no slot has passed, and it has not
-    /// run out.
+    /// on? It does not run during the station's own exchange, nor while the medium is reserved beyond `now`: then no
+    /// slot has passed, and it has not run out.
     #[inline(always)]
     pub(crate) fn has_running_backoff(&self, now: Time) -> bool {
-        self.backoff.as_ref().is_some_and(|backoff| backoff.is_immediate() || self.last_idle_since() <= now)
+        !self.exchange
+            && self.backoff.as_ref().is_some_and(|backoff| backoff.is_immediate() || self.last_idle_since() <= now)
     }
 
     /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it

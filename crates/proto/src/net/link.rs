@@ -407,6 +407,9 @@ impl Link {
             }
         }
         let msdu = Msdu { dst, len, payload };
+        if self.down.back().is_none_or(|(other, _)| *other <= at) {
+            return self.down.push_back((at, msdu));
+        }
         // ARP's shorter delay lets it overtake what was sent down within the difference.
         let place = self.down.partition_point(|(other, _)| *other <= at);
         self.down.insert(place, (at, msdu));

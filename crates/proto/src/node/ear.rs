@@ -51,7 +51,7 @@ impl Rules {
         rules
     }
 
-    /// The preset by which [`Ear::overhear`] and [`Ear::handle_arrival`] cost the least.
+    /// The preset by which [`Ear::arrives_alone`] and [`Ear::handle_arrival`] cost the least.
     pub fn known(&self) -> Known {
         self.known
     }
@@ -200,12 +200,19 @@ impl Ear {
         slot.lost
     }
 
-    /// A copy of a frame that is not for this node alone begins to arrive. If nothing else is on the air here, and no
-    /// back-off runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`] comes next. The rules must
-    /// fit the preset.
+    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. If nothing else is
+    /// on the air here, and no back-off runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`]
+    /// comes next. The rules must fit the preset.
     #[must_use]
     #[inline(always)]
-    pub fn overhear<P: Preset>(&mut self, now: Time, power: Watt, radiated: &Radiated, rules: &Rules) -> bool {
+    pub fn arrives_alone<P: Preset>(
+        &mut self,
+        now: Time,
+        power: Watt,
+        for_us: bool,
+        radiated: &Radiated,
+        rules: &Rules,
+    ) -> bool {
         if self.receiver.busy_until() > now {
             return false;
         }
@@ -220,7 +227,7 @@ impl Ear {
         }
         let transmitting = self.medium.is_transmitting(now);
         if let ArrivalEffect::Unreceived(reason) =
-            self.receiver.arrive_alone::<P>(now, radiated.copy(now, power, false), transmitting, &rules.phy)
+            self.receiver.arrive_alone::<P>(now, radiated.copy(now, power, for_us), transmitting, &rules.phy)
         {
             self.count(reason);
         }

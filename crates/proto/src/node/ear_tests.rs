@@ -33,7 +33,7 @@ struct Way {
     sinr: Option<sinr::Config>,
     /// It is made to look at every end between copies.
     watchful: bool,
-    /// [`Ear::overhear`] is never tried.
+    /// [`Ear::arrives_alone`] is never tried.
     thorough: bool,
     /// A back-off of so many slots runs from the beginning, for a packet if there is one; `None`: an immediate access.
     backoff: Option<(Option<u32>, bool)>,
@@ -80,7 +80,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         ends.push(copy.end);
         let effect = match &mut receiver {
             Some(receiver) => ear.handle_arrival_at(now, copy, &frame, receiver, rules),
-            None if !for_us && !thorough && ear.overhear::<P>(now, power, &radiated, rules) => Begun::Unnoticed,
+            None if !thorough && ear.arrives_alone::<P>(now, power, for_us, &radiated, rules) => Begun::Unnoticed,
             None => ear.handle_arrival::<P>(now, power, for_us, &radiated, rules),
         };
         if effect == Begun::AccessLost {

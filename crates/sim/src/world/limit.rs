@@ -13,8 +13,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    pub(super) fn new(other: Option<Key>, end: Time) -> Limit {
-        let other = other.unwrap_or(Key::NEVER);
+    pub(super) fn new(other: Key, end: Time) -> Limit {
         Limit { other, time: other.time().min(end), end }
     }
 

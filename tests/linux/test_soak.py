@@ -137,6 +137,8 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border, cl
     with ThreadPoolExecutor(1) as threads:
         transferred = threads.submit(transfers)
         while time.monotonic() < deadline and not transferred.done():
+            assert process.stderr is not None
+            assert process.poll() is None, process.stderr.read()
             what = chance.choice(["restart", "kill", "stop", "flush", "reload", "flood", "second", "clock"])
             done[what] = done.get(what, 0) + 1
             if what in ("restart", "kill"):

@@ -7,12 +7,12 @@
 
 pub mod guard;
 
-use crate::netlink::answer::{answered, asking};
+use crate::netlink::answer::asking;
 use crate::netlink::{attribute, attributes, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
-use nix::sys::socket::{MsgFlags, MultiHeaders, SockProtocol, recvmmsg, send, setsockopt};
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockProtocol, recv, recvmmsg, send, setsockopt};
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -41,9 +41,13 @@ const ACCEPT: u32 = 1;
 /// Length of the common beginning of all messages here: `struct nlmsghdr`, or that and `struct nfgenmsg`.
 const HEADER: usize = 16;
 const PREFIX: usize = 20;
-/// Where a message has its sequence number, and that of the messages that are answered: refused verdicts have zero.
+/// Where a message has its sequence number, and that of the first request: refused verdicts have zero.
 const SEQUENCE: std::ops::Range<usize> = 8..12;
 const ASKED: u32 = 1;
+/// Requests are sent so often, if answers were lost in a full socket.
+const TRIES: u32 = 3;
+/// Messages that are looked at for the answers to one sending.
+const MOST_LOOKS: u32 = 1 << 16;
 /// Packets that one system call brings.
 const TOGETHER: usize = 64;
 /// Bytes of a message besides the packet: its prefix and attributes; the longest attribute is a security context.
@@ -141,6 +145,7 @@ impl Queues {
         self.bind()
     }
 
+    /// One system call carries all requests: packets of the first queue cannot fill the socket before the last answer.
     fn bind(&self) -> Result<(), Error> {
         let keep = self.keep;
         let copy = [&keep.copied.to_be_bytes()[..], &[COPY_PACKET]].concat();
@@ -149,30 +154,52 @@ impl Queues {
             &[(COMMAND, &[BIND, 0, 0, 0])],
             &[(COPY, &copy), (MOST, &keep.packets.to_be_bytes()), (MASK, &flags), (FLAGS, &flags)],
         ];
+        let mut requests = Vec::new();
+        let mut queues = Vec::new();
         for (&number, content) in self.numbers.iter().flat_map(|number| attributes.map(|content| (number, content))) {
-            let failed = || format!("packet queue {number} (NFQUEUE)");
-            let mut message = Vec::new();
-            begin(&mut message, CONFIG, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, number);
-            content.iter().for_each(|(kind, content)| attribute(&mut message, *kind, content));
-            end(&mut message, 0);
-            message[SEQUENCE].copy_from_slice(&ASKED.to_ne_bytes());
-            send(self.socket.as_raw_fd(), &message, MsgFlags::empty()).tried(failed)?;
-            self.acknowledged().tried(failed)?;
+            let start = requests.len();
+            begin(&mut requests, CONFIG, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, number);
+            content.iter().for_each(|(kind, content)| attribute(&mut requests, *kind, content));
+            end(&mut requests, start);
+            requests[start..][SEQUENCE].copy_from_slice(&(ASKED + queues.len() as u32).to_ne_bytes());
+            queues.push(number);
         }
-        Ok(())
+        let failed = |number: u16| format!("packet queue {number} (NFQUEUE)");
+        let mut answers = vec![None; queues.len()];
+        for _ in 0..TRIES {
+            send(self.socket.as_raw_fd(), &requests, MsgFlags::empty()).tried(|| failed(queues[0]))?;
+            self.acknowledge(&mut answers).tried(|| failed(queues[0]))?;
+            // A queue that is busy is this socket's already; one of another program is not permitted.
+            let refused = |code: &Option<i32>| code.is_some_and(|code| code != 0 && -code != libc::EBUSY);
+            if let Some(place) = answers.iter().position(refused) {
+                let code = answers[place].unwrap_or_default();
+                return Err(io::Error::from(Errno::from_raw(-code))).tried(|| failed(queues[place]));
+            }
+            if answers.iter().all(Option::is_some) {
+                return Ok(());
+            }
+        }
+        let silence = "this kernel has not answered";
+        Err(io::Error::new(io::ErrorKind::TimedOut, silence)).tried(|| failed(queues[0]))
     }
 
-    /// Waits for the answer to a message, behind packets that may have come before it: nobody has promised those a
-    /// verdict yet, and they leave when the queue does.
-    fn acknowledged(&self) -> Result<(), io::Error> {
+    /// Reads the answers to requests. The kernel has given them before `send` returned, unless the socket was full.
+    /// Nobody has promised a verdict to the packets before and between them: these leave when the queue does.
+    fn acknowledge(&self, answers: &mut [Option<i32>]) -> Result<(), io::Error> {
         let mut answer = vec![0; 64 * 1024];
-        loop {
-            let got = answered(&self.socket, &mut answer)?;
-            let Some(code) = refusal(&answer[..got]).filter(|_| answer[SEQUENCE] == ASKED.to_ne_bytes()) else {
-                continue;
+        for _ in 0..MOST_LOOKS {
+            if answers.iter().all(Option::is_some) {
+                break;
+            }
+            let got = match recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT) {
+                Ok(got) => got,
+                Err(Errno::EAGAIN) => break,
+                Err(Errno::EINTR | Errno::ENOBUFS) => continue,
+                Err(error) => return Err(error.into()),
             };
-            return if code == 0 { Ok(()) } else { Err(Errno::from_raw(-code).into()) };
+            note(&answer[..got], answers);
         }
+        Ok(())
     }
 
     /// Hands over what has come, at most 64 packets, without waiting. Says how many messages there were.
@@ -273,6 +300,15 @@ fn refusal(message: &[u8]) -> Option<i32> {
     Some(i32::from_ne_bytes(*code))
 }
 
+/// Notes the code of an answer at the place of its request.
+fn note(message: &[u8], answers: &mut [Option<i32>]) {
+    let Some(code) = refusal(message) else { return };
+    let sequence = u32::from_ne_bytes(message[SEQUENCE].try_into().expect("four bytes"));
+    if let Some(answer) = sequence.checked_sub(ASKED).and_then(|place| answers.get_mut(place as usize)) {
+        *answer = Some(code);
+    }
+}
+
 /// The packet in a message; `None`: it is another one.
 fn packet(message: &[u8]) -> Option<QueuedPacket<'_>> {
     let (kind, content) = content(message)?;
@@ -316,6 +352,27 @@ mod tests {
             assert!(packet(&whole[..end]).is_none(), "cut off after {end}");
         }
         assert_eq!(refusal(&whole), None);
+    }
+
+    #[test]
+    fn answers_are_noted_by_request_and_nothing_else_is() {
+        let answer = |sequence: u32, code: i32| {
+            let mut message = vec![0; HEADER];
+            message.extend(code.to_ne_bytes());
+            message[4..6].copy_from_slice(&(libc::NLMSG_ERROR as u16).to_ne_bytes());
+            message[SEQUENCE].copy_from_slice(&sequence.to_ne_bytes());
+            end(&mut message, 0);
+            message
+        };
+        let mut answers = [None; 2];
+        // A refused verdict, a packet, an answer to a request that was not made.
+        for message in [answer(0, -2), message(PACKET, &[]), answer(ASKED + 2, -1)] {
+            note(&message, &mut answers);
+        }
+        assert_eq!(answers, [None; 2]);
+        note(&answer(ASKED + 1, -1), &mut answers);
+        note(&answer(ASKED, 0), &mut answers);
+        assert_eq!(answers, [Some(0), Some(-1)]);
     }
 
     #[test]

@@ -52,7 +52,6 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert state["totals"]["waited"] > 1000
     assert state["totals"]["early"] == 0
     assert state["totals"]["windows_reduced"] > 100, "windows keep the queue short"
-    assert state["sojourn"]["p50"] < 100
     said = end(process)
     assert "ended: " in said
     assert border.rules() == ""

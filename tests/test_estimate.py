@@ -121,9 +121,8 @@ def test_fiellers_bounds_solve_his_equation(paired: bool, scale: float) -> None:
     # Fieller (1954): at a bound r, over - r under is as far from zero as Student's t of its standard error.
     from scipy import stats
 
-    over = (31.0, 28.0, 33.0, 30.0, 29.0, 32.5, 27.0)
-    under = (21.0, 19.0, 24.0, 20.0, 18.5, 22.0, 16.0) if paired else (21.0, 12.0, 24.0, 20.0)
-    over, under = tuple(scale * x for x in over), tuple(scale * x for x in under)
+    over = [scale * x for x in (31.0, 28.0, 33.0, 30.0, 29.0, 32.5, 27.0)]
+    under = [scale * x for x in ((21.0, 19.0, 24.0, 20.0, 18.5, 22.0, 16.0) if paired else (21.0, 12.0, 24.0, 20.0))]
     estimate = sample(*over) / (sample(*under) if paired else apart(*under))
     assert estimate.low is not None
     assert estimate.high is not None

@@ -39,7 +39,8 @@ fn neighbours(c: &mut Criterion) {
                 now += step;
                 turn = (turn + 7919) % n;
                 queries += 1;
-                found += air.begin(NodeId(turn), now).len() as u64;
+                air.begin(0, NodeId(turn), now);
+                found += air.neighbours(0, NodeId(turn)).len() as u64;
             });
         });
         println!("n = {n}: {:.1} neighbours on average", found as f64 / queries as f64);

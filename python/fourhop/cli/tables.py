@@ -156,7 +156,7 @@ def show(result: Result) -> None:
         f"{layer} {reason} {count / runs:.1f}" for layer in packets for reason, count in packets[layer].items() if count
     )
     if listed:
-        out.print(f"packets dropped{' a run' if runs > 1 else ''}: {listed}")
+        out.print(f"packets dropped{' per run' if runs > 1 else ''}: {listed}")
 
 
 def show_sweep(result: SweepResult) -> None:

@@ -11,16 +11,11 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// Time for an answer. The kernel gives it before the question's system call returns.
 const PATIENCE: i64 = 5;
 
-/// A socket for questions.
+/// A socket for questions, on which [`answered`] waits only so long.
 pub(crate) fn asking(protocol: SockProtocol) -> Result<OwnedFd, io::Error> {
     let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
-    patient(&socket)?;
+    setsockopt(&socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE))?;
     Ok(socket)
-}
-
-/// From now on [`answered`] waits only so long.
-pub(crate) fn patient(socket: &impl AsFd) -> Result<(), io::Error> {
-    Ok(setsockopt(socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE))?)
 }
 
 /// Waits for a datagram; its length.

@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.linux.border import (
     PROGRAM,
     Border,
@@ -42,6 +44,20 @@ def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Bo
     assert border.rules().count("-A FORWARD") <= 4
     end(process)
     assert border.rules() == ""
+
+
+@pytest.mark.parametrize("backend", ["nft", "iptables"])
+def test_a_signal_while_it_starts_leaves_no_rules(border: Border, backend: str) -> None:
+    needs(backend)
+    config = border.file(more=f'[rules]\nbackend = "{backend}"\n')
+    for delay in range(0, 120, 10):
+        process = border.start("gate", PROGRAM, "run", "--config", config)
+        time.sleep(delay / 1000)
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=LONGEST)[1]
+        # Before it has done anything, the signal ends the process itself.
+        assert process.returncode in (0, -signal.SIGTERM), said
+        assert border.rules() == "", (delay, said)
 
 
 def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: Border) -> None:

@@ -128,6 +128,8 @@ pub fn run(config: Config) -> Result<(), Error> {
     }
     // Before anything is taken back: what is there may be of a daemon that runs.
     let _only = only(&system)?;
+    // From here on a signal ends the loop and not the process, so that everything is taken back.
+    let poller = Poller::new()?;
     prepare(&system.control, &system.user)?;
     prepare(&system.state, &system.user)?;
     let mut kept = Kept::read(&system.state)?;
@@ -144,8 +146,6 @@ pub fn run(config: Config) -> Result<(), Error> {
     let signals = Signals::start(&config, &devices)?;
     let watch = Watch::start()?;
     let kernel = Kernel::start(&config, &ports)?;
-    // From here on a signal ends the loop and not the process, so that everything is taken back.
-    let poller = Poller::new()?;
     let traffic = Traffic::start(&ports, 4 * config.limits.limits().neighbours, &poller, TRAFFIC)?;
     let (address, numbers) = (config.address, kept.numbers(config.address));
     let clock = Clock::start();

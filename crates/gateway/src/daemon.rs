@@ -92,6 +92,8 @@ pub fn run(start: Start) -> Result<(), Error> {
     }
     // Before anything is taken away: what is there may be of a process that runs.
     let _only = only(&config.service)?;
+    // From here on a signal ends the loop and not the process, so that the rules go.
+    let poller = Poller::new()?;
     let backend = rules::probe(&config)?;
     // Remains of a killed process.
     if config.rules.manage {
@@ -99,7 +101,7 @@ pub fn run(start: Start) -> Result<(), Error> {
     }
     let opened = open(&config)?;
     let keeper = config.rules.manage.then(|| Keeper::set(&config, backend)).transpose()?;
-    begin(start, config, backend, keeper, manager, opened)
+    begin(start, config, backend, keeper, manager, opened, poller)
 }
 
 /// The only gateway of this network namespace.
@@ -157,6 +159,7 @@ fn begin(
     keeper: Option<Keeper>,
     manager: Manager,
     opened: Vec<(Queues, u16)>,
+    mut poller: Poller,
 ) -> Result<(), Error> {
     if let Some(folder) = config.service.socket.parent() {
         privileges::folder(folder, &config.service.user)?;
@@ -168,7 +171,6 @@ fn begin(
         Backend::Iptables => vec![Capability::NetAdmin, Capability::NetRaw],
     };
     privileges::drop_to(&config.service.user, &keep)?;
-    let mut poller = Poller::new()?;
     let control = control::Server::start(&config.service.socket)?;
     let server = config.service.metrics.map(metrics::Server::start).transpose();
     let server = server.tried(|| format!("service.metrics: cannot listen on {:?}", config.service.metrics))?;

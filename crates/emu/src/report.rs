@@ -155,6 +155,10 @@ pub struct Report {
     pub setup_s: f64,
     /// How much later than in the simulated network packets were delivered, in microseconds.
     pub lateness_us: Summary,
+    /// Of this, how late the emulator was when it began with what was due, once for each time that it woke up.
+    pub began_us: Summary,
+    /// How long the kernel took to take one packet or several joined ones, its TCP's answer included.
+    pub taking_us: Summary,
     /// Whether that is as good as the network itself.
     pub truth: Truth,
     /// The machine.

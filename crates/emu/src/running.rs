@@ -78,6 +78,10 @@ pub struct Running {
     clock: Clock,
     control: Control,
     lateness: Lateness,
+    /// How late it was when it came to what was due: waking up, and what it did before.
+    began: Lateness,
+    /// How long the kernels took to take what has arrived at one instant.
+    taking: Lateness,
     /// The longest lateness at each node.
     late_at: Vec<Dur>,
     /// How late an event of the world was handled, or the loop woke, at most.
@@ -117,6 +121,8 @@ impl Running {
             clock: Clock::start(),
             control: Control::new(),
             lateness: Lateness::default(),
+            began: Lateness::default(),
+            taking: Lateness::default(),
             late_at: vec![Dur::ZERO; count],
             behind_max: Dur::ZERO,
             packets: Packets::default(),
@@ -376,6 +382,9 @@ impl Running {
         let mut steps = 0_u32;
         if let Some(at) = self.next_event() {
             self.behind_max = self.behind_max.max(begun.saturating_since(at));
+            if at <= end {
+                self.began.record(begun.saturating_since(at));
+            }
         }
         while let Some(at) = self.next_event().filter(|&at| at <= end) {
             self.emulation.world.run_until(at, &self.control);
@@ -507,7 +516,9 @@ impl Running {
             self.late_at[joined.device] = self.late_at[joined.device].max(late);
             let device = &self.emulation.nodes.devices()[joined.device];
             let (form, bytes) = joined.finish();
+            let given = self.clock.now();
             let taken = device.deliver(form, bytes).is_ok();
+            self.taking.record(self.clock.now().saturating_since(given));
             self.count_delivered(joined.packets, joined.firsts, taken);
         });
         self.join = join;

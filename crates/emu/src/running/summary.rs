@@ -30,6 +30,8 @@ impl Running {
             exit_status,
             setup_s,
             lateness_us: self.lateness.summary(),
+            began_us: self.began.summary(),
+            taking_us: self.taking.summary(),
             truth: self.truth(),
             machine: Machine::new(machine, ran_s, self.real_time, speed),
             packets: self.packets(),

@@ -287,7 +287,11 @@ def aggregates() -> None:
             carried[name].append(json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"])
             late, machine = net.report["lateness_us"], net.report["machine"]
             each = machine["cpu"] * net.report["ran_s"] / late["count"] * 1e6
-            print(f"    {name}: late p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us, {each:.1f} us a packet")
+            began, taking = net.report["began_us"], net.report["taking_us"]
+            parts = f"began {began['p50']:.0f} and {began['p99']:.0f} us, taking {taking['p50']:.0f} and {taking['p99']:.0f} us"
+            print(
+                f"    {name}: late p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us ({parts}), {each:.1f} us per packet"
+            )
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
     # Without the two TCPs: what the network carries.

@@ -288,9 +288,11 @@ def aggregates() -> None:
             late, machine = net.report["lateness_us"], net.report["machine"]
             each = machine["cpu"] * net.report["ran_s"] / late["count"] * 1e6
             began, taking = net.report["began_us"], net.report["taking_us"]
-            parts = f"began {began['p50']:.0f} and {began['p99']:.0f} us, taking {taking['p50']:.0f} and {taking['p99']:.0f} us"
+            outside = (
+                f"began {began['p50']:.0f} and {began['p99']:.0f}, taking {taking['p50']:.0f} and {taking['p99']:.0f}"
+            )
             print(
-                f"    {name}: late p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us ({parts}), {each:.1f} us per packet"
+                f"    {name}: late p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us ({outside}), {each:.1f} us per packet"
             )
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)

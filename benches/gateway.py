@@ -74,12 +74,12 @@ socket = "{folder}/control"
 WAYS: dict[str, tuple[list[str], bool, str | None]] = {
     "plain": ([], True, None),
     "fq-codel": (["gateway.kind=fq-codel"], False, None),
-    "ours": ([], True, ""),
+    "ours": ([], True, 'mode = "gap"'),
     "ap2": ([], True, 'mode = "ap2"'),
-    "on time": ([], True, ""),
-    "own intervals": ([], True, 'share = "own"'),
-    "own, all": ([], True, 'share = "own"\namong = "all"'),
-    "unbounded": ([], True, 'sojourn = "none"'),
+    "on time": ([], True, 'mode = "gap"'),
+    "own intervals": ([], True, 'mode = "gap"\nshare = "own"'),
+    "own, all": ([], True, 'mode = "gap"\nshare = "own"\namong = "all"'),
+    "unbounded": ([], True, 'mode = "gap"\nsojourn = "none"'),
     "simulated": (["gateway.kind=gap", "gateway.sojourn=50ms"], False, None),
 }
 

@@ -60,7 +60,7 @@ def daemon(name: str, summary: str, depends: list[str]) -> Package:
 
 
 PACKAGES = [
-    daemon("fourhop-gateway", "Gateway that paces TCP into a multihop mesh (TCP-GAP)", ["kmod-nft-queue"]),
+    daemon("fourhop-gateway", "Gateway that paces TCP into a multihop mesh", ["kmod-nft-queue"]),
     daemon("fourhop-aodvd", "AODV routing daemon with a look at the signal", ["kmod-tun"]),
     Package(
         "luci-app-fourhop",

@@ -74,11 +74,12 @@ def test_a_gateway_learns_what_its_settings_leave_open(tmp_path: Path) -> None:
 
 def test_a_gateway_whose_settings_say_all_needs_no_setup(tmp_path: Path) -> None:
     config = "\toption enabled '1'\n\tlist device 'mesh0'\n\tlist device 'mesh1'\n\toption rate '11Mbps'\n"
-    config += "\toption hops 'ttl'\n\toption metrics '127.0.0.1:9466'\n"
+    config += "\toption hops 'ttl'\n\toption mode 'gap'\n\toption metrics '127.0.0.1:9466'\n"
     said = script("fourhop-gateway", config, tmp_path, "start_service")
     assert not any(line.startswith("program setup") for line in said)
     made = tomllib.loads((tmp_path / "made" / "file.toml").read_text(encoding="utf-8"))
     assert made["mesh"] == {"devices": ["mesh0", "mesh1"], "rate": "11Mbps", "hops": "ttl"}
+    assert made["pace"] == {"mode": "gap"}
     assert made["service"] == {"metrics": "127.0.0.1:9466"}
 
 

@@ -68,6 +68,8 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
         print(struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 68)[0] / 1e6)
         fcntl.ioctl(s, termios.TIOCOUTQ, left)
 """
+GAP = 'mode = "gap"'
+"""Pacing by TCP-GAP. Its intervals do not depend on what the path does, so tests can say how long a transfer takes."""
 LAG = 2.2
 """Its status is at most so many seconds old."""
 
@@ -128,17 +130,18 @@ class Border:
         for variable in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"):
             assert self.run("gate", "sysctl", "-qw", f"{variable}=1").returncode == 0
 
-    def file(self, *, mesh: str = "", more: str = "") -> Path:
-        """A configuration; a mesh of 6 Mbit/s whose node is three links away."""
+    def file(self, *, mesh: str = "", pace: str = GAP, more: str = "") -> Path:
+        """A configuration; a mesh of 6 Mbit/s whose node is three links away. An empty `pace` is the default."""
         file = self.folder / "gateway.toml"
         hops = mesh or f'hops = "table"\n[[node]]\nto = "{NODE}"\nhops = 3\n[[node]]\nto = "{NODE6}"\nhops = 3'
         service = f'[service]\nsocket = "{self.socket}"\n'
-        file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "6Mbps"\n{hops}\n{service}{more}\n', encoding="utf-8")
+        paced = f"{hops}\n[pace]\n{pace}\n"
+        file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "6Mbps"\n{paced}{service}{more}\n', encoding="utf-8")
         return file
 
-    def gateway(self, *words: str, mesh: str = "", more: str = "") -> subprocess.Popen[str]:
+    def gateway(self, *words: str, mesh: str = "", pace: str = GAP, more: str = "") -> subprocess.Popen[str]:
         """The gateway, once it works."""
-        process = self.start("gate", PROGRAM, "run", "--config", self.file(mesh=mesh, more=more), *words)
+        process = self.start("gate", PROGRAM, "run", "--config", self.file(mesh=mesh, pace=pace, more=more), *words)
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("started: "), line + process.stderr.read()
@@ -209,7 +212,7 @@ def expected(seed: int, size: int) -> str:
 
 
 def shortest(size: int, hops: int = 3) -> float:
-    """Seconds that pacing makes of so many bytes at least, over links of 6 Mbit/s.
+    """Seconds that TCP-GAP makes of so many bytes at least, over links of 6 Mbit/s.
 
     The links of these tests take no time at all. The paper's formula (docs/tcp-gap.md) takes that for a queue of
     negative length, so that half of what the links should take remains; round trips that vary make it more.

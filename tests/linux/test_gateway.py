@@ -19,6 +19,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.linux.border import (
+    GAP,
     HOST,
     LAG,
     NODE,
@@ -56,6 +57,21 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
     assert "ended: " in said
     assert border.rules() == ""
     assert border.transfer(1_000_000) < shortest(1_000_000)
+
+
+@pytest.mark.parametrize("to", [NODE, NODE6])
+def test_the_least_file_paces_by_ap2(border: Border, to: str) -> None:
+    """How long that takes is another test, because the links take no time here (test_gateway_mesh.py)."""
+    process = border.gateway(pace="")
+    border.transfer(3_000_000, to=to)
+    state = border.status()
+    assert state["mode"] == "ap2"
+    (node,) = [node for node in state["nodes"] if node["address"] == to]
+    assert (node["hops"], node["rate_bps"]) == (3, 6_000_000)
+    assert node["into_bytes"] >= 3_000_000
+    assert state["totals"]["waited"] > 1000, state["totals"]
+    end(process)
+    assert border.rules() == ""
 
 
 def test_ipv6_is_paced_too(border: Border) -> None:
@@ -122,7 +138,7 @@ def test_it_only_looks_if_it_is_asked_to(border: Border) -> None:
 def test_it_reads_its_file_again_and_keeps_its_settings_if_that_is_bad(border: Border) -> None:
     process = border.gateway()
     assert process.stderr is not None
-    border.file(more='[pace]\nsojurn = "1s"')
+    border.file(pace='sojurn = "1s"')
     process.send_signal(signal.SIGHUP)
     line = process.stderr.readline()
     assert line.startswith("not reloaded: ")
@@ -130,7 +146,7 @@ def test_it_reads_its_file_again_and_keeps_its_settings_if_that_is_bad(border: B
     while "an unknown key" not in said[-1]:
         said.append(process.stderr.readline())
     assert border.transfer(1_000_000) > shortest(1_000_000)
-    border.file(more="[pace]\npacing = false")
+    border.file(pace=f"{GAP}\npacing = false")
     process.send_signal(signal.SIGHUP)
     while not (line := process.stderr.readline()).startswith("reloaded: "):
         assert process.poll() is None
@@ -144,7 +160,7 @@ def test_a_file_that_root_alone_may_read_is_read_again(border: Border) -> None:
     process = border.start("gate", PROGRAM, "run", "--config", file)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("started: ")
-    border.file(more="[pace]\npacing = false")
+    border.file(pace=f"{GAP}\npacing = false")
     process.send_signal(signal.SIGHUP)
     assert process.stderr.readline().startswith("reloaded: ")
     border.wait(lambda state: state["state"] == "idle", "its state")
@@ -178,7 +194,7 @@ def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:
         assert server.communicate(timeout=LONGEST)[0].split()[0] == "1500000"
         return sorted(float(word) for word in said.stdout.split())
 
-    process = border.gateway(more='[pace]\nsojourn = "none"')
+    process = border.gateway(pace=f'{GAP}\nsojourn = "none"')
     unbounded = round_trips()
     end(process)
     border.gateway()
@@ -300,7 +316,7 @@ def test_check_prints_problems(border: Border) -> None:
     fast.write_text(fast.read_text(encoding="utf-8").replace("6Mbps", "54Mbps"), encoding="utf-8")
     warned = border.run("gate", PROGRAM, "check", "--config", fast).stdout
     assert 'warning: rate: found links of 54 Mbit/s: pace.mode "gap" is for 802.11b, up to 11 Mbit/s' in warned
-    fast.write_text(fast.read_text(encoding="utf-8") + '[pace]\nmode = "ap2"\n', encoding="utf-8")
+    fast.write_text(fast.read_text(encoding="utf-8").replace(GAP, ""), encoding="utf-8")
     assert "warning" not in border.run("gate", PROGRAM, "check", "--config", fast).stdout
     border.run("host", "sysctl", "-qw", "net.ipv4.ip_forward=0")
     refused = border.run("host", PROGRAM, "check", "--config", border.file())

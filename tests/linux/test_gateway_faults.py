@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.linux.border import (
+    GAP,
     PROGRAM,
     Border,
     border,
@@ -178,7 +179,7 @@ def test_ordinary_traffic_is_no_overload(border: Border) -> None:
 
 def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
     # The whole window of the sender waits in it.
-    process = border.gateway(more='[pace]\nsojourn = "none"')
+    process = border.gateway(pace=f'{GAP}\nsojourn = "none"')
     (guard,) = guards(process)
     queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
     with ThreadPoolExecutor(1) as threads:

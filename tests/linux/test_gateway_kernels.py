@@ -63,6 +63,8 @@ CONFIG = """
 [mesh]
 devices = ["mesh0", "mesh0.7"]
 rate = "6Mbps"
+[pace]
+mode = "gap"
 [rules]
 backend = "nft"
 [service]

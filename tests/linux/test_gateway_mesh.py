@@ -88,7 +88,7 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
     (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
     file = tmp_path / "gateway.toml"
     service = f'[service]\nuser = "root"\nsocket = "{tmp_path}/control"\n'
-    file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n{service}', encoding="utf-8")
+    file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n[pace]\nmode = "gap"\n{service}', encoding="utf-8")
     found, failed = {}, {}
     for way in ("plain", "ours"):
         net = emulate("--tap", "--without-flows", file=tmp_path / "chain.toml")

@@ -113,7 +113,7 @@ def quiet(border: Border) -> None:
 @pytest.mark.timeout(600)
 def test_transfers_arrive_whole_however_often_it_is_killed(border: Border) -> None:
     kills, size = (20, 6_000_000) if LONG else (5, 1_500_000)
-    process = border.gateway()
+    process = border.gateway(pace="")
     count = 4
     server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", str(count), str(size))
     assert server.stdout is not None
@@ -129,7 +129,7 @@ def test_transfers_arrive_whole_however_often_it_is_killed(border: Border) -> No
             process.kill()
             process.wait()
             time.sleep(0.2)
-            process = border.gateway()
+            process = border.gateway(pace="")
         assert [client.result().returncode for client in clients] == [0] * count
     lines = server.communicate(timeout=LONGEST)[0].splitlines()
     assert sorted(lines) == sorted(f"{size} {expected(n, size)}" for n in range(count))
@@ -142,7 +142,7 @@ def test_transfers_arrive_whole_however_often_it_is_killed(border: Border) -> No
 def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, kind: str) -> None:
     count = 1_000_000 if LONG else 60_000
     quiet(border)
-    process = border.gateway(mesh='hops = "ttl"', more="[limits]\nflows = 4096\nnodes = 256")
+    process = border.gateway(mesh='hops = "ttl"', pace="", more="[limits]\nflows = 4096\nnodes = 256")
     # The node is known before the table of nodes is full: otherwise nothing that is for it is looked at.
     border.transfer(10_000)
     before = memory(border)
@@ -178,7 +178,7 @@ def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, 
 @pytest.mark.timeout(600)
 def test_a_long_row_of_short_connections_leaves_nothing(border: Border) -> None:
     count = 100_000 if LONG else 4_000
-    border.gateway(more="[limits]\nidle_timeout = '5s'\nhalf_open_timeout = '2s'")
+    border.gateway(pace="", more="[limits]\nidle_timeout = '5s'\nhalf_open_timeout = '2s'")
     border.start("node", sys.executable, "-c", ANSWERS, NODE)
     time.sleep(0.5)
     first = border.run("host", sys.executable, "-c", SHORT, NODE, "500")
@@ -210,7 +210,7 @@ def test_a_service_manager_hears_that_it_lives_and_silence_when_it_hangs(border:
         (border.folder / "manager").chmod(0o777)
         manager.settimeout(5)
         words: list[str | Path] = ["env", f"NOTIFY_SOCKET={border.folder}/manager", "WATCHDOG_USEC=3000000", PROGRAM]
-        process = border.start("gate", *words, "run", "--config", border.file())
+        process = border.start("gate", *words, "run", "--config", border.file(pace=""))
         said = [manager.recv(200).decode() for _ in range(3)]
         assert said[0].startswith("READY=1\nSTATUS=mesh0")
         assert said[1:] == ["WATCHDOG=1"] * 2

@@ -16,6 +16,8 @@ from tests.linux.wifi import MODULES, THREE, guest, true
 GATEWAY = """[mesh]
 devices = ["wlan0"]
 rate = "11Mbps"
+[pace]
+mode = "gap"
 [rules]
 backend = "nft"
 [service]

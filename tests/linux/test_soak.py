@@ -99,7 +99,7 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border, cl
     needs("nft")
     quiet(border)
     chance = random.Random(SEED)
-    config = border.file(more="[limits]\nflows = 512\nnodes = 64\n")
+    config = border.file(pace="", more="[limits]\nflows = 512\nnodes = 64\n")
     deadline = time.monotonic() + SECONDS
     done: dict[str, int] = {}
     grown: list[int] = []

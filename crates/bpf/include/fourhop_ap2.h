@@ -297,12 +297,14 @@ struct fh_round {
 	fh_u64 lost;
 };
 
-/* A round trip that is longer is due to a queue of others. */
+/* A round trip that is longer is due to a queue of others. Behind a wire one that overflows can be shorter than the
+ * target. */
 static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
 {
+	fh_u64 target = fh_target(ap2) / (ap2->after_loss && !ap2->is_radio ? 2 : 1);
 	fh_u64 theirs = FH_SENDERS * fh_own(ap2) * 1000000 / fh_max(fh_max(ap2->most[0], ap2->most[1]), 1);
 
-	return ap2->least + fh_target(ap2) + (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) +
+	return ap2->least + target + (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) +
 	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
 }
 

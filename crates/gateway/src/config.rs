@@ -90,8 +90,8 @@ section! {
 section! {
     /// Pacing. All keys but the first three are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
     Pace = "pace" {
-        /// How flows into the mesh are paced.
-        mode: Mode, Kind::Choice(Mode::CHOICES), Both("gap");
+        /// How flows into the mesh are paced. `gap` has a `sojourn` of 50 ms if the file has none.
+        mode: Mode, Kind::Choice(Mode::CHOICES), Both("ap2");
         /// Division of airtime among flows into the mesh.
         share: Share, Kind::Choice(Share::CHOICES), Both("even");
         /// Largest acknowledgement with the option, in bytes.
@@ -162,11 +162,9 @@ section! {
     }
 }
 
-/// Options of `[pace]` from `[gateway]`. The paper's queue is as large as the receiver's window, which means seconds
-/// with today's windows: `sojourn = "none"` asks for it.
+/// Options of `[pace]` from `[gateway]`.
 fn pacing() -> Vec<Shared> {
-    let keys = Shared::all::<GatewayKeys>(&["pacing", "option", "goodput_control", "among"]);
-    keys.into_iter().chain([Shared::of::<GatewayKeys>("sojourn").or_optional("50ms")]).collect()
+    Shared::all::<GatewayKeys>(&["pacing", "option", "goodput_control", "among", "sojourn"])
 }
 
 /// Options of `[pace]` from `[tcp_ap]`.
@@ -192,6 +190,9 @@ pub const FILE: &str = "/etc/fourhop/gateway.toml";
 pub const SOCKET: &str = "/run/fourhop-gateway/control";
 /// Where fourhop-aodvd says its state.
 const AODV: &str = "/run/fourhop-aodvd/control";
+/// `sojourn` with `gap`. The paper's queue is as large as the receiver's window, which means seconds with today's
+/// windows: `sojourn = "none"` asks for it.
+const GAP_SOJOURN: Dur = Dur::from_millis(50);
 /// How often intervals are made the same: several round trips of a mesh.
 const EVENING: Dur = Dur::from_millis(500);
 /// The tables of a file.
@@ -257,8 +258,8 @@ impl Config {
         let mut keys: GatewayKeys = file::section(profile, &[(&paced, &of_gateway), (&limited, &of_limits)], |_, _| {});
         let adaptive: TcpAp =
             file::section(profile, &[(&paced, &of_pacing)], |values, given| complete_tcp_ap(values, given));
-        if pace.mode == Mode::Ap2 && !paced.is_given("sojourn") {
-            keys.sojourn = None;
+        if pace.mode == Mode::Gap && !paced.is_given("sojourn") {
+            keys.sojourn = Some(GAP_SOJOURN);
         }
         // The rate of the mesh takes the place of the authors'.
         let adaptive = tcp_ap::Params { link_rate: None, ..adaptive.params(profile) };
@@ -317,16 +318,18 @@ mod tests {
     const LEAST: &str = "[mesh]\ndevices = ['mesh0']\nrate = '2Mbps'\n";
 
     #[test]
-    fn the_least_file_paces_by_time_to_live_with_a_short_queue() {
+    fn the_least_file_paces_by_ap2_and_the_time_to_live_with_a_short_queue() {
         let config = parse(LEAST).unwrap();
         assert_eq!((config.source, config.rate), (Source::Ttl, Rate::kbps(2_000)));
-        assert_eq!(config.gap.sojourn, Some(Dur::from_millis(50)));
+        assert_eq!((config.gap.mode, config.gap.sojourn), (Mode::Ap2, Some(Dur::from_millis(5))));
         assert!(config.gap.pacing && config.gap.option && !config.gap.observe && config.rules.manage);
         assert_eq!((config.rules.queue, config.rules.workers), (7100, 1));
     }
 
     #[test]
     fn with_ap2_packets_wait_for_less_unless_the_file_says_otherwise() {
+        let gap = parse(&format!("{LEAST}[pace]\nmode = 'gap'\n")).unwrap().gap;
+        assert_eq!((gap.mode, gap.sojourn), (Mode::Gap, Some(Dur::from_millis(50))));
         let ap2 = parse(&format!("{LEAST}[pace]\nmode = 'ap2'\n")).unwrap().gap;
         assert_eq!((ap2.mode, ap2.sojourn, ap2.goodput_control), (Mode::Ap2, Some(Dur::from_millis(5)), None));
         assert_eq!((ap2.even, ap2.whole_segments), (Some(Dur::from_millis(100)), true));
@@ -350,8 +353,8 @@ mod tests {
         let text = "[mesh]\ndevices = ['a', 'b.1']\nrate = '6Mbps'\nhops = 'command'\ncommand = ['x', 'y']\nevery = \
             '5s'\n\
                     [[node]]\nto = '10.0.0.0/24'\nhops = 3\nrate = '1Mbps'\n\
-                    [pace]\npacing = false\noption = false\nsojourn = 'none'\namong = 'all'\nshare = 'own'\nprofile = \
-                    'authors-code'\n\
+                    [pace]\nmode = 'gap'\npacing = false\noption = false\nsojourn = 'none'\namong = 'all'\nshare = \
+                    'own'\nprofile = 'authors-code'\n\
                     mtu = 1400\n[limits]\nflows = 5\nnodes = 6\nbuffer = '1MB'\nflow_buffer = '10kB'\nflow_packets = \
                     7\n\
                     packets = 64\nidle_timeout = '1s'\nhalf_open_timeout = '2s'\n\

@@ -521,8 +521,8 @@ fn too_fast(config: &Config) -> Option<String> {
     let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
     let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
     Some(format!(
-        "rate: found links of {} Mbit/s: pace.mode \"gap\" is for 802.11b, up to 11 Mbit/s; set \"ap2\", or measure \
-            whether it helps (fourhop measure)",
+        "rate: found links of {} Mbit/s: pace.mode \"gap\" is for 802.11b, up to 11 Mbit/s; set \"ap2\", the default, \
+            or measure whether it helps (fourhop measure)",
         fastest.bps() / 1_000_000
     ))
 }

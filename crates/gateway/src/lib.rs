@@ -1,6 +1,6 @@
-//! TCP-GAP on a Linux router: paces traffic into a mesh, writes the wired round trip into acknowledgements for senders
-//! in it, and shares evenly between flows. The state machine is `fourhop_proto::gateway`; this is the daemon around it.
-//! docs/gateway.md is for its users.
+//! A gateway for Linux routers: it paces traffic into a mesh, writes the wired round trip into acknowledgements for
+//! senders in it, and shares the mesh among flows. The state machine is `fourhop_proto::gateway`; this is the daemon
+//! around it. docs/gateway.md is for its users.
 //!
 //! | module | content |
 //! |---|---|

@@ -40,12 +40,6 @@ impl Shared {
         Shared { key: Key { name, ..self.key }, ..self }
     }
 
-    /// With a default of its own, where "none" may stand, too.
-    #[must_use]
-    pub fn or_optional(self, default: &'static str) -> Shared {
-        Shared { key: Key { default: Fallback::Optional(default), ..self.key }, own_default: true, ..self }
-    }
-
     /// With a default that the daemon works out; in words.
     #[must_use]
     pub fn or_else(self, words: &'static str) -> Shared {

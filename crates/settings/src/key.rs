@@ -68,8 +68,6 @@ pub enum Fallback {
     Required,
     /// This in both profiles; `none` is no value: the feature is off or has no limit.
     Both(&'static str),
-    /// This in both profiles; `none` may be given and is no value.
-    Optional(&'static str),
     /// This in profile `ns2` and that in profile `standard`.
     Profile(&'static str, &'static str),
     /// The value in the protocol's own configuration of a profile; `None` is no value.
@@ -88,7 +86,6 @@ impl Key {
     pub fn is_optional(&self) -> bool {
         match self.default {
             Fallback::Both(a) => a == "none",
-            Fallback::Optional(_) => true,
             Fallback::Profile(a, b) => a == "none" || b == "none",
             Fallback::Layer(default) => [Profile::Ns2, Profile::Standard].map(default).contains(&None),
             Fallback::Required | Fallback::Computed(_) => false,

@@ -157,7 +157,7 @@ impl Key {
     /// The default in `profile`; `None` if there is none or it follows from other keys.
     pub fn default_value(&self, profile: Profile) -> Option<Value> {
         let text = match self.default {
-            Fallback::Both(text) | Fallback::Optional(text) => text,
+            Fallback::Both(text) => text,
             Fallback::Profile(ns2, _) if profile == Profile::Ns2 => ns2,
             Fallback::Profile(_, standard) => standard,
             Fallback::Layer(default) => return default(profile),

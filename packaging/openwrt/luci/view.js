@@ -25,6 +25,9 @@ return view.extend({
 		o.value('ttl', _('time to live'));
 		o.value('aodv', _('fourhop-aodvd'));
 		o.optional = true;
+		o = s.option(form.ListValue, 'mode', _('Pacing'));
+		o.value('ap2', _('AP2: windows, for any radio'));
+		o.value('gap', _('TCP-GAP: intervals, for 802.11b'));
 		o = s.option(form.ListValue, 'share', _('Share'));
 		o.value('even', _('the same for all flows'));
 		o.value('own', _('per flow'));

@@ -184,10 +184,12 @@ impl Ap2 {
         self.window * self.path.base.least().min(rtt) / rtt
     }
 
-    /// A round trip that is longer is due to a queue of others, in microseconds.
+    /// A round trip that is longer is due to a queue of others, in microseconds. Behind a wire a queue that overflows
+    /// can be shorter than the target, so that after a loss half of that counts.
     fn bound(&self) -> u64 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
-        let target = self.target().as_nanos() / 1_000 + single;
+        let parts = if self.rivals.is_lossy() && !self.path.is_radio { 2 } else { 1 };
+        let target = self.target().as_nanos() / 1_000 / parts + single;
         self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
     }
 

@@ -63,6 +63,11 @@ impl Rivals {
         self.present
     }
 
+    /// Was a segment lost of late?
+    pub(super) fn is_lossy(&self) -> bool {
+        self.lossy > 0
+    }
+
     /// Are they present, or were they a while ago?
     pub(super) fn are_near(&self, now: Time) -> bool {
         self.present || self.changed.is_some_and(|at| now.saturating_since(at) < NEAR)
@@ -78,7 +83,7 @@ impl Rivals {
     pub(super) fn queue(&self, own: u64, most: Bandwidth, is_radio: bool) -> u64 {
         let theirs = SENDERS * own * 1_000_000 / most.fixed_in(Dur::from_secs(1)).max(1);
         theirs.min(match is_radio {
-            _ if self.lossy > 0 => QUEUE_LOSSY,
+            _ if self.is_lossy() => QUEUE_LOSSY,
             true => QUEUE_MOST,
             false => QUEUE_MOST_WIRED,
         })

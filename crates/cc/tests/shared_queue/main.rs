@@ -45,7 +45,7 @@ fn nobody_starves_behind_one_queue() {
 }
 
 /// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of
-/// the path.
+/// the path. Where the queue overflows before it is as long as AP2's target, AP2 must notice the others, too.
 #[test]
 fn a_fast_wire_is_shared() {
     let least = |ms, limit, other, ours, theirs| {
@@ -60,6 +60,15 @@ fn a_fast_wire_is_shared() {
         (20, 300, "newreno", 50, 50),
         (10, 300, "cubic", 50, 5_000),
         (10, 300, "newreno", 50, 50),
+        (100, 300, "cubic", 50, 50),
+        (100, 300, "cubic", 50, 5_000),
+        (100, 300, "cubic", 5_000, 50),
+        (100, 300, "bbr", 50, 5_000),
+        (40, 300, "cubic", 50, 5_000),
+        (40, 300, "newreno", 50, 50),
+        (40, 300, "newreno", 5_000, 50),
+        (20, 300, "newreno", 5_000, 50),
+        (10, 300, "newreno", 5_000, 50),
     ] {
         let least = least(ms, limit, other, ours, theirs);
         assert!(least >= 1.0 / 6.0, "{ms} ms, {limit}, {other}, {ours} {theirs}: {least}");

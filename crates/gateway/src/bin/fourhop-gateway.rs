@@ -17,7 +17,7 @@ mod program {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
-    /// Paces TCP into a multihop wireless network (TCP-GAP): run it on the router between mesh and Internet.
+    /// Paces TCP into a multihop wireless network: run it on the router between mesh and Internet.
     #[derive(Parser)]
     #[command(name = "fourhop-gateway", version)]
     struct Line {

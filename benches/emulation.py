@@ -291,9 +291,8 @@ def aggregates() -> None:
             outside = (
                 f"began {began['p50']:.0f} and {began['p99']:.0f}, taking {taking['p50']:.0f} and {taking['p99']:.0f}"
             )
-            print(
-                f"    {name}: late p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us ({outside}), {each:.1f} us per packet"
-            )
+            print(f"    {name}: late p50 {late['p50']:.0f}, p99 {late['p99']:.0f} us ({outside})", end=", ")
+            print(f"{each:.1f} us per packet")
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
     # Without the two TCPs: what the network carries.

@@ -58,7 +58,10 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/test_community_read.py",
         ),
     ),
-    "whatif": (("whatif/",), ("tests/test_whatif.py", "tests/test_whatif_worlds.py")),
+    "whatif": (
+        ("whatif/",),
+        ("tests/test_whatif.py", "tests/test_whatif_words.py", "tests/test_whatif_worlds.py"),
+    ),
 }
 # Each mutant imports these itself. Programs in scripts/ are among them because they import the package.
 OURS = ("fourhop", "tests", "conftest", *(path.stem for path in sorted((ROOT / "scripts").glob("*.py"))))

@@ -29,7 +29,7 @@ fn segment(src: Ipv4Addr, dst: Ipv4Addr, payload: u32) -> Ipv4Packet {
     Ipv4Packet { src, dst, ttl: 9, ident: 0, dscp: 0, body: Body::Tcp(segment), meta: PacketMeta::default() }
 }
 
-/// What comes out of a gateway without routes in the mesh when `packet` has come in by a wire, and what it dropped.
+/// Output and losses of a gateway without routes in the mesh, after `packet` has come in by a wire.
 fn from_wire(packet: Ipv4Packet) -> (Vec<Output>, Node) {
     let addresses = Addresses { ip: GATEWAY.ipv4(), mac: GATEWAY.mac() };
     let router = Router::from(StaticRoutes::new(addresses.ip, []));

@@ -32,8 +32,8 @@ def said(groups: tuple[Group, ...], means: dict[str, float]) -> list[str]:
 def test_each_group_is_told_with_its_speed_and_hops() -> None:
     means = {"speed-all": 15.0, "speed-near": 12.0, "speed-middle": 2.5, "speed-far": 0.5}
     assert said((ALL, NEAR, FAR), means) == [
-        "Downloads run at 12 Mbit/s at the nearest third of nodes (1 hop) and 500 kbit/s at the farthest third of nodes "
-        "(2 to 4 hops), each on average; together 15 Mbit/s."
+        "Downloads run at 12 Mbit/s at the nearest third of nodes (1 hop) and 500 kbit/s at the farthest third of "
+        "nodes (2 to 4 hops), each on average; together 15 Mbit/s."
     ]
     (three,) = said((ALL, NEAR, MIDDLE, FAR), means)
     assert "(1 hop), 2.5 Mbit/s at the middle third of nodes (2 hops) and 500 kbit/s" in three

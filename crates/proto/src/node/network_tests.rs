@@ -29,14 +29,18 @@ fn segment(src: Ipv4Addr, dst: Ipv4Addr, payload: u32) -> Ipv4Packet {
     Ipv4Packet { src, dst, ttl: 9, ident: 0, dscp: 0, body: Body::Tcp(segment), meta: PacketMeta::default() }
 }
 
-/// Output and losses of a gateway without routes in the mesh, after `packet` has come in by a wire.
-fn from_wire(packet: Ipv4Packet) -> (Vec<Output>, Node) {
+fn gateway() -> Node {
     let addresses = Addresses { ip: GATEWAY.ipv4(), mac: GATEWAY.mac() };
     let router = Router::from(StaticRoutes::new(addresses.ip, []));
     let backoff = Stream::new(1, GATEWAY, Purpose::Backoff);
     let mut node = Node::new(addresses, backoff, &node::Config::standard(), router);
     node.add_wired_side(wired_side());
-    let mut out = Buffers::default();
+    node
+}
+
+/// Output and losses of a gateway without routes in the mesh, after `packet` has come in by a wire.
+fn from_wire(packet: Ipv4Packet) -> (Vec<Output>, Node) {
+    let (mut node, mut out) = (gateway(), Buffers::default());
     node.handle_wired(Time::ZERO, packet, &mut Ear::new(), &mut out);
     (out.outputs, node)
 }
@@ -52,6 +56,24 @@ fn what_is_for_another_wire_leaves_by_it_and_does_not_enter_the_mesh() {
     assert_eq!((outputs, node.drops().of(DropReason::NoRoute)), (vec![], 1), "the mesh has no route");
     let (outputs, node) = from_wire(Ipv4Packet { ttl: 1, ..segment(HOST, OTHER, 100) });
     assert_eq!((outputs, node.drops().of(DropReason::TtlExpired)), (vec![], 1));
+}
+
+/// The forward delay over four hops is noted after four, or at the end of a shorter path, and not again further on.
+#[test]
+fn the_forward_delay_is_that_of_the_hops_asked_for_or_of_the_whole_path() {
+    let (mut node, ms) = (gateway(), Dur::from_millis);
+    node.attach();
+    let earlier = ms(2);
+    for (travelled, measure_at, noted) in
+        [(1, 4, (ms(7), 2)), (3, 4, (ms(7), 4)), (4, 4, (earlier, 4)), (1, 0, (earlier, 4))]
+    {
+        let mut packet = segment(HOST, GATEWAY.ipv4(), 100);
+        packet.meta = PacketMeta { hops: travelled, measure_at, forward: earlier, forward_hops: 4, ..packet.meta };
+        let mut out = Buffers::default();
+        node.handle_packet(Time::from_millis(7), packet, NodeId(1).mac(), &mut out);
+        let [Output::Deliver(packet)] = &out.outputs[..] else { panic!("{:?}", out.outputs) };
+        assert_eq!((packet.meta.forward, packet.meta.forward_hops), noted, "after {travelled} hops and one");
+    }
 }
 
 /// The gateway of TCP-AP spaces the data of a flow by the path to its *wireless* end, in whichever direction the packet

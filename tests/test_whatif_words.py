@@ -29,7 +29,7 @@ def said(groups: tuple[Group, ...], means: dict[str, float]) -> list[str]:
     return words.today(cast("Answer", answer))
 
 
-def test_each_group_is_told_with_its_speed_and_hops() -> None:
+def test_each_group_is_reported_with_its_speed_and_hops() -> None:
     means = {"speed-all": 15.0, "speed-near": 12.0, "speed-middle": 2.5, "speed-far": 0.5}
     assert said((ALL, NEAR, FAR), means) == [
         "Downloads run at 12 Mbit/s at the nearest third of nodes (1 hop) and 500 kbit/s at the farthest third of "
@@ -39,23 +39,23 @@ def test_each_group_is_told_with_its_speed_and_hops() -> None:
     assert "(1 hop), 2.5 Mbit/s at the middle third of nodes (2 hops) and 500 kbit/s" in three
 
 
-def test_a_network_of_one_group_is_told_by_the_share_of_a_node() -> None:
+def test_a_network_of_one_group_is_reported_by_the_share_of_a_node() -> None:
     (sentence,) = said((ALL,), {"speed-all": 3.0})
     assert sentence == "Downloads run at 1 Mbit/s at all nodes (1 to 4 hops), each on average; together 3 Mbit/s."
 
 
 @pytest.mark.parametrize(
-    ("delay", "told"), [(9.96, "10 ms"), (10.0, "10 ms"), (2.5, "2.5 ms"), (3.0, "3 ms"), (float("nan"), "")]
+    ("delay", "reported"), [(9.96, "10 ms"), (10.0, "10 ms"), (2.5, "2.5 ms"), (3.0, "3 ms"), (float("nan"), "")]
 )
-def test_a_round_trip_is_told_if_one_was_measured(delay: float, told: str) -> None:
+def test_a_round_trip_is_reported_if_one_was_measured(delay: float, reported: str) -> None:
     sentences = said((ALL,), {"speed-all": 3.0, "delay": delay})
-    assert sentences[1:] == ([f"A round trip takes {told}."] if told else [])
+    assert sentences[1:] == ([f"A round trip takes {reported}."] if reported else [])
 
 
-@pytest.mark.parametrize(("starving", "told"), [(0.4, False), (0.5, True), (1.5, True)])
-def test_nodes_that_starve_are_told_from_half_a_node_on(starving: float, told: bool) -> None:
+@pytest.mark.parametrize(("starving", "reported"), [(0.4, False), (0.5, True), (1.5, True)])
+def test_nodes_that_starve_are_reported_from_half_a_node_on(starving: float, reported: bool) -> None:
     sentences = said((ALL,), {"speed-all": 3.0, "starving": starving})
-    assert sentences[1:] == ([f"{starving} of 3 nodes get less than a tenth of an equal share."] if told else [])
+    assert sentences[1:] == ([f"{starving} of 3 nodes get less than a tenth of an equal share."] if reported else [])
 
 
 def test_an_effect_for_machines_has_how_many_runs_it_holds_in() -> None:

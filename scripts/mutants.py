@@ -77,6 +77,8 @@ AREAS: dict[str, Area] = {
     "atp": Area(("proto/src/atp/",), ("atp::",)),
     "scenario": Area(("sim/src/scenario/",), ("scenario::",)),
     "world": Area(("sim/src/world.rs", "sim/src/world/"), ("world::",)),
+    "channel": Area(("sim/src/channel.rs", "sim/src/channel_choice.rs"), ("channel::", "channel_choice::")),
+    "events": Area(("sim/src/event_queue.rs", "sim/src/event_queue/"), ("event_queue::",)),
     "trace": Area(("sim/src/trace/",), ("trace::",)),
     "wired": Area(("sim/src/wired/",), ("wired::",)),
     "emu": Area(("emu/src/",)),

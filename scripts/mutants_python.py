@@ -58,9 +58,13 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/test_community_read.py",
         ),
     ),
-    "whatif": (("whatif/",), ("tests/test_whatif.py", "tests/test_whatif_worlds.py")),
+    "whatif": (
+        ("whatif/",),
+        ("tests/test_whatif.py", "tests/test_whatif_words.py", "tests/test_whatif_worlds.py"),
+    ),
 }
-OURS = ("fourhop", "tests", "conftest")
+# Each mutant imports these itself. Programs in scripts/ are among them because they import the package.
+OURS = ("fourhop", "tests", "conftest", *(path.stem for path in sorted((ROOT / "scripts").glob("*.py"))))
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -198,6 +202,8 @@ def measure(area: str, sample: int, seed: int, last: list[str] | None) -> tuple[
     # Their doctests are tests, too.
     tests = (*(str(COPY / "fourhop" / file) for file in files), *tests)
     passes(tests, None)
+    if "fourhop" in sys.modules:
+        raise SystemExit(f"{area}: the package was imported before its mutants; add to OURS the module that imports it")
     # Again with the libraries there, as with a mutant.
     passed, seconds = passes(tests, None)
     if not passed:

@@ -236,6 +236,28 @@ def test_what_hopglass_publishes_of_berlin(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("latlng", "place"),
+    [
+        ([90, 180], (90.0, 180.0)),
+        ([-90, -180], (-90.0, -180.0)),
+        ([90.5, 0], None),
+        ([-90.5, 0], None),
+        ([0, 180.5], None),
+        ([0, -180.5], None),
+        ([1, 2, 3], None),
+    ],
+)
+def test_positions_of_hopglass_are_degrees_of_wgs_84(
+    latlng: list[float], place: tuple[float, float] | None, tmp_path: Path
+) -> None:
+    rows = [{"id": id_, "value": {"latlng": at}} for id_, at in (("a.olsr", [52.5, 13.4]), ("b.olsr", latlng))]
+    network = read([put(tmp_path, "h.json", {"JSON": {"rows": rows}})])
+    assert network.nodes["b.olsr"].place == place
+    noted = any("position outside WGS 84 degrees" in str(note) for note in network.notes)
+    assert noted == (place is None)
+
+
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(BAD)])
 def test_errors_name_file_and_key(name: str, content: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(FourhopError) as caught:

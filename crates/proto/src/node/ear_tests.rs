@@ -19,6 +19,30 @@ fn an_ear_is_three_cache_lines() {
     assert_eq!(size_of::<Ear>(), 192);
 }
 
+/// A receiver is on a frame from its first bit to its last, and on none that is too weak for it.
+#[test]
+fn it_receives_while_a_frame_lasts_that_is_strong_enough() {
+    let config = phy::Config::standard();
+    let rules = Rules::new(config, &mac::Config::standard());
+    let frame = Frame {
+        dst: NodeId(0).mac(),
+        src: NodeId(1).mac(),
+        duration: Dur::ZERO,
+        rate: Rate::kbps(1_000),
+        airtime: Dur::from_micros(300),
+        kind: FrameKind::Cts,
+    };
+    for (power, receives) in [(Watt(3.652e-9), true), (Watt(3.652e-13), false)] {
+        let mut ear = Ear::new();
+        assert!(!ear.is_receiving());
+        let radiated = Radiated::new(NodeId(1), &frame);
+        let _ = ear.handle_arrival::<Configured>(Time::ZERO, power, true, &radiated, &rules);
+        assert_eq!(ear.is_receiving(), receives);
+        ear.catch_up(Time::from_secs(1), &rules.medium);
+        assert!(!ear.is_receiving());
+    }
+}
+
 /// A copy: microseconds of silence before it, length, power over the reception threshold, duration field, RTS.
 type Drawn = (u64, u64, f64, u64, bool);
 

@@ -201,3 +201,7 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "network_tests.rs"]
+mod tests;

@@ -4,6 +4,7 @@
 use crate::clients::Clients;
 use crate::{Error, Tried};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::io::ErrorKind::{ConnectionRefused, NotFound, WouldBlock};
 use std::io::{self, Read, Write};
@@ -72,7 +73,18 @@ impl Drop for Server {
     }
 }
 
-/// The state of the service that listens there.
+/// The state of the service that listens there, as its text and read.
+///
+/// # Errors
+/// If nobody listens, or the text has another form.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(String, T), Error> {
+    let text = ask(path)?;
+    let state = serde_json::from_str(&text).map_err(io::Error::from);
+    let state = state.tried(|| format!("{}: found a service of another version; restart it", path.display()))?;
+    Ok((text, state))
+}
+
+/// The text of the service that listens there.
 ///
 /// # Errors
 /// If nobody does.

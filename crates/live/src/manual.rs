@@ -1,16 +1,21 @@
 //! Manual pages, written from what a program's command line knows of itself (man-pages(7)).
 
+use crate::{Error, screen};
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use std::io;
+use std::io::{self, Write};
 
-/// The page of a program in section 8: its options, and each of its commands with theirs. `more` are further sections:
-/// a title and paragraphs; indented paragraphs keep their form.
+/// Writes the page of a program in section 8 to standard output: its options, and each of its commands with theirs.
+/// `more` are further sections: a title and paragraphs; indented paragraphs keep their form.
 ///
 /// # Errors
-/// None but those of memory.
-pub fn page(command: Command, more: &[(&str, &str)]) -> Result<Vec<u8>, io::Error> {
+/// If standard output is closed.
+pub fn write(command: Command, more: &[(&str, &str)]) -> Result<(), Error> {
+    screen::write(|out| out.write_all(&page(command, more)?))
+}
+
+fn page(command: Command, more: &[(&str, &str)]) -> Result<Vec<u8>, io::Error> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let mut page = Vec::new();

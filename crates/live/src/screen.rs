@@ -1,6 +1,9 @@
 //! Tables for a terminal, drawn again and again in the same place.
 
-use std::io::{self, IsTerminal, Write};
+use crate::{Error, Tried};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, StdoutLock, Write};
 
 /// Rows under a head, each column as wide as its widest cell; columns of numbers are those that say so by `right`.
 pub fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
@@ -21,15 +24,38 @@ pub fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Writes to standard output.
+///
+/// # Errors
+/// If it is closed.
+pub fn write(what: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    what(&mut out).and_then(|()| out.flush()).tried(|| "standard output".to_owned())
+}
+
+/// Writes a text there.
+///
+/// # Errors
+/// If it is closed.
+pub fn print(text: &str) -> Result<(), Error> {
+    write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Writes what a program has to report, as text or as a line of JSON.
+///
+/// # Errors
+/// If standard output is closed.
+pub fn report(what: &(impl Display + Serialize), json: bool) -> Result<(), Error> {
+    write(|out| if json { writeln!(out, "{}", serde_json::to_string(what)?) } else { write!(out, "{what}") })
+}
+
 /// Shows a text in the place of the one before, if standard output is a terminal, and otherwise behind it.
 ///
 /// # Errors
 /// If standard output is closed.
-pub fn show(text: &str) -> Result<(), io::Error> {
-    let mut out = io::stdout();
-    let clear = if out.is_terminal() { "\x1b[H\x1b[J" } else { "" };
-    write!(out, "{clear}{text}")?;
-    out.flush()
+pub fn show(text: &str) -> Result<(), Error> {
+    let clear = if io::stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
+    write(|out| write!(out, "{clear}{text}"))
 }
 
 #[cfg(test)]

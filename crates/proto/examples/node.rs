@@ -53,7 +53,7 @@ fn main() {
         if let Some(place) = air.iter().position(|&(at, to, _)| (at, to) == (now, actor)) {
             let (_, to, frame) = air.remove(place);
             let for_us = frame.dst == NodeId(to as u32).mac();
-            let heard = ears[to].handle_departure(now, NodeId(1 - to as u32), &frame, for_us, &rules);
+            let heard = ears[to].handle_departure(now, NodeId(1 - to as u32), &frame, for_us, None, &rules);
             if heard == Heard::ForUs {
                 nodes[to].handle_reception(now, FIRST, (&frame, POWER), &mut ears[to], &mut outputs);
             }
@@ -64,8 +64,8 @@ fn main() {
             let to = 1 - actor;
             let for_us = frame.dst == NodeId(to as u32).mac();
             let begin = now + PROPAGATION;
-            let sent = Radiated::new(NodeId(actor as u32), &frame);
-            if ears[to].handle_arrival::<Configured>(begin, POWER, for_us, &sent, &rules) == Begun::AccessLost {
+            let copy = Radiated::new(NodeId(actor as u32), &frame).copy(begin, POWER, for_us);
+            if ears[to].handle_arrival::<Configured>(begin, copy, &frame, None, &rules) == Begun::AccessLost {
                 nodes[to].handle_access_lost(begin, FIRST, &mut ears[to]);
             }
             frames += 1;

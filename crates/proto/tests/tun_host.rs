@@ -91,7 +91,7 @@ impl Line {
             if let Some(place) = self.air.iter().position(|copy| copy.end == now) {
                 let Copy { to, from, frame, .. } = self.air.remove(place);
                 let (src, for_us) = (NodeId(from as u32), frame.dst == STATIONS[to].mac);
-                if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
+                if self.ears[to].handle_departure(now, src, &frame, for_us, None, &self.rules) == Heard::ForUs {
                     self.nodes[to].handle_reception(now, FIRST, (&frame, POWER), &mut self.ears[to], &mut self.buffers);
                     self.take_outputs(now, to);
                 }
@@ -113,11 +113,9 @@ impl Line {
         let end = begin + frame.airtime;
         let count = self.nodes.len();
         for to in [from.wrapping_sub(1), from + 1].into_iter().filter(|&to| to < count) {
-            let radiated = Radiated::new(NodeId(from as u32), frame);
             let for_us = frame.dst == STATIONS[to].mac;
-            if self.ears[to].handle_arrival::<Configured>(begin, POWER, for_us, &radiated, &self.rules)
-                == Begun::AccessLost
-            {
+            let copy = Radiated::new(NodeId(from as u32), frame).copy(begin, POWER, for_us);
+            if self.ears[to].handle_arrival::<Configured>(begin, copy, frame, None, &self.rules) == Begun::AccessLost {
                 self.nodes[to].handle_access_lost(begin, FIRST, &mut self.ears[to]);
             }
             self.air.push(Copy { end, to, from, frame: frame.clone() });

@@ -265,9 +265,9 @@ impl World {
         let (node, ear) = (&mut self.nodes[index], &mut self.ears[index]);
         let frame = &mut self.transmissions[air as usize].frame;
         if let Some(receiver) = self.receivers.get_mut(index) {
-            ear.catch_up_at(self.now, receiver, &self.rules.medium);
+            ear.catch_up(self.now, Some(receiver), &self.rules.medium);
         } else if node.is_called_in_vain(self.now, ear) && self.outside.tap.is_none() {
-            ear.catch_up(self.now, &self.rules.medium);
+            ear.catch_up(self.now, None, &self.rules.medium);
             let at = node.next_timeout(FIRST, ear);
             self.queue.set_again(slot, at.map(|at| timer_key(slot.0, at)));
             if cfg!(debug_assertions) {
@@ -324,7 +324,7 @@ impl World {
     fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Buffers)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         if let Some(receiver) = self.receivers.get_mut(id.index()) {
-            ear.catch_up_at(self.now, receiver, &self.rules.medium);
+            ear.catch_up(self.now, Some(receiver), &self.rules.medium);
         }
         call(node, self.now, ear, &mut self.outside.buffers);
         self.queue.set(Slot(id.0), node.next_timeout(FIRST, ear).map(|at| timer_key(id.0, at)));
@@ -428,13 +428,9 @@ impl World {
                 }
                 continue;
             }
-            let begun = if SINR {
-                let copy = radiated.copy(now, neighbour.power, for_us);
-                ear.handle_arrival_at(now, copy, frame, &mut self.receivers[neighbour.node.index()], rules)
-            } else {
-                ear.handle_arrival::<P>(now, neighbour.power, for_us, &radiated, rules)
-            };
-            match begun {
+            let copy = radiated.copy(now, neighbour.power, for_us);
+            let beside = SINR.then(|| &mut self.receivers[neighbour.node.index()]);
+            match ear.handle_arrival::<P>(now, copy, frame, beside, rules) {
                 Begun::Unnoticed => {}
                 Begun::AccessLost => match self.nodes.get_mut(neighbour.node.index()) {
                     Some(node) => node.handle_access_lost(now, FIRST, ear),
@@ -491,11 +487,8 @@ impl World {
             }
             let (node, for_us) = (neighbour.node.index(), neighbour.node == to);
             let ear = &mut self.ears[node];
-            let heard = if SINR {
-                ear.handle_departure_at(now, src, frame, for_us, &mut self.receivers[node], &self.rules)
-            } else {
-                ear.handle_departure(now, src, frame, for_us, &self.rules)
-            };
+            let beside = SINR.then(|| &mut self.receivers[node]);
+            let heard = ear.handle_departure(now, src, frame, for_us, beside, &self.rules);
             if let Some(tap) = &mut self.outside.tap {
                 let (tx, power) = (TxId(air as u32), neighbour.power);
                 let copy = Copy { node: neighbour.node, tx, power, arrived: ear.arrived() };
@@ -506,7 +499,7 @@ impl World {
                 // The ear evaluates the end of a copy later; show the tap the result now.
                 let mut shown = ear.clone();
                 if !SINR {
-                    shown.catch_up(now, &self.rules.medium);
+                    shown.catch_up(now, None, &self.rules.medium);
                 }
                 tap.ear(now, neighbour.node, &shown, receiving(&shown, self.receivers.get(node)));
             }

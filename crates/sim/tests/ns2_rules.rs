@@ -97,7 +97,7 @@ impl Pair {
             if let Some(place) = self.air.iter().position(|&(_, end, ..)| end == now) {
                 let (_, _, to, frame) = self.air.remove(place);
                 let (src, for_us) = (NodeId(1 - to as u32), frame.dst == NodeId(to as u32).mac());
-                if self.ears[to].handle_departure(now, src, &frame, for_us, &self.rules) == Heard::ForUs {
+                if self.ears[to].handle_departure(now, src, &frame, for_us, None, &self.rules) == Heard::ForUs {
                     self.nodes[to].handle_reception(now, FIRST, (&frame, POWER), &mut self.ears[to], &mut outputs);
                 }
                 actor = Some(to);
@@ -113,15 +113,10 @@ impl Pair {
                 if both {
                     // Nothing else happens within the propagation delay of so quiet a network.
                     let (begin, to) = (now + PROPAGATION_200_M, 1 - from);
-                    let radiated = Radiated::new(NodeId(from as u32), &frame);
                     let for_us = frame.dst == NodeId(to as u32).mac();
-                    let begun = self.ears[to].handle_arrival::<Configured>(
-                        begin,
-                        Watt(8.9e-10),
-                        for_us,
-                        &radiated,
-                        &self.rules,
-                    );
+                    let copy = Radiated::new(NodeId(from as u32), &frame).copy(begin, Watt(8.9e-10), for_us);
+                    let ear = &mut self.ears[to];
+                    let begun = ear.handle_arrival::<Configured>(begin, copy, &frame, None, &self.rules);
                     assert_ne!(begun, Begun::AccessLost, "ns-2 knows no immediate access");
                     self.air.push((begin, begin + frame.airtime, to, frame));
                 }

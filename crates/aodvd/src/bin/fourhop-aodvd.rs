@@ -8,9 +8,8 @@ mod program {
     use fourhop_aodvd::{Error, daemon, kernel};
     use fourhop_live::clock::Clock;
     use fourhop_live::poll::{Poller, Ready};
-    use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_live::{control, manual, screen};
     use fourhop_units::Dur;
-    use std::io::Write;
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
@@ -77,19 +76,12 @@ settings of the system that the next start restores if the daemon was killed.
 
     fn ask(line: &ShowLine) -> Result<(String, Report), Error> {
         let path = line.control.clone().unwrap_or_else(|| System::default().control);
-        let text = control::ask(&path)?;
-        let report = serde_json::from_str(&text).map_err(std::io::Error::from);
-        let report = report.tried(|| format!("{}: found a daemon of another version; restart it", path.display()))?;
-        Ok((text, report))
+        Ok(control::read(&path)?)
     }
 
     fn show(line: &ShowLine, table: impl Fn(&Report) -> String) -> Result<(), Error> {
         let (text, report) = ask(line)?;
-        write(&if line.json { text + "\n" } else { table(&report) })
-    }
-
-    fn write(text: &str) -> Result<(), Error> {
-        Ok(std::io::stdout().write_all(text.as_bytes()).tried(|| "standard output".to_owned())?)
+        Ok(screen::print(&if line.json { text + "\n" } else { table(&report) })?)
     }
 
     fn top(line: &ShowLine) -> Result<(), Error> {
@@ -97,7 +89,7 @@ settings of the system that the next start restores if the daemon was killed.
         loop {
             let (text, report) = ask(line)?;
             let text = if line.json { text + "\n" } else { report.overview() };
-            screen::show(&text).tried(|| "standard output".to_owned())?;
+            screen::show(&text)?;
             poller.wait(&clock, clock.now() + TICK, &mut ready)?;
             if ready.drain(..).any(|event| matches!(event, Ready::Signal(_))) {
                 return Ok(());
@@ -137,12 +129,6 @@ settings of the system that the next start restores if the daemon was killed.
         Ok(())
     }
 
-    fn page() -> Result<(), Error> {
-        let page = manual::page(Line::command(), &[("FILES", FILES)]);
-        let page = page.tried(|| "manual page".to_owned())?;
-        Ok(std::io::stdout().write_all(&page).tried(|| "standard output".to_owned())?)
-    }
-
     /// The program.
     pub fn main() -> ExitCode {
         let action = Line::parse().action;
@@ -156,7 +142,9 @@ settings of the system that the next start restores if the daemon was killed.
             Action::Neighbours(line) => show(&line, Report::neighbours_table).map(|()| ExitCode::SUCCESS),
             Action::Top(line) => top(&line).map(|()| ExitCode::SUCCESS),
             Action::Clean(line) => clean(&line.config).map(|()| ExitCode::SUCCESS),
-            Action::Manual => page().map(|()| ExitCode::SUCCESS),
+            Action::Manual => {
+                manual::write(Line::command(), &[("FILES", FILES)]).map(|()| ExitCode::SUCCESS).map_err(Error::from)
+            }
         };
         fourhop_live::exit::code(done)
     }

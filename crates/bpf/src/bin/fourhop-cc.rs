@@ -13,7 +13,7 @@ mod program {
     use fourhop_live::clock::Clock;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
-    use fourhop_live::{Tried, manual, screen};
+    use fourhop_live::{manual, screen};
     use fourhop_settings::quantity::time;
     use fourhop_units::Dur;
     use nix::sys::signal::Signal;
@@ -212,12 +212,8 @@ mod program {
         let mut show = || {
             let all = reader.read()?;
             let text = if line.json { json(&all) + "\n" } else { table(&all) };
-            let written = if line.watch && !line.json {
-                screen::show(&text)
-            } else {
-                write!(std::io::stdout(), "{text}").and_then(|()| std::io::stdout().flush())
-            };
-            written.map_err(|error| Error::Refused(format!("standard output: {error}")))
+            let written = if line.watch && !line.json { screen::show(&text) } else { screen::print(&text) };
+            written.map_err(Error::from)
         };
         if line.watch { wait(&mut Poller::new()?, line.every, show) } else { show() }
     }
@@ -296,12 +292,6 @@ mod program {
 /run/fourhop-cc.json: the previous settings, for `unload` and for the next start after a kill.
 ";
 
-    fn page() -> Result<(), Error> {
-        let page = manual::page(Line::command(), &[("FILES", FILES)]);
-        let written = page.and_then(|page| std::io::stdout().write_all(&page));
-        Ok(written.tried(|| "standard output".to_owned())?)
-    }
-
     /// The program.
     pub fn main() -> ExitCode {
         let action = Line::parse().action;
@@ -313,7 +303,7 @@ mod program {
             Action::Unload => unload(),
             Action::Status(line) => status(&line),
             Action::Route(line) => route(&line),
-            Action::Manual => page(),
+            Action::Manual => manual::write(Line::command(), &[("FILES", FILES)]).map_err(Error::from),
         };
         fourhop_live::exit::code(done.map(|()| ExitCode::SUCCESS))
     }

@@ -6,7 +6,7 @@ mod program {
     use fourhop_emu::carry::Mode;
     use fourhop_emu::change::{self, Request};
     use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, line, program, state};
-    use fourhop_live::{Tried, manual, user};
+    use fourhop_live::{manual, screen, user};
     use fourhop_sim::scenario::{Scenario, Unit};
     use fourhop_sim::trace;
     use fourhop_units::{Dur, Time};
@@ -254,7 +254,7 @@ mod program {
             emulation.run(&stop, &mut |running: &Running| table.show(running))?
         };
         // First where it is seen: the disk may be full.
-        print(&report, line.json).map_err(|error| unwritable(Path::new("standard output"), &error))?;
+        screen::report(&report, line.json)?;
         if let Some(folder) = &line.out {
             write(folder, &scenario, &report).map_err(|error| unwritable(folder, &error))?;
         }
@@ -268,11 +268,6 @@ mod program {
     fn write(folder: &Path, scenario: &Scenario, report: &Report) -> std::io::Result<()> {
         std::fs::write(folder.join("report.json"), serde_json::to_string_pretty(report)? + "\n")?;
         std::fs::write(folder.join("scenario.json"), scenario.to_json() + "\n")
-    }
-
-    fn print(report: &Report, json: bool) -> std::io::Result<()> {
-        let mut out = std::io::stdout().lock();
-        if json { writeln!(out, "{}", serde_json::to_string(report)?) } else { write!(out, "{report}") }
     }
 
     fn list(json: bool) {
@@ -307,12 +302,6 @@ A scenario of five hops, and iperf3 from one end to the other:
   fourhop-emulate run chain.toml --without-flows -- fourhop-emulate exec n0 -- ping -c 3 n5
 ";
 
-    fn page() -> Result<(), EmulationError> {
-        let page = manual::page(Line::command(), &[("FILES", FILES), ("EXAMPLE", EXAMPLE)]);
-        let written = page.and_then(|page| std::io::stdout().write_all(&page));
-        Ok(written.tried(|| "standard output".to_owned())?)
-    }
-
     /// The program.
     pub fn main() -> ExitCode {
         let action = Line::parse().command;
@@ -330,7 +319,9 @@ A scenario of five hops, and iperf3 from one end to the other:
                 Ok(ExitCode::SUCCESS)
             }
             Action::Clean => clean().map(|()| ExitCode::SUCCESS),
-            Action::Manual => page().map(|()| ExitCode::SUCCESS),
+            Action::Manual => manual::write(Line::command(), &[("FILES", FILES), ("EXAMPLE", EXAMPLE)])
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(EmulationError::from),
         };
         fourhop_live::exit::code(done)
     }

@@ -5,9 +5,8 @@ mod program {
     use clap::{CommandFactory, Parser, Subcommand};
     use fourhop_emu::medium::{Medium, Options, hwsim, radios};
     use fourhop_emu::{EmulationError, line};
-    use fourhop_live::{Tried, manual};
+    use fourhop_live::{manual, screen};
     use fourhop_units::Dur;
-    use std::io::Write;
     use std::net::SocketAddr;
     use std::path::PathBuf;
     use std::process::ExitCode;
@@ -75,12 +74,7 @@ mod program {
         let medium = Medium::new(&scenario, Options { seed, radios, tick, id, metrics, pcap })?;
         eprintln!("medium {} is ready: {}, {} nodes", medium.id(), line.file, medium.members().len());
         let report = medium.run(line.after)?;
-        let mut out = std::io::stdout().lock();
-        let printed = match line.json {
-            true => serde_json::to_string(&report).map_err(Into::into).and_then(|text| writeln!(out, "{text}")),
-            false => write!(out, "{report}"),
-        };
-        printed.tried(|| "standard output".to_owned())?;
+        screen::report(&report, line.json)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -91,17 +85,13 @@ Three radios in a chain:
   fourhop-medium run chain.toml
 ";
 
-    fn page() -> Result<ExitCode, EmulationError> {
-        let page = manual::page(Line::command(), &[("EXAMPLE", EXAMPLE)]);
-        page.and_then(|page| std::io::stdout().write_all(&page)).tried(|| "standard output".to_owned())?;
-        Ok(ExitCode::SUCCESS)
-    }
-
     /// The program.
     pub fn main() -> ExitCode {
         fourhop_live::exit::code(match Line::parse().command {
             Action::Run(line) => run(line),
-            Action::Manual => page(),
+            Action::Manual => manual::write(Line::command(), &[("EXAMPLE", EXAMPLE)])
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(EmulationError::from),
         })
     }
 }

@@ -9,11 +9,10 @@ mod program {
     use fourhop_gateway::status::{State, Status};
     use fourhop_gateway::{Error, rules, top};
     use fourhop_live::nfqueue::guard;
-    use fourhop_live::{Tried, control, manual, screen};
+    use fourhop_live::{control, manual, screen};
     use fourhop_settings::file::defaults;
     use fourhop_settings::quantity::{Unit, time};
     use fourhop_units::{Dur, Rate};
-    use std::io::Write;
     use std::path::PathBuf;
     use std::process::ExitCode;
 
@@ -122,33 +121,19 @@ mod program {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read(socket: &std::path::Path) -> Result<(String, Status), Error> {
-        let text = control::ask(socket)?;
-        let status = serde_json::from_str(&text).map_err(std::io::Error::from);
-        Ok((text, status.tried(|| format!("{}: not the socket of a gateway", socket.display()))?))
-    }
-
-    fn show(text: &str) -> Result<(), Error> {
-        Ok(screen::show(text).tried(|| "standard output".to_owned())?)
-    }
-
     fn watch(line: &TopLine) -> Result<ExitCode, Error> {
         let mut before: Option<Status> = None;
         loop {
-            let (_, status) = read(&line.socket)?;
-            show(&top::text(&status, before.as_ref()))?;
+            let (_, status): (_, Status) = control::read(&line.socket)?;
+            screen::show(&top::text(&status, before.as_ref()))?;
             before = Some(status);
             std::thread::sleep(std::time::Duration::from_nanos(line.every.as_nanos()));
         }
     }
 
     fn status(line: &StatusLine) -> Result<ExitCode, Error> {
-        let (text, status) = read(&line.socket)?;
-        if line.json {
-            println!("{text}")
-        } else {
-            print!("{}", top::text(&status, None))
-        }
+        let (text, status): (_, Status) = control::read(&line.socket)?;
+        screen::print(&if line.json { text + "\n" } else { top::text(&status, None) })?;
         Ok(if status.state == State::Impaired { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
 
@@ -174,13 +159,6 @@ release waiting packets, and end the service.
         Ok(ExitCode::SUCCESS)
     }
 
-    fn page() -> Result<ExitCode, Error> {
-        let page = manual::page(Line::command(), &[("FILES", FILES), ("SIGNALS", SIGNALS)]);
-        let written = page.and_then(|page| std::io::stdout().write_all(&page));
-        written.tried(|| "standard output".to_owned())?;
-        Ok(ExitCode::SUCCESS)
-    }
-
     /// The program.
     pub fn main() -> ExitCode {
         let action = Line::parse().action;
@@ -199,7 +177,9 @@ release waiting packets, and end the service.
             Action::Status(line) => status(&line),
             Action::Clean => clean(),
             Action::Guard => guard::run().map(|()| ExitCode::SUCCESS).map_err(Error::from),
-            Action::Manual => page(),
+            Action::Manual => manual::write(Line::command(), &[("FILES", FILES), ("SIGNALS", SIGNALS)])
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(Error::from),
         };
         fourhop_live::exit::code(done)
     }

@@ -111,7 +111,7 @@ impl Heard {
 const REASONS: usize = 5;
 
 /// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr`
-/// radio are larger and kept by the driver, which hands them to the calls that end in `_at`.
+/// radio are larger and kept by the driver, which hands them to each call as the receiver `beside` the ear.
 ///
 /// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at one instant what ends comes first. Call
 /// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is strong enough, and addressed
@@ -160,10 +160,14 @@ impl Ear {
         &self.medium
     }
 
-    /// Looks at what has ended by `now`. [`Node`](super::Node) does it by itself.
+    /// Looks at what has ended by `now`. [`Node`](super::Node) does it by itself, but does not know of a receiver
+    /// `beside` the ear: with one, do it before each call of the node.
     #[inline(always)]
-    pub fn catch_up(&mut self, now: Time, rules: &medium::Rules) {
-        if self.medium.is_busy() {
+    pub fn catch_up(&mut self, now: Time, beside: Option<&mut sinr::Receiver>, rules: &medium::Rules) {
+        if let Some(receiver) = beside {
+            self.catch_up_ended(now, receiver, rules);
+            self.look_at = receiver.may_be_quiet();
+        } else if self.medium.is_busy() {
             self.catch_up_busy::<Configured>(now, rules);
         }
     }
@@ -234,28 +238,35 @@ impl Ear {
         true
     }
 
-    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. The rules must fit
-    /// the preset.
+    /// A copy of `frame` begins to arrive. Without a receiver `beside` the ear, the rules must fit the preset.
     #[must_use]
-    #[inline(never)]
+    #[inline(always)]
     pub fn handle_arrival<P: Preset>(
         &mut self,
         now: Time,
-        power: Watt,
-        for_us: bool,
-        radiated: &Radiated,
+        copy: Arrival,
+        frame: &Frame,
+        beside: Option<&mut sinr::Receiver>,
         rules: &Rules,
     ) -> Begun {
+        match beside {
+            None => self.arrive::<P>(now, copy, rules),
+            Some(receiver) => self.arrive_beside(now, copy, frame, receiver, rules),
+        }
+    }
+
+    #[inline(never)]
+    fn arrive<P: Preset>(&mut self, now: Time, copy: Arrival, rules: &Rules) -> Begun {
         if self.medium.is_busy() {
             self.catch_up_busy::<P>(now, &rules.medium);
         }
-        let copy = radiated.copy(now, power, for_us);
+        let airtime = copy.end - now;
         let effect = self.receiver.arrive::<P>(now, copy, self.medium.is_transmitting(now), &rules.phy);
         if let ArrivalEffect::Unreceived(reason) = effect {
             self.count(reason);
         }
         if effect == ArrivalEffect::Unreceived(DropReason::Captured) {
-            self.medium.handle_captured_away(now, radiated.airtime, &rules.medium);
+            self.medium.handle_captured_away(now, airtime, &rules.medium);
         } else if self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
         }
@@ -265,10 +276,32 @@ impl Ear {
     }
 
     /// The copy of `frame` from node `src` ends.
+    #[inline(always)]
+    pub fn handle_departure(
+        &mut self,
+        now: Time,
+        src: NodeId,
+        frame: &Frame,
+        for_us: bool,
+        beside: Option<&mut sinr::Receiver>,
+        rules: &Rules,
+    ) -> Heard {
+        let lost = match beside {
+            None => self.depart(now, src, rules),
+            Some(receiver) => {
+                self.catch_up_before(now, src, receiver, &rules.medium);
+                let lost = self.depart_beside(now, src, receiver, &rules.medium);
+                self.look_at = receiver.may_be_quiet();
+                lost
+            }
+        };
+        Heard::new(lost, for_us || frame.dst.is_broadcast())
+    }
+
     #[inline]
-    pub fn handle_departure(&mut self, now: Time, src: NodeId, frame: &Frame, for_us: bool, rules: &Rules) -> Heard {
+    fn depart(&mut self, now: Time, src: NodeId, rules: &Rules) -> Option<DropReason> {
         let Some(slot) = self.receiver.take(now, src) else {
-            return Heard::Lost(self.receiver.interferer_lost(now, src));
+            return Some(self.receiver.interferer_lost(now, src));
         };
         let lost = self.judge::<Configured>(&slot, &rules.medium);
         // Without energy detection what is not in the slot makes the medium busy no longer.
@@ -277,7 +310,7 @@ impl Ear {
         {
             self.medium.handle_quiet(now);
         }
-        Heard::new(lost, for_us || frame.dst.is_broadcast())
+        lost
     }
 
     /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy
@@ -286,15 +319,8 @@ impl Ear {
         while let Some((end, src)) = receiver.next_departure()
             && (end, src) < (now, before)
         {
-            self.depart_at(end, src, receiver, rules);
+            self.depart_beside(end, src, receiver, rules);
         }
-    }
-
-    /// As [`Ear::catch_up`], before each call of the node.
-    #[inline]
-    pub fn catch_up_at(&mut self, now: Time, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
-        self.catch_up_ended(now, receiver, rules);
-        self.look_at = receiver.may_be_quiet();
     }
 
     #[inline]
@@ -302,11 +328,11 @@ impl Ear {
         while let Some((end, src)) = receiver.next_departure()
             && end <= now
         {
-            self.depart_at(end, src, receiver, rules);
+            self.depart_beside(end, src, receiver, rules);
         }
     }
 
-    fn depart_at(
+    fn depart_beside(
         &mut self,
         end: Time,
         src: NodeId,
@@ -341,9 +367,7 @@ impl Ear {
         lost
     }
 
-    /// As [`Ear::handle_arrival`].
-    #[must_use]
-    pub fn handle_arrival_at(
+    fn arrive_beside(
         &mut self,
         now: Time,
         copy: Arrival,
@@ -362,22 +386,6 @@ impl Ear {
             return Begun::Sooner;
         }
         Begun::Unnoticed
-    }
-
-    /// As [`Ear::handle_departure`].
-    pub fn handle_departure_at(
-        &mut self,
-        now: Time,
-        src: NodeId,
-        frame: &Frame,
-        for_us: bool,
-        receiver: &mut sinr::Receiver,
-        rules: &Rules,
-    ) -> Heard {
-        self.catch_up_before(now, src, receiver, &rules.medium);
-        let lost = self.depart_at(now, src, receiver, &rules.medium);
-        self.look_at = receiver.may_be_quiet();
-        Heard::new(lost, for_us || frame.dst.is_broadcast())
     }
 
     /// The node begins to transmit.

@@ -69,10 +69,6 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
     let Way { sinr, watchful, thorough, backoff } = way;
     let mut receiver = sinr.map(|config| sinr::Receiver::new(config, Stream::new(1, NodeId(0), Purpose::Channel)));
     let mut ear = if sinr.is_some() { Ear::without_receiver() } else { Ear::new() };
-    let catch_up = |ear: &mut Ear, receiver: &mut Option<sinr::Receiver>, now: Time| match receiver {
-        Some(receiver) => ear.catch_up_at(now, receiver, &rules.medium),
-        None => ear.catch_up(now, &rules.medium),
-    };
     if let Some((slots, wanted)) = backoff {
         match slots {
             Some(slots) => {
@@ -87,7 +83,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         now += Dur::from_micros(silence);
         ends.sort_unstable();
         for end in ends.iter().copied().take_while(|&end| watchful && end <= now) {
-            catch_up(&mut ear, &mut receiver, end);
+            ear.catch_up(end, receiver.as_mut(), &rules.medium);
         }
         ends.retain(|&end| end > now);
         let frame = Frame {
@@ -102,10 +98,10 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         let radiated = Radiated::new(NodeId(n), &frame);
         let copy = radiated.copy(now, power, for_us);
         ends.push(copy.end);
-        let effect = match &mut receiver {
-            Some(receiver) => ear.handle_arrival_at(now, copy, &frame, receiver, rules),
-            None if !thorough && ear.arrives_alone::<P>(now, power, for_us, &radiated, rules) => Begun::Unnoticed,
-            None => ear.handle_arrival::<P>(now, power, for_us, &radiated, rules),
+        let shortly = receiver.is_none() && !thorough;
+        let effect = match shortly && ear.arrives_alone::<P>(now, power, for_us, &radiated, rules) {
+            true => Begun::Unnoticed,
+            false => ear.handle_arrival::<P>(now, copy, &frame, receiver.as_mut(), rules),
         };
         if effect == Begun::AccessLost {
             ear.medium.replace_backoff(Some(Backoff::drawn(now, 20, 0)));
@@ -113,7 +109,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
         begun.push((effect, ear.access_timeout(&rules.medium)));
     }
     now += Dur::from_millis(1);
-    catch_up(&mut ear, &mut receiver, now);
+    ear.catch_up(now, receiver.as_mut(), &rules.medium);
     format!("{:?} {} {:?} {begun:?}", ear.medium, ear.received, ear.drops(now))
 }
 

@@ -15,7 +15,7 @@ impl Node {
     /// Gives the radio a frame, which it [takes](Node::takes_frame).
     pub fn handle_frame(&mut self, now: Time, category: Category, frame: Msdu, ear: &mut Ear) {
         let mac = self.mac_of(FIRST);
-        ear.catch_up(now, mac.medium_rules());
+        ear.catch_up(now, None, mac.medium_rules());
         mac.handle_packet(now, category, frame, &mut ear.medium);
     }
 }

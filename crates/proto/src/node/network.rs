@@ -16,7 +16,7 @@ use fourhop_units::{MacAddr, Time};
 impl Node {
     /// A packet has come in by a wire; only a gateway gets any.
     pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
         let Some(wired) = &mut self.wired else { return };
         wired.ports.received += 1;
         let stays_wired = wired.leads_to(packet.dst);

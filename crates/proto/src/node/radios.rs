@@ -118,7 +118,7 @@ impl Node {
         air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        ear.catch_up(now, self.mac_at(radio).medium_rules());
+        ear.catch_up(now, None, self.mac_at(radio).medium_rules());
         let (mac, mut supply) = self.mac_and_supply(radio, &mut out.outputs);
         let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         let reorder_due = mac.next_reorder_timeout().is_some_and(|at| at <= now);

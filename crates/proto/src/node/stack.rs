@@ -221,7 +221,7 @@ impl Node {
 
     /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
     pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
-        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
         self.local.taken += 1;
         self.send(now, packet, out);
         self.refresh_upper();
@@ -256,7 +256,7 @@ impl Node {
         if radio != FIRST {
             return self.handle_further_timeout(now, radio, ear, air, out);
         }
-        ear.catch_up(now, self.mac_at(FIRST).medium_rules());
+        ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
         let (mac, mut supply) = self.mac_and_supply(FIRST, &mut out.outputs);
         let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
         if mac_due != Due::Nothing {

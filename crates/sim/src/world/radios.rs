@@ -18,7 +18,7 @@ impl World {
         let (node, ear) = (&mut self.nodes[owner.index()], &mut self.ears[index]);
         let frame = &mut self.transmissions[air as usize].frame;
         if let Some(receiver) = self.receivers.get_mut(index) {
-            ear.catch_up_at(self.now, receiver, &self.rules.medium);
+            ear.catch_up(self.now, Some(receiver), &self.rules.medium);
         }
         let due = node.handle_timeout(self.now, radio, ear, frame, &mut self.outside.buffers);
         self.timers += u64::from(due != Due::Nothing);

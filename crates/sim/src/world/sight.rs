@@ -49,14 +49,10 @@ impl World {
     /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
     fn caught_up_at(&self, index: usize) -> (Ear, u64) {
         let mut ear = self.ears[index].clone();
-        ear.catch_up(self.now, &self.rules.medium);
-        let Some(receiver) = self.receivers.get(index) else {
-            let on_air = ear.on_air(self.now);
-            return (ear, on_air as u64);
-        };
-        let mut receiver = receiver.clone();
-        ear.catch_up_at(self.now, &mut receiver, &self.rules.medium);
-        (ear, receiver.on_air() as u64)
+        let mut beside = self.receivers.get(index).cloned();
+        ear.catch_up(self.now, beside.as_mut(), &self.rules.medium);
+        let on_air = beside.map_or_else(|| ear.on_air(self.now), |receiver| receiver.on_air());
+        (ear, on_air as u64)
     }
 
     fn caught_up(&self) -> impl Iterator<Item = (Ear, u64)> {

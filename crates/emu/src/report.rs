@@ -155,7 +155,7 @@ pub struct Report {
     pub setup_s: f64,
     /// How much later than in the simulated network packets were delivered, in microseconds.
     pub lateness_us: Summary,
-    /// Of this, how late the emulator was when it began with what was due, once for each time that it woke up.
+    /// Of this, how late the emulator began with due events, once for each time that it woke up.
     pub began_us: Summary,
     /// How long the kernel took to take one packet or several joined ones, its TCP's answer included.
     pub taking_us: Summary,

@@ -78,7 +78,7 @@ pub struct Running {
     clock: Clock,
     control: Control,
     lateness: Lateness,
-    /// How late it was when it came to what was due: waking up, and what it did before.
+    /// How late it was when it began with due events: waking up, and what it did before.
     began: Lateness,
     /// How long the kernels took to take what has arrived at one instant.
     taking: Lateness,

@@ -36,9 +36,10 @@ fn it_receives_while_a_frame_lasts_that_is_strong_enough() {
         let mut ear = Ear::new();
         assert!(!ear.is_receiving());
         let radiated = Radiated::new(NodeId(1), &frame);
-        let _ = ear.handle_arrival::<Configured>(Time::ZERO, power, true, &radiated, &rules);
+        let copy = radiated.copy(Time::ZERO, power, true);
+        let _ = ear.handle_arrival::<Configured>(Time::ZERO, copy, &frame, None, &rules);
         assert_eq!(ear.is_receiving(), receives);
-        ear.catch_up(Time::from_secs(1), &rules.medium);
+        ear.catch_up(Time::from_secs(1), None, &rules.medium);
         assert!(!ear.is_receiving());
     }
 }

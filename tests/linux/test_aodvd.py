@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import time
 
@@ -37,6 +38,26 @@ def test_packets_wait_for_their_route_and_traffic_alone_keeps_it(emulate: Starte
         search = next(one for one in mesh.show(0)["searches"] if one["destination"] == address(3))
         assert search["found"] == 1
         assert 0 < search["first_s"] < 5
+
+
+def test_a_signal_while_it_starts_leaves_no_routes_rules_and_settings(emulate: Starter) -> None:
+    needs("ip")
+    with daemons(emulate, hops=1) as mesh:
+
+        def system() -> list[str]:
+            commands = (("ip", "rule"), ("ip", "-4", "route", "show", "table", "all"), ("sysctl", "net.ipv4.ip_forward"))
+            return [mesh.net.run("n0", *words).stdout for words in commands]
+
+        mesh.net.run("n0", "sysctl", "-w", "net.ipv4.ip_forward=0")
+        before, words = system(), (str(PROGRAM), "run", "--config", str(mesh.config(0)))
+        for delay in range(0, 60, 5):
+            process = mesh.net.start("n0", *words)
+            time.sleep(delay / 1000)
+            process.terminate()
+            said, _ = process.communicate(timeout=LONGEST)
+            # Before it has done anything, the signal ends the process itself.
+            assert process.returncode in (0, -signal.SIGTERM), said
+            assert system() == before, (delay, said)
 
 
 def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill(emulate: Starter) -> None:

@@ -18,7 +18,7 @@ use crate::report::{Packets, Report};
 use crate::segments::join::Join;
 use crate::underway::Underway;
 use fourhop_live::clock::Clock;
-use fourhop_live::device::Form;
+use fourhop_live::device::{Form, SegmentDevice};
 use fourhop_live::host::Reading;
 use fourhop_live::lateness::Lateness;
 use fourhop_live::metrics::Server;
@@ -474,7 +474,8 @@ impl Running {
             self.late_at[number] = self.late_at[number].max(late);
             self.bytes.clear();
             encode::packet(&packet, &mut self.bytes);
-            let taken = self.emulation.nodes.wire_device(end).deliver(Form::Whole, &self.bytes).is_ok();
+            let device = self.emulation.nodes.wire_device(end);
+            let taken = take(&self.clock, &mut self.taking, device, Form::Whole, &self.bytes);
             let first = self.underway.leave(&packet);
             self.count_delivered(1, first.into(), taken);
             if let Some((bytes, head)) = with_head(&self.bytes)
@@ -516,9 +517,7 @@ impl Running {
             self.late_at[joined.device] = self.late_at[joined.device].max(late);
             let device = &self.emulation.nodes.devices()[joined.device];
             let (form, bytes) = joined.finish();
-            let given = self.clock.now();
-            let taken = device.deliver(form, bytes).is_ok();
-            self.taking.record(self.clock.now().saturating_since(given));
+            let taken = take(&self.clock, &mut self.taking, device, form, bytes);
             self.count_delivered(joined.packets, joined.firsts, taken);
         });
         self.join = join;
@@ -582,6 +581,14 @@ impl Running {
         let number = node.wired_number().map_or(node.index(), |host| radios + host);
         (number < count).then_some(number)
     }
+}
+
+/// Hands bytes to a kernel and records how long it takes; is its device up?
+fn take(clock: &Clock, taking: &mut Lateness, device: &SegmentDevice, form: Form, bytes: &[u8]) -> bool {
+    let given = clock.now();
+    let taken = device.deliver(form, bytes).is_ok();
+    taking.record(clock.now().saturating_since(given));
+    taken
 }
 
 fn with_head(bytes: &[u8]) -> Option<(&[u8], IpHead)> {

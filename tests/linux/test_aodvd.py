@@ -45,8 +45,8 @@ def test_a_signal_while_it_starts_leaves_no_routes_rules_and_settings(emulate: S
     with daemons(emulate, hops=1) as mesh:
 
         def system() -> list[str]:
-            commands = (("ip", "rule"), ("ip", "-4", "route", "show", "table", "all"), ("sysctl", "net.ipv4.ip_forward"))
-            return [mesh.net.run("n0", *words).stdout for words in commands]
+            routes, forwarding = ("ip", "-4", "route", "show", "table", "all"), ("sysctl", "net.ipv4.ip_forward")
+            return [mesh.net.run("n0", *words).stdout for words in (("ip", "rule"), routes, forwarding)]
 
         mesh.net.run("n0", "sysctl", "-w", "net.ipv4.ip_forward=0")
         before, words = system(), (str(PROGRAM), "run", "--config", str(mesh.config(0)))

@@ -1,7 +1,7 @@
 //! An emulation: the world of a scenario, the clock, and the devices of the nodes, in one loop.
 //!
-//! The world never runs ahead of the clock: it is brought up to the present instant, then what programs have sent
-//! enters it. A program can therefore never act too late for an event that is over.
+//! The world runs ahead of the clock, from event to event, by at most [`Options::ahead`]: packets that leave it are ready
+//! when they are due, however long an event takes to compute. What programs send enters after the last event handled.
 
 use crate::behind::Behind;
 use crate::carry::link::Link;
@@ -55,8 +55,11 @@ pub struct Options {
     /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most
     /// this. If there is none, a thirtieth of the time that a full packet takes on the air, at most 100 us.
     pub tick: Option<Dur>,
-    /// So long before an event it stays awake.
-    pub spin: Dur,
+    /// So long before packets are due it stays awake. If there is none, half of `ahead`.
+    pub spin: Option<Dur>,
+    /// Events are handled so long before they are due. If there is none, a third of the time that a full packet takes on
+    /// the air, at most 100 us.
+    pub ahead: Option<Dur>,
     /// Are TCP segments that arrive at the same instant handed to the kernel as one packet?
     pub gro: bool,
     /// Folder for captures of the air.
@@ -80,7 +83,8 @@ impl Default for Options {
             adhoc_receivers: false,
             mtu: 1500,
             tick: None,
-            spin: Dur::ZERO,
+            spin: None,
+            ahead: None,
             gro: true,
             pcap: None,
             trace: None,
@@ -105,6 +109,8 @@ pub struct Stop {
 const LARGEST_MTU: u32 = 2272;
 /// Packets of slow networks may be so late.
 const LONGEST_TICK: Dur = Dur::from_micros(100);
+/// Packets of programs may enter slow networks so late.
+const LONGEST_AHEAD: Dur = Dur::from_micros(100);
 /// The smallest that every host takes (RFC 1122 section 3.3.2).
 const SMALLEST_MTU: u32 = 576;
 
@@ -129,6 +135,10 @@ pub struct Emulation {
     pub(crate) exchange: Dur,
     /// The loop sleeps at least so long.
     pub(crate) tick: Dur,
+    /// Events are handled so long before they are due.
+    pub(crate) ahead: Dur,
+    /// So long before packets are due it stays awake.
+    pub(crate) spin: Dur,
     pub(crate) warnings: Vec<String>,
     /// Flows of the scenario: name, start and ends.
     pub(crate) simulated: Vec<(String, Time, FlowEnds)>,
@@ -227,6 +237,8 @@ impl Emulation {
         in_world.for_each(|member| world.attach(member.node));
         let exchange = exchange(&setup.node.mac, mtu);
         let tick = options.tick.unwrap_or_else(|| (exchange / 30).min(LONGEST_TICK));
+        let ahead = options.ahead.unwrap_or_else(|| (exchange / 3).min(LONGEST_AHEAD));
+        let spin = options.spin.unwrap_or(ahead / 2);
         let carry = match mode {
             Mode::Routed if scenario.c3tcp.enabled => {
                 Carry::Measured(Measured::new(setup.positions.len(), scenario.c3tcp.local_acks))
@@ -253,6 +265,8 @@ impl Emulation {
             speed,
             exchange,
             tick,
+            ahead,
+            spin,
             warnings,
             simulated: flows
                 .iter()

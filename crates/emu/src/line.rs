@@ -6,17 +6,29 @@ use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
 use fourhop_units::Dur;
 use std::io::Read;
 
-/// Reads a time such as 60s.
+/// Reads a time such as 60s, longer than none.
 ///
 /// # Errors
 /// If it is none.
 pub fn duration(text: &str) -> Result<Dur, String> {
+    duration_or_none(text).and_then(|found| if found.is_zero() { Err(unread(text)) } else { Ok(found) })
+}
+
+/// Reads a time such as 60s or 0s.
+///
+/// # Errors
+/// If it is none.
+pub fn duration_or_none(text: &str) -> Result<Dur, String> {
     const UNITS: [(&str, f64); 5] = [("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0)];
-    let allowed = || format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"");
+    let allowed = || unread(text);
     let found = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
     let (number, seconds) = found.ok_or_else(allowed)?;
     let number: f64 = number.trim().parse().map_err(|_| allowed())?;
-    if number.is_finite() && number > 0.0 { Ok(Dur::from_secs_f64(number * seconds)) } else { Err(allowed()) }
+    if number.is_finite() && number >= 0.0 { Ok(Dur::from_secs_f64(number * seconds)) } else { Err(allowed()) }
+}
+
+fn unread(text: &str) -> String {
+    format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"")
 }
 
 /// Reads a scenario from a file, or from standard input if that is `-`, with some keys changed.

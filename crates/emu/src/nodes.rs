@@ -96,14 +96,19 @@ impl Nodes {
         self.ends[end]
     }
 
-    /// The device of an end of a wire.
-    pub fn wire_device(&self, end: usize) -> &SegmentDevice {
-        &self.devices[self.devices.len() - self.ends.len() + end]
+    /// The number of the device of an end of a wire.
+    pub fn wire_device(&self, end: usize) -> usize {
+        self.devices.len() - self.ends.len() + end
     }
 
     /// The end of a wire that a device is, if it is one.
     pub fn wire_end(&self, device: usize) -> Option<usize> {
         device.checked_sub(self.devices.len() - self.ends.len())
+    }
+
+    /// The place of the node that has a device.
+    pub fn owner(&self, device: usize) -> usize {
+        self.wire_end(device).map_or(device, |end| self.ends[end])
     }
 
     /// Removes everything.

@@ -153,12 +153,12 @@ pub struct Report {
     pub exit_status: Option<i32>,
     /// How long it took to make the nodes.
     pub setup_s: f64,
-    /// How much later than in the simulated network packets were delivered, in microseconds.
+    /// How much later than they left the simulated network packets were handed to kernels, in microseconds.
     pub lateness_us: Summary,
-    /// Of this, how late the emulator began with due events, once for each time that it woke up.
-    pub began_us: Summary,
-    /// How long the kernel took to take one packet or several joined ones, its TCP's answer included.
-    pub taking_us: Summary,
+    /// Of this, what the kernel took: waking up late, and taking the packets before, its TCP's answers included.
+    pub kernel_us: Summary,
+    /// How much later than the emulator had read them packets entered the network, which is ahead of the clock.
+    pub entering_us: Summary,
     /// Whether that is as good as the network itself.
     pub truth: Truth,
     /// The machine.

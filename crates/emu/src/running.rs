@@ -3,32 +3,33 @@
 mod change;
 mod child;
 mod enter;
+mod leave;
 mod summary;
 
 use crate::EmulationError;
-use crate::carry::{Carry, Mode, Refused};
-use crate::emulation::{Emulation, Options, Stop};
+use crate::carry::{Carry, Refused};
+use crate::emulation::{Emulation, Stop};
 use crate::flows::Flows;
 use crate::hosted::Hosted;
-use crate::icmp::{self, Allowance};
+use crate::icmp::Allowance;
 use crate::nodes;
+use crate::outgoing::Outgoing;
 use crate::program::MEANT;
 use crate::radio::Radio;
 use crate::report::{Packets, Report};
-use crate::segments::join::Join;
+use crate::spent::Spent;
 use crate::underway::Underway;
 use fourhop_live::clock::Clock;
-use fourhop_live::device::{Form, SegmentDevice};
 use fourhop_live::host::Reading;
 use fourhop_live::lateness::Lateness;
 use fourhop_live::metrics::Server;
 use fourhop_live::poll::Ready;
 use fourhop_live::{Tried, priority};
 use fourhop_proto::drop::{DropReason, Layer};
+use fourhop_proto::wire::Ipv4Packet;
 use fourhop_proto::wire::bytes::IpHead;
-use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_sim::batch::Control;
-use fourhop_units::{Dbm, Dur, NodeId, Time, Watt};
+use fourhop_units::{Dur, NodeId, Time, Watt};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -78,10 +79,12 @@ pub struct Running {
     clock: Clock,
     control: Control,
     lateness: Lateness,
-    /// How late it was when it began with due events: waking up, and what it did before.
-    began: Lateness,
-    /// How long the kernels took to take what has arrived at one instant.
-    taking: Lateness,
+    /// What the kernel takes.
+    spent: Spent,
+    /// Of `lateness`, what the kernel took.
+    kernel: Lateness,
+    /// How far ahead of the clock the network was when programs' packets entered it.
+    entering: Lateness,
     /// The longest lateness at each node.
     late_at: Vec<Dur>,
     /// How late an event of the world was handled, or the loop woke, at most.
@@ -106,9 +109,7 @@ pub struct Running {
     powers: Vec<Watt>,
     wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
-    bytes: Vec<u8>,
-    /// Packets for devices at this instant.
-    join: Join,
+    outgoing: Outgoing,
     /// Bytes from a device, and a segment of them, reused.
     buffer: Vec<u8>,
     segment: Vec<u8>,
@@ -121,8 +122,9 @@ impl Running {
             clock: Clock::start(),
             control: Control::new(),
             lateness: Lateness::default(),
-            began: Lateness::default(),
-            taking: Lateness::default(),
+            spent: Spent::default(),
+            kernel: Lateness::default(),
+            entering: Lateness::default(),
             late_at: vec![Dur::ZERO; count],
             behind_max: Dur::ZERO,
             packets: Packets::default(),
@@ -140,8 +142,7 @@ impl Running {
             powers: Vec::new(),
             wired: Vec::new(),
             lost: Vec::new(),
-            bytes: Vec::new(),
-            join: Join::default(),
+            outgoing: Outgoing::default(),
             buffer: vec![0; BUFFER],
             segment: Vec::new(),
             emulation,
@@ -280,6 +281,7 @@ impl Running {
         let before = Reading::now();
         self.end = stop.after.map_or(Time::NEVER, |after| Time::ZERO + after);
         let ended = self.pass_time(&mut child, watch, server.as_ref())?;
+        self.write_all();
         let machine = Reading::now().since(&before);
         let exit_status = child.and_then(|mut child| child::end(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
@@ -311,7 +313,7 @@ impl Running {
         loop {
             let now = self.clock.now();
             self.advance(now);
-            if self.now() >= self.end {
+            if self.now().min(now) >= self.end {
                 return Ok(Ending::Time);
             }
             if now >= watched {
@@ -323,14 +325,17 @@ impl Running {
                 watched = now + WATCHED;
             }
             ready.clear();
-            // Do not wait for events that are due, but look at the devices.
-            let due = self.next_event().unwrap_or(Time::NEVER);
+            // Do not wait if something is due, but look at the devices.
+            let due = self.next_due(now);
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
                 false => {
-                    let at = due.max(now + self.emulation.tick).min(watched).min(now + BEAT).min(self.end);
+                    let at = due.min(watched).min(now + BEAT).min(self.end);
                     self.wait(at, &mut ready)?;
                     let awake = self.clock.now();
+                    if awake > at {
+                        self.spent.record(at, awake);
+                    }
                     self.behind_max = self.behind_max.max(awake.saturating_since(at));
                     self.advance(awake);
                 }
@@ -354,9 +359,9 @@ impl Running {
         }
     }
 
-    /// Waits until `at` or the first event: asleep, at the end awake.
+    /// Waits until `at` or the first event: asleep, and before packets are due awake at the end.
     fn wait(&mut self, at: Time, ready: &mut Vec<Ready>) -> Result<(), EmulationError> {
-        let Options { spin, .. } = self.emulation.options;
+        let spin = if self.outgoing.next_due() == Some(at) { self.emulation.spin } else { Dur::ZERO };
         let asleep = Time::ZERO + at.saturating_since(Time::ZERO + spin);
         if asleep > self.clock.now() {
             self.emulation.poller.wait(&self.clock, asleep, ready)?;
@@ -367,6 +372,27 @@ impl Running {
         Ok(())
     }
 
+    /// When the loop has to hand packets over or begin with an event.
+    fn next_due(&mut self, now: Time) -> Time {
+        let leaves = Time::or_never(self.outgoing.next_due());
+        if self.is_close(leaves, now) {
+            return leaves;
+        }
+        let Emulation { ahead, tick, .. } = self.emulation;
+        let event = Time::or_never(self.next_event());
+        // Events within a tick are handled together.
+        leaves.min(if event <= now + ahead {
+            now
+        } else {
+            (now + tick).max(now + (event.saturating_since(now + ahead)))
+        })
+    }
+
+    /// Are packets due so soon that no event may begin ahead of its time, whose computation would make them late?
+    fn is_close(&self, leaves: Time, now: Time) -> bool {
+        leaves <= now + self.emulation.ahead / 2
+    }
+
     /// When something happens next, on the air or on a wire.
     fn next_event(&mut self) -> Option<Time> {
         let hosts = self.emulation.hosted.iter().filter_map(Hosted::next_timeout).min();
@@ -374,186 +400,31 @@ impl Running {
         Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
-    /// Brings the world up to `now`, or as far as it comes before devices have to be looked at. Packets are handed over
-    /// where they fall due, each with its lateness.
+    /// Brings the world up to `now`, and events up to `ahead` beyond it, or as far as it comes before devices have to be
+    /// looked at. Packets are handed over when they are due.
     fn advance(&mut self, now: Time) {
-        let end = now.min(self.end);
+        let latest = Time::earlier_of(self.next_event(), self.outgoing.next_due());
+        self.behind_max = self.behind_max.max(latest.map_or(Dur::ZERO, |at| now.saturating_since(at)));
+        self.write();
+        let (now, horizon) = (now.min(self.end), (now + self.emulation.ahead).min(self.end));
         let begun = self.clock.now();
         let mut steps = 0_u32;
-        if let Some(at) = self.next_event() {
-            self.behind_max = self.behind_max.max(begun.saturating_since(at));
-            if at <= end {
-                self.began.record(begun.saturating_since(at));
+        while let Some(at) = self.next_event().filter(|&at| at <= horizon) {
+            if at > now && self.outgoing.next_due().is_some_and(|leaves| self.is_close(leaves, self.clock.now())) {
+                break;
             }
-        }
-        while let Some(at) = self.next_event().filter(|&at| at <= end) {
             self.emulation.world.run_until(at, &self.control);
             self.hand_over();
             self.hand_over_wired(at);
             self.wake_hosts(at);
+            self.write();
             steps += 1;
             if steps.is_multiple_of(64) && self.clock.now() > begun + LONGEST {
                 return;
             }
         }
-        if end > self.now() {
-            self.emulation.world.run_until(end, &self.control);
-        }
-    }
-
-    /// Delivers packets to the kernels of their nodes, and answers lost ones.
-    fn hand_over(&mut self) {
-        let mut delivered = std::mem::take(&mut self.delivered);
-        let mut lost = std::mem::take(&mut self.lost);
-        let mut powers = std::mem::take(&mut self.powers);
-        powers.extend(self.emulation.world.delivered_powers());
-        delivered.extend(self.emulation.world.drain_delivered());
-        lost.extend(self.emulation.world.drain_lost());
-        for ((node, packet), power) in delivered.drain(..).zip(powers.drain(..)) {
-            if self.is_hosted(node) {
-                self.hand_to_host(node, &packet, power.to_dbm());
-                continue;
-            }
-            if let (Some(radio), Some(from)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.src)) {
-                radio.heard(node, from, power.to_dbm());
-            }
-            self.deliver(node, &packet);
-        }
-        self.write();
-        for (node, packet, reason) in lost.drain(..) {
-            self.count_lost(&packet, reason);
-            self.answer(node, &packet, reason);
-        }
-        (self.delivered, self.powers, self.lost) = (delivered, powers, lost);
-    }
-
-    fn is_hosted(&self, node: NodeId) -> bool {
-        self.emulation.hosted.iter().any(|host| host.node() == node)
-    }
-
-    /// Hands a packet to the simulator's routing, as the frame that a device would have got.
-    fn hand_to_host(&mut self, node: NodeId, packet: &Ipv4Packet, strength: Dbm) {
-        let (now, mut frame, mut frames) = (self.now(), Vec::new(), Vec::new());
-        if self.emulation.carry.leave(now, node, packet, &mut frame)
-            && let Some(host) = self.emulation.hosted.iter_mut().find(|host| host.node() == node)
-        {
-            host.handle_frame(now, &frame, strength, &mut frames);
-        }
-        let first = self.underway.leave(packet);
-        self.count_delivered(1, first.into(), true);
-        self.send_of_host(node, frames);
-    }
-
-    /// Lets hosts do what is due.
-    fn wake_hosts(&mut self, now: Time) {
-        for n in 0..self.emulation.hosted.len() {
-            let host = &mut self.emulation.hosted[n];
-            if host.next_timeout().is_some_and(|at| at <= now) {
-                let mut frames = Vec::new();
-                host.handle_timeout(now, &mut frames);
-                let node = host.node();
-                self.send_of_host(node, frames);
-            }
-        }
-    }
-
-    fn send_of_host(&mut self, node: NodeId, frames: Vec<Vec<u8>>) {
-        for frame in frames {
-            self.enter_frame(node, &frame);
-        }
-    }
-
-    /// Hands to the kernels what has come out of wires.
-    fn hand_over_wired(&mut self, now: Time) {
-        let mut wired = std::mem::take(&mut self.wired);
-        self.emulation.wires.leave(now, &mut wired);
-        for (end, packet) in wired.drain(..) {
-            let late = self.clock.now().saturating_since(now);
-            self.lateness.record(late);
-            let number = self.emulation.nodes.wire(end);
-            self.late_at[number] = self.late_at[number].max(late);
-            self.bytes.clear();
-            encode::packet(&packet, &mut self.bytes);
-            let device = self.emulation.nodes.wire_device(end);
-            let taken = take(&self.clock, &mut self.taking, device, Form::Whole, &self.bytes);
-            let first = self.underway.leave(&packet);
-            self.count_delivered(1, first.into(), taken);
-            if let Some((bytes, head)) = with_head(&self.bytes)
-                && head.dst == self.emulation.state().members[number].address
-            {
-                self.flows.arrived(now, bytes, &head);
-            }
-        }
-        self.wired = wired;
-    }
-
-    /// A packet for a device, to which it is written with what else arrives at this instant.
-    fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet) {
-        let Some(number) = self.number(node) else { return };
-        let now = self.emulation.world.now();
-        let mut bytes = self.join.memory();
-        let first = self.underway.leave(packet);
-        if !self.emulation.carry.leave(now, node, packet, &mut bytes) {
-            // Its earlier state is lost.
-            self.count_delivered(1, first.into(), false);
-            return self.join.keep(bytes);
-        }
-        let head = self.emulation.carry.ip(&bytes).and_then(with_head);
-        if let Some((ip, head)) = &head
-            && self.ends_at(node, head.dst, first)
-        {
-            self.flows.arrived(now, ip, head);
-        }
-        let (head, link) = (head.map(|(_, head)| head), self.emulation.carry.header());
-        self.join.push(number, bytes, link, head.as_ref(), self.emulation.options.gro, first);
-    }
-
-    /// Hands the kernels what has arrived at this instant. Packets that are joined are equally late.
-    fn write(&mut self) {
-        let mut join = std::mem::take(&mut self.join);
-        join.flush(|joined| {
-            let late = self.clock.now().saturating_since(self.now());
-            (0..joined.packets).for_each(|_| self.lateness.record(late));
-            self.late_at[joined.device] = self.late_at[joined.device].max(late);
-            let device = &self.emulation.nodes.devices()[joined.device];
-            let (form, bytes) = joined.finish();
-            let taken = take(&self.clock, &mut self.taking, device, form, bytes);
-            self.count_delivered(joined.packets, joined.firsts, taken);
-        });
-        self.join = join;
-    }
-
-    /// The node at which a packet was lost tells the sender, as far as a router may.
-    fn answer(&mut self, node: NodeId, packet: &Ipv4Packet, reason: DropReason) {
-        let Some(number) = self.number(node) else { return };
-        // Between kernels that route, the network below loses frames, and says nothing of it.
-        let routed = self.emulation.mode == Mode::Routed;
-        let now = self.now();
-        // A full queue is no broken link.
-        let broken = reason.layer() != Layer::Link || reason == DropReason::ArpUnresolved;
-        if let Some(host) = self.emulation.hosted.iter_mut().find(|host| broken && host.node() == node) {
-            let mut frames = Vec::new();
-            host.handle_failure(now, packet.dst, &mut frames);
-            self.send_of_host(node, frames);
-        }
-        if let (Some(radio), Some(to)) = (&mut self.emulation.radio, NodeId::from_ipv4(packet.dst).filter(|_| broken)) {
-            radio.failed(node, to);
-        }
-        let now = self.now();
-        let address = node.ipv4();
-        if !routed || !self.allowances[number].take(now) {
-            return;
-        }
-        let Some(bytes) = icmp::message(address, packet, reason) else { return };
-        self.packets.icmp_errors += 1;
-        if packet.src == address {
-            // The sender is here: its own kernel gets the error.
-            self.packets.undelivered +=
-                u64::from(self.emulation.nodes.devices()[number].deliver(Form::Whole, &bytes).is_err());
-        } else if let Ok(mut message) = Ipv4Packet::from_bytes(&bytes) {
-            self.packets.from_routers += 1;
-            self.underway.enter(now, &mut message);
-            self.emulation.world.inject(node, message);
+        if now > self.now() {
+            self.emulation.world.run_until(now, &self.control);
         }
     }
 
@@ -581,14 +452,6 @@ impl Running {
         let number = node.wired_number().map_or(node.index(), |host| radios + host);
         (number < count).then_some(number)
     }
-}
-
-/// Hands bytes to a kernel and records how long it takes; is its device up?
-fn take(clock: &Clock, taking: &mut Lateness, device: &SegmentDevice, form: Form, bytes: &[u8]) -> bool {
-    let given = clock.now();
-    let taken = device.deliver(form, bytes).is_ok();
-    taking.record(clock.now().saturating_since(given));
-    taken
 }
 
 fn with_head(bytes: &[u8]) -> Option<(&[u8], IpHead)> {

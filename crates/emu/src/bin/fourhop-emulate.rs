@@ -140,8 +140,14 @@ mod program {
         /// Default: a thirtieth of a full packet's air time, at most 100us.
         #[arg(long, value_name = "TIME", value_parser = line::duration)]
         tick: Option<Dur>,
-        /// Wake up this early and busy-wait, such as 50us: packets are less late, for more processor time.
-        #[arg(long, value_name = "TIME", value_parser = line::duration)]
+        /// Simulate this far ahead of the clock, such as 100us: packets leave the network on time, however long they take
+        /// to compute, but those of programs enter it up to this much later. Default: a third of a full packet's air
+        /// time, at most 100us.
+        #[arg(long, value_name = "TIME", value_parser = line::duration_or_none)]
+        ahead: Option<Dur>,
+        /// Busy-wait this long before packets leave the network, such as 50us: they are less late, for more processor
+        /// time. Default: half of --ahead.
+        #[arg(long, value_name = "TIME", value_parser = line::duration_or_none)]
         spin: Option<Dur>,
         /// Hand the TCP segments of an aggregate to the kernel one by one, not joined (GRO).
         #[arg(long)]
@@ -221,7 +227,8 @@ mod program {
             adhoc_receivers: line.adhoc_receivers,
             mtu: line.mtu,
             tick: line.tick,
-            spin: line.spin.unwrap_or(Dur::ZERO),
+            spin: line.spin,
+            ahead: line.ahead,
             gro: !line.no_gro,
             pcap: line.pcap,
             trace,

@@ -17,8 +17,13 @@ impl Running {
         let link = if wire.is_some() { 0 } else { self.emulation.carry.header() };
         let mut taken = 0;
         while taken < TURN {
-            match self.emulation.nodes.devices()[number].receive(&mut buffer) {
+            let begun = self.clock.now();
+            let received = self.emulation.nodes.devices()[number].receive(&mut buffer);
+            let read = self.clock.now();
+            self.spent.record(begun, read);
+            match received {
                 Ok(Some((form, len))) => split::split(&mut buffer[..len], form, link, &mut segment, |packet| {
+                    self.entering.record(self.now().saturating_since(read));
                     match wire {
                         Some(end) => self.enter_wire(end, packet),
                         None => self.enter(self.node(number), packet),

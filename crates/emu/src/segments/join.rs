@@ -56,6 +56,11 @@ impl Joined {
         (Form::Segments { ipv6, start: tcp as u16, headers: end as u16, size: size as u16 }, &self.bytes)
     }
 
+    /// Its memory, for [`Join::keep`].
+    pub fn into_memory(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Takes a segment of the same flow at its end, if it fits.
     fn take(&mut self, bytes: &[u8], own: &Headers) -> bool {
         let Some(next) = &mut self.next else { return false };
@@ -140,13 +145,8 @@ impl Join {
         self.waiting.push(Joined { device, packets: 1, firsts: first.into(), bytes, flow, next });
     }
 
-    /// Hands over what has arrived.
-    pub fn flush(&mut self, mut each: impl FnMut(&mut Joined)) {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        for mut joined in waiting.drain(..) {
-            each(&mut joined);
-            self.keep(joined.bytes);
-        }
-        self.waiting = waiting;
+    /// What has arrived.
+    pub fn drain(&mut self) -> impl Iterator<Item = Joined> {
+        self.waiting.drain(..)
     }
 }

@@ -62,7 +62,7 @@ fn written(link: usize, packets: &[Vec<u8>]) -> Vec<(u64, Form, Vec<u8>)> {
         bytes.extend(packet);
         join.push(0, bytes, link, IpHead::read(&packet[link..]).as_ref(), true, true);
     }
-    join.flush(|joined| {
+    join.drain().for_each(|mut joined| {
         let packets = joined.packets;
         assert_eq!(joined.firsts, packets);
         let (form, bytes) = joined.finish();
@@ -217,12 +217,12 @@ fn devices_and_instants_are_apart() {
         let head = IpHead::read(&packets[packet]);
         join.push(device, packets[packet].clone(), 0, head.as_ref(), true, false);
         if ends {
-            join.flush(|joined| seen.push((joined.device, joined.packets, joined.firsts)));
+            join.drain().for_each(|joined| seen.push((joined.device, joined.packets, joined.firsts)));
         }
     }
     assert_eq!(seen, [(0, 1, 0), (1, 1, 0), (0, 1, 0), (0, 1, 0)]);
     packets.iter().for_each(|bytes| join.push(0, bytes.clone(), 0, IpHead::read(bytes).as_ref(), false, true));
-    join.flush(|joined| assert_eq!(joined.packets, 1, "not where it is switched off"));
+    join.drain().for_each(|joined| assert_eq!(joined.packets, 1, "not where it is switched off"));
 }
 
 /// The first reacts to congestion, the last ends what was written.
@@ -276,7 +276,7 @@ fn any_bytes_in_any_form_are_split_or_passed_on() {
         if bytes.len() >= link {
             let mut join = Join::default();
             join.push(0, bytes.clone(), link, IpHead::read(&bytes[link..]).as_ref(), true, true);
-            join.flush(|joined| assert_eq!(joined.finish().1, bytes));
+            join.drain().for_each(|mut joined| assert_eq!(joined.finish().1, bytes));
         }
     }
 }

@@ -16,6 +16,7 @@ use fourhop_live::instance::Instance;
 use fourhop_live::netlink::watch::{Event, Watch};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
+use fourhop_live::screen::{self, note};
 use fourhop_live::service::Manager;
 use fourhop_live::{control, metrics, namespace};
 use fourhop_proto::drop::DropReason;
@@ -137,7 +138,7 @@ pub fn run(config: Config) -> Result<(), Error> {
     kernel::restore(&variables);
     if left + variables.len() > 0 {
         let variables = variables.len();
-        eprintln!("a daemon was killed: removed its {left} routes and rules, restored {variables} variables");
+        note(format_args!("a daemon was killed: removed its {left} routes and rules, restored {variables} variables"));
     }
     let keys = config.authentication.as_ref().map(Keys::read).transpose();
     let keys = keys.map_err(|what| Error::Refused(format!("authentication.keys: {what}")))?;
@@ -208,14 +209,13 @@ impl Daemon {
         };
         publish(self, self.clock.now());
         let (address, interfaces) = (self.engine.config().address, self.engine.config().interfaces.join(" "));
-        println!("routing for {address} over {interfaces}");
+        let _ = screen::line(format_args!("routing for {address} over {interfaces}"));
         if self.engine.is_quiet(self.clock.now()) {
             let wait = self.engine.aodv().config().delete_period().as_secs_f64();
-            println!(
-                "silent for {wait} s: without numbers from before, others could take old routes \
-                    for new \
-                 (RFC 3561 section 6.13; routing.reboot_wait = false does without)"
-            );
+            let _ = screen::line(format_args!(
+                "silent for {wait} s: without numbers from before, others could take old routes for new (RFC 3561 \
+                    section 6.13; routing.reboot_wait = false does without)"
+            ));
         }
         manager.ready(&format!("routing for {address} over {interfaces}"));
         let (mut ready, mut ticked) = (Vec::new(), self.clock.now());
@@ -401,15 +401,17 @@ impl Daemon {
             Ok(count) => {
                 self.counters.restored += count as u64;
                 let so_far = self.counters.restored;
-                eprintln!("warning: another program removed {count} routes and rules: restored ({so_far} so far)");
+                note(format_args!(
+                    "warning: another program removed {count} routes and rules: restored ({so_far} so far)"
+                ));
             }
             Err(error) => {
                 self.kernel.refused += 1;
                 if self.kernel.refused.is_power_of_two() {
                     let so_far = self.kernel.refused;
-                    eprintln!(
+                    note(format_args!(
                         "warning: routes that another program removed cannot be restored: {error} ({so_far} so far)"
-                    );
+                    ));
                 }
             }
         }

@@ -1,4 +1,5 @@
 //! `fourhop-aodvd`: the routing daemon, and the commands that show its state.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
@@ -113,20 +114,20 @@ settings of the system that the next start restores if the daemon was killed.
         }
         let changes = if config.system.variables { kernel::changes(&config) } else { Vec::new() };
         for (variable, value) in &changes {
-            println!("would set {} from {} to {value}", variable.name, variable.before);
+            screen::line(format_args!("would set {} from {} to {value}", variable.name, variable.before))?;
         }
-        problems.iter().for_each(|line| eprintln!("error: {}: {line}", file.display()));
+        problems.iter().for_each(|line| screen::note(format_args!("error: {}: {line}", file.display())));
         if !problems.is_empty() {
             return Ok(ExitCode::from(2));
         }
-        println!("{}: {} over {}", file.display(), config.address, config.interfaces.join(" "));
+        let (file, interfaces) = (file.display(), config.interfaces.join(" "));
+        screen::line(format_args!("{file}: {} over {interfaces}", config.address))?;
         Ok(ExitCode::SUCCESS)
     }
 
     fn clean(file: &Path) -> Result<(), Error> {
         let (left, variables) = daemon::clean(&Config::read(file)?)?;
-        println!("removed {left} routes and rules, restored {variables} variables");
-        Ok(())
+        Ok(screen::line(format_args!("removed {left} routes and rules, restored {variables} variables"))?)
     }
 
     /// The program.

@@ -6,7 +6,7 @@ mod write;
 
 use crate::Error;
 use find::System;
-use fourhop_live::Tried;
+use fourhop_live::{Tried, screen};
 use fourhop_units::Rate;
 use rate::Learned;
 use std::io::Write;
@@ -47,14 +47,12 @@ pub fn run(wanted: &Wanted) -> Result<(), Error> {
     let (text, lines) = write::file(&before, &devices, found.routing, &learned, wanted.fill)
         .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
     if wanted.print {
-        print!("{text}");
-        return Ok(());
+        return Ok(screen::print(&text)?);
     }
     replace(&wanted.file, &text).tried(|| name.to_string())?;
-    println!("{name}: written");
-    lines.iter().for_each(|line| println!("  {line}"));
-    println!("next: fourhop-gateway check, then start the service");
-    Ok(())
+    let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    let next = "next: fourhop-gateway check, then start the service";
+    Ok(screen::line(format_args!("{name}: written\n{lines}{next}"))?)
 }
 
 /// Writes a file as a whole or not at all.

@@ -10,6 +10,7 @@ use crate::worker::{COPIED, Shared, Worker};
 use crate::{Error, SERVICE, prometheus, rules, selftest};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
+use fourhop_live::netlink::look;
 use fourhop_live::nfqueue::guard::Guarded;
 use fourhop_live::nfqueue::{Keep, Queues};
 use fourhop_live::poll::{Poller, Ready};
@@ -440,7 +441,8 @@ impl Daemon {
             status.totals.overload = status.totals.overload.max(state.unpaced);
         }
         status.problems.extend(self.pulse.problem());
-        status.problems.extend(missing(&self.config).map(|device| format!("device {device} has disappeared")));
+        // A kernel that does not say is no fault of the devices.
+        status.problems.extend(look::devices().map_or(vec![], |devices| look::idle(&self.config.devices, &devices)));
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
@@ -542,6 +544,9 @@ pub fn check(file: &Path) -> Result<u32, Error> {
     for device in &config.devices {
         let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
         say(there, format!("device {device} is {}there", if there { "" } else { "not " }))?;
+    }
+    if let Err(error) = privileges::known(&config.service.user) {
+        say(false, error.to_string())?;
     }
     match rules::probe(&config) {
         Ok(backend) => {

@@ -61,8 +61,7 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let new = file.with_extension("toml.new");
-    let mut out = std::fs::File::create(&new)?;
-    out.write_all(text.as_bytes())?;
-    out.sync_all()?;
-    std::fs::rename(new, file)
+    let written = std::fs::File::create(&new).and_then(|mut out| out.write_all(text.as_bytes()).and(out.sync_all()));
+    // On a full disk, not even an empty one stays.
+    written.and_then(|()| std::fs::rename(&new, file)).inspect_err(|_| drop(std::fs::remove_file(new)))
 }

@@ -202,6 +202,8 @@ mod program {
             let text = || all.iter().map(|object| format!("{} {} {}\n", object.kind, object.id, object.name)).collect();
             return Ok(screen::print(&if line.json { json(&all) + "\n" } else { text() })?);
         }
+        let overridden = || State::read().filter(State::holds).map(|state| settings::overridden(&state.changes));
+        overridden().iter().flatten().for_each(|words| note(format_args!("warning: {words}")));
         let mut reader = Reader::default();
         let mut show = || {
             let all = reader.read()?;

@@ -29,6 +29,14 @@ def test_systemd_understands_each_line_of_a_unit(unit: Path, tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_systemd_never_gives_up_starting_a_unit(unit: Path) -> None:
+    text = unit.read_text(encoding="utf-8")
+    assert re.search(r"^\[Unit\][^[]*^StartLimitIntervalSec=0$", text, re.M), "by default it does after five tries"
+    assert re.search(r"^Restart=(always|on-failure)$", text, re.M)
+    assert re.search(r"^RestartSec=[12]$", text, re.M)
+
+
 @needs_systemd
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if "packaging" in unit.parts], ids=lambda unit: unit.stem)
 def test_a_unit_lets_its_program_do_little(unit: Path) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.linux.aodvd import PROGRAM, address, daemons
 from tests.linux.conftest import LONGEST, Starter, needs
+from tests.linux.test_aodvd_mesh import SECRET
+from tests.linux.test_soak import Clock, clock
+
+__all__ = ["clock"]
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no fourhop-aodvd: `make linux` builds it")
 
@@ -212,6 +218,97 @@ def test_errors_say_what_to_do(emulate: Starter) -> None:
             r"destination +next hop",
             mesh.net.run("n0", str(PROGRAM), "routes", "--control", str(mesh.control(0))).stdout,
         )
+
+
+def test_check_finds_what_run_would_refuse(emulate: Starter) -> None:
+    with daemons(emulate, hops=1) as mesh:
+        config = mesh.config(0, tables='[signal]\nsource = "monitor"\nmonitor = "mon7"\n')
+        text = config.read_text(encoding="utf-8").replace('user = "root"', 'user = "nobody7"')
+        keys = f'[authentication]\nsign_with = 1\nkeys = [{{ id = 1, file = "{mesh.folder}/none" }}]\n'
+        config.write_text(text + keys, encoding="utf-8")
+        done = mesh.net.run("n0", str(PROGRAM), "check", "--config", str(config))
+        assert done.returncode == 2
+        for words in (
+            'signal.monitor: found "mon7", allowed: a device of this machine',
+            "authentication.keys: ",
+            "user nobody7: this machine has no such user",
+        ):
+            assert words in done.stderr, done.stderr
+
+
+def test_an_interface_that_goes_is_a_problem_and_one_that_is_made_again_ends_it(tmp_path: Path) -> None:
+    needs("ip")
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    space, control, file = f"fourhop-t{os.getpid()}", tmp_path / "control", tmp_path / "aodvd.toml"
+    file.write_text(
+        'address = "10.0.0.1"\ninterfaces = ["mesh0"]\nmesh = ["10.0.0.0/9"]\n[signal]\nsource = "none"\n'
+        f'[system]\nuser = "root"\ncontrol = "{control}"\nstate = "{tmp_path}/state"\n',
+        encoding="utf-8",
+    )
+
+    def inside(words: str) -> None:
+        subprocess.run(["ip", *words.split()], check=True, timeout=LONGEST)
+
+    def made() -> None:
+        inside(f"-n {space} link add mesh0 type veth peer name far")
+        inside(f"-n {space} address add 10.0.0.1/32 dev mesh0")
+        inside(f"-n {space} link set far up")
+        inside(f"-n {space} link set mesh0 up")
+
+    def has(problems: list[str]) -> bool:
+        words = [str(PROGRAM), "routes", "--json", "--control", str(control)]
+        said = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, check=False).stdout
+        return bool(said) and json.loads(said)["problems"] == problems
+
+    inside(f"netns add {space}")
+    try:
+        made()
+        words = ["ip", "netns", "exec", space, str(PROGRAM), "run", "--config", str(file)]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as daemon:
+            try:
+                for change, problems in (
+                    ("set lo up", []),
+                    ("set mesh0 down", ["device mesh0 is down"]),
+                    ("set mesh0 up", []),
+                    ("delete mesh0", ["device mesh0 has disappeared"]),
+                ):
+                    inside(f"-n {space} link {change}")
+                    deadline = time.monotonic() + LONGEST
+                    while not has(problems):
+                        assert daemon.poll() is None, daemon.communicate()
+                        assert time.monotonic() < deadline, change
+                        time.sleep(0.1)
+                made()
+                said = daemon.communicate(timeout=LONGEST)[1]
+            finally:
+                daemon.kill()
+        assert daemon.returncode == 2
+        assert "error: mesh0 was removed and is back: start the daemon again" in said
+    finally:
+        inside(f"netns delete {space}")
+
+
+def test_a_disk_that_is_full_ends_no_routing(emulate: Starter, clock: Clock) -> None:
+    needs("ping")
+    with daemons(emulate, hops=1, before=clock.words) as mesh:
+        (mesh.folder / "key").write_bytes(SECRET)
+        mesh.more = f'[authentication]\nsign_with = 1\nkeys = [{{ id = 1, file = "{mesh.folder}/key" }}]\n'
+        mesh.start(0, 1)
+        mesh.ping(0, 1, 3)
+        # Where its file would be written before it takes its place.
+        obstacle = mesh.state_file(0).with_suffix(".new")
+        obstacle.mkdir()
+        before = mesh.state_file(0).read_bytes()
+        # Two hours later the time in the file is used up: it must be written again.
+        clock.step(7_200)
+        mesh.wait(lambda: mesh.show(0)["daemon"]["unwritten"] > 0, LONGEST, "a file that cannot be written")
+        assert "cannot write the numbers that a restart needs" in mesh.show(0)["problems"][0]
+        mesh.ping(0, 1, 3)
+        assert mesh.state_file(0).read_bytes() == before
+        obstacle.rmdir()
+        mesh.wait(lambda: mesh.show(0)["problems"] == [], LONGEST, "a file that is written again")
+        assert mesh.state_file(0).read_bytes() != before
 
 
 def test_the_state_is_shown_in_a_terminal(emulate: Starter) -> None:

@@ -127,6 +127,13 @@ def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Borde
     assert "healthy" not in shown
 
 
+def test_it_is_impaired_while_a_device_of_the_mesh_is_down(border: Border) -> None:
+    border.gateway()
+    for state, problems in (("down", ["device mesh0 is down"]), ("up", [])):
+        assert border.run("gate", "ip", "link", "set", "mesh0", state).returncode == 0
+        border.wait(lambda status, problems=problems: status["problems"] == problems, state)  # type: ignore[misc]
+
+
 def guards(process: subprocess.Popen[str]) -> list[int]:
     """Its guards. It also has programs for a moment that read the rules."""
     threads = Path(f"/proc/{process.pid}/task").iterdir()

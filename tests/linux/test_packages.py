@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,31 @@ def test_a_package_is_installed_started_upgraded_and_purged(
     assert (bare.folder / "etc/passwd").read_text(encoding="utf-8") == users
 
 
+@contextmanager
+def timed(step: str) -> Iterator[None]:
+    """Prints the time of a step (`pytest -s`), for docs/install.md."""
+    begun = time.monotonic()
+    yield
+    print(f"{step}: {time.monotonic() - begun:.1f} s")  # noqa: T201
+
+
+def test_the_gateway_of_the_document_is_installed_running_and_gone(bare: Root, packages: dict[str, Path]) -> None:
+    before, name = bare.files(), "fourhop-gateway"
+    shutil.copy(packages[name], bare.folder / "tmp")
+    with timed("installed"):
+        bare.run("dpkg", "--install", f"/tmp/{packages[name].name}")
+    mesh = "ip link add mesh0 type veth peer name far; ip link set far up; ip link set mesh0 up; "
+    router = "ip address add 10.0.0.1/24 dev mesh0; echo 1 > /proc/sys/net/ipv4/ip_forward; "
+    with timed("set up and checked"):
+        said = bare.run("sh", "-ec", f"{mesh}{router}{name} setup --device mesh0 --rate 6Mbps; {name} check")
+    assert "a packet went through the kernel's queue and back" in said
+    with timed("started and ended"):
+        started(bare, name, [name, "status"])
+    with timed("purged"):
+        bare.run("dpkg", "--purge", name)
+    assert bare.files() - before == set(), "nothing stays"
+
+
 WHOLE = ROOT / "dist" / "packages"
 TRY = "profile = 'ns2'\nduration = '10s'\n[topology]\nkind = 'chain'\nhops = 3\n[traffic]\ntransport = 'newreno'\n"
 
@@ -202,9 +228,8 @@ def test_all_of_make_packages_is_installed_used_and_gone(bare: Root) -> None:
         "used": ["env", "HOME=/tmp", "fourhop", "run", "/tmp/try.toml", "--json"],
         "purged": ["dpkg", "--purge", *names],
     }.items():
-        begun = time.monotonic()
-        bare.run(*words)
-        print(f"{step}: {time.monotonic() - begun:.1f} s")  # noqa: T201
+        with timed(step):
+            bare.run(*words)
     assert bare.files() - before == set(), "nothing stays"
 
 

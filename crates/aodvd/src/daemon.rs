@@ -13,9 +13,11 @@ use crate::traffic::{Mac, Traffic};
 use crate::{Error, prometheus};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
+use fourhop_live::netlink::look::{self, Device};
 use fourhop_live::netlink::watch::{Event, Watch};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
+use fourhop_live::screen::{self, note};
 use fourhop_live::service::Manager;
 use fourhop_live::{control, metrics, namespace};
 use fourhop_proto::drop::DropReason;
@@ -62,8 +64,13 @@ struct Daemon {
     counters: Counters,
     /// Have routes changed since the state was published?
     changed: bool,
+    /// Interfaces that are down or gone.
+    problems: Vec<String>,
     /// When it looks for routes that have gone.
     look: Time,
+    /// Why its numbers are not written down, and when it tries again.
+    unwritten: Option<String>,
+    write: Time,
     /// Reused.
     tasks: Vec<Task>,
     buffer: Vec<u8>,
@@ -137,7 +144,7 @@ pub fn run(config: Config) -> Result<(), Error> {
     kernel::restore(&variables);
     if left + variables.len() > 0 {
         let variables = variables.len();
-        eprintln!("a daemon was killed: removed its {left} routes and rules, restored {variables} variables");
+        note(format_args!("a daemon was killed: removed its {left} routes and rules, restored {variables} variables"));
     }
     let keys = config.authentication.as_ref().map(Keys::read).transpose();
     let keys = keys.map_err(|what| Error::Refused(format!("authentication.keys: {what}")))?;
@@ -164,7 +171,10 @@ pub fn run(config: Config) -> Result<(), Error> {
         kept,
         counters,
         changed: false,
+        problems: Vec::new(),
         look: Time::ZERO + LOOK,
+        unwritten: None,
+        write: Time::ZERO,
         tasks,
         buffer,
         bytes,
@@ -206,16 +216,16 @@ impl Daemon {
             // INVARIANT: text, numbers, and maps by text.
             control.publish(serde_json::to_string(&report).expect("it has a form in JSON"));
         };
+        self.look_at_devices()?;
         publish(self, self.clock.now());
         let (address, interfaces) = (self.engine.config().address, self.engine.config().interfaces.join(" "));
-        println!("routing for {address} over {interfaces}");
+        let _ = screen::line(format_args!("routing for {address} over {interfaces}"));
         if self.engine.is_quiet(self.clock.now()) {
             let wait = self.engine.aodv().config().delete_period().as_secs_f64();
-            println!(
-                "silent for {wait} s: without numbers from before, others could take old routes \
-                    for new \
-                 (RFC 3561 section 6.13; routing.reboot_wait = false does without)"
-            );
+            let _ = screen::line(format_args!(
+                "silent for {wait} s: without numbers from before, others could take old routes for new (RFC 3561 \
+                    section 6.13; routing.reboot_wait = false does without)"
+            ));
         }
         manager.ready(&format!("routing for {address} over {interfaces}"));
         let (mut ready, mut ticked) = (Vec::new(), self.clock.now());
@@ -242,7 +252,7 @@ impl Daemon {
                 publish(self, now);
                 manager.alive();
             }
-            self.keep()?;
+            self.keep(now);
             let timeouts =
                 [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout(), Some(self.look)];
             let at = timeouts.into_iter().flatten().fold(ticked, Time::min);
@@ -267,8 +277,20 @@ impl Daemon {
         Ok(())
     }
 
-    fn keep(&mut self) -> Result<(), Error> {
-        self.kept.keep_ahead(self.engine.config().address, self.engine.numbers())
+    /// A disk that is full ends no routing.
+    fn keep(&mut self, now: Time) {
+        if now < self.write {
+            return;
+        }
+        let kept = self.kept.keep_ahead(self.engine.config().address, self.engine.numbers());
+        self.unwritten = kept.err().map(|error| format!("cannot write the numbers that a restart needs: {error}"));
+        if let Some(words) = &self.unwritten {
+            self.write = now + TICK;
+            self.counters.unwritten += 1;
+            if self.counters.unwritten.is_power_of_two() {
+                note(format_args!("warning: {words} ({} so far)", self.counters.unwritten));
+            }
+        }
     }
 
     /// Takes everything back.
@@ -289,7 +311,7 @@ impl Daemon {
             self.read_signals(now)?;
         }
         if readable(WATCH) {
-            self.hear_kernel(now);
+            self.hear_kernel(now)?;
         }
         for event in ready {
             match *event {
@@ -362,9 +384,12 @@ impl Daemon {
     }
 
     /// The kernel's news of neighbours and devices.
-    fn hear_kernel(&mut self, now: Time) {
+    fn hear_kernel(&mut self, now: Time) -> Result<(), Error> {
         let mut events = Vec::new();
         self.watch.read(&mut events);
+        if events.iter().any(|event| matches!(event, Event::Device { .. } | Event::Missed)) {
+            self.look_at_devices()?;
+        }
         for event in events {
             match event {
                 Event::Unanswered { device, address } => {
@@ -388,6 +413,24 @@ impl Daemon {
                 Event::Device { .. } => {}
             }
         }
+        Ok(())
+    }
+
+    /// Notes which interfaces are down or gone. One that was removed and made again is another device: the sockets know
+    /// only the old one, and new ones need rights that this process has given up.
+    fn look_at_devices(&mut self) -> Result<(), Error> {
+        let Ok(devices) = look::devices() else { return Ok(()) };
+        let same = |port: &&Port, device: &Device| device.name == port.name && device.index != port.device && device.up;
+        if let Some(port) = self.ports.iter().find(|port| devices.iter().any(|device| same(port, device))) {
+            return Err(Error::Refused(format!("{} was removed and is back: start the daemon again", port.name)));
+        }
+        let problems = look::idle(&self.engine.config().interfaces, &devices);
+        for words in problems.iter().filter(|words| !self.problems.contains(words)) {
+            note(format_args!("warning: {words}"));
+        }
+        self.changed |= problems != self.problems;
+        self.problems = problems;
+        Ok(())
     }
 
     /// Puts back what another program has taken away.
@@ -401,15 +444,17 @@ impl Daemon {
             Ok(count) => {
                 self.counters.restored += count as u64;
                 let so_far = self.counters.restored;
-                eprintln!("warning: another program removed {count} routes and rules: restored ({so_far} so far)");
+                note(format_args!(
+                    "warning: another program removed {count} routes and rules: restored ({so_far} so far)"
+                ));
             }
             Err(error) => {
                 self.kernel.refused += 1;
                 if self.kernel.refused.is_power_of_two() {
                     let so_far = self.kernel.refused;
-                    eprintln!(
+                    note(format_args!(
                         "warning: routes that another program removed cannot be restored: {error} ({so_far} so far)"
-                    );
+                    ));
                 }
             }
         }
@@ -461,6 +506,7 @@ impl Daemon {
     fn report(&mut self, now: Time) -> Report {
         self.counters.kernel_refused = self.kernel.refused;
         let mac = |address| self.traffic.mac(address).map(written);
-        Report::new(now, &self.engine, &self.counters, mac)
+        let problems = self.problems.iter().chain(&self.unwritten).cloned().collect();
+        Report { problems, ..Report::new(now, &self.engine, &self.counters, mac) }
     }
 }

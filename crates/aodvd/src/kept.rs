@@ -108,9 +108,11 @@ impl Kept {
     /// If the file cannot be written.
     pub fn write(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
         let Numbers { seqno, rreq_id, stamp } = numbers;
-        let variables = std::mem::take(&mut self.content.variables);
-        self.content = Content { address: Some(address), seqno, rreq_id, stamp, variables };
-        self.save()
+        let variables = self.content.variables.clone();
+        let new = Content { address: Some(address), seqno, rreq_id, stamp, variables };
+        let before = std::mem::replace(&mut self.content, new);
+        // The next call tries again.
+        self.save().inspect_err(|_| self.content = before)
     }
 
     /// Writes what is known now.
@@ -126,8 +128,10 @@ impl Kept {
         // Without its folder on the disk, a loss of power could bring back the file before, with numbers that were used
         // since.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let kept = written.and_then(|()| fs::rename(&new, &self.path)).and_then(|()| File::open(folder)?.sync_all());
-        Ok(kept.tried(failed)?)
+        let renamed = written.and_then(|()| fs::rename(&new, &self.path));
+        // On a full disk, not even an empty one.
+        let renamed = renamed.inspect_err(|_| drop(fs::remove_file(&new)));
+        Ok(renamed.and_then(|()| File::open(folder)?.sync_all()).tried(failed)?)
     }
 }
 
@@ -159,6 +163,27 @@ mod tests {
             let kept = Kept::read(&path).unwrap().numbers(own);
             assert_eq!(kept, (cut == after.len()).then(|| numbers(6_000)), "{cut} bytes are left");
         }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_later() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-refused-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (path, obstacle) = (folder.join("state.json"), folder.join("state.new"));
+        let (own, numbers) = ([10, 0, 0, 1].into(), Numbers { seqno: 5, rreq_id: 7, stamp: 9 });
+        let mut kept = Kept::read(&path).unwrap();
+        fs::create_dir(&obstacle).unwrap();
+        for _ in 0..2 {
+            assert!(kept.keep_ahead(own, numbers).is_err());
+        }
+        fs::remove_dir(&obstacle).unwrap();
+        kept.keep_ahead(own, numbers).unwrap();
+        assert_eq!(Kept::read(&path).unwrap().numbers(own).map(|kept| kept.seqno), Some(5 + AHEAD));
+        // A file that cannot take the place of the one before does not stay beside it.
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(kept.save().is_err() && !obstacle.exists());
         fs::remove_dir_all(&folder).unwrap();
     }
 

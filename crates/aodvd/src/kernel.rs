@@ -11,6 +11,7 @@ use crate::kept::Variable;
 use crate::port::Port;
 use fourhop_live::device::{Device, Kind};
 use fourhop_live::netlink::{Batch, Own, Owner, mtu};
+use fourhop_live::screen::note;
 use fourhop_live::{Tried, namespace};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -140,7 +141,7 @@ impl Kernel {
             if let Err(error) = batch.send_but(&[Errno::ESRCH]) {
                 self.refused += 1;
                 if self.refused.is_power_of_two() {
-                    eprintln!("warning: the kernel refuses a route: {error} ({} so far)", self.refused);
+                    note(format_args!("warning: the kernel refuses a route: {error} ({} so far)", self.refused));
                 }
             }
         }
@@ -198,7 +199,7 @@ pub fn restore(variables: &[Variable]) {
         if Path::new("/proc/sys").join(&variable.name).exists()
             && let Err(error) = namespace::set_variable(&variable.name, &variable.before)
         {
-            eprintln!("warning: {error}");
+            note(format_args!("warning: {error}"));
         }
     }
 }

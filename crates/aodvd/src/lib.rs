@@ -14,6 +14,7 @@
 //! | [`kept`] | state that survives a restart and a kill |
 //! | [`daemon`] | the main loop |
 //! | [`report`], [`prometheus`] | output: tables and JSON, metrics for Prometheus |
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

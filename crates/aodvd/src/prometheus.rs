@@ -9,6 +9,8 @@ pub fn page(report: &Report) -> Page {
     let valid = report.routes.iter().filter(|route| route.state == "valid").count();
     page.single("fourhop_aodv_routes", "gauge", "Valid routes.", valid as f64);
     page.single("fourhop_aodv_neighbours", "gauge", "Neighbours that were heard.", report.neighbours.len() as f64);
+    let problems = report.problems.len() as f64;
+    page.single("fourhop_aodv_problems", "gauge", "Interfaces that are down or gone, state not written.", problems);
     page.single("fourhop_aodv_uptime_seconds", "gauge", "Time since the start of the daemon.", report.uptime_s);
     page.single("fourhop_aodv_processor_seconds_total", "counter", "Processor time.", report.processor_s);
     page.single("fourhop_aodv_sequence_number", "gauge", "Own sequence number.", f64::from(report.seqno));

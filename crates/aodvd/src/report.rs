@@ -23,6 +23,8 @@ pub struct Counters {
     pub kernel_refused: u64,
     /// Routes and rules that another program took away, and that were put back.
     pub restored: u64,
+    /// Attempts to write the numbers down that failed, as on a full disk.
+    pub unwritten: u64,
     /// Packets that passed the interfaces, as far as they were seen.
     pub frames_seen: u64,
     /// Links given up because ARP had no answer.
@@ -52,6 +54,9 @@ pub struct Report {
     pub processor_s: f64,
     /// Own sequence number.
     pub seqno: u32,
+    /// Faults of interfaces and of the state file, in words.
+    #[serde(default)]
+    pub problems: Vec<String>,
     /// Does it keep quiet after a start without numbers (RFC 3561 section 6.13)?
     pub quiet: bool,
     /// The routing table, invalid routes included.
@@ -192,6 +197,7 @@ impl Report {
             uptime_s: now.as_secs_f64(),
             processor_s: fourhop_live::host::Reading::now().own.as_secs_f64(),
             seqno: aodv.seqno(),
+            problems: vec![],
             quiet: engine.is_quiet(now),
             routes: routes.collect(),
             neighbours: neighbours.collect(),
@@ -206,6 +212,7 @@ impl Report {
                 ("send_failed", counters.send_failed),
                 ("kernel_refused", counters.kernel_refused),
                 ("restored", counters.restored),
+                ("unwritten", counters.unwritten),
                 ("frames_seen", counters.frames_seen),
                 ("link_failures_arp", counters.failures_arp),
                 ("link_failures_frames", counters.failures_frames),
@@ -273,10 +280,11 @@ impl Report {
     pub fn overview(&self) -> String {
         let count = |name: &str| self.counters.get(name).copied().unwrap_or(0);
         let refused: u64 = self.refused.values().sum();
+        let problems: String = self.problems.iter().map(|words| format!("problem: {words}\n")).collect();
         format!(
             "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} passed on; replies {} \
                 sent, {} \
-             passed on; errors {} sent, {} received; refused {}\n\n{}\n{}",
+             passed on; errors {} sent, {} received; refused {}\n{problems}\n{}\n{}",
             self.address,
             self.interfaces.join(" "),
             self.uptime_s,

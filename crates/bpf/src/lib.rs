@@ -16,6 +16,7 @@
 //! | [`prometheus`] | the same for Prometheus |
 //! | [`inventory`] | what of ours is in the kernel |
 //! | [`route`] | which connections take which congestion control |
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

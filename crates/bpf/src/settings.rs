@@ -118,6 +118,14 @@ pub fn apply(changes: &[Change]) -> Result<(), Error> {
     changes.iter().try_for_each(|change| inside(change.namespace.as_deref(), || change.what.write(change.after)))
 }
 
+/// Those that another program has changed since, with what they are now.
+pub fn overridden(changes: &[Change]) -> Vec<String> {
+    let now = |change: &Change| inside(change.namespace.as_deref(), || change.what.read()).ok();
+    let found = changes.iter().filter_map(|change| Some((change, now(change)?)));
+    let found = found.filter(|(change, value)| *value != change.after);
+    found.map(|(change, value)| format!("another program has changed a setting: {change}, found {value}")).collect()
+}
+
 /// Restores them, the last first. Leaves alone values that others have changed since, or that have gone.
 ///
 /// # Errors

@@ -26,6 +26,7 @@
 //! Leaves out: back-pressure. Reading a device frees its packet at once, so the kernel's own limits below TCP
 //! (TSQ, queueing disciplines) never act; the queue that fills is that of the simulated interface.
 #![cfg(target_os = "linux")]
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]
 
 mod behind;

@@ -5,6 +5,7 @@ use crate::state::State;
 use crate::wires::WireEnd;
 use fourhop_live::device::{Kind, SegmentDevice};
 use fourhop_live::netlink::{Batch, LOOPBACK, Route};
+use fourhop_live::screen::note;
 use fourhop_live::{Error, Tried, namespace, open_files, user};
 use std::fs;
 use std::net::Ipv4Addr;
@@ -142,7 +143,7 @@ impl Nodes {
 impl Drop for Nodes {
     fn drop(&mut self) {
         if let Err(error) = self.clear() {
-            eprintln!("warning: {error}");
+            note(format_args!("warning: {error}"));
         }
     }
 }

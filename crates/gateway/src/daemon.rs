@@ -10,12 +10,13 @@ use crate::worker::{COPIED, Shared, Worker};
 use crate::{Error, SERVICE, prometheus, rules, selftest};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
+use fourhop_live::netlink::look;
 use fourhop_live::nfqueue::guard::Guarded;
 use fourhop_live::nfqueue::{Keep, Queues};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
 use fourhop_live::service::Manager;
-use fourhop_live::{Tried, control, metrics};
+use fourhop_live::{Tried, control, metrics, screen};
 use fourhop_proto::gateway::{Config as Gap, HashKey, Mode};
 use fourhop_settings::key::Choice as _;
 use fourhop_units::{Dur, Rate, Time};
@@ -440,7 +441,8 @@ impl Daemon {
             status.totals.overload = status.totals.overload.max(state.unpaced);
         }
         status.problems.extend(self.pulse.problem());
-        status.problems.extend(missing(&self.config).map(|device| format!("device {device} has disappeared")));
+        // A kernel that does not say is no fault of the devices.
+        status.problems.extend(look::devices().map_or(vec![], |devices| look::idle(&self.config.devices, &devices)));
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
         status.flows.sort_by_key(|flow| std::cmp::Reverse(flow.into_bytes + flow.out_bytes));
@@ -533,26 +535,29 @@ fn too_fast(config: &Config) -> Option<String> {
 /// If the file is invalid.
 pub fn check(file: &Path) -> Result<u32, Error> {
     let config = Config::read(file)?;
-    println!("{}: sound", file.display());
+    screen::line(format_args!("{}: sound", file.display()))?;
     let mut problems = 0;
     let mut say = |good: bool, words: String| {
         problems += u32::from(!good);
-        println!("{}: {words}", if good { "good" } else { "ERROR" });
+        screen::line(format_args!("{}: {words}", if good { "good" } else { "ERROR" }))
     };
     for device in &config.devices {
         let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
-        say(there, format!("device {device} is {}there", if there { "" } else { "not " }));
+        say(there, format!("device {device} is {}there", if there { "" } else { "not " }))?;
+    }
+    if let Err(error) = privileges::known(&config.service.user) {
+        say(false, error.to_string())?;
     }
     match rules::probe(&config) {
         Ok(backend) => {
             let name = if backend == Backend::Nft { "nft" } else { "iptables" };
-            say(true, format!("{name} accepts the rules"));
+            say(true, format!("{name} accepts the rules"))?;
             match selftest::run(backend) {
-                Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned()),
-                Err(error) => say(false, format!("self-test in a network namespace of its own: {error}")),
+                Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned())?,
+                Err(error) => say(false, format!("self-test in a network namespace of its own: {error}"))?,
             }
         }
-        Err(error) => say(false, error.to_string().replace('\n', "; ")),
+        Err(error) => say(false, error.to_string().replace('\n', "; "))?,
     }
     for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
         let value = std::fs::read_to_string(format!("/proc/sys/net/{family}")).unwrap_or_default();
@@ -564,17 +569,17 @@ pub fn check(file: &Path) -> Result<u32, Error> {
             (false, true) => format!(": sysctl -w {name}=1 lets packets cross"),
             (false, false) => ": IPv6 is not routed here".to_owned(),
         };
-        say(on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }));
+        say(on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }))?;
     }
     if let Some(rate) = too_fast(&config) {
-        println!("warning: {rate}");
+        screen::line(format_args!("warning: {rate}"))?;
     }
     if rules::offload() {
-        say(false, "flow offloading takes connections past every filter, and unpaced: switch it off".to_owned());
+        say(false, "flow offloading takes connections past every filter, and unpaced: switch it off".to_owned())?;
     }
     match hops::ask(&config.source) {
-        Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len())),
-        Some(Err(error)) => say(false, error),
+        Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len()))?,
+        Some(Err(error)) => say(false, error)?,
         None => {}
     }
     Ok(problems)

@@ -20,6 +20,7 @@
 //! Without a listener packets pass the queue (bypass); if it is too slow, packets pass, too (fail open). When the
 //! process is killed, stopped or hangs, a second process lets waiting packets pass. When it ends by itself, it first
 //! removes the rules, then releases its packets.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
@@ -27,9 +28,9 @@
 macro_rules! log {
     ($level:literal, $($words:tt)+) => {
         if std::env::var_os("JOURNAL_STREAM").is_some() {
-            eprintln!("<{}>{}", $level, format_args!($($words)+))
+            fourhop_live::screen::note(format_args!("<{}>{}", $level, format_args!($($words)+)))
         } else {
-            eprintln!("{}", format_args!($($words)+))
+            fourhop_live::screen::note(format_args!($($words)+))
         }
     };
 }

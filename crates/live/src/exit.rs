@@ -1,5 +1,6 @@
 //! How a program ends.
 
+use crate::screen;
 use std::fmt::Display;
 use std::process::ExitCode;
 
@@ -15,7 +16,7 @@ pub fn with_its_reader() {
 /// Ends a program: with its own code, or with 2 after each line of the error on standard error.
 pub fn code(done: Result<ExitCode, impl Display>) -> ExitCode {
     done.unwrap_or_else(|error| {
-        error.to_string().lines().for_each(|line| eprintln!("error: {line}"));
+        error.to_string().lines().for_each(|line| screen::note(format_args!("error: {line}")));
         ExitCode::from(2)
     })
 }

@@ -25,6 +25,8 @@
 //! | [`host`] | load of the machine: stolen time, processor time |
 //!
 //! On other systems than Linux the crate has only [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
+// They panic where nobody takes the line, such as a log on a full disk: `screen` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 #[cfg(target_os = "linux")]
 pub mod capture;

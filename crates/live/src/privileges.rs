@@ -89,8 +89,17 @@ pub fn drop_to(user: &str, keep: &[Capability]) -> Result<(), Error> {
 fn find(user: &str) -> Result<(Uid, Gid), Error> {
     let failed = || format!("user {user}");
     let found = User::from_name(user).tried(failed)?;
-    let found = found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)).tried(failed)?;
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "this machine has no such user");
+    let found = found.ok_or_else(missing).tried(failed)?;
     Ok((found.uid, found.gid))
+}
+
+/// Has this machine such a user, as whom a service can go on?
+///
+/// # Errors
+/// If it has none.
+pub fn known(user: &str) -> Result<(), Error> {
+    find(user).map(drop)
 }
 
 /// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as

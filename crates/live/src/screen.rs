@@ -1,4 +1,4 @@
-//! Tables for a terminal, drawn again and again in the same place.
+//! Output of a program: tables for a terminal, drawn again and again in the same place, lines, and reports.
 
 use crate::{Error, Tried};
 use serde::Serialize;
@@ -39,6 +39,19 @@ pub fn write(what: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>) -> Result
 /// If it is closed.
 pub fn print(text: &str) -> Result<(), Error> {
     write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Writes a line there.
+///
+/// # Errors
+/// If it is closed, or a file on a full disk.
+pub fn line(what: impl Display) -> Result<(), Error> {
+    write(|out| writeln!(out, "{what}"))
+}
+
+/// Writes a line to standard error. A log on a full disk takes none and ends no service, where `eprintln!` panics.
+pub fn note(what: impl Display) {
+    let _ = writeln!(io::stderr(), "{what}");
 }
 
 /// Writes what a program has to report, as text or as a line of JSON.

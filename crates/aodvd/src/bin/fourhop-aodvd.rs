@@ -1,15 +1,19 @@
 //! `fourhop-aodvd`: the routing daemon, and the commands that show its state.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
+    use fourhop_aodvd::authentication::Keys;
     use fourhop_aodvd::config::{Config, System};
     use fourhop_aodvd::report::Report;
+    use fourhop_aodvd::signal::Signals;
     use fourhop_aodvd::{Error, daemon, kernel};
     use fourhop_live::clock::Clock;
     use fourhop_live::poll::{Poller, Ready};
-    use fourhop_live::{control, manual, screen};
+    use fourhop_live::{control, manual, privileges, screen};
     use fourhop_units::Dur;
+    use nix::net::if_::if_nametoindex;
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
@@ -81,6 +85,7 @@ settings of the system that the next start restores if the daemon was killed.
 
     fn show(line: &ShowLine, table: impl Fn(&Report) -> String) -> Result<(), Error> {
         let (text, report) = ask(line)?;
+        report.problems.iter().for_each(|words| screen::note(format_args!("warning: {words}")));
         Ok(screen::print(&if line.json { text + "\n" } else { table(&report) })?)
     }
 
@@ -111,22 +116,30 @@ settings of the system that the next start restores if the daemon was killed.
         if !Path::new("/dev/net/tun").exists() {
             problems.push("there is no /dev/net/tun: load the kernel's module tun".to_owned());
         }
+        let needed = || {
+            let devices = config.interfaces.iter().filter_map(|name| if_nametoindex(name.as_str()).ok());
+            let signals = Signals::start(&config, &devices.collect::<Vec<_>>()).map(drop);
+            let keys = config.authentication.as_ref().map_or(Ok(()), |keys| Keys::read(keys).map(drop));
+            let keys = keys.map_err(|what| Error::Refused(format!("authentication.keys: {what}")));
+            [signals, keys, privileges::known(&config.system.user).map_err(Error::from)]
+        };
+        problems.extend(needed().into_iter().filter_map(Result::err).map(|error| error.to_string()));
         let changes = if config.system.variables { kernel::changes(&config) } else { Vec::new() };
         for (variable, value) in &changes {
-            println!("would set {} from {} to {value}", variable.name, variable.before);
+            screen::line(format_args!("would set {} from {} to {value}", variable.name, variable.before))?;
         }
-        problems.iter().for_each(|line| eprintln!("error: {}: {line}", file.display()));
+        problems.iter().for_each(|line| screen::note(format_args!("error: {}: {line}", file.display())));
         if !problems.is_empty() {
             return Ok(ExitCode::from(2));
         }
-        println!("{}: {} over {}", file.display(), config.address, config.interfaces.join(" "));
+        let (file, interfaces) = (file.display(), config.interfaces.join(" "));
+        screen::line(format_args!("{file}: {} over {interfaces}", config.address))?;
         Ok(ExitCode::SUCCESS)
     }
 
     fn clean(file: &Path) -> Result<(), Error> {
         let (left, variables) = daemon::clean(&Config::read(file)?)?;
-        println!("removed {left} routes and rules, restored {variables} variables");
-        Ok(())
+        Ok(screen::line(format_args!("removed {left} routes and rules, restored {variables} variables"))?)
     }
 
     /// The program.

@@ -1,4 +1,5 @@
 //! Loads adaptive pacing into the kernel, shows what it does, and takes it back.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
@@ -11,14 +12,14 @@ mod program {
     use fourhop_bpf::state::{self, State};
     use fourhop_bpf::{Error, inventory, prometheus, settings};
     use fourhop_live::clock::Clock;
+    use fourhop_live::manual;
     use fourhop_live::metrics::Server;
     use fourhop_live::poll::{Poller, Ready};
-    use fourhop_live::{manual, screen};
+    use fourhop_live::screen::{self, note};
     use fourhop_settings::quantity::time;
     use fourhop_units::Dur;
     use nix::sys::signal::Signal;
     use serde::Serialize;
-    use std::io::Write;
     use std::net::{IpAddr, SocketAddr};
     use std::path::PathBuf;
     use std::process::ExitCode;
@@ -108,23 +109,23 @@ mod program {
     fn load(line: &LoadLine) -> Result<(), Error> {
         let config = line.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)?;
         if line.config.is_none() {
-            eprintln!(
-                "warning: no --config: fh_tcp_ap and fh_ap_cubic take every link for one of 2 Mbit/s; fh_ap2 does not"
+            note(
+                "warning: no --config: fh_tcp_ap and fh_ap_cubic take every link for one of 2 Mbit/s; fh_ap2 does not",
             );
         }
         if let Some(rate) = config.too_fast() {
-            eprintln!(
+            note(format_args!(
                 "warning: rate: found links of {} Mbit/s: use fh_ap2 there; fh_tcp_ap and fh_ap_cubic are for 802.11b, \
                     up to 11 Mbit/s",
                 rate.bps() / 1_000_000
-            );
+            ));
         }
         let kernel = Kernel::look()?;
         if let Some(warning) = kernel.warning() {
-            eprintln!("warning: {warning}");
+            note(format_args!("warning: {warning}"));
         }
         if let Some(left) = state::make_room()? {
-            eprintln!("restored what process {} had set, which was killed", left.pid);
+            note(format_args!("restored what process {} had set, which was killed", left.pid));
         }
         line.pin.as_deref().map_or(Ok(()), pinnable)?;
         // From here on signals do not end the process in the middle of something, nor a thread that is started after
@@ -151,16 +152,14 @@ mod program {
     ) -> Result<(), Error> {
         settings::apply(&state.changes)?;
         for change in &state.changes {
-            eprintln!("set {change}");
+            note(format_args!("set {change}"));
         }
         let names = loaded.names().join(", ");
         if let Some(folder) = &line.pin {
             loaded.pin(folder)?;
-            println!("loaded {names}, pinned in {}", folder.display());
-            return Ok(());
+            return Ok(screen::line(format_args!("loaded {names}, pinned in {}", folder.display()))?);
         }
-        println!("loaded {names}; a signal unloads them");
-        let _ = std::io::stdout().flush();
+        let _ = screen::line(format_args!("loaded {names}; a signal unloads them"));
         let mut reader = Reader::default();
         wait(poller, TICK, || {
             if let Some(server) = server {
@@ -189,10 +188,9 @@ mod program {
             Some(state) => {
                 state.remove()?;
                 for change in &state.changes {
-                    eprintln!("restored: {change} undone");
+                    note(format_args!("restored: {change} undone"));
                 }
-                println!("unloaded what was {}", state.place());
-                Ok(())
+                Ok(screen::line(format_args!("unloaded what was {}", state.place()))?)
             }
             None => Err(Error::Refused("nothing is loaded by fourhop-cc".to_owned())),
         }
@@ -201,13 +199,11 @@ mod program {
     fn status(line: &StatusLine) -> Result<(), Error> {
         if line.objects {
             let all = inventory::all();
-            if line.json {
-                println!("{}", json(&all));
-            } else {
-                all.iter().for_each(|object| println!("{} {} {}", object.kind, object.id, object.name));
-            }
-            return Ok(());
+            let text = || all.iter().map(|object| format!("{} {} {}\n", object.kind, object.id, object.name)).collect();
+            return Ok(screen::print(&if line.json { json(&all) + "\n" } else { text() })?);
         }
+        let overridden = || State::read().filter(State::holds).map(|state| settings::overridden(&state.changes));
+        overridden().iter().flatten().for_each(|words| note(format_args!("warning: {words}")));
         let mut reader = Reader::default();
         let mut show = || {
             let all = reader.read()?;
@@ -274,12 +270,7 @@ mod program {
         });
         let change = if line.reset { Some(Change::Reset) } else { set };
         let route = route::route(line.netns.as_deref(), line.to, change.as_ref())?;
-        if line.json {
-            println!("{}", json(&route));
-        } else {
-            println!("{route}");
-        }
-        Ok(())
+        Ok(if line.json { screen::line(json(&route)) } else { screen::line(route) }?)
     }
 
     const FILES: &str = "

@@ -1,4 +1,5 @@
 //! `fourhop-emulate`: the emulator as a program. `fourhop emulate`, `fourhop exec` and `fourhop shell` call it.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
@@ -104,7 +105,7 @@ mod program {
     fn change(line: ChangeLine) -> Result<ExitCode, EmulationError> {
         let ChangeLine { emulation, node, position, power, gain, link } = line;
         let state = program::choose(emulation.as_deref())?;
-        println!("{}", change::ask(&state.id, &Request { node, position, power, gain, losses: link })?);
+        screen::line(change::ask(&state.id, &Request { node, position, power, gain, losses: link })?)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -238,15 +239,15 @@ mod program {
         };
         let emulation = Emulation::new(&scenario, mode, options)?;
         for warning in emulation.warnings() {
-            eprintln!("warning: {warning}");
+            screen::note(format_args!("warning: {warning}"));
         }
         let state = emulation.state();
         let names: Vec<_> = state.members.iter().map(|member| member.name.as_str()).collect();
         let (first, last) = (names[0], names[names.len() - 1]);
-        eprintln!("emulation {} is ready: {} nodes, {first} to {last}", state.id, names.len());
+        screen::note(format_args!("emulation {} is ready: {} nodes, {first} to {last}", state.id, names.len()));
         if let Some(folder) = &state.trace {
             let live = if last_only { "--live " } else { "" };
-            eprintln!("trace: {0}; fourhop view {live}{0}", folder.display());
+            screen::note(format_args!("trace: {0}; fourhop view {live}{0}", folder.display()));
         }
         if let Some(descriptor) = line.ready {
             let written = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
@@ -277,22 +278,23 @@ mod program {
         std::fs::write(folder.join("scenario.json"), scenario.to_json() + "\n")
     }
 
-    fn list(json: bool) {
+    fn list(json: bool) -> Result<(), EmulationError> {
         for state in state::all() {
             if json {
                 let text = serde_json::to_string(&state).expect("INVARIANT: a state is JSON");
-                println!("{text}");
+                screen::line(text)?;
                 continue;
             }
             let alive = if state.is_alive() { "running" } else { "killed: --clean removes it" };
-            println!("{}  {}  {} nodes  {alive}", state.id, state.scenario, state.members.len());
+            screen::line(format_args!("{}  {}  {} nodes  {alive}", state.id, state.scenario, state.members.len()))?;
         }
+        Ok(())
     }
 
     fn clean() -> Result<(), EmulationError> {
         for state in state::all().into_iter().filter(|state| !state.is_alive()) {
             state.remove().map_err(|error| program::forbidden(error, "fourhop emulate --clean"))?;
-            println!("removed {} ({} nodes)", state.id, state.members.len());
+            screen::line(format_args!("removed {} ({} nodes)", state.id, state.members.len()))?;
         }
         Ok(())
     }
@@ -321,10 +323,7 @@ A scenario of five hops, and iperf3 from one end to the other:
                 .and_then(|state| program::become_program(&state, &node, &words))
                 .map(|()| ExitCode::SUCCESS),
             Action::Change(line) => change(line),
-            Action::List { json } => {
-                list(json);
-                Ok(ExitCode::SUCCESS)
-            }
+            Action::List { json } => list(json).map(|()| ExitCode::SUCCESS),
             Action::Clean => clean().map(|()| ExitCode::SUCCESS),
             Action::Manual => manual::write(Line::command(), &[("FILES", FILES), ("EXAMPLE", EXAMPLE)])
                 .map(|()| ExitCode::SUCCESS)

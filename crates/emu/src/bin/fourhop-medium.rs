@@ -1,4 +1,5 @@
 //! `fourhop-medium`: the air for the kernel's own Wi-Fi, as a program. `fourhop medium` calls it.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
@@ -72,7 +73,7 @@ mod program {
         let scenario = line::read(&line.file, &line.set)?;
         let RunLine { seed, radios, tick, name: id, metrics, pcap, .. } = line;
         let medium = Medium::new(&scenario, Options { seed, radios, tick, id, metrics, pcap })?;
-        eprintln!("medium {} is ready: {}, {} nodes", medium.id(), line.file, medium.members().len());
+        screen::note(format_args!("medium {} is ready: {}, {} nodes", medium.id(), line.file, medium.members().len()));
         let report = medium.run(line.after)?;
         screen::report(&report, line.json)?;
         Ok(ExitCode::SUCCESS)
@@ -87,7 +88,11 @@ Three radios in a chain:
 
     /// The program.
     pub fn main() -> ExitCode {
-        fourhop_live::exit::code(match Line::parse().command {
+        let action = Line::parse().command;
+        if !matches!(action, Action::Run(_)) {
+            fourhop_live::exit::with_its_reader();
+        }
+        fourhop_live::exit::code(match action {
             Action::Run(line) => run(line),
             Action::Manual => manual::write(Line::command(), &[("EXAMPLE", EXAMPLE)])
                 .map(|()| ExitCode::SUCCESS)

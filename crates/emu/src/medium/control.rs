@@ -5,6 +5,7 @@ use crate::change::Changes;
 use crate::emulation::check_id;
 use crate::members::Member;
 use crate::state::State;
+use fourhop_live::screen::note;
 
 /// Removes the record at its end.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         if let Err(error) = self.state.remove() {
-            eprintln!("warning: {error}");
+            note(format_args!("warning: {error}"));
         }
     }
 }

@@ -1,4 +1,5 @@
 //! `fourhop-gateway`: the pacing gateway as a service, and the commands that show its state.
+#![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
 mod program {
@@ -114,7 +115,7 @@ mod program {
         if let Some(backend) = line.print_rules {
             let config = Config::read(&line.file.config)?;
             let backend = backend.map_or_else(|| rules::probe(&config), Ok)?;
-            print!("{}", rules::text(&config, backend));
+            screen::print(&rules::text(&config, backend))?;
             return Ok(ExitCode::SUCCESS);
         }
         daemon::run(Start { file: line.file.config, dry_run: line.dry_run })?;

@@ -6,7 +6,7 @@ mod write;
 
 use crate::Error;
 use find::System;
-use fourhop_live::Tried;
+use fourhop_live::{Tried, screen};
 use fourhop_units::Rate;
 use rate::Learned;
 use std::io::Write;
@@ -47,14 +47,12 @@ pub fn run(wanted: &Wanted) -> Result<(), Error> {
     let (text, lines) = write::file(&before, &devices, found.routing, &learned, wanted.fill)
         .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
     if wanted.print {
-        print!("{text}");
-        return Ok(());
+        return Ok(screen::print(&text)?);
     }
     replace(&wanted.file, &text).tried(|| name.to_string())?;
-    println!("{name}: written");
-    lines.iter().for_each(|line| println!("  {line}"));
-    println!("next: fourhop-gateway check, then start the service");
-    Ok(())
+    let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    let next = "next: fourhop-gateway check, then start the service";
+    Ok(screen::line(format_args!("{name}: written\n{lines}{next}"))?)
 }
 
 /// Writes a file as a whole or not at all.
@@ -63,8 +61,7 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let new = file.with_extension("toml.new");
-    let mut out = std::fs::File::create(&new)?;
-    out.write_all(text.as_bytes())?;
-    out.sync_all()?;
-    std::fs::rename(new, file)
+    let written = std::fs::File::create(&new).and_then(|mut out| out.write_all(text.as_bytes()).and(out.sync_all()));
+    // On a full disk, not even an empty one stays.
+    written.and_then(|()| std::fs::rename(&new, file)).inspect_err(|_| drop(std::fs::remove_file(new)))
 }

@@ -31,3 +31,19 @@ pub(crate) fn answered(socket: &impl AsFd, buffer: &mut [u8]) -> Result<usize, i
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::getsockopt;
+
+    #[test]
+    fn a_kernel_that_does_not_answer_keeps_nobody_waiting() {
+        let socket = asking(SockProtocol::NetlinkRoute).unwrap();
+        assert_eq!(getsockopt(&socket, ReceiveTimeout).unwrap(), TimeVal::seconds(PATIENCE));
+        setsockopt(&socket, ReceiveTimeout, &TimeVal::milliseconds(20)).unwrap();
+        let error = answered(&socket, &mut [0; 64]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(error.to_string(), format!("this kernel has not answered for {PATIENCE} seconds"));
+    }
+}

@@ -56,6 +56,15 @@ pub fn devices() -> Result<Vec<Device>, Error> {
     Ok(all.iter().filter_map(|answer| device(answer)).filter(|device| device.index != super::LOOPBACK).collect())
 }
 
+/// Devices of these names that carry nothing: those that have disappeared, and those that are down.
+pub fn idle(names: &[String], devices: &[Device]) -> Vec<String> {
+    let problem = |name: &String| match devices.iter().find(|device| device.name == *name) {
+        None => Some(format!("device {name} has disappeared")),
+        Some(device) => (!device.up).then(|| format!("device {name} is down")),
+    };
+    names.iter().filter_map(problem).collect()
+}
+
 /// All routes of IPv4 that lead somewhere.
 ///
 /// # Errors
@@ -181,6 +190,14 @@ mod tests {
         assert_eq!(neighbour(&message(&head(2), &address), 4), None, "of another device");
         assert_eq!(neighbour(&message(&head(0x20), &address), 3), None, "failed");
         assert_eq!(neighbour(&message(&head(0x40), &address), 3), None, "none is needed: multicast, the loopback");
+    }
+
+    #[test]
+    fn devices_that_carry_nothing_are_named() {
+        let device = |name: &str, up| Device { name: name.to_owned(), up, ..Device::default() };
+        let names = ["wlan0", "wlan1", "wlan2"].map(str::to_owned);
+        let found = idle(&names, &[device("wlan0", true), device("wlan1", false), device("eth0", false)]);
+        assert_eq!(found, ["device wlan1 is down", "device wlan2 has disappeared"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use fourhop_units::{Dur, Time};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Flows that are shown.
@@ -28,7 +29,8 @@ impl Table {
             for text in shown {
                 // Over what was there: up, and clear to the end of the screen (ECMA-48).
                 let up = if height > 0 { format!("\x1b[{height}A") } else { String::new() };
-                eprint!("{up}\r\x1b[J{text}");
+                // A terminal that has gone ends no emulation.
+                let _ = write!(std::io::stderr(), "{up}\r\x1b[J{text}");
                 height = text.lines().count();
             }
         });

@@ -56,6 +56,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/test_community_any.py",
             "tests/test_community_rates.py",
             "tests/test_community_read.py",
+            "tests/test_community_values.py",
         ),
     ),
     "whatif": (

@@ -329,4 +329,30 @@ mod tests {
         let fixed = Config { rate_control: RateControl::Fixed, ..bench.config };
         assert_eq!(bench.rates.begin(Time::ZERO, NodeId(1).mac(), &fixed), Rate::kbps(11_000));
     }
+
+    /// Minstrel for single frames: each neighbour has averages of its own, and `present` is the rate of most packets.
+    #[test]
+    fn minstrel_finds_a_rate_for_each_neighbour() {
+        let mut bench = Bench::new(ARF);
+        bench.config.rate_control = RateControl::Minstrel(minstrel::Config::mac80211());
+        let [near, far] = [1, 2].map(|id| NodeId(id).mac());
+        bench.rates.sample_by(Stream::new(1, NodeId(0), Purpose::RateControl));
+        assert_eq!(bench.rates.present(near, &bench.config), Rate::kbps(11_000), "nothing was sent");
+        for packet in 0..1_000 {
+            let now = Time::from_millis(packet);
+            for (peer, reaches) in [(near, Rate::kbps(11_000)), (far, Rate::kbps(2_000))] {
+                let mut rate = bench.rates.begin(now, peer, &bench.config);
+                for _ in 1..7 {
+                    if rate <= reaches {
+                        bench.rates.handle_ack(peer, &bench.config);
+                        break;
+                    }
+                    bench.rates.handle_missing_ack(peer, &bench.config);
+                    rate = bench.rates.again(peer, 7, &bench.config);
+                }
+            }
+        }
+        assert_eq!(bench.rates.present(near, &bench.config), Rate::kbps(11_000));
+        assert_eq!(bench.rates.present(far, &bench.config), Rate::kbps(2_000));
+    }
 }

@@ -6,9 +6,11 @@ use crate::app::end::FlowAddress;
 use crate::app::{cbr, files, ping, transfer};
 use crate::node::{Host, Output};
 use crate::route::{AddressPlan, PortId, WiredRoutes};
+use crate::tcp::adhoc::{Clock, Gate, ReceiverOptions, Rounding, Skew};
 use crate::tcp::{HopSource, State};
 use crate::wire::{Ipv4Packet, Prefix};
 use core::net::Ipv4Addr;
+use fourhop_cc::tcp_ap::{DelaySource, Params as TcpAp, Samples};
 use fourhop_units::{NodeId, Purpose};
 
 const LEFT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -323,6 +325,71 @@ fn a_receiver_echoes_when_the_segment_was_made_and_what_was_measured_on_its_way(
         assert_eq!((notes.forward, notes.forward_hops), (Dur::from_millis(700), 3));
         assert_eq!(notes.echo, Time::from_millis(if newest { 650 } else { 700 }));
     }
+}
+
+/// ElRakabawy, Klemm, Lindemann 2005, section 5.1.1: with clocks that agree, segments are as far apart as packets take
+/// over four hops, which an ACK brings back. Of a packet that was not measured nothing is known.
+#[test]
+fn a_sender_learns_how_long_its_segments_took() {
+    let mut config = hints(HopSource::Travelled, RoundTrips::Unknown, Some(4));
+    config.cc.tcp_ap = TcpAp { delay_source: DelaySource::Clocks, samples: Samples::Unambiguous, ..TcpAp::paper() };
+    let transport = Transport::find("tcp-ap").expect("known");
+    let socket = Socket::new(config, transport, 7, 9, Seq::from_wire(90));
+    let source = TcpSource::Transfer(Transfer::new(WHOLE));
+    let mut end = Endpoint::new(address(7, 9, RIGHT), EndpointKind::TcpSender(source, Box::new(socket)));
+    let (mut scratch, mut out) = (Vec::new(), Vec::new());
+    let mut now = Time::from_secs(1);
+    end.handle_timeout(now, &mut scratch, &mut out);
+    let path = Path { hops: Some(4), interface: Interface::Radio(Rate::kbps(2_000)) };
+    end.handle_path(now, path, &mut scratch, &mut out);
+    let mut answer = |end: &mut Endpoint, syn, ack, forward_hops| {
+        now += DELAY * 2;
+        let segment = TcpSegment {
+            src_port: 9,
+            dst_port: 7,
+            seq: Seq::from_wire(if syn { 70 } else { 71 }),
+            ack: Seq::from_wire(ack),
+            flags: tcp_flags(syn, true),
+            window: 60_000,
+            ..TcpSegment::default()
+        };
+        let notes = PacketMeta { forward: Dur::from_millis(30), forward_hops, ..PacketMeta::default() };
+        end.handle_segment(now, &segment, &notes, &mut scratch, &mut out);
+        end.socket().and_then(Socket::pacing_interval)
+    };
+    assert_eq!(answer(&mut end, true, 91, 0), None);
+    let first = answer(&mut end, false, 91 + 536, 0);
+    assert_eq!(first, None, "not measured");
+    // Times 1 + 2 cov: the round trips are 20 and 40 ms, 30 on average with a deviation of 14.14.
+    assert_eq!(answer(&mut end, false, 91 + 2 * 536, 4).map(Dur::as_millis), Some(58));
+}
+
+/// Cho, Sirisena, Pawlikowski 2004: the receiver allows as many segments as a path of so many hops holds, two where it
+/// is short. It knows the hops by the time to live of arriving segments.
+#[test]
+fn an_ad_hoc_receiver_knows_the_hops_of_its_path() {
+    let mut config = tcp_config();
+    (config.timestamps, config.clock) = (true, Clock { tick: Dur::from_micros(10), synchronised: true });
+    let receives = ReceiverOptions {
+        delimiter: true,
+        rater: true,
+        rounding: Rounding::Floor,
+        freezer: true,
+        beta: 5,
+        fresh_for: 4,
+        gate: Gate::QUARTERS,
+        link_rate: Rate::kbps(54_000),
+        overhead: Dur::from_millis(1),
+        skew: Skew::default(),
+    };
+    let plain = config.clone();
+    config.receiver = config.receiver.with_adhoc(receives);
+    let source = TcpSource::Transfer(Transfer::new(WHOLE));
+    let mut pair = Pair::new(sender(&plain, source), Some(receiver(&config)));
+    pair.run(Time::from_secs(200));
+    assert_eq!(pair.receiver().received, Bytes(20_000));
+    let window = pair.socket().peer_window();
+    assert!(window <= 2 * u64::from(pair.socket().mss()) + 32, "{window}");
 }
 
 fn tcp_flags(syn: bool, ack: bool) -> crate::wire::TcpFlags {

@@ -6,7 +6,8 @@ use crate::gateway::{Config, DisciplineConfig, HashKey};
 use crate::net::Addresses;
 use crate::node::{self, Output};
 use crate::route::{AddressPlan, PortId, Router, StaticRoutes, WiredRoutes};
-use crate::wire::{Body, PacketMeta, Prefix, TcpFlags, TcpSegment};
+use crate::wire::options::Carried;
+use crate::wire::{Body, MeasuredSegment, PacketMeta, Prefix, TcpFlags, TcpSegment};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, NodeId, Purpose, Rate, Seq, Stream};
 
@@ -103,5 +104,26 @@ fn the_path_is_that_of_the_wireless_end() {
             out.clear();
         }
         assert!(queued > 0, "data waits for its turn");
+    }
+}
+
+/// A module of C3TCP takes the options of packets that end here; those that leave the mesh lose them for good.
+#[test]
+fn options_of_mac_headers_end_with_the_mesh() {
+    let measured = |dst| {
+        let Body::Tcp(segment) = segment(NodeId(1).ipv4(), dst, 100).body else { panic!() };
+        let body = Body::Measured(Box::new(MeasuredSegment { segment, carried: Carried::default() }));
+        Ipv4Packet { body, ..self::segment(NodeId(1).ipv4(), dst, 100) }
+    };
+    let local_acks = ccm::Options { local_acks: true, simulated: true, ..ccm::Options::NEWEST };
+    for (dst, leaves) in [(HOST, true), (GATEWAY.ipv4(), false)] {
+        let (mut node, mut out) = (gateway(), Buffers::default());
+        node.add_modules(local_acks);
+        node.handle_packet(Time::ZERO, measured(dst), NodeId(1).mac(), &mut out);
+        let sent = Ipv4Packet { ttl: 8, ..segment(NodeId(1).ipv4(), HOST, 100) };
+        let sent = Ipv4Packet { meta: PacketMeta { hops: 1, ..sent.meta }, ..sent };
+        let expected = if leaves { vec![Output::Wire { port: PortId(0), packet: sent }] } else { vec![] };
+        assert_eq!(out.outputs, expected);
+        assert_eq!(node.modules().map(|modules| modules.balance().0), Some(u64::from(!leaves)), "kept for its ACK");
     }
 }

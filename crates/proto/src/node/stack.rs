@@ -510,3 +510,7 @@ impl Node {
         self.radios.at(FIRST).addresses.mac
     }
 }
+
+#[cfg(test)]
+#[path = "stack_tests.rs"]
+mod tests;

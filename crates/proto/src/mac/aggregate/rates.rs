@@ -449,4 +449,32 @@ mod tests {
             assert_eq!(again.frames, 64);
         }
     }
+
+    // mac80211's Minstrel-HT averages how many MPDUs an aggregate has: here 16, but for the samples of four.
+    #[test]
+    fn the_mean_length_is_that_of_the_aggregates_sent() {
+        let mut bench = Bench::new(mcs(7, 1, Guard::Ns800));
+        bench.config.aggregation.frames = 16;
+        bench.send(Dur::from_secs(3), |_| 1.0);
+        assert_eq!((bench.control.receivers[0].length + 128) / 256, 16);
+    }
+
+    // Stations that drew the same would try the same MCS at the same time.
+    #[test]
+    fn stations_draw_their_samples_from_streams_of_their_own() {
+        let tried = |node: u32| {
+            let mut bench = Bench::new(mcs(7, 2, Guard::Ns400));
+            bench.control.sample_by(Stream::new(1, NodeId(node), Purpose::RateControl));
+            let mut samples = Vec::new();
+            for _ in 0..1_000 {
+                bench.now += Dur::from_millis(2);
+                let Choice { mcs, frames } = bench.control.choose(bench.now, 0, &bench.config);
+                samples.extend((frames == SAMPLE_FRAMES).then_some(mcs));
+                bench.control.handle_outcome(0, Outcome { sent: frames, acked: frames, acked_packets: 1 }, true);
+            }
+            samples
+        };
+        assert_eq!(tried(0), tried(0));
+        assert_ne!(tried(0), tried(1));
+    }
 }

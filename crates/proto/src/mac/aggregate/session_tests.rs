@@ -243,3 +243,18 @@ fn a_receiver_goes_on_without_what_is_missing() {
     wait(200);
     assert_eq!((up, link.recipient.waits_since()), (vec![2, 4], None));
 }
+
+// Two subframes of 22 + 1,898 and 22 + 1,897 bytes are the 3,839 that an A-MSDU may have (clause 9.4.2.55.2).
+#[test]
+fn an_a_msdu_is_as_long_as_its_limit() {
+    for (most, packets) in [(3839, 2), (3838, 1)] {
+        let mut link = Link::new(config());
+        (link.config.aggregation.frames, link.config.aggregation.amsdu) = (1, Bytes(most));
+        let Link { config, originator, .. } = &mut link;
+        let mut made = [msdu(1, 1898), msdu(2, 1897)].into_iter();
+        originator.fill(config, Choice { mcs: mcs(), frames: 1 }, Dur::MAX, || made.next());
+        let mut mpdus = Vec::new();
+        originator.copy_into(&mut mpdus);
+        assert_eq!((mpdus.len(), mpdus[0].msdus().count()), (1, packets));
+    }
+}

@@ -232,3 +232,38 @@ fn a_bad_link_does_not_hold_up_the_others() {
     bench.next_is(at, "A-MPDU");
     assert_eq!((bench.last_frame.as_ref().unwrap().dst, sent(&bench)), (NodeId(1).mac(), vec![(1, true)]));
 }
+
+// A-MSDUs count by their packets; a BlockAckReq lets up what waits behind the gap (clause 10.25.6.6.3).
+#[test]
+fn a_request_lets_up_what_waits_behind_a_gap() {
+    let mut bench = Bench::new(config());
+    let mut frame = aggregate(&[1]);
+    let FrameKind::Aggregate(content) = &mut frame.kind else { panic!() };
+    content.mpdus[0].more = vec![msdu(NodeId(0).mac(), 100)];
+    let end = bench.hear(0, &frame);
+    bench.run(end + SIFS);
+    bench.expect(&[(end + SIFS, "ACK")]);
+    assert_eq!((bench.mac.reordering(), bench.mac.counters().delivered), (2, 0));
+    let kind = FrameKind::BlockAckRequest { start: 1, category: Category::Be };
+    let request = Frame { airtime: Dur::from_micros(56), rate: Rate::kbps(6_000), kind, ..frame };
+    let end = bench.hear(1_000, &request);
+    bench.run(end + SIFS);
+    bench.expect(&[(end, "up"), (end, "up"), (end + SIFS, "BA")]);
+    assert_eq!((bench.mac.reordering(), bench.mac.counters().delivered), (0, 2));
+}
+
+//  | RTS | no CTS | ... seven times: then both packets are given up, as after seven aggregates without an answer.
+#[test]
+fn packets_whose_rts_stays_without_an_answer_are_given_up() {
+    let mut bench = bench(Config { rts_threshold: Bytes(0), ..config() }, 1);
+    bench.run(1_000_000);
+    let count = |what: &str| bench.log.iter().filter(|&&(_, name)| name == what).count();
+    assert_eq!((count("RTS"), count("rts-retry-limit"), bench.log.len()), (7, 2, 9));
+    assert_eq!((bench.mac.counters().rts_limit_drops, bench.mac.counters().rts_timeouts), (2, 7));
+    assert_eq!(bench.mac.msdus().count(), 0);
+}
+
+#[test]
+fn only_a_station_with_mcs_sends_aggregates() {
+    assert!(Bench::new(config()).mac.aggregates() && !Bench::new(Config::standard()).mac.aggregates());
+}

@@ -236,6 +236,58 @@ fn internal_collisions_come_to_the_retry_limit() {
     assert_eq!(bench.mac.counters().data_limit_drops, 1);
 }
 
+// A frame for all is sent once and never given up (clause 10.3.6): collisions within the station only put it off.
+#[test]
+fn internal_collisions_give_up_no_broadcast() {
+    let mut config = without_txops();
+    let mut edca = config.edca.unwrap();
+    for parameters in [&mut edca.be, &mut edca.vo] {
+        *parameters = edca::Parameters { aifsn: 2, cw_min: 0, cw_max: 0, txop: Dur::ZERO };
+    }
+    config.edca = Some(edca);
+    let mut bench = Bench::new(config);
+    bench.arrive(0);
+    let for_all = Msdu { dst: MacAddr::BROADCAST, ..packet_of(Be, 200) };
+    bench.mac.handle_packet(us(10), Be, for_all, &mut bench.medium);
+    bench.give(10, Vo, 200);
+    bench.judge(us(44), Verdict::Good, &control(FrameKind::Ack, 3, 2, 0));
+    let mut at = 44 + 34;
+    for _ in 0..9 {
+        bench.next_is(at, "DATA");
+        let end = bench.acknowledge(at);
+        bench.give(end, Vo, 200);
+        at = end + 34;
+    }
+    bench.next_is(at, "DATA");
+    let end = bench.acknowledge(at);
+    bench.next_is(end + 34, "broadcast");
+    assert_eq!(bench.mac.counters().data_limit_drops, 0);
+}
+
+//  VO  | data |SIFS|(ACK)| AIFS 34 | k: what is left of the post-back-off, with the next packet | data
+//  BE                    | AIFS 43 | longer .................
+#[test]
+fn a_post_back_off_runs_while_another_category_waits() {
+    let mut bench = (0..)
+        .map(|seed| Bench::seeded(without_txops(), seed))
+        .find(|bench| {
+            let mut draws = bench.draws.clone();
+            // Best effort waits long; voice goes at once and then waits for three slots.
+            (draws.below(16), draws.below(4), draws.below(4)) == (15, 0, 3)
+        })
+        .unwrap();
+    bench.arrive(0);
+    bench.give(10, Be, 1_500);
+    bench.give(10, Vo, 200);
+    let _drawn = (bench.slots(15), bench.slots(3), bench.slots(3));
+    bench.judge(us(44), Verdict::Good, &control(FrameKind::Ack, 3, 2, 0));
+    bench.next_is(44 + 34, "DATA");
+    let end = bench.acknowledge(44 + 34);
+    bench.give(end + 10, Vo, 200);
+    bench.next_is(end + 34 + 3 * SLOT, "DATA");
+    assert_eq!(bench.category_sent(), Vo);
+}
+
 // VO  | AIFS | DATA |SIFS|(ACK)|SIFS| DATA |SIFS|(ACK)|SIFS| ... four of 344 us and their ACKs within 2,080 us, then a
 // new back-off
 #[test]

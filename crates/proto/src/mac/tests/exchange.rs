@@ -117,3 +117,17 @@ fn an_ack_goes_whatever_the_medium_does_a_cts_of_ns2_does_not() {
     bench.expect(&[]);
     assert_eq!(bench.mac.counters().cts_refused, 1);
 }
+
+//   RTS | SIFS | (CTS) | noise | EIFS | DIFS + k | RTS      ns-2's check_pktTx: data that finds the medium busy begins
+//   again with RTS, with the next window
+#[test]
+fn data_that_finds_the_medium_busy_begins_again() {
+    let mut bench = Bench::new(Config::ns2());
+    bench.packet(0, packet());
+    let start = DIFS + bench.draw(31);
+    let cts_end = bench.answer(start, FrameKind::Cts);
+    bench.expect(&[(start, "RTS")]);
+    let quiet = bench.noise(cts_end + 5, 100, DropReason::Collision);
+    let wait = bench.draw(63);
+    bench.next_is(quiet + EIFS + DIFS + wait, "RTS");
+}

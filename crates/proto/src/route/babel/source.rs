@@ -80,6 +80,9 @@ mod tests {
         assert!(!sources.is_feasible(prefix, id(1), 7, 512), "a worse one changes nothing");
         sources.note_sent(Time::ZERO, prefix, id(1), 6, 1);
         assert_eq!(sources.seqno(prefix, id(1)), Some(7), "nor does an older one");
+        assert!(sources.is_feasible(prefix, id(1), 7, 511));
+        sources.note_sent(Time::ZERO, prefix, id(1), 7, 400);
+        assert!(!sources.is_feasible(prefix, id(1), 7, 400) && sources.is_feasible(prefix, id(1), 7, 399));
         sources.note_sent(Time::from_secs(9), prefix, id(1), 8, 900);
         assert!(sources.is_feasible(prefix, id(1), 8, 899) && !sources.is_feasible(prefix, id(1), 8, 900));
         sources.collect(Time::from_secs(188), Dur::from_secs(180));

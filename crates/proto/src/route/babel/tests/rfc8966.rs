@@ -12,6 +12,22 @@ fn an_acknowledgement_comes_in_time() {
     assert_eq!(said.iter().map(|&(_, to, tlv)| (to, tlv)).collect::<Vec<_>>(), [(to(1), BabelTlv::Ack { opaque: 77 })]);
 }
 
+/// Sections 3.3 and 3.1: before the time is over, and spread at random over half of it.
+#[test]
+fn acknowledgements_are_spread_over_the_time_that_they_have() {
+    let mut bench = Bench::with_neighbours([256, 256]);
+    let mut delays = Vec::new();
+    for opaque in 0..40 {
+        let begun = bench.now;
+        bench.receive(1, &[BabelTlv::AckRequest { opaque, interval: 4 }]);
+        let said = bench.pass(ms(40));
+        let ack = said.iter().find(|(.., tlv)| *tlv == BabelTlv::Ack { opaque }).expect("an acknowledgement");
+        delays.push(ack.0 - begun);
+    }
+    assert!(delays.iter().all(|&delay| delay <= ms(20)), "{delays:?}");
+    assert!(delays.iter().any(|&delay| delay > ms(15)) && delays.iter().any(|&delay| delay < ms(5)), "{delays:?}");
+}
+
 /// Sections 3.4.1 to 3.4.3, and A.2.1.
 #[test]
 fn a_link_needs_hellos_and_an_ihu() {
@@ -300,4 +316,58 @@ fn addresses_of_ihus_may_be_of_the_other_family() {
     let stranger: IpAddr = core::net::Ipv6Addr::LOCALHOST.into();
     bench.receive(1, &[BabelTlv::Ihu { address: Some(stranger), rxcost: 256, interval: 6_000 }]);
     assert_eq!(bench.babel.links().count(), 0, "not for this node");
+}
+
+/// Section 3.7.2: a new number alone waits for the periodic update.
+#[test]
+fn a_newer_number_alone_is_not_urgent() {
+    let mut bench = Bench::with_neighbours([256, 256]);
+    bench.advertise(1, update(9, 4, 512));
+    // Up to a periodic update, after which there is none for 12 s.
+    while !bench.pass(ms(100)).iter().any(|(.., tlv)| matches!(tlv, BabelTlv::Update(own) if own.prefix == host(5))) {}
+    bench.advertise(1, update(9, 5, 512));
+    assert_eq!(about(&bench.pass(secs(2)), 9), []);
+    assert_eq!(bench.route(9).map(|route| route.seqno), Some(5));
+}
+
+#[test]
+fn counters_follow_what_is_heard_and_said() {
+    let mut bench = Bench::new(HOPS);
+    let mut said = Said::new();
+    for node in [1, 2] {
+        bench.greet(node, 256);
+        bench.greet(node, 256);
+    }
+    said.extend(bench.pass(secs(2)));
+    bench.advertise(1, update(9, 4, 512));
+    said.extend(bench.pass(secs(2)));
+    bench.advertise(1, update(9, 4, 900));
+    bench.advertise(2, update(9, 5, 100));
+    said.extend(bench.pass(secs(20)));
+    bench.advertise(2, update(9, 5, 100));
+    bench.receive(1, &[BabelTlv::RouteRequest { prefix: Some(host(9)) }]);
+    bench.receive(1, &[BabelTlv::SeqnoRequest { prefix: host(9), seqno: 6, hop_count: 9, router_id: id(9) }]);
+    bench.receive(1, &[BabelTlv::SeqnoRequest { prefix: host(5), seqno: 9, hop_count: 9, router_id: id(5) }]);
+    said.extend(bench.pass(secs(1)));
+    bench.receive(2, &[BabelTlv::Ihu { address: None, rxcost: BABEL_INFINITY, interval: 6_000 }]);
+    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    said.extend(bench.pass(secs(1)));
+    let mut out = Vec::new();
+    bench.babel.handle_link_failure(bench.now, None, ip(1), DropReason::DataRetryLimit, &mut out);
+
+    let counters = bench.babel.counters();
+    let count = |is: fn(&BabelTlv) -> bool| said.iter().filter(|(.., tlv)| is(tlv)).count() as u64;
+    assert_eq!(counters.hellos_sent, count(|tlv| matches!(tlv, BabelTlv::Hello { .. })));
+    assert_eq!(counters.ihus_sent, count(|tlv| matches!(tlv, BabelTlv::Ihu { .. })));
+    assert_eq!(counters.updates_sent, count(|tlv| matches!(tlv, BabelTlv::Update(_))));
+    assert_eq!(counters.retractions_sent, count(|tlv| matches!(tlv, BabelTlv::Retraction { .. })));
+    assert_eq!(counters.route_requests_sent, count(|tlv| matches!(tlv, BabelTlv::RouteRequest { .. })));
+    let asked = count(|tlv| matches!(tlv, BabelTlv::SeqnoRequest { .. }));
+    assert_eq!(counters.seqno_requests_made + counters.seqno_requests_forwarded, asked);
+    assert_eq!((counters.hellos_received, counters.ihus_received), (4, 5));
+    assert_eq!((counters.updates_received, counters.retractions_received), (4, 1));
+    assert_eq!((counters.route_requests_received, counters.seqno_requests_received), (1, 2));
+    assert_eq!((counters.unfeasible_ignored, counters.seqno_requests_forwarded, counters.seqnos_made), (1, 1, 1));
+    assert_eq!((counters.links_up, counters.links_down, counters.link_failures), (2, 1, 1));
+    assert_eq!((counters.routes_found, counters.routes_changed, counters.routes_lost), (1, 1, 1));
 }

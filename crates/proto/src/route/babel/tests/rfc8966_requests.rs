@@ -32,8 +32,10 @@ fn the_router_that_is_asked_makes_one_new_number() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.receive(1, &[seqno_request(5, 0, 64)]);
     assert_eq!(about(&bench.pass(ms(200)), 5), [(to(1), Some((0, 0)))], "what it has is new enough");
+    assert_eq!(bench.babel.seqno(), 0);
     bench.receive(1, &[seqno_request(5, 9, 1)]);
     assert_eq!(about(&bench.pass(ms(200)), 5), [(Broadcast, Some((1, 0)))], "by one, however many were asked for");
+    assert_eq!(bench.babel.seqno(), 1);
     bench.receive(1, &[BabelTlv::SeqnoRequest { prefix: host(5), seqno: 9, hop_count: 64, router_id: id(4) }]);
     assert_eq!(about(&bench.pass(ms(200)), 5), [(to(1), Some((1, 0)))], "another router is not here any more");
 }
@@ -50,7 +52,7 @@ fn a_request_is_passed_on_and_its_answer_comes_back() {
     assert_eq!(asked(&bench.pass(ms(200))), [(to(1), host(9), 5, 63)]);
     bench.receive(2, &[seqno_request(9, 5, 64)]);
     assert_eq!(asked(&bench.pass(ms(200))), [], "a short time ago");
-    bench.pass(ms(800));
+    bench.pass(ms(600));
     bench.receive(2, &[seqno_request(9, 5, 64)]);
     assert_eq!(asked(&bench.pass(ms(200))), [(to(1), host(9), 5, 63)], "a repetition after a second");
     bench.advertise(1, update(9, 5, 512));
@@ -87,6 +89,20 @@ fn a_node_that_has_lost_its_last_route_asks_for_a_newer_one() {
     assert_eq!(times, [0, 2, 6, 14], "again after 2, 4 and 8 s");
     bench.advertise(2, update(9, 5, 600));
     assert_eq!(bench.way(9), Some((2, 856)));
+}
+
+/// The same, where requests are not repeated.
+#[test]
+fn a_request_can_be_made_once() {
+    let mut bench = Bench::with_neighbours([256, 256]);
+    bench.babel = babel(5, Config { request_repeats: 0, ..HOPS });
+    for _ in 0..2 {
+        bench.greet(1, 256);
+    }
+    bench.advertise(1, update(9, 4, 100));
+    bench.pass(secs(2));
+    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    assert_eq!(asked(&bench.pass(secs(60))), [(Broadcast, host(9), 5, 64)]);
 }
 
 /// The same, answered.

@@ -221,4 +221,26 @@ mod tests {
         found = [0, 9, 9].map(|s| clock.on_new_ack(Time::from_secs(s), None, &snd));
         assert_eq!(found, [false; 3]);
     }
+
+    /// ns-2.35: the new ACK after more duplicates than the threshold sets the window to that of the cut, a fraction of a
+    /// segment included; with `vegas_keeps_inflation` only then.
+    #[test]
+    fn a_new_ack_ends_the_inflation() {
+        let after = |keeps, dup_acks, cwnd, cwnd_cnt| {
+            let mut clock = clock();
+            clock.note_cut(Time::ZERO, 7);
+            let config = Config { vegas_keeps_inflation: keeps, ..Config::standard() };
+            let recovery = Recovery { dup_acks, ..Recovery::new() };
+            let mut win = Window { cwnd, cwnd_cnt, ssthresh: 9, cwnd_clamp: u32::MAX, pacing: None, burst: 1 };
+            clock.end_inflation(&config, &recovery, &mut win);
+            (win.cwnd, win.cwnd_cnt, win.ssthresh)
+        };
+        for keeps in [false, true] {
+            assert_eq!(after(keeps, 4, 10, 0), (7, 0, 2));
+            assert_eq!(after(keeps, 4, 7, 1), (7, 0, 2));
+            assert_eq!(after(keeps, 4, 7, 0), (7, 0, 9), "nothing to end");
+            assert_eq!(after(keeps, 4, 6, 5), (6, 5, 9), "it is smaller already");
+        }
+        assert_eq!((after(true, 3, 10, 0), after(false, 3, 10, 0)), ((10, 0, 9), (7, 0, 2)));
+    }
 }

@@ -293,3 +293,31 @@ impl Rack {
         self.flight.delivery.is_app_limited()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{SackBlocks, TcpOptions};
+    use fourhop_units::Seq;
+
+    /// RFC 2883, section 4: a D-SACK is the first block, and lies before the acknowledgement or within the second.
+    #[test]
+    fn a_d_sack_lies_before_the_acknowledgement_or_within_the_second_block() {
+        let read = |blocks: &[(u32, u32)]| {
+            let mut space = SendSpace::new(Seq::from_wire(0), 100);
+            (space.una, space.nxt, space.max) = (Pos::FIRST, Pos::FIRST + 10_000, Pos::FIRST + 10_000);
+            let place = |n: u32| Seq::from_wire(n + 1);
+            let sack: SackBlocks = blocks.iter().map(|&(left, right)| (place(left), place(right))).collect();
+            let options = TcpOptions { sack, ..TcpOptions::default() };
+            let report = Report::read(Pos::FIRST + 3_000, &TcpSegment { options, ..TcpSegment::default() }, &space);
+            report.dsack.map(|(left, right)| (left - Pos::FIRST, right - Pos::FIRST))
+        };
+        assert_eq!(read(&[(1_000, 2_000), (5_000, 6_000)]), Some((1_000, 2_000)), "before");
+        assert_eq!(read(&[(2_000, 3_000)]), Some((2_000, 3_000)), "up to the acknowledgement");
+        assert_eq!(read(&[(5_000, 5_500), (4_500, 6_000)]), Some((5_000, 5_500)), "within");
+        assert_eq!(read(&[(5_000, 6_000), (5_000, 6_000)]), Some((5_000, 6_000)), "all of it");
+        assert_eq!(read(&[(5_000, 6_500), (4_500, 6_000)]), None, "beyond its end");
+        assert_eq!(read(&[(4_000, 5_500), (4_500, 6_000)]), None, "before its beginning");
+        assert_eq!(read(&[(5_000, 6_000), (7_000, 8_000)]), None);
+    }
+}

@@ -42,7 +42,6 @@ PAPER_MS = {2: (7.0, 965.0), 3: (10.0, 3212.0), 4: (331.0, 5183.0)}
 WALK_S = 120
 SEEDS = (1,)
 RUNS = 5
-MESSAGES = ("hellos_sent", "rreq_originated", "rreq_relayed", "rrep_originated", "rrep_forwarded", "rerr_sent")
 
 
 class Net:

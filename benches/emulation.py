@@ -288,8 +288,8 @@ def aggregates() -> None:
             late, machine = net.report["lateness_us"], net.report["machine"]
             each = machine["cpu"] * net.report["ran_s"] / late["count"] * 1e6
             parts = [net.report[part] for part in ("lateness_us", "kernel_us", "entering_us")]
-            print(f"    {name}:", *(f"{part['p50']:.0f} and {part['p99']:.0f} us" for part in parts), sep=", ", end=", ")
-            print(f"{each:.1f} us per packet")
+            quantiles = (f"{part['p50']:.0f} and {part['p99']:.0f} us" for part in parts)
+            print(f"    {name}:", *quantiles, f"{each:.1f} us per packet", sep=", ")
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
     # Without the two TCPs: what the network carries.

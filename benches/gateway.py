@@ -37,28 +37,7 @@ from fourhop.emulation import Emulation
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "target" / "release" / "fourhop-gateway")
 SEEDS = range(1, int(os.environ.get("SEEDS", "3")) + 1)
-CHAIN = """
-profile = "standard"
-duration = "300s"
-[radio]
-rate = "11Mbps"
-[topology]
-kind = "chain"
-hops = 6
-[mac]
-rts_threshold = "0B"
-[routing]
-protocol = "static"
-[wired]
-gateways = ["first"]
-nodes = ["S"]
-rate = "100Mbps"
-delay = "40ms"
-[[flows]]
-from = "S"
-to = "last"
-transport = "newreno"
-"""
+CHAIN = (ROOT / "benches" / "gateway.toml").read_text(encoding="utf-8")
 NODES = range(1, 7)
 FILE = """
 [mesh]

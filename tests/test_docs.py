@@ -173,6 +173,10 @@ def test_mistakes_are_answered_as_shown(path: Path, folder: Path, fourhop: Comma
         assert (done.returncode, done.stderr) == (2, answer)
 
 
+def test_the_map_of_the_code_is_one_page() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) < 1_500
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "VALIDATION.md", "docs"])
 def test_commands_named_in_the_text_exist(name: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

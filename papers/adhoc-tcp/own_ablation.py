@@ -10,13 +10,11 @@ from typing import Any
 from fourhop import Scenario, Sweep
 from fourhop.study import (
     OUR_OWN,
-    Cells,
     Chart,
     Claim,
     Data,
     Estimate,
     Profile,
-    Sample,
     Study,
     Variants,
     above,
@@ -115,10 +113,6 @@ def _against(data: Data, network: str, *names: str, under: str = "adhoc") -> dic
     return {VARIANTS.labels[name]: carried(cells.where(variant=name)) / base for name in names}
 
 
-def _timeouts(cells: Cells, variant: str) -> Sample:
-    return cells.column("timeouts", variant=variant)
-
-
 @study.check(
     "Without the delimiter ad hoc TCP carries less",
     paper="a window of what the path holds carries most (section III-C, figure 1)",
@@ -150,14 +144,14 @@ def rater(data: Data) -> Claim:
     because="breaks",
 )
 def timeouts(data: Data) -> Claim:
-    whole = _timeouts(data.way, "adhoc")
-    more = above({name: _timeouts(data.way, name) - whole for name in ("delimiter", "freezer")}, 0.0)
+    whole = data.way.column("timeouts", variant="adhoc")
+    more = above({name: data.way.column("timeouts", variant=name) - whole for name in ("delimiter", "freezer")}, 0.0)
     return every(more).or_partly(more["delimiter"])
 
 
 @study.cause("What is left comes from broken routes: where nothing moves there are none, with or without the freezer")
 def breaks(data: Data) -> Claim:
-    left = {VARIANTS.labels[name]: _timeouts(data.long, name) for name in ("adhoc", "freezer")}
+    left = {VARIANTS.labels[name]: data.long.column("timeouts", variant=name) for name in ("adhoc", "freezer")}
     return every(below(left, 1.0))
 
 

@@ -13,7 +13,6 @@ from fourhop.study import (
     Data,
     Profile,
     Run,
-    Sample,
     Study,
     above,
     below,
@@ -245,9 +244,7 @@ def _fairer(data: Data, plain: str, delayed: str) -> Claim:
         "index": data.main.fairness(variant=plain) - data.main.fairness(variant="newreno"),
         "index with delayed ACKs": data.main.fairness(variant=delayed) - data.main.fairness(variant="newreno-da"),
     }
-    none = below({f"starving, {LABELS[name]}": _starving(data, name) for name in (plain, delayed)}, 0.5)
+    none = below(
+        {f"starving, {LABELS[name]}": data.main.measure(starving, variant=name) for name in (plain, delayed)}, 0.5
+    )
     return every({**above(gain, 0.1), **none}).or_partly(every(above(gain, 0.0)))
-
-
-def _starving(data: Data, name: str) -> Sample:
-    return data.main.measure(starving, variant=name)

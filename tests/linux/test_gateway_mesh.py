@@ -14,31 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.linux.border import PROGRAM, SINK, SOURCE, expected
 from tests.linux.conftest import LONGEST, Emulated, Starter, needs
 
-CHAIN = """
-profile = "standard"
-duration = "300s"
-[radio]
-rate = "11Mbps"
-[topology]
-kind = "chain"
-hops = 4
-[mac]
-rts_threshold = "0B"
-[routing]
-protocol = "static"
-[wired]
-gateways = ["first"]
-nodes = ["S"]
-rate = "100Mbps"
-delay = "40ms"
-[[flows]]
-from = "S"
-to = "last"
-transport = "newreno"
-"""
+CHAIN = ROOT / "benches" / "gateway.toml"
 SECONDS = 25
 # Sends back what comes; sends a few bytes twenty times a second and waits for them.
 ECHO = """
@@ -85,13 +65,12 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
     needs("iperf3", "ping", "iptables")
     if not PROGRAM.exists():
         pytest.skip("there is no fourhop-gateway: `make linux` builds it")
-    (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
     file = tmp_path / "gateway.toml"
     service = f'[service]\nuser = "root"\nsocket = "{tmp_path}/control"\n'
     file.write_text(f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n[pace]\nmode = "gap"\n{service}', encoding="utf-8")
     found, failed = {}, {}
     for way in ("plain", "ours"):
-        net = emulate("--tap", "--without-flows", file=tmp_path / "chain.toml")
+        net = emulate("--tap", "--without-flows", file=CHAIN, hops=4)
         if way == "ours":
             gateway = net.start("n0", str(PROGRAM), "run", "--config", str(file))
             assert gateway.stdout is not None
@@ -123,7 +102,6 @@ def test_ap2_holds_a_bulk_flow_and_lets_a_sparse_one_pass(emulate: Starter, tmp_
     needs("iptables")
     if not PROGRAM.exists():
         pytest.skip("there is no fourhop-gateway: `make linux` builds it")
-    (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
     file = tmp_path / "gateway.toml"
     service = f'[service]\nuser = "root"\nsocket = "{tmp_path}/control"\n'
     text = f'[mesh]\ndevices = ["mesh0"]\nrate = "11Mbps"\n{service}[pace]\nmode = '
@@ -134,7 +112,7 @@ def test_ap2_holds_a_bulk_flow_and_lets_a_sparse_one_pass(emulate: Starter, tmp_
         read: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         return read
 
-    net = emulate("--tap", "--without-flows", file=tmp_path / "chain.toml")
+    net = emulate("--tap", "--without-flows", file=CHAIN, hops=4)
     gateway = net.start("n0", str(PROGRAM), "run", "--config", str(file))
     assert gateway.stdout is not None
     started = gateway.stdout.readline()

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::kept::Variable;
 use crate::port::Port;
 use fourhop_live::device::{Device, Kind};
-use fourhop_live::netlink::{Batch, Own, Owner, mtu};
+use fourhop_live::netlink::{Batch, Owner, Route, mtu};
 use fourhop_live::screen::note;
 use fourhop_live::{Tried, namespace};
 use nix::errno::Errno;
@@ -32,7 +32,7 @@ pub struct Kernel {
     owner: Owner,
     address: Ipv4Addr,
     /// Routes and the rule that are there as long as it runs, the routes with their tables.
-    fixed: Vec<(u32, Own)>,
+    fixed: Vec<(u32, Route)>,
     rule: u32,
     device: u32,
     mtu: Option<u32>,
@@ -76,8 +76,8 @@ impl Kernel {
         for (table, networks) in [(owner.table, &config.mesh), (MAIN, &config.outside)] {
             for network in networks {
                 let to = (network.addr(), network.bits());
-                let route = Own { to, device, via: None, from: address, priority: LAST };
-                batch.own_route(Owner { table, ..owner }, route);
+                let route = Route { to, device, via: None, from: address, priority: LAST };
+                batch.route(Owner { table, ..owner }, route);
                 fixed.push((table, route));
             }
         }
@@ -98,7 +98,7 @@ impl Kernel {
         let present = Batch::all_of(self.owner.protocol)?;
         let found = routes.map(|(to, next_hop, device)| (self.owner.table, self.own(to, next_hop, device)));
         let found: Vec<_> = found.collect();
-        let is_missing = |(table, route): &&(u32, Own)| !present.routes.contains(&route.written(*table));
+        let is_missing = |(table, route): &&(u32, Route)| !present.routes.contains(&route.written(*table));
         let missing: Vec<_> = self.fixed.iter().chain(&found).filter(is_missing).collect();
         let lacks_rule = !present.rules.contains(&(self.owner.table, self.rule));
         if missing.is_empty() && !lacks_rule {
@@ -107,7 +107,7 @@ impl Kernel {
         let mut batch = Batch::default();
         // A device that is down takes no routes, and has lost those it had.
         batch.up(self.device, self.mtu);
-        missing.iter().for_each(|(table, route)| batch.own_route(Owner { table: *table, ..self.owner }, *route));
+        missing.iter().for_each(|(table, route)| batch.route(Owner { table: *table, ..self.owner }, *route));
         if lacks_rule {
             batch.own_rule(self.owner, self.rule);
         }
@@ -115,22 +115,22 @@ impl Kernel {
         Ok(missing.len() + usize::from(lacks_rule))
     }
 
-    fn own(&self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) -> Own {
+    fn own(&self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) -> Route {
         let via = Some(next_hop).filter(|&next_hop| next_hop != destination);
-        Own { to: (destination, 32), device, via, from: self.address, priority: 0 }
+        Route { to: (destination, 32), device, via, from: self.address, priority: 0 }
     }
 
     /// A route, with the next [`Kernel::flush`].
     pub fn up(&mut self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) {
         self.waiting = true;
         let route = self.own(destination, next_hop, device);
-        self.batch.own_route(self.owner, route);
+        self.batch.route(self.owner, route);
     }
 
     /// No route any more.
     pub fn down(&mut self, destination: Ipv4Addr) {
         self.waiting = true;
-        self.batch.remove_own_route(self.owner, (destination, 32), 0);
+        self.batch.remove_route(self.owner, (destination, 32), 0);
     }
 
     /// Tells the kernel what has changed.

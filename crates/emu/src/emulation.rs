@@ -1,7 +1,8 @@
 //! An emulation: the world of a scenario, the clock, and the devices of the nodes, in one loop.
 //!
-//! The world runs ahead of the clock, from event to event, by at most [`Options::ahead`]: packets that leave it are ready
-//! when they are due, however long an event takes to compute. What programs send enters after the last event handled.
+//! The world runs ahead of the clock, from event to event, by at most [`Options::ahead`]: packets that leave it are
+//! ready when they are due, however long an event takes to compute. Packets of programs enter after the last event
+//! handled.
 
 use crate::behind::Behind;
 use crate::carry::link::Link;
@@ -57,8 +58,8 @@ pub struct Options {
     pub tick: Option<Dur>,
     /// So long before packets are due it stays awake. If there is none, half of `ahead`.
     pub spin: Option<Dur>,
-    /// Events are handled so long before they are due. If there is none, a third of the time that a full packet takes on
-    /// the air, at most 100 us.
+    /// Events are handled so long before they are due. If there is none, a third of the time that a full packet takes
+    /// on the air, at most 100 us.
     pub ahead: Option<Dur>,
     /// Are TCP segments that arrive at the same instant handed to the kernel as one packet?
     pub gro: bool,

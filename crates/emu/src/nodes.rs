@@ -4,7 +4,7 @@ use crate::members::{Member, hosts_file};
 use crate::state::State;
 use crate::wires::WireEnd;
 use fourhop_live::device::{Kind, SegmentDevice};
-use fourhop_live::netlink::{Batch, LOOPBACK, Route};
+use fourhop_live::netlink::{Batch, LOOPBACK, Owner, Route};
 use fourhop_live::screen::note;
 use fourhop_live::{Error, Tried, namespace, open_files, user};
 use std::fs;
@@ -201,13 +201,13 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
         match kind {
             Kind::Tun => {
                 batch.address(index, from, 32);
-                batch.route(Route { to: ALL, device: index, via: None, from });
+                batch.route(Owner::STATIC, Route { to: ALL, device: index, via: None, from, priority: 0 });
             }
             // The kernel asks for neighbours; what is further away has a route through one of them.
             Kind::Tap => batch.address(index, from, RADIOS.1),
         }
         for &(to, via) in plan.routes.get(number).into_iter().flatten() {
-            batch.route(Route { to, device: index, via: Some(via), from });
+            batch.route(Owner::STATIC, Route { to, device: index, via: Some(via), from, priority: 0 });
         }
     }
     for (place, end) in plan.wires.iter().enumerate().filter(|(_, end)| end.node == member.node) {
@@ -222,7 +222,8 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
             batch.address(index, address, 32);
         }
         for &to in &end.routes {
-            batch.route(Route { to: (to, 32), device: index, via: None, from: member.address });
+            let (to, from) = ((to, 32), member.address);
+            batch.route(Owner::STATIC, Route { to, device: index, via: None, from, priority: 0 });
         }
     }
     batch.send()?;

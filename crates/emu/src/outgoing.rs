@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// Packets for devices, in the order in which they are due.
 #[derive(Debug, Default)]
 pub struct Outgoing {
-    /// What leaves at the present instant of the network.
+    /// Packets that leave at the present instant of the network.
     join: Join,
     due: VecDeque<(Time, Joined)>,
 }

@@ -79,7 +79,7 @@ pub struct Running {
     clock: Clock,
     control: Control,
     lateness: Lateness,
-    /// What the kernel takes.
+    /// When the kernel had the processor.
     spent: Spent,
     /// Of `lateness`, what the kernel took.
     kernel: Lateness,
@@ -400,8 +400,8 @@ impl Running {
         Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
-    /// Brings the world up to `now`, and events up to `ahead` beyond it, or as far as it comes before devices have to be
-    /// looked at. Packets are handed over when they are due.
+    /// Brings the world up to `now`, and events up to `ahead` beyond it, or as far as it comes before devices have to
+    /// be looked at. Packets are handed over when they are due.
     fn advance(&mut self, now: Time) {
         let latest = Time::earlier_of(self.next_event(), self.outgoing.next_due());
         self.behind_max = self.behind_max.max(latest.map_or(Dur::ZERO, |at| now.saturating_since(at)));

@@ -13,7 +13,7 @@ pub mod watch;
 
 pub use ask::attributes;
 pub use ask::{Entry, Metric, mac, mtu, segments};
-pub use own::{Own, Owner};
+pub use own::Owner;
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -52,8 +52,10 @@ pub struct Route {
     pub device: u32,
     /// The neighbour it leads to, which need not be in a network of the device; `None`: the destination itself.
     pub via: Option<Ipv4Addr>,
-    /// Source address of packets sent over it.
+    /// Source address of packets that are sent here.
     pub from: Ipv4Addr,
+    /// Of several routes to a network the one with the least number is taken.
+    pub priority: u32,
 }
 
 impl Batch {
@@ -89,16 +91,18 @@ impl Batch {
         self.end();
     }
 
-    /// Adds a route, or puts it in the place of another to the same network.
-    pub fn route(&mut self, route: Route) {
-        let Route { to: (network, bits), device, via, from } = route;
+    /// Adds a route, or puts it in the place of another to the same network with the same priority.
+    pub fn route(&mut self, owner: Owner, route: Route) {
+        let Route { to: (network, bits), device, via, from, priority } = route;
         self.begin(libc::RTM_NEWROUTE, CREATE, || format!("route to {network}/{bits}"));
         let scope = if via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
-        // struct rtmsg: family, bits of the two networks, TOS, table, protocol, scope, type, flags.
-        let (table, protocol) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
-        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, table, protocol, scope, libc::RTN_UNICAST]);
+        // struct rtmsg: family, bits of the two networks, TOS, table, protocol, scope, type, flags. The table is an
+        // attribute, which has room for its number.
+        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, scope, libc::RTN_UNICAST]);
         self.word(if via.is_some() { ONLINK } else { 0 });
         self.attribute(libc::RTA_DST, &network.octets());
+        self.attribute(libc::RTA_TABLE, &owner.table.to_ne_bytes());
+        self.attribute(libc::RTA_PRIORITY, &priority.to_ne_bytes());
         self.attribute(libc::RTA_OIF, &device.to_ne_bytes());
         self.attribute(libc::RTA_PREFSRC, &from.octets());
         if let Some(via) = via {
@@ -179,18 +183,36 @@ pub(crate) fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
     Some(u32::from_ne_bytes(length.try_into().ok()?) as usize)
 }
 
-/// Number and error of every answer in what the kernel sends: `struct nlmsghdr`, then the error.
-fn acknowledgements(mut bytes: &[u8]) -> Vec<(u32, i32)> {
-    let mut found = Vec::new();
-    while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
-        let word = |at: usize| -> [u8; 4] { bytes[at..at + 4].try_into().unwrap_or_default() };
-        let kind = u16::from_ne_bytes([bytes[4], bytes[5]]);
-        if i32::from(kind) == libc::NLMSG_ERROR && length >= HEADER + 4 {
-            found.push((u32::from_ne_bytes(word(8)), i32::from_ne_bytes(word(HEADER))));
-        }
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+/// A message of the kernel.
+struct Message<'a> {
+    kind: u16,
+    /// Number of the request that it answers.
+    number: u32,
+    /// The bytes after `struct nlmsghdr`.
+    content: &'a [u8],
+}
+
+impl Message<'_> {
+    /// The code in an answer: 0, or an error less than that. `None`: it is none.
+    fn code(&self) -> Option<i32> {
+        let code = self.content.first_chunk().filter(|_| i32::from(self.kind) == libc::NLMSG_ERROR)?;
+        Some(i32::from_ne_bytes(*code))
     }
-    found
+}
+
+/// Number and code of every answer in a datagram.
+fn acknowledgements(bytes: &[u8]) -> impl Iterator<Item = (u32, i32)> {
+    messages(bytes).filter_map(|message| Some((message.number, message.code()?)))
+}
+
+/// The messages of a datagram; what is cut off is left out.
+fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
+    std::iter::from_fn(move || {
+        let (head, content) = bytes.get(..length_at(bytes, 0)?)?.split_first_chunk::<HEADER>()?;
+        bytes = bytes.get((HEADER + content.len()).next_multiple_of(4)..).unwrap_or_default();
+        let kind = u16::from_ne_bytes([head[4], head[5]]);
+        Some(Message { kind, number: u32::from_ne_bytes([head[8], head[9], head[10], head[11]]), content })
+    })
 }
 
 #[cfg(test)]
@@ -237,9 +259,9 @@ mod tests {
         message(libc::NLMSG_ERROR, 0, &[0; 20]);
         message(libc::NLMSG_DONE, 9, &[1, 2, 3]);
         message(libc::NLMSG_ERROR, 1, &(-libc::ENODEV).to_ne_bytes());
-        assert_eq!(acknowledgements(&bytes), [(0, 0), (1, -libc::ENODEV)]);
+        assert_eq!(acknowledgements(&bytes).collect::<Vec<_>>(), [(0, 0), (1, -libc::ENODEV)]);
         for end in 0..bytes.len() {
-            assert!(acknowledgements(&bytes[..end]).len() <= 2, "what is cut off is no trouble");
+            assert!(acknowledgements(&bytes[..end]).count() <= 2, "what is cut off is no trouble");
         }
     }
 }

@@ -66,7 +66,6 @@ Size = Annotated[
         help="Size of the figure: column or page of a two-column paper, slide, or inches such as 5x3.",
     ),
 ]
-Jobs = Annotated[int | None, Option("--jobs", metavar="N", help="Parallel runs; default: one per core.")]
 
 
 def out(metavar: str, help: str) -> Option:

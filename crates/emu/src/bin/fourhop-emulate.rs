@@ -141,9 +141,9 @@ mod program {
         /// Default: a thirtieth of a full packet's air time, at most 100us.
         #[arg(long, value_name = "TIME", value_parser = line::duration)]
         tick: Option<Dur>,
-        /// Simulate this far ahead of the clock, such as 100us: packets leave the network on time, however long they take
-        /// to compute, but those of programs enter it up to this much later. Default: a third of a full packet's air
-        /// time, at most 100us.
+        /// Simulate this far ahead of the clock, such as 100us: packets leave the network on time, however long they
+        /// take to compute, but those of programs enter it up to this much later. Default: a third of a full packet's
+        /// air time, at most 100us.
         #[arg(long, value_name = "TIME", value_parser = line::duration_or_none)]
         ahead: Option<Dur>,
         /// Busy-wait this long before packets leave the network, such as 50us: they are less late, for more processor

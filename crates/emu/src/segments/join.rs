@@ -145,7 +145,7 @@ impl Join {
         self.waiting.push(Joined { device, packets: 1, firsts: first.into(), bytes, flow, next });
     }
 
-    /// What has arrived.
+    /// Packets that have arrived, joined.
     pub fn drain(&mut self) -> impl Iterator<Item = Joined> {
         self.waiting.drain(..)
     }

@@ -1,7 +1,7 @@
 //! Reads devices and routes of the kernel, and changes them without touching the rest.
 
 use super::answer::{answered, asking};
-use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
+use super::{Batch, CREATE, ONLINK, REQUEST, messages};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockProtocol, send};
@@ -205,14 +205,11 @@ impl Batch {
         send(socket.as_raw_fd(), &self.bytes, MsgFlags::empty()).tried(failed)?;
         let mut buffer = vec![0; 64 * 1024];
         let got = answered(&socket, &mut buffer).tried(failed)?;
-        let length = length_at(&buffer[..got], 0).filter(|&length| length >= HEADER && length <= got);
-        let length = length.ok_or_else(|| cut_off(&failed()))?;
-        let content = &buffer[HEADER..length];
-        if i32::from(u16::from_ne_bytes([buffer[4], buffer[5]])) == libc::NLMSG_ERROR {
-            let code = content.get(..4).map_or(0, |code| i32::from_ne_bytes(code.try_into().unwrap_or_default()));
-            return Err(io::Error::from(Errno::from_raw(-code))).tried(failed);
+        let message = messages(&buffer[..got]).next().ok_or_else(|| cut_off(&failed()))?;
+        match message.code() {
+            None => Ok(message.content.to_vec()),
+            Some(code) => Err(io::Error::from(Errno::from_raw(-code))).tried(failed),
         }
-        Ok(content.to_vec())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::answer::{answered, asking};
 use super::ask::attributes;
-use super::{Batch, CREATE, HEADER, ONLINK, REQUEST, length_at};
+use super::{Batch, CREATE, REQUEST, Route, messages};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockProtocol, send};
@@ -32,19 +32,9 @@ pub struct Owner {
     pub table: u32,
 }
 
-/// A route of such a program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Own {
-    /// The network and the number of bits of it that count.
-    pub to: (Ipv4Addr, u8),
-    /// The device it leads over.
-    pub device: u32,
-    /// The neighbour it leads to; `None`: the destination itself.
-    pub via: Option<Ipv4Addr>,
-    /// Source address of packets that are sent here.
-    pub from: Ipv4Addr,
-    /// Of several routes to a network the one with the least number is taken.
-    pub priority: u32,
+impl Owner {
+    /// The routes that people set by hand.
+    pub const STATIC: Owner = Owner { protocol: libc::RTPROT_STATIC, table: libc::RT_TABLE_MAIN as u32 };
 }
 
 /// A route as the kernel has it: table, network with its bits, neighbour, device, priority.
@@ -59,7 +49,7 @@ pub struct Present {
     pub routes: BTreeSet<Written>,
 }
 
-impl Own {
+impl Route {
     /// How the kernel has it in this table.
     pub fn written(&self, table: u32) -> Written {
         (table, self.to, self.via, self.device, self.priority)
@@ -91,27 +81,8 @@ pub(super) fn gone(kind: u16, content: &[u8]) -> Option<u8> {
 }
 
 impl Batch {
-    /// A route, in place of one to the same network with the same priority.
-    pub fn own_route(&mut self, owner: Owner, route: Own) {
-        let Own { to: (network, bits), device, via, from, priority } = route;
-        self.begin(libc::RTM_NEWROUTE, CREATE, || format!("route to {network}/{bits}"));
-        let scope = if via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
-        // struct rtmsg, as in Batch::route; the table is an attribute, which has room for its number.
-        self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, scope, libc::RTN_UNICAST]);
-        self.word(if via.is_some() { ONLINK } else { 0 });
-        self.attribute(libc::RTA_DST, &network.octets());
-        self.attribute(libc::RTA_TABLE, &owner.table.to_ne_bytes());
-        self.attribute(libc::RTA_PRIORITY, &priority.to_ne_bytes());
-        self.attribute(libc::RTA_OIF, &device.to_ne_bytes());
-        self.attribute(libc::RTA_PREFSRC, &from.octets());
-        if let Some(via) = via {
-            self.attribute(libc::RTA_GATEWAY, &via.octets());
-        }
-        self.end();
-    }
-
     /// Removes a route.
-    pub fn remove_own_route(&mut self, owner: Owner, (network, bits): (Ipv4Addr, u8), priority: u32) {
+    pub fn remove_route(&mut self, owner: Owner, (network, bits): (Ipv4Addr, u8), priority: u32) {
         self.begin(libc::RTM_DELROUTE, REQUEST, || format!("removal of the route to {network}/{bits}"));
         self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, libc::RT_SCOPE_NOWHERE, 0]);
         self.word(0);
@@ -225,19 +196,13 @@ pub(super) fn all_answers(protocol: SockProtocol, question: &[u8], what: &str) -
     let (mut all, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
         let got = answered(&socket, &mut buffer).tried(failed)?;
-        let mut bytes = &buffer[..got];
-        while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
-            let kind = i32::from(u16::from_ne_bytes([bytes[4], bytes[5]]));
-            let content = &bytes[HEADER..length];
-            if kind == libc::NLMSG_DONE {
-                return Ok(all);
+        for message in messages(&buffer[..got]) {
+            match message.code() {
+                None if i32::from(message.kind) == libc::NLMSG_DONE => return Ok(all),
+                None => all.push(message.content.to_vec()),
+                Some(0) => return Ok(all),
+                Some(code) => return Err(io::Error::from(Errno::from_raw(-code))).tried(failed),
             }
-            if kind == libc::NLMSG_ERROR {
-                let code = content.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
-                return if code == 0 { Ok(all) } else { Err(io::Error::from(Errno::from_raw(-code))).tried(failed) };
-            }
-            all.push(content.to_vec());
-            bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
         }
     }
 }

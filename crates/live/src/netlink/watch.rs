@@ -2,8 +2,8 @@
 //! that go.
 
 use super::ask::attributes;
+use super::messages;
 use super::own::gone;
-use super::{HEADER, length_at};
 use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
@@ -84,12 +84,8 @@ impl AsFd for Watch {
     }
 }
 
-fn events(mut bytes: &[u8], out: &mut Vec<Event>) {
-    while let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) {
-        let kind = u16::from_ne_bytes([bytes[4], bytes[5]]);
-        out.extend(event(kind, &bytes[HEADER..length]));
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-    }
+fn events(bytes: &[u8], out: &mut Vec<Event>) {
+    out.extend(messages(bytes).filter_map(|message| event(message.kind, message.content)));
 }
 
 fn event(kind: u16, content: &[u8]) -> Option<Event> {
@@ -115,6 +111,7 @@ fn event(kind: u16, content: &[u8]) -> Option<Event> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::HEADER;
     use super::*;
 
     /// A message of the kernel, with what comes behind its header.

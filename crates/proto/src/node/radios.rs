@@ -108,25 +108,20 @@ impl Node {
         Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), layers)
     }
 
-    /// [`Node::handle_timeout`] of a radio besides the first.
+    /// [`Node::handle_timeout`] of a radio besides the first, after its MAC has done this.
     #[cold]
-    pub(super) fn handle_further_timeout(
+    pub(super) fn after_further_mac(
         &mut self,
         now: Time,
         radio: usize,
+        mac_due: Due,
         ear: &mut Ear,
-        air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        ear.catch_up(now, None, self.mac_at(radio).medium_rules());
-        let (mac, mut supply) = self.mac_and_supply(radio, &mut out.outputs);
-        let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
+        let Radio { mac, link, .. } = self.radios.at(radio);
         let reorder_due = mac.next_reorder_timeout().is_some_and(|at| at <= now);
-        let link_due = supply.link.next_timeout().is_some_and(|at| at <= now);
+        let link_due = link.next_timeout().is_some_and(|at| at <= now);
         if mac_due != Due::Nothing {
-            if mac_due == Due::Frame {
-                ear.transmit_started();
-            }
             self.perform_mac(now, radio, out);
         }
         if reorder_due {

@@ -253,19 +253,17 @@ impl Node {
         air: &mut Option<Frame>,
         out: &mut Buffers,
     ) -> Due {
-        if radio != FIRST {
-            return self.handle_further_timeout(now, radio, ear, air, out);
-        }
-        ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
-        let (mac, mut supply) = self.mac_and_supply(FIRST, &mut out.outputs);
+        ear.catch_up(now, None, self.mac_at(radio).medium_rules());
+        let (mac, mut supply) = self.mac_and_supply(radio, &mut out.outputs);
         let mac_due = mac.handle_timeout(now, &mut ear.medium, air, &mut supply, &mut out.mac);
-        if mac_due != Due::Nothing {
-            if mac_due == Due::Frame {
-                ear.transmit_started();
-            }
-            if !out.mac.is_empty() {
-                self.perform_mac(now, FIRST, out);
-            }
+        if mac_due == Due::Frame {
+            ear.transmit_started();
+        }
+        if radio != FIRST {
+            return self.after_further_mac(now, radio, mac_due, ear, out);
+        }
+        if mac_due != Due::Nothing && !out.mac.is_empty() {
+            self.perform_mac(now, FIRST, out);
         }
         let upper_due = self.upper.first <= now;
         if upper_due {

@@ -387,7 +387,8 @@ fn an_early_drop_is_a_mark_where_marks_are_in_use_and_the_transport_listens() {
     }
 }
 
-/// C3TCP lies below TCP: with local acknowledgements every segment goes into a module, which sends and hands up its own.
+/// C3TCP lies below TCP: with local acknowledgements every segment goes into a module, which sends and hands up its
+/// own.
 #[test]
 fn segments_go_through_the_modules_of_c3tcp() {
     let mut air = Air::new(2, &config());

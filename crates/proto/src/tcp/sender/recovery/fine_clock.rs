@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(found, [false; 3]);
     }
 
-    /// ns-2.35: the new ACK after more duplicates than the threshold sets the window to that of the cut, a fraction of a
-    /// segment included; with `vegas_keeps_inflation` only then.
+    /// ns-2.35: the new ACK after more duplicates than the threshold sets the window to that of the cut, a fraction of
+    /// a segment included; with `vegas_keeps_inflation` only then.
     #[test]
     fn a_new_ack_ends_the_inflation() {
         let after = |keeps, dup_acks, cwnd, cwnd_cnt| {

@@ -46,3 +46,19 @@ pub fn read(name: &str, set: &[String]) -> Result<Scenario, EmulationError> {
     let form = if name.ends_with(".json") { Form::Json } else { Form::Toml };
     Ok(load(form, &text, name, Overrides::set(set), &Control::new())?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_is_a_time_only_where_it_means_something() {
+        assert_eq!(duration_or_none("0us"), Ok(Dur::ZERO));
+        assert!(duration("0us").unwrap_err().starts_with("found \"0us\", allowed: a time such as"));
+        for read in [duration, duration_or_none] {
+            assert_eq!(read("1.5ms"), Ok(Dur::from_micros(1_500)));
+            assert_eq!(read("2min"), Ok(Dur::from_secs(120)));
+            assert!(["-1s", "1", "s", "infs"].iter().all(|text| read(text).is_err()));
+        }
+    }
+}

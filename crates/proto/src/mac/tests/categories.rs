@@ -206,17 +206,21 @@ fn of_two_that_end_at_once_the_urgent_one_sends_and_the_other_backs_off() {
     assert_eq!([Be, Vo].map(counts), [1, 0]);
 }
 
-// Seven collisions within the station are as bad as seven on the air.
-#[test]
-fn internal_collisions_come_to_the_retry_limit() {
+/// Best effort and voice always wait for one slot or none, and count alike.
+fn colliding() -> Config {
     let mut config = without_txops();
     let mut edca = config.edca.unwrap();
     for parameters in [&mut edca.be, &mut edca.vo] {
-        // Each always waits for one slot or none, and both count alike.
         *parameters = edca::Parameters { aifsn: 2, cw_min: 0, cw_max: 0, txop: Dur::ZERO };
     }
     config.edca = Some(edca);
-    let mut bench = Bench::new(config);
+    config
+}
+
+// Seven collisions within the station are as bad as seven on the air.
+#[test]
+fn internal_collisions_come_to_the_retry_limit() {
+    let mut bench = Bench::new(colliding());
     bench.arrive(0);
     bench.give(10, Be, 1_500);
     bench.give(10, Vo, 200);
@@ -239,13 +243,7 @@ fn internal_collisions_come_to_the_retry_limit() {
 // A frame for all is sent once and never given up (clause 10.3.6): collisions within the station only put it off.
 #[test]
 fn internal_collisions_give_up_no_broadcast() {
-    let mut config = without_txops();
-    let mut edca = config.edca.unwrap();
-    for parameters in [&mut edca.be, &mut edca.vo] {
-        *parameters = edca::Parameters { aifsn: 2, cw_min: 0, cw_max: 0, txop: Dur::ZERO };
-    }
-    config.edca = Some(edca);
-    let mut bench = Bench::new(config);
+    let mut bench = Bench::new(colliding());
     bench.arrive(0);
     let for_all = Msdu { dst: MacAddr::BROADCAST, ..packet_of(Be, 200) };
     bench.mac.handle_packet(us(10), Be, for_all, &mut bench.medium);

@@ -81,10 +81,11 @@ def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill
         net.run("n0", "sysctl", "-w", "net.ipv4.ip_forward=0", "net.ipv4.conf.mesh0.accept_redirects=1")
         before = system()
         mesh.start(0, 1)
+        mesh.processes[0].send_signal(signal.SIGHUP)
         assert net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
         assert "lookup 142" in system()[0]
         assert "net.ipv4.ip_forward = 1" in system()[2]
-        mesh.end(0)
+        assert "SIGHUP: goes on as it is" in mesh.end(0)
         assert system() == before
         kept = json.loads(mesh.state_file(0).read_text(encoding="utf-8"))
         assert kept["variables"] == []

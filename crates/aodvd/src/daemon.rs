@@ -315,7 +315,10 @@ impl Daemon {
         }
         for event in ready {
             match *event {
-                Ready::Signal(signal) if signal != Signal::SIGCHLD => return Ok(true),
+                Ready::Signal(Signal::SIGINT | Signal::SIGTERM) => return Ok(true),
+                Ready::Signal(Signal::SIGHUP) => {
+                    note(format_args!("SIGHUP: goes on as it is; restart fourhop-aodvd to use another configuration"));
+                }
                 Ready::Readable(number) if (number as usize) < self.ports.len() => self.receive(number as usize)?,
                 Ready::Readable(CAUGHT) => self.catch(),
                 Ready::Readable(number) if (TRAFFIC..CAUGHT).contains(&number) => {

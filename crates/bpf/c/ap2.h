@@ -27,6 +27,9 @@ static inline int open_window(struct tcp_sock *tcp, const struct fh_connection *
 	fh_u32 wanted = sent < conn->ap2.burst ? conn->ap2.burst - sent : conn->ap2.burst;
 	int closed;
 
+	/* A pair's half that is alone under way gets another one: a receiver that delays acknowledgements waits for it. */
+	if (wanted == 2 && conn->ap2.burst == 2 && out % 2)
+		wanted = 1;
 	if (waiting < wanted)
 		wanted = waiting;
 	closed = out && !tcp->lost_out && wanted && out + wanted > cwnd;

@@ -60,11 +60,14 @@
 #define FH_LINK 65000000
 #define FH_LINK_MOST (1ULL << 36)
 #define FH_HOPS 4
-/* Receivers that delay acknowledgements: microseconds; acknowledgements on end. */
-#define FH_DELAY 40000
+/* Receivers that delay acknowledgements: microseconds; acknowledgements. */
 #define FH_LATE 30000
-#define FH_TRIAL 3
-#define FH_TRIAL_MOST 48
+#define FH_NEEDED 1
+#define FH_NEEDED_MOST 8
+#define FH_KNOWN 4
+#define FH_KNOWN_MOST 1024
+#define FH_SOON 4
+#define FH_UNHEARD 32
 /* The largest rate: 2^20 segments a second with 16 digits of fraction. */
 #define FH_BANDWIDTH_MOST (1ULL << 36)
 
@@ -120,8 +123,12 @@ struct fh_ap2 {
 	fh_u32 first;           /* is the first window under way? */
 	fh_u32 is_radio;        /* is the first link known to be one? */
 	fh_u32 lossy;           /* is a round that lost many still to be minded? */
-	fh_u32 late;            /* late acknowledgements on end */
-	fh_u32 trial;           /* how many begin a trial of pairs */
+	fh_u32 asked;           /* late acknowledgements in doubt */
+	fh_u32 needed;          /* how many begin a pair */
+	fh_u32 longer;          /* was the last round trip beyond doubt as late? */
+	fh_u32 known;           /* single segments for which the receiver is still known to wait */
+	fh_u32 span;            /* for how many it was the last time */
+	fh_u32 since;           /* single segments since then */
 };
 
 static inline fh_u64 fh_min(fh_u64 a, fh_u64 b)
@@ -156,7 +163,7 @@ static inline int fh_has_aggregates(const struct fh_ap2 *ap2)
 
 static inline int fh_delays_acks(const struct fh_ap2 *ap2)
 {
-	return ap2->paired >= FH_ONE / 4;
+	return ap2->paired >= FH_ONE / 4 || ap2->known || ap2->asked >= ap2->needed;
 }
 
 static inline fh_u64 fh_own(const struct fh_ap2 *ap2)
@@ -190,6 +197,7 @@ static inline fh_u64 fh_pipe(const struct fh_ap2 *ap2, fh_u64 rtt)
 static inline void fh_apply(struct fh_ap2 *ap2)
 {
 	int in_bursts = fh_has_aggregates(ap2) && !ap2->present && !ap2->lossy;
+	int in_pairs = !fh_has_aggregates(ap2) && fh_delays_acks(ap2);
 	fh_u32 burst = 1;
 	fh_u64 drained, gain = FH_GAIN_SINGLE;
 
@@ -200,9 +208,11 @@ static inline void fh_apply(struct fh_ap2 *ap2)
 			drained = fh_min(drained, ap2->window / FH_DRAIN_BESIDE);
 		ap2->cwnd = fh_max(fh_min(fh_whole(drained), ap2->cwnd), 1);
 	}
+	if (in_pairs)
+		ap2->cwnd = fh_max(ap2->cwnd, 2);
 	if (in_bursts && !ap2->slow_start)
 		burst = fh_whole(ap2->window * FH_BURST / 100);
-	else if (!fh_has_aggregates(ap2) && fh_delays_acks(ap2))
+	else if (in_pairs)
 		burst = 2;
 	ap2->burst = fh_max(fh_min(burst, ap2->cwnd), 1);
 	if (in_bursts)
@@ -250,7 +260,7 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->slow_start = 1;
 	ap2->first = 1;
 	ap2->paired = FH_ONE / 2;
-	ap2->trial = FH_TRIAL;
+	ap2->needed = FH_NEEDED;
 	ap2->least = FH_NONE;
 	ap2->changed = FH_NONE;
 	ap2->drained = FH_NONE;
@@ -432,40 +442,57 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		fh_follow(ap2, now, next, many);
 }
 
-/* An acknowledgement is of two segments or more, or of one, late or not. */
-static inline void fh_note_acks(struct fh_ap2 *ap2, int several, int late)
+/* A round trip beyond doubt; `news`: the receiver was not known to wait. */
+static inline void fh_decide(struct fh_ap2 *ap2, int late, int news)
 {
-	if (several || !late) {
-		ap2->paired = (7 * ap2->paired + (several ? FH_ONE : 0)) / 8;
-		ap2->late = 0;
-		if (ap2->paired >= FH_ONE / 4 * 3)
-			ap2->trial = FH_TRIAL;
-	} else if (!fh_delays_acks(ap2)) {
-		ap2->late++;
-		if (ap2->late >= ap2->trial) {
-			ap2->paired = FH_ONE / 2;
-			ap2->late = 0;
-			ap2->trial = fh_min(2 * ap2->trial, FH_TRIAL_MOST);
+	if (ap2->asked && late) {
+		ap2->needed = fh_min(2 * ap2->needed, FH_NEEDED_MOST);
+	} else if (ap2->asked) {
+		ap2->needed = FH_NEEDED;
+		if (news) {
+			ap2->span = ap2->since < FH_SOON ? 2 * ap2->span : 0;
+			ap2->span = fh_max(fh_min(ap2->span, FH_KNOWN_MOST), FH_KNOWN);
+			ap2->known = ap2->span;
 		}
 	}
+	ap2->asked = 0;
+	ap2->longer = late;
+}
+
+/* An acknowledgement; is its round trip the path's, without a wait of the receiver? */
+static inline int fh_is_of_path(struct fh_ap2 *ap2, const struct fh_delivered *ack, fh_u64 rtt)
+{
+	int late = ap2->least != FH_NONE && rtt > ap2->least + FH_LATE, several = ack->acked > 1, waits;
+
+	if (late && !several && !ack->left) {
+		if (ap2->asked <= FH_UNHEARD)
+			ap2->asked++;
+		return ap2->longer || ap2->asked > FH_UNHEARD;
+	}
+	if (ack->acked) {
+		waits = ap2->paired >= FH_ONE / 4 || ap2->known;
+		ap2->paired = (7 * ap2->paired + (several ? FH_ONE : 0)) / 8;
+		if (!several && ap2->known) {
+			ap2->known--;
+			ap2->since = 0;
+		} else if (!several && ap2->since < FH_SOON) {
+			ap2->since++;
+		}
+		if (several || ack->left)
+			fh_decide(ap2, late, !waits);
+	}
+	return 1;
 }
 
 /* Update the path's estimates by an acknowledgement, and end the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
 	struct fh_round round;
-	fh_u64 took, rate, time, rtt = ack->rtt ? fh_micros(ack->rtt) : 0, waited;
-	int measured, late;
+	fh_u64 took, rate, time, rtt = ack->rtt ? fh_micros(ack->rtt) : 0;
+	int measured;
 
-	late = ack->acked == 1 && !ack->left && ap2->least != FH_NONE && rtt > ap2->least + FH_LATE;
-	/* The receiver's wait for a second segment is no part of the path. */
-	waited = late && fh_delays_acks(ap2) ? FH_DELAY : 0;
-	if (ack->acked)
-		fh_note_acks(ap2, ack->acked > 1, late);
-	if (rtt) {
-		rtt = fh_max(fh_since(rtt, waited), fh_min(ap2->least, rtt));
+	if (fh_is_of_path(ap2, ack, rtt) && rtt)
 		fh_note_round_trip(ap2, ack->now, rtt, fh_max(fh_min(ack->acked, 1 << 10), 1));
-	}
 	if (!ack->has_data || ack->prior < ap2->round_delivered)
 		return;
 	took = fh_since(ack->now, ap2->round_at);

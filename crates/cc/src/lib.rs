@@ -109,6 +109,14 @@ impl Window {
         self.cwnd_cnt = 0;
     }
 
+    /// May a burst begin with so many segments under way, of so many that wait? If nothing is under way or the window
+    /// has room for all of it. A pair's half that is alone under way gets another one: a receiver that delays
+    /// acknowledgements waits for it (RFC 5681 section 4.2).
+    pub fn has_room_for_burst(&self, under_way: u32, waiting: u32) -> bool {
+        let whole = if self.burst == 2 && under_way % 2 == 1 { 1 } else { self.burst };
+        under_way == 0 || self.cwnd.saturating_sub(under_way) >= whole.min(self.cwnd).min(waiting).max(1)
+    }
+
     /// Is the window below the threshold, so that it grows by a segment per segment acknowledged?
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

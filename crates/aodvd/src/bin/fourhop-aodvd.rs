@@ -27,7 +27,7 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Route until a signal stops the daemon, which then restores the system.
+        /// Route until SIGTERM or SIGINT stops the daemon, which then restores the system.
         Run(FileLine),
         /// Check the configuration and this machine, and list the settings that `run` would change.
         Check(FileLine),

@@ -9,7 +9,7 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
 /// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
-const STATE: usize = 32;
+const STATE: usize = 34;
 const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
@@ -35,11 +35,11 @@ fn outputs(state: &[u64; STATE]) -> Outputs {
     (cwnd, burst, some(state[23]), some(state[1] * 1_000))
 }
 
-/// Is there a drain, are there others, and did late acknowledgements begin a trial of pairs?
+/// Is there a drain, are there others, and is the receiver known to wait?
 fn modes(state: &[u64; STATE]) -> [bool; 3] {
     let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
     let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
-    [low(state[26]) > 0, high(state[27]) > 0, high(state[31]) > 3]
+    [low(state[26]) > 0, high(state[27]) > 0, high(state[32]) > 0]
 }
 
 /// A connection by `fourhop_cc`.
@@ -187,27 +187,27 @@ struct Seen {
     bursts: usize,
     drains: usize,
     beside: usize,
-    trials: usize,
+    waits: usize,
 }
 
 impl Seen {
     fn note(&mut self, state: &[u64; STATE]) {
-        let ((cwnd, burst, ..), [drain, beside, trial]) = (outputs(state), modes(state));
+        let ((cwnd, burst, ..), [drain, beside, wait]) = (outputs(state), modes(state));
         self.compared += 1;
         self.large += usize::from(cwnd > 20);
         self.bursts += usize::from(burst > 2);
         self.drains += usize::from(drain);
         self.beside += usize::from(beside);
-        self.trials += usize::from(trial);
+        self.waits += usize::from(wait);
     }
 
     fn end(&self) {
-        let &Seen { compared, large, bursts, drains, beside, trials } = self;
-        let least = [large, compared - large, bursts, drains, beside, trials].into_iter().min().unwrap_or(0);
+        let &Seen { compared, large, bursts, drains, beside, waits } = self;
+        let least = [large, compared - large, bursts, drains, beside, waits].into_iter().min().unwrap_or(0);
         assert!(
             least > compared / 200,
-            "{compared}: {large} large, {bursts} bursts, {drains} in drains, {beside} beside others, {trials} \
-             after a trial"
+            "{compared}: {large} large, {bursts} bursts, {drains} in drains, {beside} beside others, {waits} \
+             with a receiver that waits"
         );
     }
 }

@@ -30,6 +30,7 @@
 
 mod base;
 mod path;
+mod receiver;
 mod rivals;
 #[cfg(test)]
 mod tests;
@@ -155,6 +156,11 @@ impl Ap2 {
         self.without == Without::Radios || self.path.has_aggregates()
     }
 
+    /// Smoothed round trip (RFC 6298) without the receiver's waits for a second segment.
+    pub fn smoothed(&self) -> Option<Dur> {
+        (self.path.smoothed > 0).then(|| Dur::from_micros(self.path.smoothed))
+    }
+
     /// Backlog beyond the pipe, the same at any rate, so that flows on one path converge to equal shares.
     fn own(&self) -> u64 {
         match self.has_aggregates() {
@@ -163,7 +169,7 @@ impl Ap2 {
                 (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, most)
             }
             // One more, which the receiver waits for.
-            false if self.path.delays_acks() => OWN_SINGLE + ONE,
+            false if self.path.receiver.delays_acks() => OWN_SINGLE + ONE,
             false => OWN_SINGLE,
         }
     }
@@ -285,12 +291,16 @@ impl Ap2 {
             let drained = if beside { pipe.min(self.window / DRAIN_BESIDE) } else { pipe };
             win.set_cwnd(Ap2::segments(drained).min(win.cwnd));
         }
+        let in_pairs = !self.has_aggregates() && self.path.receiver.delays_acks();
+        if in_pairs {
+            win.set_cwnd(win.cwnd.max(2));
+        }
         // A burst would meet a queue that is full.
         let in_bursts = self.has_aggregates() && !beside && !self.lossy && self.without != Without::Bursts;
         let burst = match in_bursts {
             true if self.slow_start => 1,
             true => Ap2::segments(self.window * BURST / 100),
-            false if !self.has_aggregates() && self.path.delays_acks() => 2,
+            false if in_pairs => 2,
             false => 1,
         };
         win.burst = burst.clamp(1, win.cwnd);

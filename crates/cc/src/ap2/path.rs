@@ -1,7 +1,7 @@
 //! A sender's knowledge of its path: round trips, delivery rate, and measurements of other layers.
 
-use super::ONE;
 use super::base::Base;
+use super::receiver::{Answer, Receiver};
 use crate::rate::{Bandwidth, RateSample};
 use crate::{MAX_SAMPLE, View};
 use fourhop_units::{Dur, Time};
@@ -12,13 +12,6 @@ const MOST_OVER: Dur = Dur::from_secs(10);
 const RATE_OVER: u64 = 1_000_000;
 /// Slower links are of 802.11b, which has no aggregates: 11 Mbit/s is its fastest.
 const SLOW: u64 = 12_000_000;
-/// Linux delays acknowledgements by at least so much, in microseconds (TCP_DELACK_MIN of include/net/tcp.h), and what
-/// shows that one was.
-const DELAY: u64 = 40_000;
-const LATE: u64 = 30_000;
-/// So many late acknowledgements on end, each of the only segment in flight, begin a trial; twice as many after each
-/// trial in vain, up to the second number.
-const TRIAL: [u32; 2] = [3, 48];
 /// As long as nothing is known: 802.11n with one antenna at its best, and four hops.
 const LINK: u64 = 65_000_000;
 const HOPS: u32 = 4;
@@ -56,11 +49,7 @@ pub(super) struct Path {
     pub(super) base: Base,
     most: [Bandwidth; 2],
     most_at: Time,
-    /// Share of acknowledgements that are for two segments and more.
-    paired: u64,
-    /// Late acknowledgements on end, and how many begin a trial.
-    late: u32,
-    trial: u32,
+    pub(super) receiver: Receiver,
 }
 
 impl Path {
@@ -81,9 +70,7 @@ impl Path {
             base: Base::new(),
             most: [Bandwidth::default(); 2],
             most_at: Time::ZERO,
-            paired: ONE / 2,
-            late: 0,
-            trial: TRIAL[0],
+            receiver: Receiver::new(),
         }
     }
 
@@ -105,24 +92,13 @@ impl Path {
         self.link >= SLOW
     }
 
-    /// Does the receiver wait for a second segment before it acknowledges (RFC 5681 section 4.2)? So it seems at first.
-    pub(super) fn delays_acks(&self) -> bool {
-        self.paired >= ONE / 4
-    }
-
     /// An acknowledgement; answers the round that it ends.
     pub(super) fn take(&mut self, now: Time, sample: &RateSample, slow_start: bool) -> Option<Round> {
         let rtt = sample.rtt.map(micros);
-        let late = rtt.is_some_and(|rtt| rtt > self.base.least().saturating_add(LATE));
-        let late = late && sample.newly_acked == 1 && sample.in_flight == 0;
-        // The receiver's wait for a second segment is no part of the path.
-        let waited = if late && self.delays_acks() { DELAY } else { 0 };
-        if sample.newly_acked > 0 {
-            self.note_acks(sample.newly_acked > 1, late);
-        }
-        if let Some(rtt) = rtt {
-            let rtt = rtt.saturating_sub(waited).max(self.base.least().min(rtt));
-            self.note_round_trip(now, rtt, u64::from(sample.newly_acked.clamp(1, 1 << 10)));
+        let (segments, in_flight, least) = (sample.newly_acked, sample.in_flight, self.base.least());
+        let counts = self.receiver.take(&Answer { segments, in_flight, rtt, least });
+        if let Some(rtt) = rtt.filter(|_| counts) {
+            self.note_round_trip(now, rtt, u64::from(segments.clamp(1, 1 << 10)));
         }
         if !sample.has_data || sample.prior_delivered < self.round_delivered {
             return None;
@@ -149,23 +125,6 @@ impl Path {
         }
         self.most[1] = self.most[1].max(self.rate);
         Some(round)
-    }
-
-    /// An acknowledgement is of two segments or more, or of one, late or not. Receivers of Linux delay acknowledgements
-    /// only after a while. A sender of single segments cannot tell that from a longer path, and tries pairs.
-    fn note_acks(&mut self, several: bool, late: bool) {
-        if several || !late {
-            let share = if several { ONE } else { 0 };
-            (self.paired, self.late) = ((7 * self.paired + share) / 8, 0);
-            if self.paired >= ONE / 4 * 3 {
-                self.trial = TRIAL[0];
-            }
-        } else if !self.delays_acks() {
-            self.late += 1;
-            if self.late >= self.trial {
-                (self.paired, self.late, self.trial) = (ONE / 2, 0, (2 * self.trial).min(TRIAL[1]));
-            }
-        }
     }
 
     fn note_round_trip(&mut self, now: Time, rtt: u64, segments: u64) {

@@ -114,35 +114,6 @@ fn a_receiver_that_delays_acknowledgements_gets_pairs() {
     }
 }
 
-/// Receivers of Linux delay acknowledgements only after a while. Three late ones on end, each of a segment alone, begin
-/// a trial of pairs; the next needs six if that was in vain, and three again once pairs came. The receiver's wait does
-/// not count as part of the path then.
-#[test]
-fn late_acknowledgements_of_single_segments_begin_a_trial_of_pairs() {
-    let mut sender = Sender::new(Without::Nothing, 2, 3, 1);
-    let mut acknowledge = |count: u32, acked: u32, rtt_ms: u64| {
-        for _ in 0..count {
-            sender.delivered += u64::from(acked);
-            let rtt = Some(Dur::from_millis(rtt_ms));
-            sender.acknowledge(RateSample { newly_acked: acked, rtt, ..RateSample::default() });
-        }
-        (sender.ap2.path.delays_acks(), sender.ap2.path.newest / 1_000)
-    };
-    assert_eq!(acknowledge(6, 1, 10), (false, 10), "it acknowledges each segment");
-    assert_eq!(acknowledge(2, 1, 41), (false, 41));
-    assert_eq!(acknowledge(1, 1, 40), (false, 40), "this one came at once");
-    assert_eq!(acknowledge(2, 1, 60), (false, 60));
-    assert_eq!(acknowledge(1, 1, 60), (true, 60));
-    assert_eq!(acknowledge(9, 1, 60), (true, 20), "a trial is not over as long as no pair was acknowledged");
-    assert_eq!(acknowledge(6, 1, 10), (false, 10), "in vain");
-    assert_eq!(acknowledge(5, 1, 60), (false, 60));
-    assert_eq!(acknowledge(1, 1, 60), (true, 60));
-    assert_eq!(acknowledge(6, 2, 20), (true, 20), "it delays");
-    assert_eq!(acknowledge(20, 1, 10), (false, 10));
-    assert_eq!(acknowledge(2, 1, 60), (false, 60));
-    assert_eq!(acknowledge(1, 1, 60), (true, 60));
-}
-
 /// Two windows a round trip in bursts of three tenths; without aggregates 1.2 windows.
 #[test]
 fn bursts_and_intervals_follow_the_window() {

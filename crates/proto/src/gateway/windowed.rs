@@ -122,7 +122,7 @@ impl Windowed {
 
     /// Time between segments at which the window leaves once a round trip, or the least one.
     pub fn interval(&self) -> Option<Dur> {
-        let smoothed = self.smoothed.filter(|_| self.known)?;
+        let smoothed = self.ap2.smoothed().filter(|_| self.known)?;
         let interval = Dur::from_nanos(smoothed.as_nanos() / u64::from(self.window.cwnd));
         Some(self.spacing.map_or(interval, |spacing| spacing.max(interval)))
     }
@@ -154,9 +154,11 @@ impl Windowed {
     /// Has the window no room for a burst, or for the rest of one?
     fn is_full(&self, outstanding: u32, waiting: usize, mss: u32) -> bool {
         let out = self.in_flight(outstanding, mss);
-        let burst = self.window.burst.min(u32::try_from(waiting).unwrap_or(u32::MAX));
-        let wanted = if self.burst_left == 0 { burst.max(1) } else { 1 };
-        self.known && out > 0 && out + wanted > self.window.cwnd
+        let room = match self.burst_left {
+            0 => self.window.has_room_for_burst(out, u32::try_from(waiting).unwrap_or(u32::MAX)),
+            _ => out < self.window.cwnd,
+        };
+        self.known && out > 0 && !room
     }
 
     /// A segment that ends at `end` leaves, with so many bytes outstanding before it; `again`: it has left before.

@@ -111,7 +111,8 @@ impl Sender {
                 break;
             }
             let fresh = next.is_some();
-            if self.in_burst == 0 && fresh && !self.has_room_for_burst(queued) {
+            let under_way = self.under_way().saturating_add(queued);
+            if self.in_burst == 0 && fresh && !self.control.window().has_room_for_burst(under_way, u32::MAX) {
                 break;
             }
             if self.in_burst == 0 && (fresh || all_wait) && self.must_wait(cx.now, true) {
@@ -139,13 +140,6 @@ impl Sender {
         }
         self.watch_window(cx);
         sent
-    }
-
-    /// A burst begins only when the window has room for all of it, or nothing is under way.
-    fn has_room_for_burst(&self, queued: u32) -> bool {
-        let win = self.control.window();
-        let under_way = self.under_way().saturating_add(queued);
-        under_way == 0 || win.cwnd.saturating_sub(under_way) >= win.burst.min(win.cwnd)
     }
 
     /// RFC 6675 section 4, `NextSeg()`.

@@ -1,4 +1,4 @@
-//! What acknowledgements tell of a receiver: does it wait for a second segment (RFC 5681 section 4.2)?
+//! Tells whether a receiver waits for a second segment before it acknowledges (RFC 5681 section 4.2).
 //!
 //! Such a wait is no part of the path. Linux waits 40 to 200 ms, but only after a while, and not for each segment: one
 //! with PSH is acknowledged at once if the application reads it. A sender whose window is one segment cannot tell the

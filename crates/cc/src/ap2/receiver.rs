@@ -5,8 +5,10 @@
 //! wait from a longer path. So a late acknowledgement of the only segment in flight is in doubt: it does not count as a
 //! round trip, and the next segments leave as a pair. The pair's round trip decides.
 
-use super::ONE;
+use crate::Window;
 
+/// All of them.
+const ONE: u64 = Window::ONE as u64;
 /// In doubt is what is so much later than the shortest round trip, in microseconds: Linux waits for 40 ms at least
 /// (TCP_DELACK_MIN of include/net/tcp.h).
 const LATE: u64 = 30_000;

@@ -44,6 +44,89 @@ fn it_receives_while_a_frame_lasts_that_is_strong_enough() {
     }
 }
 
+/// A frame of 300 us that no station here is asked to answer.
+fn overheard(src: u32) -> Frame {
+    Frame {
+        dst: NodeId(9).mac(),
+        src: NodeId(src).mac(),
+        duration: Dur::ZERO,
+        rate: Rate::kbps(1_000),
+        airtime: Dur::from_micros(300),
+        kind: FrameKind::Cts,
+    }
+}
+
+/// An ear with a back-off of ten slots for a packet, behind a reservation by others up to `nav`.
+fn waiting(nav: Time, rules: &Rules) -> Ear {
+    let mut ear = Ear::new();
+    ear.medium.handle_good_frame(Time::ZERO, nav, false, &rules.medium);
+    ear.medium.replace_backoff(Some(Backoff::drawn(Time::ZERO, 10, 0)));
+    ear.medium.want_access(true);
+    ear
+}
+
+/// Nearly all copies find a node that is idle: for them the short way is open. A back-off closes it if it runs, so that
+/// its slots are counted, and, where the end of a received frame may end a wait (EIFS: IEEE 802.11-2020, clause
+/// 10.3.2.3.7), also if it does not.
+#[test]
+fn a_lone_copy_is_soon_done_unless_a_back_off_must_know() {
+    let ns2 = Rules::new(phy::Config::ns2(), &mac::Config::ns2());
+    let standard = Rules::new(phy::Config::standard(), &mac::Config::standard());
+    let frame = overheard(1);
+    let radiated = Radiated::new(NodeId(1), &frame);
+    let now = Time::from_millis(1);
+    let (past, ahead) = (Time::ZERO, Time::from_millis(2));
+    for (rules, nav, soon) in [
+        (&ns2, None, true),
+        (&standard, None, true),
+        (&ns2, Some(past), false),
+        (&standard, Some(past), false),
+        (&ns2, Some(ahead), true),
+        (&standard, Some(ahead), false),
+    ] {
+        let mut ear = nav.map_or_else(Ear::new, |nav| waiting(nav, rules));
+        assert_eq!(ear.arrives_alone::<Configured>(now, Watt(3.652e-9), false, &radiated, rules), soon, "{nav:?}");
+        assert_eq!(ear.is_receiving(), soon);
+    }
+}
+
+/// The wreck of two frames may be shorter or longer than what the driver knew of: it asks anew when the wait of a
+/// packet ends, if there is one.
+#[test]
+fn a_collision_may_move_the_access_that_a_packet_waits_for() {
+    let rules = Rules::new(phy::Config::ns2(), &mac::Config::ns2());
+    for waits in [true, false] {
+        let mut ear = if waits { waiting(Time::ZERO, &rules) } else { Ear::new() };
+        assert_eq!(ear.awaits_access(), waits);
+        let begun = [1, 2].map(|src| {
+            let (now, frame) = (Time::from_micros(10 * u64::from(src)), overheard(src));
+            let copy = Radiated::new(NodeId(src), &frame).copy(now, Watt(3.652e-9), false);
+            ear.handle_arrival::<Configured>(now, copy, &frame, None, &rules)
+        });
+        assert_eq!(begun, [Begun::Unnoticed, if waits { Begun::Sooner } else { Begun::Unnoticed }]);
+    }
+}
+
+/// The end of a frame leaves the medium quiet, so that what the node does next, such as an answer, sees it idle; but
+/// not while another one is on the air whose end is the next event of the same instant.
+#[test]
+fn the_medium_is_quiet_at_the_end_of_a_frame_unless_another_one_ends_next() {
+    let rules = Rules::new(phy::Config::standard(), &mac::Config::standard());
+    let end = Time::from_micros(300);
+    for (others, busy) in [(&[][..], false), (&[2], true)] {
+        let mut ear = Ear::new();
+        for (src, power) in [(1, 3.652e-8)].into_iter().chain(others.iter().map(|&src| (src, 3.652e-10))) {
+            let frame = overheard(src);
+            let copy = Radiated::new(NodeId(src), &frame).copy(Time::ZERO, Watt(power), false);
+            let _ = ear.handle_arrival::<Configured>(Time::ZERO, copy, &frame, None, &rules);
+        }
+        assert_eq!(ear.handle_departure(end, NodeId(1), &overheard(1), false, None, &rules), Heard::Overheard);
+        assert_eq!(ear.medium().is_busy(), busy, "{others:?}");
+        ear.catch_up(end, None, &rules.medium);
+        assert!(!ear.medium().is_busy());
+    }
+}
+
 /// A copy: microseconds of silence before it, length, power over the reception threshold, duration field, RTS.
 type Drawn = (u64, u64, f64, u64, bool);
 

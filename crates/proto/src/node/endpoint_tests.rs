@@ -237,6 +237,25 @@ fn ports_that_come_soon_are_later_and_others_are_from_before() {
     assert!(!is_later_port(50_000, 50_000) && !is_later_port(49_999, 50_000) && !is_later_port(u16::MAX, FIRST_PORT));
 }
 
+/// RFC 9293 section 3.10.7.2: a connection begins with a SYN that acknowledges nothing. Whatever else comes from a port
+/// that would be next, such as a reset, must not end the connection that there is.
+#[test]
+fn only_a_syn_from_a_later_port_makes_another_connection() {
+    let config = tcp_config();
+    let iss = Stream::new(1, NodeId(1), Purpose::LaterConnections);
+    let mut end = receiver(&config).with_renewal(Renewal { config, transport: newreno(), iss });
+    let remote_after = |end: &mut Endpoint, flags: crate::wire::TcpFlags| {
+        let segment = TcpSegment { src_port: 8, dst_port: 9, flags, window: 60_000, ..TcpSegment::default() };
+        end.handle_segment(Time::ZERO, &segment, &PacketMeta::default(), &mut Vec::new(), &mut Vec::new());
+        end.address.remote_port
+    };
+    let reset = crate::wire::TcpFlags { rst: true, ..Default::default() };
+    for flags in [reset, tcp_flags(true, true), tcp_flags(false, true)] {
+        assert_eq!(remote_after(&mut end, flags), 7, "{flags:?}");
+    }
+    assert_eq!(remote_after(&mut end, tcp_flags(true, false)), 8);
+}
+
 #[test]
 fn datagrams_and_echoes_cross_the_wire() {
     let config =

@@ -15,6 +15,9 @@ use crate::wire::{
 use fourhop_units::{Bytes, NodeId, Purpose, Rate};
 use std::sync::Arc;
 
+#[path = "stack_driver_tests.rs"]
+mod driver;
+
 /// Far above every threshold.
 const POWER: Watt = Watt(1e-6);
 const OUTSIDE: u32 = 9;

@@ -78,3 +78,20 @@ fn marks_end_startup() {
     assert!(marked > free * 2, "{marked} {free}");
     assert!(marked < Dur::from_millis(40), "{marked}");
 }
+
+/// Sections 5.3.3 and 5.4: the pace goes up and down around the bandwidth, to find more of it and to drain what that
+/// leaves; only a flow that begins again after a rest keeps to it. One that always has data to send never rests.
+#[test]
+fn a_flow_that_always_has_data_probes_for_more() {
+    let mut s = sending();
+    let mut intervals = Vec::new();
+    for n in 0..480u64 {
+        s.ack(200 + n * 10, 1_001 + n as u32 * 1_000);
+        s.out.clear();
+        intervals.push(s.socket.pacing_interval().expect("paced"));
+    }
+    // Startup and Drain are over.
+    let probing = &intervals[200..];
+    let (least, most) = (probing.iter().min().expect("some"), probing.iter().max().expect("some"));
+    assert!(*least * 5 < *most * 4, "{least} to {most}");
+}

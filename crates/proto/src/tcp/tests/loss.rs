@@ -1,7 +1,8 @@
 //! Loss recovery: RFC 5681, 6582, 3042, 6298, and what ns-2.35 does differently.
 
-use super::script::{Script, ns2, plain};
+use super::script::{Script, ns2, plain, segment};
 use crate::tcp::Config;
+use crate::wire::Timestamps;
 use fourhop_cc::CaState;
 use fourhop_units::{Dur, Time};
 
@@ -79,6 +80,41 @@ fn timeouts_back_off_and_go_back() {
     s.ack(3_400, 10_001);
     s.expect_nothing();
     assert_eq!((s.socket.stats().timeouts, s.socket.next_timeout()), (2, None));
+}
+
+/// RFC 5681 section 3.1: the threshold falls with the first time-out of a segment, not with those of its repeats. An
+/// acknowledgement in between makes the next one the first for another segment.
+#[test]
+fn a_timeout_behind_an_acknowledgement_cuts_again() {
+    let mut s = Script::sending(plain(), 10_000);
+    s.wait(1_100);
+    s.ack(1_200, 1_001);
+    assert_eq!((s.socket.recovery_state(), s.socket.cwnd(), s.socket.ssthresh()), (CaState::Loss, 2, 5));
+    s.wait(3_200);
+    assert_eq!((s.socket.stats().timeouts, s.socket.cwnd(), s.socket.ssthresh()), (2, 1, 2));
+}
+
+/// RFC 7323 section 4: an echo says which copy of a segment is acknowledged, so that a retransmission gives a round
+/// trip, too. Without it Karn's algorithm keeps the time-out doubled (RFC 6298 section 3).
+#[test]
+fn an_echo_measures_the_round_trip_of_a_retransmission() {
+    for (timestamps, srtt, rto) in [(true, 93_750, 1_000), (false, 100_000, 2_000)] {
+        let mut s = Script::active(Config { timestamps, ..plain() });
+        s.socket.open(Time::ZERO, &mut s.out);
+        let mut answer = segment("S.", 0, 0, 1);
+        let echo = |s: &Script| s.last_segment().options.timestamps.map_or(0, |own| own.value);
+        answer.options.timestamps = timestamps.then(|| Timestamps { value: 1, echo: echo(&s) });
+        s.arrives(100, answer);
+        s.socket.write(Time::from_millis(100), 500, &mut s.out);
+        s.wait(1_100);
+        assert_eq!((s.socket.stats().timeouts, s.socket.rto()), (1, Dur::from_secs(2)));
+        let mut ack = segment(".", 1, 0, 501);
+        ack.options.timestamps = timestamps.then(|| Timestamps { value: 2, echo: echo(&s) });
+        s.arrives(1_150, ack);
+        // Of 100 and 50 ms; the least time-out is 1 s.
+        let smoothed = s.socket.srtt().map(|srtt| srtt.as_nanos() / 1_000);
+        assert_eq!((smoothed, s.socket.rto()), (Some(srtt), Dur::from_millis(rto)));
+    }
 }
 
 /// ns-2.35: each time-out cuts the threshold, initial time-out 3 s before a sample, least 0.2 s after.

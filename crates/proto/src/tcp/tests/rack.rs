@@ -150,6 +150,20 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!((s.socket.cwnd(), s.socket.recovery_state()), (before, CaState::Open));
 }
 
+/// The same, with later data acknowledged by the same ACK: what the D-SACK says decides whether the window is cut.
+#[test]
+fn a_d_sack_of_the_probe_and_of_nothing_else_saves_the_window() {
+    for (twice, saved) in [(9, true), (8, false)] {
+        let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
+        s.ack(200, 9_001);
+        s.wait(600);
+        let before = s.socket.cwnd();
+        s.socket.write(Time::from_millis(610), 1_000, &mut s.out);
+        s.sack(700, 11_001, &[(twice, twice + 1)]);
+        assert_eq!(s.socket.cwnd() >= before, saved, "{} of {before}", s.socket.cwnd());
+    }
+}
+
 /// Section 6.3: after a time-out the first segment is lost and those that have waited as long; what was sent a moment
 /// ago is not.
 #[test]

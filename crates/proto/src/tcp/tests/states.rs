@@ -120,6 +120,18 @@ fn passive_close() {
     s.expect(&["closed"]);
 }
 
+/// RFC 9293 section 3.10.7.4, seventh check: no text follows a FIN. From a peer that sends some nonetheless, nothing is
+/// taken.
+#[test]
+fn payload_behind_the_fin_is_ignored() {
+    let mut s = Script::established(plain());
+    s.arrives(200, segment("F.", 1, 100, 1));
+    s.expect(&["delivered 100", "peerclosed", ". 1:1(0) ack 102"]);
+    s.arrives(300, segment(".", 102, 50, 1));
+    s.expect_nothing();
+    assert_eq!(s.socket.state(), State::CloseWait);
+}
+
 /// RFC 9293 section 3.6, figure 13: both close at once.
 #[test]
 fn simultaneous_close() {

@@ -187,6 +187,7 @@ impl Sack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::TcpOptions;
     use fourhop_units::{Dur, Seq, Time};
 
     const MSS: u64 = 1_000;
@@ -210,6 +211,24 @@ mod tests {
 
     fn again(from: u64, until: u64) -> Option<Choice> {
         Some(Choice::Again { at: at(from), until: at(until) })
+    }
+
+    /// ns-2.35's `Sack1` takes no blocks between a time-out and the next new ACK. RFC 6675 section 5.1, does.
+    #[test]
+    fn only_ns2_is_deaf_after_a_time_out() {
+        for (config, timed_out, ack, hears) in [
+            (Config::ns2(), true, 0, false),
+            (Config::ns2(), true, 1, true),
+            (Config::ns2(), false, 0, true),
+            (Config::standard(), true, 0, true),
+        ] {
+            let (mut sack, snd) = reported(&config, &[]);
+            let edge = |segment| at(segment).seq(Seq::from_wire(1));
+            let options = TcpOptions { sack: [(edge(3), edge(4))].into_iter().collect(), ..TcpOptions::default() };
+            let segment = TcpSegment { options, ..TcpSegment::default() };
+            assert_eq!(sack.take_blocks(at(ack), &segment, &snd, timed_out), hears, "{timed_out} {ack}");
+            assert_eq!(sack.board.sacked_before(at(10)), if hears { MSS } else { 0 });
+        }
     }
 
     /// RFC 6675 section 5: evidence begins recovery, from the recovery point on, and not after less.

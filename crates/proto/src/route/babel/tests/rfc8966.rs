@@ -331,6 +331,18 @@ fn a_newer_number_alone_is_not_urgent() {
 }
 
 #[test]
+fn only_another_next_hop_counts_as_a_changed_route() {
+    let mut bench = Bench::with_neighbours([256, 256]);
+    let mut changed = |from, seqno, metric| {
+        bench.advertise(from, update(9, seqno, metric));
+        bench.babel.counters().routes_changed
+    };
+    assert_eq!(changed(1, 4, 512), 0, "it is new");
+    assert_eq!([changed(1, 5, 512), changed(1, 5, 400), changed(1, 5, 400)], [0; 3]);
+    assert_eq!([changed(2, 5, 100), changed(2, 5, 90)], [1; 2]);
+}
+
+#[test]
 fn counters_follow_what_is_heard_and_said() {
     let mut bench = Bench::new(HOPS);
     let mut said = Said::new();

@@ -91,6 +91,22 @@ fn a_node_that_has_lost_its_last_route_asks_for_a_newer_one() {
     assert_eq!(bench.way(9), Some((2, 856)));
 }
 
+/// The same: a request is remembered until the wait behind its last repeat is over, as long as all waits before; then
+/// nothing wakes the node for it.
+#[test]
+fn a_request_without_an_answer_is_forgotten_behind_the_last_wait() {
+    let mut bench = Bench::with_neighbours([256, 256]);
+    bench.advertise(1, update(9, 4, 100));
+    bench.pass(secs(2));
+    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    let begun = bench.now;
+    assert_eq!(bench.babel.requests.next(), Some(begun + secs(2)));
+    bench.pass(secs(20));
+    assert_eq!(bench.babel.requests.next(), Some(begun + secs(32)), "2, 4, 8 and 16 s, and once more 2");
+    bench.pass(secs(12));
+    assert_eq!(bench.babel.requests.next(), None);
+}
+
 /// The same, where requests are not repeated.
 #[test]
 fn a_request_can_be_made_once() {

@@ -79,7 +79,7 @@ fn marks_end_startup() {
     assert!(marked < Dur::from_millis(40), "{marked}");
 }
 
-/// Sections 5.3.3 and 5.4: the pace goes up and down around the bandwidth, to find more of it and to drain what that
+/// Section 5.3.3: the pace goes up and down around the bandwidth, to find more of it and to drain what that
 /// leaves; only a flow that begins again after a rest keeps to it. One that always has data to send never rests.
 #[test]
 fn a_flow_that_always_has_data_probes_for_more() {

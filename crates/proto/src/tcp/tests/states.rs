@@ -252,8 +252,7 @@ fn the_segment_size_follows_the_peer_and_the_options() {
     assert_eq!(last.payload + last.header_len(), 5_000 % 988 + 32);
 }
 
-/// RFC 7323 section 5.3: a segment with an older timestamp is acknowledged and dropped; an echo measures the round trip
-/// even of a retransmission (section 4).
+/// RFC 7323 section 5.3: a segment with an older timestamp is acknowledged and dropped.
 #[test]
 fn old_timestamps_are_dropped() {
     let mut s = Script::active(Config { timestamps: true, ..plain() });

@@ -49,12 +49,25 @@ fn said() -> String {
     lines[end.saturating_sub(3)..end].join("; ")
 }
 
+/// Has the kernel's verifier begun and not come to the first instruction?
+fn is_unread() -> bool {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).concat().contains("\nprocessed 0 insns ")
+}
+
+/// What the library said first.
+fn first_said() -> String {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).first().map_or_else(String::new, |text| text.trim().to_owned())
+}
+
 /// Opens an object of this crate and loads it.
 pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject)) -> Result<Object, Error> {
     listen();
     let mut open = ObjectBuilder::default().open_memory(object).tried("the embedded programs cannot be read")?;
     change(&mut open);
     open.load().map_err(|source| match source.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied if is_unread() => {
+            Error::Refused(format!("this kernel refuses a program of this kind, whoever loads it ({})", first_said()))
+        }
         libbpf_rs::ErrorKind::PermissionDenied => Error::Refused(
             "loading programs into the kernel needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first user \
              namespace; a container usually has none of them"

@@ -252,6 +252,29 @@ mod tests {
         assert_eq!(react(&[(1, 4)], true, lost), send, "no limited transmit after a time-out");
     }
 
+    /// ns-2.35's `Sack1`: limited transmit up to the third duplicate, which begins recovery unless it falls short of the
+    /// recovery point; after it nothing more.
+    #[test]
+    fn ns2_counts_duplicates() {
+        let config = Config { limited_transmit: true, ..Config::ns2() };
+        let early = |extra| Reaction::Early { extra, budget: 1 };
+        let recover = Reaction::Recover { budget: 0 };
+        for (dup_acks, news, point, expected) in [
+            (0, true, Pos::SYN, Reaction::Send { budget: u32::MAX }),
+            (1, true, Pos::SYN, early(1)),
+            (2, true, Pos::SYN, early(2)),
+            (2, false, Pos::SYN, Reaction::Nothing),
+            (3, true, Pos::SYN, recover),
+            (3, false, Pos::SYN, Reaction::Nothing),
+            (3, true, at(1), Reaction::Nothing),
+            (4, true, Pos::SYN, Reaction::Nothing),
+        ] {
+            let (mut sack, snd) = reported(&config, &[(1, 2)]);
+            let recovery = Recovery { dup_acks, recover: point, ..Recovery::new() };
+            assert_eq!(sack.on_duplicate(news, &config, &snd, &recovery), expected, "{dup_acks} {news}");
+        }
+    }
+
     /// RFC 6675 section 4, `NextSeg()`, by rules; HighRxt moves with what has gone.
     #[test]
     fn holes_go_in_the_order_of_the_rules() {

@@ -54,7 +54,7 @@ fn is_unread() -> bool {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).concat().contains("\nprocessed 0 insns ")
 }
 
-/// What the library said first.
+/// The first message of the library.
 fn first_said() -> String {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).first().map_or_else(String::new, |text| text.trim().to_owned())
 }

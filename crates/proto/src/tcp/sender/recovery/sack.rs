@@ -252,8 +252,8 @@ mod tests {
         assert_eq!(react(&[(1, 4)], true, lost), send, "no limited transmit after a time-out");
     }
 
-    /// ns-2.35's `Sack1`: limited transmit up to the third duplicate, which begins recovery unless it falls short of the
-    /// recovery point; after it nothing more.
+    /// ns-2.35's `Sack1`: limited transmit up to the third duplicate, which begins recovery unless it falls short of
+    /// the recovery point; after it nothing more.
     #[test]
     fn ns2_counts_duplicates() {
         let config = Config { limited_transmit: true, ..Config::ns2() };

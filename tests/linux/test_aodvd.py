@@ -85,7 +85,7 @@ def test_it_ends_as_if_it_had_not_been_there_and_the_next_cleans_up_after_a_kill
         assert net.run("n0", "ping", "-c", "2", "-i", "0.3", "n1").returncode == 0
         assert "lookup 142" in system()[0]
         assert "net.ipv4.ip_forward = 1" in system()[2]
-        assert "SIGHUP: goes on as it is" in mesh.end(0)
+        assert "SIGHUP ignored" in mesh.end(0)
         assert system() == before
         kept = json.loads(mesh.state_file(0).read_text(encoding="utf-8"))
         assert kept["variables"] == []

@@ -317,7 +317,7 @@ impl Daemon {
             match *event {
                 Ready::Signal(Signal::SIGINT | Signal::SIGTERM) => return Ok(true),
                 Ready::Signal(Signal::SIGHUP) => {
-                    note(format_args!("SIGHUP: goes on as it is; restart fourhop-aodvd to use another configuration"));
+                    note(format_args!("SIGHUP ignored: to use another configuration, restart fourhop-aodvd"));
                 }
                 Ready::Readable(number) if (number as usize) < self.ports.len() => self.receive(number as usize)?,
                 Ready::Readable(CAUGHT) => self.catch(),

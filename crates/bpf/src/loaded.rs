@@ -41,22 +41,17 @@ fn listen() {
     })));
 }
 
+/// All of them.
+fn heard() -> String {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).concat()
+}
+
 /// The lines that say most: the kernel's last word on the first program that it refuses.
 fn said() -> String {
-    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).concat();
+    let said = heard();
     let lines: Vec<&str> = said.lines().collect();
     let end = lines.iter().position(|line| line.starts_with("processed ")).unwrap_or(lines.len());
     lines[end.saturating_sub(3)..end].join("; ")
-}
-
-/// Has the kernel's verifier begun and not come to the first instruction?
-fn is_unread() -> bool {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).concat().contains("\nprocessed 0 insns ")
-}
-
-/// The first message of the library.
-fn first_said() -> String {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).first().map_or_else(String::new, |text| text.trim().to_owned())
 }
 
 /// Opens an object of this crate and loads it.
@@ -65,8 +60,10 @@ pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject
     let mut open = ObjectBuilder::default().open_memory(object).tried("the embedded programs cannot be read")?;
     change(&mut open);
     open.load().map_err(|source| match source.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied if is_unread() => {
-            Error::Refused(format!("this kernel refuses a program of this kind, whoever loads it ({})", first_said()))
+        // The verifier has begun, so that the rights suffice, and has not come to the first instruction.
+        libbpf_rs::ErrorKind::PermissionDenied if heard().contains("\nprocessed 0 insns ") => {
+            let first = heard().lines().next().unwrap_or_default().to_owned();
+            Error::Refused(format!("this kernel refuses a program of this kind, whoever loads it ({first})"))
         }
         libbpf_rs::ErrorKind::PermissionDenied => Error::Refused(
             "loading programs into the kernel needs root, or CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first user \

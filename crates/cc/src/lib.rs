@@ -371,6 +371,27 @@ mod tests {
         }
     }
 
+    /// With so many segments under way. Half a pair gets another one at once; other bursts wait until all of them fit, and
+    /// a short rest needs less room.
+    #[test]
+    fn a_burst_waits_for_room_and_half_a_pair_does_not_stay_alone() {
+        for (cwnd, burst, waiting, fits) in [
+            (2, 2, u32::MAX, [true, true, false, false, false]),
+            (3, 2, u32::MAX, [true, true, false, false, false]),
+            (4, 2, u32::MAX, [true, true, true, true, false]),
+            (4, 3, u32::MAX, [true, true, false, false, false]),
+            (4, 3, 1, [true, true, true, true, false]),
+            (2, 6, u32::MAX, [true, false, false, false, false]),
+        ] {
+            let win = Window { burst, ..window(cwnd, 2) };
+            assert_eq!(
+                [0, 1, 2, 3, 4].map(|out| win.has_room_for_burst(out, waiting)),
+                fits,
+                "{cwnd} {burst} {waiting}"
+            );
+        }
+    }
+
     /// RFC 5681: the loss window is one segment; the threshold is half of the flight size, at least two segments
     /// (equation 4).
     #[test]

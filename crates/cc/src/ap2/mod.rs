@@ -17,7 +17,7 @@
 //! | segments leave | in bursts of three tenths of the window, two windows a round trip | one by one, 1.2 windows a round trip |
 //!
 //! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
-//! more, and segments leave by twos. A wait that is known as such is no part of a round trip (`path`).
+//! more, and segments leave by twos. The receiver's wait is no part of a round trip (`receiver`).
 //!
 //! The window falls at once and rises half the way, by no more than arrives. A single loss changes nothing, because
 //! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so does a

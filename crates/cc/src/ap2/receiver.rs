@@ -1,16 +1,16 @@
 //! Tells whether a receiver waits for a second segment before it acknowledges (RFC 5681 section 4.2).
 //!
-//! Such a wait is no part of the path. Linux waits 40 to 200 ms, but only after a while, and not for each segment: one
-//! with PSH is acknowledged at once if the application reads it. A sender whose window is one segment cannot tell the
-//! wait from a longer path. So a late acknowledgement of the only segment in flight is in doubt: it does not count as a
-//! round trip, and the next segments leave as a pair. The pair's round trip decides.
+//! Such a wait is no part of the path. Linux waits 40 to 200 ms (TCP_DELACK_MIN and TCP_DELACK_MAX of
+//! include/net/tcp.h), but only after a while, and not for each segment: we think that it answers one with PSH at once
+//! if the application reads it. A sender whose window is one segment cannot tell the wait from a longer path. So a late
+//! acknowledgement of the only segment in flight is in doubt: it does not count as a round trip, and the next segments
+//! leave as a pair. The pair's round trip decides.
 
 use crate::Window;
 
 /// All of them.
 const ONE: u64 = Window::ONE as u64;
-/// In doubt is what is so much later than the shortest round trip, in microseconds: Linux waits for 40 ms at least
-/// (TCP_DELACK_MIN of include/net/tcp.h).
+/// In doubt is what is so much later than the shortest round trip, in microseconds: less than Linux's shortest wait.
 const LATE: u64 = 30_000;
 /// So many doubts are needed for a pair; twice as many after each pair that was as late, up to the second number.
 const NEEDED: [u32; 2] = [1, 8];
@@ -185,9 +185,8 @@ mod tests {
     }
 
     /// One hop of 2 Mbit/s: a segment takes 8 ms and its acknowledgement 2. The receiver answers three segments of four
-    /// at once, as Linux those with PSH, and after sixteen it waits 90 ms with the fourth unless one more comes. The
-    /// application writes 101 segments each time all have arrived. AP2 keeps the air busy; when waits counted as round
-    /// trips, it carried little more than half as much.
+    /// at once, as we think Linux does with PSH; after sixteen it waits 90 ms with the fourth unless one more comes.
+    /// The application writes 101 segments each time all have arrived. AP2 keeps the air busy.
     #[test]
     fn a_receiver_of_linux_does_not_hold_the_window_down() {
         const LATEST: u64 = 90;

@@ -56,6 +56,7 @@ pub struct Windowed {
     /// Least time between segments, for the sake of others, and did the last burst have to keep it?
     spacing: Option<Dur>,
     spaced: bool,
+    /// Round trip with the receiver's waits: nothing is taken for lost while it waits.
     smoothed: Option<Dur>,
     /// Bytes that have arrived; of those, bytes that only duplicates report.
     delivered: u64,

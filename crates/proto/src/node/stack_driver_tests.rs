@@ -12,6 +12,15 @@ fn begins(air: &mut Air, at: Time) -> Time {
     at + airtime
 }
 
+/// A node with a packet to send as a frame of others begins 30 us later; when it begins and ends.
+fn put_off() -> (Air, Time, Time) {
+    let mut air = Air::new(1, &config());
+    air.send(datagram(1, 0, 0));
+    let begin = Time::from_micros(30);
+    let end = begins(&mut air, begin);
+    (air, begin, end)
+}
+
 /// The driver counts what the layers above the MAC do as an event, and begins no transmission for it.
 #[test]
 fn a_timer_of_the_upper_layers_is_something_and_only_an_access_is_a_frame() {
@@ -34,10 +43,7 @@ fn a_timer_of_the_upper_layers_is_something_and_only_an_access_is_a_frame() {
 /// runs, and while a packet is on its way down it has to be taken.
 #[test]
 fn a_node_is_called_in_vain_while_it_senses_a_frame_and_nothing_else_is_due() {
-    let mut air = Air::new(1, &config());
-    air.send(datagram(1, 0, 0));
-    let begin = Time::from_micros(30);
-    let end = begins(&mut air, begin);
+    let (mut air, begin, end) = put_off();
     let in_vain = |air: &Air, now| air.nodes[0].0.is_called_in_vain(now, &air.nodes[0].1);
     let last = end - Dur::from_nanos(1);
     assert_eq!([begin, last, end].map(|now| in_vain(&air, now)), [true, true, false]);
@@ -52,10 +58,7 @@ fn a_node_is_called_in_vain_while_it_senses_a_frame_and_nothing_else_is_due() {
 /// back-off. Without one, all that wait would send at once behind the frame.
 #[test]
 fn a_station_whose_immediate_access_is_lost_draws_a_back_off() {
-    let mut air = Air::new(1, &config());
-    air.send(datagram(1, 0, 0));
-    let begin = Time::from_micros(30);
-    let end = begins(&mut air, begin);
+    let (mut air, begin, end) = put_off();
     let (drawn_at, slots) = air.nodes[0].1.medium().sight().backoff.expect("the packet waits");
     assert_eq!(drawn_at, begin);
     assert!(slots > 0, "the stream of this test does not begin with 0");

@@ -51,17 +51,3 @@ fn a_burst_waits_until_the_window_has_room_for_all_of_it() {
     s.socket.write(Time::from_millis(191), 1_000, &mut s.out);
     assert_eq!(s.out.len(), 6);
 }
-
-/// A pair has left out of a window of 2. If the receiver acknowledges the first segment alone, one more leaves: a
-/// receiver that delays acknowledgements would wait for it.
-#[test]
-fn half_a_pair_gets_another() {
-    let has_room = |cwnd: u32, burst: u32, under_way: u32| {
-        let s = sending(cwnd, burst, 1_000_000);
-        s.socket.tx.control.window().has_room_for_burst(under_way, u32::MAX)
-    };
-    assert_eq!([0, 1, 2].map(|under_way| has_room(2, 2, under_way)), [true, true, false]);
-    assert_eq!([0, 1, 2, 3].map(|under_way| has_room(3, 2, under_way)), [true, true, false, false]);
-    assert_eq!([0, 1, 2, 3].map(|under_way| has_room(4, 2, under_way)), [true, true, true, true]);
-    assert_eq!([0, 1, 3, 4].map(|under_way| has_room(4, 3, under_way)), [true, true, false, false]);
-}

@@ -69,6 +69,13 @@ fn a_request_is_passed_on_and_its_answer_comes_back() {
     assert_eq!(asked(&bench.pass(secs(1))), [], "it is no way to there");
 }
 
+/// Node 1 announces a route to node 9 and takes it back.
+fn lose_the_only_route(bench: &mut Bench) {
+    bench.advertise(1, update(9, 4, 100));
+    bench.pass(secs(2));
+    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+}
+
 /// Section 3.8.2.1.
 #[test]
 fn a_node_that_has_lost_its_last_route_asks_for_a_newer_one() {
@@ -96,9 +103,7 @@ fn a_node_that_has_lost_its_last_route_asks_for_a_newer_one() {
 #[test]
 fn a_request_without_an_answer_is_forgotten_behind_the_last_wait() {
     let mut bench = Bench::with_neighbours([256, 256]);
-    bench.advertise(1, update(9, 4, 100));
-    bench.pass(secs(2));
-    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    lose_the_only_route(&mut bench);
     let begun = bench.now;
     assert_eq!(bench.babel.requests.next(), Some(begun + secs(2)));
     bench.pass(secs(20));
@@ -115,9 +120,7 @@ fn a_request_can_be_made_once() {
     for _ in 0..2 {
         bench.greet(1, 256);
     }
-    bench.advertise(1, update(9, 4, 100));
-    bench.pass(secs(2));
-    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    lose_the_only_route(&mut bench);
     assert_eq!(asked(&bench.pass(secs(60))), [(Broadcast, host(9), 5, 64)]);
 }
 
@@ -125,9 +128,7 @@ fn a_request_can_be_made_once() {
 #[test]
 fn an_answer_ends_the_repetitions() {
     let mut bench = Bench::with_neighbours([256, 256]);
-    bench.advertise(1, update(9, 4, 100));
-    bench.pass(secs(2));
-    bench.receive(1, &[BabelTlv::Retraction { prefix: Some(host(9)), interval: 1600 }]);
+    lose_the_only_route(&mut bench);
     assert_eq!(asked(&bench.pass(secs(1))).len(), 1);
     bench.advertise(2, update(9, 5, 600));
     assert_eq!(asked(&bench.pass(secs(40))), []);

@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// With so many segments under way. Half a pair gets another one at once; other bursts wait until all of them fit, and
+    /// With 0 to 4 segments under way. Half a pair gets another one; other bursts wait until all of them fit, and
     /// a short rest needs less room.
     #[test]
     fn a_burst_waits_for_room_and_half_a_pair_does_not_stay_alone() {

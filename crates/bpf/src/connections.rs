@@ -3,6 +3,7 @@
 use crate::loaded::{CONNECTIONS, open};
 use crate::{Error, Tried};
 use fourhop_cc::tcp_ap::variation::ONE;
+use fourhop_live::namespace::{self, on_a_thread};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{Iter, Link, MapHandle, Object};
 use serde::Serialize;
@@ -78,6 +79,7 @@ const STATES: [&str; 12] = [
     "closing",
     "new-syn-recv",
 ];
+const FAILED: &str = "the connections cannot be read";
 const ALGORITHMS: [&str; 4] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic", "fh_ap2"];
 
 /// Asks the kernel for connections, again and again.
@@ -93,7 +95,6 @@ impl Reader {
     /// # Errors
     /// If the kernel does not say.
     pub fn read(&mut self) -> Result<Vec<Connection>, Error> {
-        let failed = "the connections cannot be read";
         let ids: BTreeSet<u32> =
             MapInfoIter::default().filter(|map| map.name == CONNECTIONS).map(|map| map.id).collect();
         self.readers.retain(|id, _| ids.contains(id));
@@ -108,15 +109,24 @@ impl Reader {
                     new.insert(reader(&map)?)
                 }
             };
-            let mut text = String::new();
-            let read = Iter::new(link).tried(failed)?.read_to_string(&mut text);
-            read.map_err(|error| Error::Refused(format!("{failed}: {error}")))?;
+            let text = on_a_thread(|| lines(link))?;
             let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
             found.extend(text.lines().filter_map(|line| parse(line, now, &names)));
         }
         found.sort_by_key(|found| (found.netns, found.local, found.remote));
         Ok(found)
     }
+}
+
+/// Output of the program in each network namespace; takes the present thread into them.
+fn lines(link: &Link) -> Result<String, Error> {
+    let mut text = String::new();
+    for namespace in namespace::all() {
+        namespace::enter_file(&namespace)?;
+        let read = Iter::new(link).tried(FAILED)?.read_to_string(&mut text);
+        read.map_err(|error| Error::Refused(format!("{FAILED}: {error}")))?;
+    }
+    Ok(text)
 }
 
 /// Reader of a table.
@@ -129,13 +139,13 @@ fn reader(map: &MapHandle) -> Result<(Object, Link), Error> {
     })?;
     // INVARIANT: c/status.bpf.c has the one program.
     let program = object.progs_mut().next().expect("the object has it");
-    let link = program.attach_iter(map.as_fd()).tried("the connections cannot be read")?;
+    let link = program.attach().tried(FAILED)?;
     Ok((object, link))
 }
 
 /// Names of network namespaces by their numbers.
 fn names() -> HashMap<u32, String> {
-    let entries = std::fs::read_dir(fourhop_live::namespace::FOLDER).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(namespace::FOLDER).into_iter().flatten().flatten();
     let named = |entry: std::fs::DirEntry| {
         Some((u32::try_from(entry.metadata().ok()?.ino()).ok()?, entry.file_name().into_string().ok()?))
     };

@@ -7,7 +7,7 @@ use fourhop_live::netlink::{Entry, Metric};
 use nix::net::if_::if_indextoname;
 use serde::Serialize;
 use std::fmt;
-use std::io::ErrorKind::PermissionDenied;
+use std::io::ErrorKind::{InvalidInput, PermissionDenied};
 use std::net::IpAddr;
 
 /// A route's parameters for connections.
@@ -67,6 +67,12 @@ impl fmt::Display for Route {
     }
 }
 
+/// Does the kernel have this congestion control?
+fn is_available(name: &str) -> bool {
+    let all = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    all.is_ok_and(|all| all.split_ascii_whitespace().any(|available| available == name))
+}
+
 /// The route that leads to an address, in a namespace, after a change to it if there is one.
 ///
 /// # Errors
@@ -87,8 +93,16 @@ pub fn route(namespace: Option<&str>, to: IpAddr, change: Option<&Change>) -> Re
             entry.set(Metric::CongestionControl, name);
             entry.set(Metric::InitialWindow, window.map(number));
             entry.set(Metric::QuickAck, quick.map(number));
-            entry.replace().map_err(|error| match error.source.kind() {
-                PermissionDenied => fourhop_live::Error { what: error.what + " needs root, or CAP_NET_ADMIN", ..error },
+            entry.replace().map_err(|error| match (error.source.kind(), change) {
+                (InvalidInput, Change::Set { congestion_control, .. }) if !is_available(congestion_control) => {
+                    fourhop_live::Error {
+                        what: format!("no congestion control {congestion_control}: load it first (fourhop-cc load)"),
+                        ..error
+                    }
+                }
+                (PermissionDenied, _) => {
+                    fourhop_live::Error { what: error.what + " needs root, or CAP_NET_ADMIN", ..error }
+                }
                 _ => error,
             })?;
             entry = Entry::to(to)?;

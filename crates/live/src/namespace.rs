@@ -6,6 +6,7 @@ use crate::{Error, Tried};
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,24 @@ pub fn enter(name: &str) -> Result<(), Error> {
     setns(file, CloneFlags::CLONE_NEWNET).tried(failed)
 }
 
+/// The network namespaces of the host, one file each: that of this thread, those that have a name, and those of the
+/// processes into which this one may look.
+pub fn all() -> Vec<File> {
+    let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let of_processes = entries("/proc").map(|process| process.join("ns/net"));
+    let places = std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes);
+    let mut seen = BTreeSet::new();
+    places.filter_map(|place| seen.insert(identity(&place)?).then(|| File::open(place).ok())?).collect()
+}
+
+/// Takes the present thread into the namespace of that file.
+///
+/// # Errors
+/// If this process may not enter it.
+pub fn enter_file(file: &File) -> Result<(), Error> {
+    setns(file, CloneFlags::CLONE_NEWNET).tried(|| "cannot enter a network namespace".to_owned())
+}
+
 /// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started
 /// by it finds them in /etc. Everything else of the file system stays as it is, /sys with it.
 ///
@@ -103,7 +122,7 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
 ///
 /// # Panics
 /// If `work` does.
-pub fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+pub fn on_a_thread<T: Send, E: Send>(work: impl FnOnce() -> Result<T, E> + Send) -> Result<T, E> {
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 

@@ -159,14 +159,17 @@ mod program {
             loaded.pin(folder)?;
             return Ok(screen::line(format_args!("loaded {names}, pinned in {}", folder.display()))?);
         }
-        let _ = screen::line(format_args!("loaded {names}; a signal unloads them"));
         let mut reader = Reader::default();
-        wait(poller, TICK, || {
+        let mut publish = || {
             if let Some(server) = server {
                 server.publish(prometheus::page(&reader.read()?));
             }
             Ok(())
-        })
+        };
+        // A kernel that does not let connections be read says so before we say that all is well.
+        publish()?;
+        let _ = screen::line(format_args!("loaded {names}; a signal unloads them"));
+        wait(poller, TICK, publish)
     }
 
     /// Does something again and again until a signal that ends programs.

@@ -1,7 +1,8 @@
 """Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
 
-    benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|aggregates|lateness ...]  # default: all
+    benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|aggregates|windows|lateness ...]
 
+Without a word it answers all.
 Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
 them. The receiver's offer limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
 it when data come, whatever is locked. Acknowledgements are not delayed (`quickack`), as in the simulated
@@ -122,19 +123,23 @@ def kernel_flow(
 ) -> tuple[float, float]:
     """The same for one seed, and the mean round trip of the whole connection, in seconds, as the emulator sees it."""
     with chain(hops, seed, routing, more) as net:
-        source, sink = net["n0"], net[f"n{hops}"]
-        for node in (source, sink):
-            node.run("ip", "route", "change", "10.0.0.0/8", "dev", "mesh0", "quickack", "1")
-        words = (sys.executable, "-c", SINK, str(window), str(SECONDS), str(warmup))
-        server = sink.start(*words, output=subprocess.PIPE)
-        assert server.stdout is not None
-        assert server.stdout.readline() == "ready\n", server.stdout.read()
-        words = (sys.executable, "-c", SOURCE, f"n{hops}", str(SECONDS), control)
-        offered = int(source.run(*words, timeout=SECONDS + 30).stdout)
-        said, _ = server.communicate(timeout=60)
-        assert not window or offered == window, f"offered are {offered} bytes: the clamp does not bind"
+        goodput = clamped(net["n0"], net[f"n{hops}"], window, SECONDS, warmup, control)
     flow = max(net.report["flows"], key=lambda flow: float(flow["arrived_bytes"]))
-    return float(said), flow["rtt_mean_s"]
+    return goodput, flow["rtt_mean_s"]
+
+
+def clamped(source: Node, sink: Node, window: int, seconds: int, warmup: int, control: str) -> float:
+    """Goodput of the kernel's TCP between two nodes after `warmup`, in bits a second; a window of 0 is unbounded."""
+    for node in (source, sink):
+        node.run("ip", "route", "change", "10.0.0.0/8", "dev", "mesh0", "quickack", "1")
+    server = sink.start(sys.executable, "-c", SINK, str(window), str(seconds), str(warmup), output=subprocess.PIPE)
+    assert server.stdout is not None
+    assert server.stdout.readline() == "ready\n", server.stdout.read()
+    words = (sys.executable, "-c", SOURCE, sink.name, str(seconds), control)
+    offered = int(source.run(*words, timeout=seconds + 30).stdout)
+    said, _ = server.communicate(timeout=60)
+    assert not window or offered == window, f"offered are {offered} bytes: the clamp does not bind"
+    return float(said)
 
 
 def compare(what: str, real: float, runs: list[dict[str, Any]], column: str = "goodput_bps") -> None:
@@ -309,6 +314,22 @@ def aggregates() -> None:
     compare("UDP, 4 hops", statistics.mean(goodputs), runs)
 
 
+def windows() -> None:
+    """Reno over four hops of 802.11n with windows that leave nothing to congestion control: is the network the same?"""
+    file = ROOT / "scenarios" / "80211n.toml"
+    text = file.read_text(encoding="utf-8").partition("[[flows]]")[0]
+    text += '[[flows]]\nfrom = "first"\nto = "last"\ntransport = "sack"\n'
+    settings = ["duration=12s", "warmup=2s", "tcp.ack_policy=every-segment", "tcp.rto_min=200ms", "tcp.mss=1448B"]
+    for segments in (8, 24, 64):
+        overrides = [*settings, f"tcp.window={segments}", *LINUX]
+        runs = fourhop.run(fourhop.Scenario(text, file.name, overrides=overrides), SEEDS, jobs=1).flows.to_dicts()
+        goodputs = []
+        for seed in range(1, REAL_SEEDS + 1):
+            with Emulation(fourhop.Scenario.from_toml(file), ["--without-flows", "--seed", str(seed)]) as net:
+                goodputs.append(clamped(net["n0"], net["n4"], segments * 1448, 12, 2, "reno"))
+        compare(f"Reno, window {segments} segments, 4 hops", statistics.mean(goodputs), runs)
+
+
 def lateness() -> None:
     """Ten runs of the kernel's TCP over four hops: the bar is 150 us (p50) and 500 us (p99) in nine of them."""
     met = 0
@@ -339,6 +360,7 @@ QUESTIONS: dict[str, Callable[[], None]] = {
     "size": size,
     "fast": fast,
     "aggregates": aggregates,
+    "windows": windows,
     "lateness": lateness,
 }
 

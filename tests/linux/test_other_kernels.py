@@ -51,10 +51,11 @@ def disk(folder: Path) -> Path:
     command = ["cargo", "test", "--locked", "-p", "fourhop-bpf", "--test", "parity", "--no-run"]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stderr
     parity = ROOT / re.findall(r"\((target/.*/parity-\w+)\)", built)[0]
-    shutil.copy(shutil.which("busybox") or "", root / "bin")
-    for name, program in (("fourhop-cc", PROGRAM), ("parity", parity), ("iperf3", Path(shutil.which("iperf3") or ""))):
+    installed = {name: Path(shutil.which(name) or "") for name in ("busybox", "iperf3")}
+    for name, program in {"fourhop-cc": PROGRAM, "parity": parity, **installed}.items():
         shutil.copy(program, root / "bin" / name)
-        listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        # One that is static has none.
+        listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
         for library in re.findall(r"(/\S+)", listed):
             place = root / library.removeprefix("/")
             place.parent.mkdir(parents=True, exist_ok=True)

@@ -75,6 +75,9 @@ def test_a_part_can_be_chosen(tmp_path: Path) -> None:
     # A second way to the Internet makes the other part one that people use.
     made = imported(path, part=Part(component=2), gateways=["e"])
     assert list(made.network.nodes) == ["e", "f"]
+    # Measurements between the chosen nodes stay.
+    (chosen,) = imported(path, part=Part(box=(49.9995, 6.9, 50.0015, 7.1))).network.links
+    assert (chosen.source, chosen.target, chosen.there, chosen.back) == ("a", "b", 1.0, 1.0)
 
 
 @pytest.mark.parametrize("traffic", ["downloads", "uploads", "web"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def test_links_that_are_only_known_to_exist_and_perfect_ones_without_places(tmp_
     assert "positions of all nodes" in said(made, "missing")
 
 
+def test_a_link_that_is_as_good_as_can_be_has_12_db_however_long_it_is(tmp_path: Path) -> None:
+    nodes = [node("a"), node("b", 50.03)]
+    made = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": [link("a", "b", 1.0, 1.0)]}), gateways=["a"])
+    assert [entry["snr"] for entry in tomllib.loads(made.toml)["losses"]] == ["12.0dB"]
+    assert "as good as the distance says, and 12 dB over noise at least" in said(made, "assumed")
+
+
 def test_pairs_that_were_not_measured_follow_set(tmp_path: Path) -> None:
     made = imported(put(tmp_path, "m.json", MAP), overrides=["radio.unmeasured=silent"])
     assert made.scenario.resolved["radio"]["unmeasured"] == "silent"
@@ -73,3 +81,11 @@ def test_two_points_with_places_are_enough(tmp_path: Path) -> None:
 def test_a_key_has_one_section(tmp_path: Path) -> None:
     with pytest.raises(FourhopError, match=r"--set: found 'radio\.path\.exponent=2', allowed: SECTION\.KEY=VALUE"):
         imported(put(tmp_path, "m.json", MAP), overrides=["radio.path.exponent=2"])
+
+
+def test_what_was_imported_does_not_change(tmp_path: Path) -> None:
+    made = imported(put(tmp_path, "m.json", MAP))
+    with pytest.raises(FrozenInstanceError):
+        made.toml = ""  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        made.network.links = ()  # type: ignore[misc]

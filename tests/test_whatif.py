@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -16,6 +17,7 @@ import fourhop
 from fourhop import Scenario
 from fourhop.cli.whatif import report
 from fourhop.errors import FourhopError
+from fourhop.picture import Network
 from fourhop.study.estimate import Sample
 from fourhop.whatif import Answer, ask, page, to_dict, words
 from fourhop.whatif.answer import Effect, Group, Measure
@@ -244,6 +246,19 @@ def test_the_answer_for_machines(answer: Answer) -> None:
     assert {each["verdict"] for each in answered["changes"]} <= set(words.VERDICTS)
     assert all(len(each["effects"]) == len(answer.measures) for each in answered["changes"])
     assert answered["seeds"] == [1, 2, 3]
+    assert answered["networks"] == 1, "the file gives every link, so all runs have the same"
+
+
+def test_changes_are_sorted_by_the_gain_of_the_farthest_then_by_that_of_all(answer: Answer) -> None:
+    same = {name: effect(f"speed-{name}", SPEEDS, SPEEDS) for name in ("all", "far")}
+    faster, slower = (tuple(x * speed for speed in SPEEDS) for x in (3.0, 0.5))
+    first, *others, last = (each.name for each in answer.tried.changes)
+    effects = dict.fromkeys(others, (same["all"], same["far"]))
+    effects |= {
+        first: (effect("speed-all", slower, SPEEDS), same["far"]),
+        last: (effect("speed-all", slower, SPEEDS), effect("speed-far", faster, SPEEDS)),
+    }
+    assert [each.name for each in replace(answer, effects=effects).ranked] == [last, *others, first]
 
 
 def test_the_page_is_one_file_that_is_well_formed(written: Path) -> None:
@@ -268,6 +283,37 @@ def test_the_map_shows_every_node_and_link_within_its_frame(answer: Answer) -> N
     (two,) = (node for node in drawn.nodes if node["title"] == "node 2")
     assert tower["y"] < two["y"], "north is up"
     assert [node["class"] for node in drawn.nodes].count("gateway") == 1
+
+
+def test_the_map_is_to_scale_and_shows_how_good_links_are() -> None:
+    # 700 m are 468 units, wherever the origin is.
+    places = [(1000.0, 500.0), (1100.0, 600.0), (1700.0, 550.0), (1350.0, 520.0)]
+    links = {(1, 2): 20.0, (0, 3): -1.0, (1, 3): 4.9, (0, 2): 5.0, (0, 1): 10.0}
+    drawn = picture(Network(1, places, links, [], [0], []), {}, {1: 2.0}, {})
+    assert (drawn.width, drawn.height) == (520.0, 180.0)
+    assert {node["label"]: (node["x"], node["y"]) for node in drawn.nodes} == {
+        "0": (26.0, 123.4), "1": (92.9, 56.6), "2": (494.0, 90.0), "3": (260.0, 110.1),
+    }  # fmt: skip
+    assert [link["class"] for link in drawn.links] == ["weak", "weak", "fair", "good", "strong"]
+    assert {node["title"]: node["class"] for node in drawn.nodes} == {
+        "node 0, gateway": "gateway", "node 1, today 2 Mbit/s": "busy", "node 2": "idle", "node 3": "idle",
+    }  # fmt: skip
+
+
+def test_the_page_has_speeds_of_today_and_ratios_with_their_intervals(answer: Answer, written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    far = next(each for each in answer.effects["plain"] if each.measure.name == "speed-far")
+    assert f"<title>node 4, today {far.today.mean:.3g} Mbit/s" in text
+    faster = effect("speed-all", (20.0, 23.0, 26.0), SPEEDS, ALL)
+    endless = effect("speed-far", SPEEDS, (0.0, 0.0, 0.0), FAR)
+    made = page.html(replace(answer, effects=dict.fromkeys(answer.effects, (faster, endless))))
+    shown = re.findall(r'<span class="number">(.+?) <span class="soft">(.*?)</span>', made)
+    assert shown[:2] == [("2.09×", "[1.83, 2.26]"), ("-", "")]
+    marks = re.findall(r'<span style="left:([\d.]+)%">([^<]+)</span>', text)
+    assert marks[:7] == [
+        ("0.0", "1/8"), ("16.67", "1/4"), ("33.33", "1/2"), ("50.0", "today"), ("66.67", "2×"), ("83.33", "4×"),
+        ("100.0", "8×"),
+    ]  # fmt: skip
 
 
 def test_the_map_marks_the_place_that_the_answer_recommends(answer: Answer, written: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +14,7 @@ from fourhop import Scenario
 from fourhop.community.links import LEAST_FULL_SNR_DB
 from fourhop.picture import Network
 from fourhop.study.estimate import Sample
-from fourhop.whatif import ask, words
+from fourhop.whatif import Answer, ask, to_dict, words
 from fourhop.whatif.answer import Effect, Measure
 from fourhop.whatif.tries import tries
 from fourhop.whatif.worlds import USUAL_EXPONENT, fitting, law, others
@@ -70,23 +72,35 @@ def test_links_that_are_only_good_are_drawn_and_measured_ones_are_not(tmp_path: 
     low, high = USUAL_EXPONENT
     exponents = [each["radio.exponent"] for each in keys]
     assert low < sum(exponents) / len(exponents) < high
+    assert min(exponents) < 2.9, "what is usual is their 95 % interval"
+    assert max(exponents) > 3.3
     assert scenario.with_(**keys[0]).resolved["losses"][0]["snr"] == keys[0]["losses[0].snr"]
     measured, about = mesh(tmp_path, 0.7)
     assert not fitting(measured, Network.of(measured.resolved_json), about).several
     assert not fitting(scenario, survey, ["assumed: nothing"]).several, "an SNR that was measured stays"
 
 
-def test_a_statement_is_followed_by_the_networks_in_which_it_holds(tmp_path: Path) -> None:
+def test_a_statement_is_followed_by_the_networks_in_which_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenario, notes = mesh(tmp_path, 1.0)
     early_answers: list[int] = []
     shares: list[float] = []
+    begun, passed = time.monotonic(), [0.1]
+    monkeypatch.setitem(ask.__globals__, "time", SimpleNamespace(monotonic=lambda: begun + passed[0]))
+
+    def stop(early: Answer) -> None:
+        early_answers.append(len(early.results))
+        passed[0] = 1.9
+
     answer = ask(
         scenario, seconds=0.0, places=0, notes=notes, jobs=1, out=tmp_path / "store",
-        first=lambda early: early_answers.append(len(early.results)), progress=lambda share, _: shares.append(share),
+        first=stop, progress=lambda share, _: shares.append(share),
     )  # fmt: skip
     assert early_answers == [2], "a first answer after two runs"
     assert len(answer.results) == 4, "no time is left, but fewer say nothing"
-    assert max(shares) <= 1.0
+    assert (shares[0] <= 0.1, shares[-1]) == (True, 1.0), "the least time is a second"
+    assert to_dict(answer)["networks"] == 4
     assert "Each run therefore draws another network that fits the file" in " ".join(words.unknown(answer))
     assert {each.label for each in answer.otherwise} >= {"transfers the other way"}
     assert all(answer.ranked[0].label in sentence for sentence in words.otherwise(answer))

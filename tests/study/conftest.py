@@ -73,7 +73,8 @@ def papers(tmp_path: Path) -> Path:
 @pytest.fixture(scope="package")
 def parallel(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
     """Two flows, two transports, three runs, time series."""
-    base = Scenario.parallel_chains(hops=2, duration="6s", warmup="2s", sample_every="1s")
+    # Nearer chains starve the second flow from the start.
+    base = Scenario.parallel_chains(hops=2, separation="600m", duration="6s", warmup="2s", sample_every="1s")
     return fourhop.sweep(
         base,
         {"transport": ["newreno", "vegas"], "radio.rate": ["2Mbps"]},

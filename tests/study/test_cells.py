@@ -13,6 +13,7 @@ from fourhop.study import (
     Cells,
     above,
 )
+from fourhop.study.cells import Cell, Run
 from fourhop.sweeps.result import SweepResult
 
 
@@ -31,6 +32,9 @@ def test_cells_are_chosen_by_short_names(parallel: SweepResult) -> None:
         cells.goodput()
     with pytest.raises(FourhopError, match="found no flow 'upper', allowed: flow-1, flow-2"):
         cells.goodput("upper", transport="vegas")
+    assert cells.among("transport", ["vegas"]).values("transport") == ["vegas"]
+    with pytest.raises(FourhopError, match="found no point with transport='reno'"):
+        cells.among("transport", ["vegas", "reno"])
 
 
 def test_cells_say_what_the_tables_say(parallel: SweepResult) -> None:
@@ -43,12 +47,32 @@ def test_cells_say_what_the_tables_say(parallel: SweepResult) -> None:
     assert cells.fairness().values == pytest.approx(whole["jain"].to_list())
     assert cells.goodput().units == cells.fairness().units == (1, 2, 3)
     assert cells.share("flow-1").value == pytest.approx(cells.goodput("flow-1").mean / cells.goodput().mean)
-    assert cells.column("timeouts").mean == pytest.approx(rows["timeouts"].sum() / 3)
+    assert cells.column("sent_packets").mean == pytest.approx(rows["sent_packets"].sum() / 3)
+    assert cells.throughput().mean == pytest.approx(1e-3 * math.fsum(rows["throughput_bps"]) / 3)
     assert cells.column("rtt_mean_s", "flow-2").unit == "s"
     with pytest.raises(FourhopError, match="found several flows, allowed: one, named by flow="):
         cells.column("rtt_mean_s")
     seeds = cells.measure(lambda run: float(run.seed))
     assert seeds.values == (1.0, 2.0, 3.0)
+
+
+def test_keys_choose_a_cell_for_whatever_is_asked(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel)
+    vegas = cells.where(transport="vegas")
+    assert cells.share("flow-1", transport="vegas") == vegas.share("flow-1")
+    over_time = cells.over_time("goodput_bps", "flow-1", 2.0, 5.0, transport="vegas")
+    assert over_time.values == vegas.over_time("goodput_bps", "flow-1", 2.0, 5.0).values
+    sent = cells.counter("mac", ["data_sent", "acks_sent"], transport="vegas")
+    counted = parallel.counters.filter(
+        (pl.col("transport") == "vegas") & (pl.col("layer") == "mac") & pl.col("name").is_in(["data_sent", "acks_sent"])
+    )
+    assert sent.values == tuple(counted.group_by("seed").agg(pl.col("count").sum()).sort("seed")["count"])
+
+
+def test_one_batch_is_a_run_without_an_interval(single: SweepResult) -> None:
+    run = Run(1, {"flow-1": {"goodput_bps": 2e3, "batches": [2e3]}}, {})
+    goodput = Cells([Cell(0, {}, (run,))], single).goodput()
+    assert (goodput.values, goodput.method, goodput.interval.half_width) == ((2.0,), "none", None)
 
 
 def test_time_series_are_averaged_between_two_times(parallel: SweepResult) -> None:

@@ -39,7 +39,10 @@ SURVIVED = ROOT / "target" / "mutants-python.json"
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stats": (("stats.py",), ("tests/test_stats.py",)),
     "estimate": (("study/estimate.py",), ("tests/test_estimate.py", "tests/study/test_cells.py")),
-    "claims": (("study/claims.py",), ("tests/test_estimate.py", "tests/study/test_cells.py")),
+    "claims": (
+        ("study/claims.py",),
+        ("tests/study/test_decided.py", "tests/test_estimate.py", "tests/study/test_cells.py"),
+    ),
     "worlds": (("study/worlds.py",), ("tests/study/test_worlds.py",)),
     "sweeps": (
         ("sweeps/describe.py", "sweeps/schedule.py"),
@@ -47,7 +50,14 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "study": (
         ("study/cells.py", "study/looks.py", "study/course.py", "study/measures.py", "study/flows.py"),
-        ("tests/study/test_looks.py", "tests/study/test_cells.py", "tests/study/test_study.py"),
+        # The slowest last: the first that fails ends the tests.
+        (
+            "tests/study/test_decided.py",
+            "tests/study/test_measures.py",
+            "tests/study/test_cells.py",
+            "tests/study/test_study.py",
+            "tests/study/test_looks.py",
+        ),
     ),
     "community": (
         ("community/",),

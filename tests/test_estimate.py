@@ -6,6 +6,7 @@ import math
 import random
 import statistics
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -269,6 +270,31 @@ def test_several_claims() -> None:
         every({})
 
 
+def test_three_quarters_are_most_unless_said_otherwise() -> None:
+    yes, no = above(sample(2.0, 2.0), 1.0), above(sample(0.5, 0.5), 1.0)
+    assert str(most({"a": yes, "b": yes, "c": yes, "d": no})).startswith("at least 3 of 4: above 1: holds: 3 of 4 hold")
+    assert most({"a": yes, "b": yes, "c": no, "d": no}).holds is False
+
+
+def test_bounds_that_differ_are_named_up_to_three() -> None:
+    claims = {name: above(sample(9.0, 9.0), bound) for name, bound in (("a", 1.0), ("b", 2.0), ("c", 3.0), ("d", 4.0))}
+    assert every(claims).criterion == "all of 4: its own bound"
+    del claims["d"]
+    assert every(claims).criterion == "all of 3: a above 1; b above 2; c above 3"
+
+
+def test_an_interval_that_ends_at_the_bound_denies_the_claim() -> None:
+    at = sample(1.0, 1.0)
+    assert [claim.holds for claim in (above(at, 1.0), below(at, 1.0))] == [False, False]
+    assert str(above(at, 1.0)) == "above 1: fails: 1 [1, 1] kbit/s"
+
+
+def test_a_claim_does_not_change() -> None:
+    claim = above(sample(2.0, 2.0), 1.0)
+    with pytest.raises(FrozenInstanceError):
+        claim.holds = False  # type: ignore[misc]
+
+
 def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     of = {name: sample(value, value) for name, value in {"a": 2.0, "b": 0.9, "c": 0.2, "d": 0.8, "e": 0.5}.items()}
     claims = {**{name: above(each, 1.0) for name, each in of.items()}, "f": above(sample(-1.0, 2.0), 1.0)}
@@ -280,6 +306,9 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     # Bounds of different sizes are compared by shares of them: 180 is a tenth short, 0.5 a half.
     mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}
     assert "farthest from its bound: narrow: 1.5" in every(mixed).measured
+    # Zero has no shares: what is beyond it counts as it is.
+    mixed = {"zero": above(sample(-0.6, -0.6), 0.0), "one": above(sample(0.5, 0.5), 1.0)}
+    assert "farthest from its bound: zero: -0.6" in every(mixed).measured
     # If all hold, the one that does so by the least.
     claims = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
     assert every(claims).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"

@@ -99,6 +99,7 @@ def test_one_run_has_batches_and_its_index_as_a_whole(single: SweepResult) -> No
     # The delta method, against the same thing done with small steps.
     flows = single.flows["goodput_bps"].to_list()
     batches = single.batches.pivot("flow", index="batch", values="goodput_bps").drop("batch").rows()
+    assert goodput.values == pytest.approx([1e-3 * math.fsum(batch) for batch in batches])
     usual = [math.fsum(column) / len(batches) for column in zip(*batches, strict=True)]
     jain = fourhop.stats.jain
     for value, batch in zip(index.values, batches, strict=True):

@@ -174,6 +174,15 @@ def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_p
     assert job.most == 12
 
 
+def test_a_study_of_one_run_a_point_is_run(papers: Path, tmp_path: Path) -> None:
+    text = STUDY.replace("{bound}", "0.0").replace("runs=12", "runs=1")
+    (papers / "some-paper" / "looks.py").write_text(text, encoding="utf-8")
+    found = load(papers, "some-paper/looks")
+    work = jobs(found, quick=False)
+    course = Course(found.study, "ns2", work, lambda job, runs: run(job, tmp_path / "out", runs))
+    assert [len(each.runs) for each in course.finish()["chain"].per_point] == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("mistake", ["1 / 0", "None + 1", "nothing"])
 def test_a_check_that_few_runs_cannot_answer_gets_more(papers: Path, tmp_path: Path, mistake: str) -> None:
     """An error of few runs leaves it open; one of all runs is reported."""

@@ -141,6 +141,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("m.json", "{]", "m.json: found no JSON ("),
     ("m.json", {"version": 1}, "m.json: found JSON with version, allowed: meshviewer.json, nodes.json"),
     ("n.json", {"version": 3, "nodes": []}, "n.json: version: found 3, allowed: 1 or 2"),
+    ("n.json", {"version": 20261124, "nodes": []}, "n.json: version: found 20261124, allowed: 1 or 2"),
+    ("n.json", {"version": "new", "nodes": []}, "n.json: version: found 'new', allowed: 1 or 2"),
     ("t.csv", "a,b\n1,2\n", "t.csv: line 1: found a, b, allowed: columns `name` and `x`, `y` or `lat`, `lon`; or"),
     ("t.csv", "name,x,y\na,0\n", "t.csv: line 2: found 2 fields, allowed: 3, as in line 1"),
     ("t.csv", "name,x,y\na,0,zero\n", "t.csv: line 2, y: found 'zero', allowed: a number from -1e+06 to 1e+06 m"),

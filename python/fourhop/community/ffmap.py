@@ -46,7 +46,7 @@ def graph_recognised(root: Place) -> bool:
 def read_nodes(root: Place) -> Network:
     """The nodes of a nodes.json."""
     version = root.get("version")
-    if version is not None and version.whole(0, 1000) not in (1, 2):
+    if version is not None and version.value not in (1, 2, "1", "2"):
         version.refuse("1 or 2")
     listed = root.need("nodes", "the nodes")
     allowed = "a list of nodes (version 2), or a table of them (version 1)"

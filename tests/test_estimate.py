@@ -158,6 +158,8 @@ def test_one_run_on_either_side_leaves_a_ratio_without_an_interval() -> None:
 def test_one_sample_alone_is_not_paired_with_anything() -> None:
     assert sample(1.0, 2.0).estimate.method == "replications"
     assert (sample(1.0, 2.0) - sample(2.0, 4.0)).method == "replications, paired"
+    assert (sample(1.0, 2.0) / sample(2.0, 4.0)).method == "replications, Fieller, paired"
+    assert (sample(1.0, 2.0) / apart(2.0, 4.0)).method == "replications, Fieller"
 
 
 def test_values_run_by_run_can_come_from_one_sample() -> None:
@@ -188,6 +190,9 @@ def test_there_is_no_interval_where_the_denominator_may_be_zero() -> None:
     gain = sample(30.0, 31.0, 32.0) / apart(0.0, 0.0, 3.0)
     assert (gain.low, gain.high) == (None, None)
     assert above(gain, 1.0).holds is None
+    # The interval of the first denominator reaches from below zero to 2.2, that of the second begins above.
+    assert str(sample(30.0, 31.0, 32.0) / sample(0.5, 1.0, 1.5)) == "+3000 % (no interval)"
+    assert (sample(30.0, 31.0, 32.0) / sample(0.6, 1.0, 1.4)).low is not None
     assert math.isnan((sample(1.0, 2.0) / sample(0.0, 0.0)).value)
 
 

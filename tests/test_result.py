@@ -270,6 +270,12 @@ def test_the_stop_rule_over_flows_waits_for_the_worst() -> None:
     assert flows.precision == pytest.approx(4.30265 * 10.0 / math.sqrt(3.0) / 20.0, rel=1e-5)
 
 
+def test_the_stop_rule_over_flows_does_not_drop_one_that_is_unknown() -> None:
+    runs = [run_of(seed, 90.0, math.nan) for seed in (1, 2, 3)]
+    flows = prefix(runs, 0.05, judged=schedule.flow_goodputs)
+    assert (flows.count, flows.precision, flows.met) == (3, None, False)
+
+
 def test_progress_is_reported_from_the_calling_thread() -> None:
     reports: list[fourhop.Progress] = []
     fourhop.run(fourhop.Scenario.chain(hops=2, duration="5s"), runs=4, progress=reports.append)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import Any, cast
 
 import pytest
@@ -170,6 +171,9 @@ def test_a_rule_within_fewer_runs() -> None:
     assert rule.within(20) == rule
     assert rule.within(6) == Rule(4, 6, 0.1, step=2)
     assert rule.within(3) == Rule(3, 3, 0.1, step=2)
+    # All points share a rule.
+    with pytest.raises(FrozenInstanceError):
+        rule.most = 3  # type: ignore[misc]
 
 
 def test_the_rule_of_a_sweep_judges_what_it_asks_for() -> None:

@@ -112,11 +112,18 @@ def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
         "duration=3s, topology.hops=1 and 7 more points)",
         "duration=4s, topology.hops=1 and 7 more points)",
     ]
+    for several, at in (([1], "topology.hops=1)"), ([1, 2], "topology.hops=1 and 1 more point)")):
+        with pytest.raises(fourhop.FourhopError) as raised:
+            Sweep(slow, {"duration": ["3s"], "topology.hops": several})
+        assert f"(at duration=3s, {at}" in str(raised.value)
 
 
 def test_other_contradictions_are_named() -> None:
     with pytest.raises(fourhop.FourhopError, match="base, variants: found neither"):
         Sweep()
+    # Variants have to be named: a fourth argument could be anything.
+    with pytest.raises(TypeError):
+        Sweep(None, {}, {}, {"line": SHORT})  # type: ignore[call-arg]
     with pytest.raises(fourhop.FourhopError, match=r"lists of different lengths: 2 of tcp\.window, 1 of radio\.rate"):
         Sweep(SHORT, {}, {"tcp.window": [1, 2], "radio.rate": ["2Mbps"]})
     with pytest.raises(fourhop.FourhopError, match="a key that over has too"):

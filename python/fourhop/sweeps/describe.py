@@ -17,6 +17,7 @@ from fourhop.plain import plain
 from fourhop.scenario import WITH, Scenario
 from fourhop.sweeps import problems
 from fourhop.sweeps.schedule import Rule, aggregate_goodput, flow_goodputs
+from fourhop.text import count
 
 PrecisionOf = Literal["aggregate", "flows"]
 
@@ -186,9 +187,9 @@ class Sweep:
         """Every point in order. Raises `FourhopError` with the problems of every point that cannot be."""
         # Before there is a row for each: a slip in a range would take all memory.
         varied = [*self.over.values(), *itertools.islice(self.zipped.values(), 1)]
-        count = math.prod(len(tuple(values)) for values in varied) * len(self._scenarios)
-        if count > POINTS_LIMIT:
-            self._refuse("", f"{count} points", f"at most {POINTS_LIMIT}")
+        number = math.prod(len(tuple(values)) for values in varied) * len(self._scenarios)
+        if number > POINTS_LIMIT:
+            self._refuse("", f"{number} points", f"at most {POINTS_LIMIT}")
         rows = [dict(zip(self.over, values, strict=True)) for values in itertools.product(*self.over.values())]
         if self.zipped:
             columns = [
@@ -208,7 +209,7 @@ class Sweep:
                         faults.setdefault(message, []).extend([at] if at else [])
         # An error at many points is reported once.
         problems.refuse(
-            message + (f" (at {at[0]}" + (f" and {len(at) - 1} more points)" if at[1:] else ")") if at else "")
+            message + (f" (at {at[0]}" + (f" and {count(len(at) - 1, 'more point')})" if at[1:] else ")") if at else "")
             for message, at in faults.items()
         )
         return tuple(made)

@@ -120,7 +120,9 @@ def test_a_world_keeps_what_a_study_varies() -> None:
     (world, lacks) = World("ns2", (HELLO,)).within([sweep])
     assert (world.name, lacks) == ("hello", {})
     made = [point.scenario.resolved["routing"] for point in world.of(sweep).points]
-    assert [(each["protocol"], each["hello"]) for each in made] == [("aodv", True), ("static", True)]
+    assert [(each["protocol"], each["hello"], each["link_layer_detection"]) for each in made] == [
+        ("aodv", True, False), ("static", True, False),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -75,11 +75,17 @@ pub fn enter(name: &str) -> Result<(), Error> {
 /// The network namespaces of the host, one file each: that of this thread, those that have a name, and those of the
 /// processes into which this one may look.
 pub fn all() -> Vec<File> {
+    use std::os::unix::fs::MetadataExt;
     let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let of_processes = entries("/proc").map(|process| process.join("ns/net"));
     let places = std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes);
     let mut seen = BTreeSet::new();
-    places.filter_map(|place| seen.insert(identity(&place)?).then(|| File::open(place).ok())?).collect()
+    let open = |place| {
+        let file = File::open(place).ok()?;
+        let found = file.metadata().ok()?;
+        seen.insert((found.dev(), found.ino())).then_some(file)
+    };
+    places.filter_map(open).collect()
 }
 
 /// Takes the present thread into the namespace of that file.

@@ -2,10 +2,9 @@
 
     benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|aggregates|windows|lateness ...]
 
-Without a word it answers all.
-Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question; docs/emulation.md shows
-them. The receiver's offer limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the kernel moves
-it when data come, whatever is locked. Acknowledgements are not delayed (`quickack`), as in the simulated
+Default: all. Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question;
+docs/emulation.md shows them. The receiver's offer limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the
+kernel moves it when data come, whatever is locked. Acknowledgements are not delayed (`quickack`), as in the simulated
 flows, and the least time-out is the kernel's 200 ms.
 """
 

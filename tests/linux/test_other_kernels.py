@@ -54,7 +54,7 @@ def disk(folder: Path) -> Path:
     installed = {name: Path(shutil.which(name) or "") for name in ("busybox", "iperf3")}
     for name, program in {"fourhop-cc": PROGRAM, "parity": parity, **installed}.items():
         shutil.copy(program, root / "bin" / name)
-        # One that is static has none.
+        # A static program has no libraries.
         listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
         for library in re.findall(r"(/\S+)", listed):
             place = root / library.removeprefix("/")

@@ -22,8 +22,7 @@ struct bpf_iter__tcp {
 		bpf_seq_printf(seq, text, sizeof(text), values, sizeof(values));                                       \
 	} while (0)
 
-/* Not iter/bpf_sk_storage_map, which would not need to be read in each network namespace: there are kernels that refuse
-   it, whoever asks, and have this one. */
+/* This has to be read in each network namespace. iter/bpf_sk_storage_map does not, but some kernels refuse it even to root. */
 SEC("iter/tcp")
 int fh_status(struct bpf_iter__tcp *ctx)
 {

@@ -9,6 +9,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where names are (ip-netns(8)).
@@ -75,7 +76,6 @@ pub fn enter(name: &str) -> Result<(), Error> {
 /// The network namespaces of the host, one file each: that of this thread, those that have a name, and those of the
 /// processes into which this one may look.
 pub fn all() -> Vec<File> {
-    use std::os::unix::fs::MetadataExt;
     let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let of_processes = entries("/proc").map(|process| process.join("ns/net"));
     let places = std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes);
@@ -155,7 +155,6 @@ pub type Identity = (u64, u64);
 
 /// The namespace behind a file that stands for it.
 fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
@@ -175,7 +174,6 @@ pub fn processes(wanted: &[Identity]) -> Vec<i32> {
 /// with each of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process
 /// is in them.
 pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
-    use std::os::unix::fs::MetadataExt;
     let user = nix::unistd::geteuid().as_raw();
     let own = identity(Path::new(OWN));
     let namespace = |entry: fs::DirEntry| {

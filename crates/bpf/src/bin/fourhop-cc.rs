@@ -166,7 +166,7 @@ mod program {
             }
             Ok(())
         };
-        // A kernel that does not let connections be read says so before we say that all is well.
+        // If connections cannot be read, this fails before we say that all is loaded.
         publish()?;
         let _ = screen::line(format_args!("loaded {names}; a signal unloads them"));
         wait(poller, TICK, publish)

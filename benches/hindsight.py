@@ -1,6 +1,6 @@
 """How far is AP2 from a sender that knows the best window beforehand?
 
-    benches/windows.py [CLASS] [NETWORKS]  # default: fixed 18
+    benches/hindsight.py [CLASS] [NETWORKS]  # default: fixed 18
 
 Draws networks as the study `comparison/ap2` does, with other numbers. On each it runs fixed windows in three ways:
 sent as acknowledgements arrive (a train), spaced as Linux spaces them, and in AP2's bursts. For several prices of delay
@@ -27,7 +27,7 @@ ap2, drawn, worlds = (importlib.import_module(f"comparison.{name}") for name in 
 FIRST = 2_000
 WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 PRICES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
-"""Goodput that is given for a round trip that is shorter by the same share."""
+"""Per cent of goodput to give up for each per cent of round trip."""
 
 
 def ways() -> dict[str, dict[str, Any]]:

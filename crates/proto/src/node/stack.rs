@@ -13,7 +13,7 @@ use super::output::Output;
 use super::processor::Processor;
 use super::radio::{FIRST, Radio, Radios};
 use super::transports::Transports;
-use super::upper::{LINK, ROUTER, TRANSPORTS, UpperTimers};
+use super::upper::{LINK, REORDERING, ROUTER, TRANSPORTS, UpperTimers};
 use super::wired_side::WiredSide;
 use crate::atp;
 use crate::ccm;
@@ -66,7 +66,7 @@ impl Node {
         let (data_rate, ttl) = (config.mac.data_rate, config.ttl);
         let (dcf, link) = config.layers(addresses, backoff);
         Node {
-            upper: UpperTimers::new(router.next_timeout(), dcf.aggregates()),
+            upper: UpperTimers::new(router.next_timeout()),
             radios: Radios::new(Radio { link, mac: dcf, addresses, on_channel: None }),
             early: None,
             router,
@@ -203,6 +203,9 @@ impl Node {
         out: &mut Buffers,
     ) {
         self.mac_of(radio).handle_reception(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
+        let aggregates = self.mac_at(radio).aggregates();
+        // A reordering buffer may have begun to wait, or ended.
+        self.upper.stale[REORDERING] |= aggregates;
         if !out.mac.is_empty() {
             if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
                 self.charge_received(radio, frame);
@@ -212,8 +215,7 @@ impl Node {
             }
             self.perform_mac(now, radio, out);
             self.refresh_upper();
-        } else if self.mac_at(radio).aggregates() {
-            // A reordering buffer may have begun to wait.
+        } else if aggregates {
             self.refresh_upper();
         }
         self.offer_next(now, radio, ear, out);

@@ -3,7 +3,7 @@
 use super::buffers::Buffers;
 use super::radio::FIRST;
 use super::stack::Node;
-use super::upper::{LINK, TRANSPORTS};
+use super::upper::{LINK, REORDERING, TRANSPORTS};
 use crate::route::Protocol;
 use fourhop_units::Time;
 
@@ -25,6 +25,11 @@ impl Node {
             self.rarer_layers(now, out);
             self.refresh_upper();
         }
+        if self.upper.reordering <= now {
+            self.reorder_timeout(now, FIRST, out);
+            self.upper.stale[REORDERING] = true;
+            self.refresh_upper();
+        }
         if self.upper.transports <= now {
             let mut made = out.packets.take();
             self.local.transports.handle_timeout(now, &mut made);
@@ -43,16 +48,13 @@ impl Node {
         if self.modules.as_ref().is_some_and(|modules| due(modules.next_timeout())) {
             self.modules_timeout(now, out);
         }
-        if due(self.mac_at(FIRST).next_reorder_timeout()) {
-            self.reorder_timeout(now, FIRST, out);
-        }
     }
 
     /// Asks the layers that have been called when they have something to do.
     pub(super) fn refresh_upper(&mut self) {
         let upper = &mut self.upper;
-        let [link, router, transports] = core::mem::take(&mut upper.stale);
-        if !(link | router | transports | upper.has_rest) {
+        let [link, router, transports, reordering] = core::mem::take(&mut upper.stale);
+        if !(link | router | transports | reordering | upper.has_rest) {
             return;
         }
         if link {
@@ -64,14 +66,16 @@ impl Node {
         if transports {
             upper.transports = Time::or_never(self.local.transports.next_timeout());
         }
+        if reordering {
+            upper.reordering = Time::or_never(self.radios.at(FIRST).mac.next_reorder_timeout());
+        }
         if upper.has_rest {
             let wired = self.wired.as_ref().and_then(|wired| wired.next_timeout());
             let modules = self.modules.as_ref().and_then(|modules| modules.next_timeout());
             let early = self.early.as_ref().and_then(|early| early.next_timeout());
-            let reordering = self.radios.at(FIRST).mac.next_reorder_timeout();
-            let rest = Time::earlier_of(early, Time::earlier_of(wired, modules));
-            upper.rest = Time::or_never(Time::earlier_of(reordering, rest));
+            upper.rest = Time::or_never(Time::earlier_of(early, Time::earlier_of(wired, modules)));
         }
-        upper.first = upper.link.min(upper.router).min(upper.transports).min(upper.rest);
+        let layers = upper.link.min(upper.router).min(upper.transports);
+        upper.first = layers.min(upper.reordering).min(upper.rest);
     }
 }

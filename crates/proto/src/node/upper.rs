@@ -10,10 +10,12 @@ pub(super) struct UpperTimers {
     pub link: Time,
     pub router: Time,
     pub transports: Time,
-    /// The wired side, the modules of C3TCP and reordering buffers, which few nodes have.
+    /// Reordering buffers of the MAC.
+    pub reordering: Time,
+    /// The wired side, the modules of C3TCP and the look at the medium, which few nodes have.
     pub rest: Time,
-    /// Layers that have been called since they were asked: the first three, in this order.
-    pub stale: [bool; 3],
+    /// Layers that have been called since they were asked: the first four, in this order.
+    pub stale: [bool; 4],
     /// Is there any of the rest?
     pub has_rest: bool,
 }
@@ -21,10 +23,20 @@ pub(super) struct UpperTimers {
 pub(super) const LINK: usize = 0;
 pub(super) const ROUTER: usize = 1;
 pub(super) const TRANSPORTS: usize = 2;
+pub(super) const REORDERING: usize = 3;
 
 impl UpperTimers {
-    pub fn new(router: Option<Time>, has_rest: bool) -> UpperTimers {
+    pub fn new(router: Option<Time>) -> UpperTimers {
         let (never, router) = (Time::NEVER, Time::or_never(router));
-        UpperTimers { first: router, link: never, router, transports: never, rest: never, stale: [false; 3], has_rest }
+        UpperTimers {
+            first: router,
+            link: never,
+            router,
+            transports: never,
+            reordering: never,
+            rest: never,
+            stale: [false; 4],
+            has_rest: false,
+        }
     }
 }

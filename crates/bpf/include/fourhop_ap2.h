@@ -13,15 +13,15 @@
 #define FH_MOST (FH_ONE << 20)
 #define FH_FIRST_WINDOW 10
 #define FH_FIRST_SINGLE 4
-#define FH_TARGET_HOP 20000
+#define FH_TARGET_HOP 10000
 #define FH_TARGET_MOST 50000
 #define FH_RATE_OF_ONE 10000000
 #define FH_OWN_MOST (4 * FH_ONE)
 #define FH_OWN_MOST_WIRED (6 * FH_ONE)
 #define FH_OWN_SINGLE (FH_ONE * 9 / 10)
 #define FH_BURST 30
-#define FH_GAIN_START 400
-#define FH_GAIN_BURSTS 200
+#define FH_GAIN_BURSTS 400
+#define FH_GAIN_WIRED 200
 #define FH_GAIN_SINGLE 120
 #define FH_STARTUP_GROWTH 30
 #define FH_MARK_LEAVES 80
@@ -31,6 +31,10 @@
 #define FH_LOSSY (2ULL * 1000000000)
 #define FH_DRAIN 75
 #define FH_DRAIN_BESIDE 4
+#define FH_PATH_HOP 20000
+#define FH_CARRIES 3
+#define FH_SHARE_AIR 4
+#define FH_SEGMENT_BITS 12000
 #define FH_QUEUE_SINGLE 100000
 #define FH_SHORT 40
 #define FH_GROWTH_OVER 2000000
@@ -53,6 +57,13 @@
 #define FH_LOSS_LEAVES 70
 #define FH_CUT_LEAVES 80
 #define FH_NEAR_OTHERS (20ULL * 1000000000)
+/* Trials of a larger window: nanoseconds, shares, rounds, binary digits. */
+#define FH_HOLDS (10ULL * 1000000000)
+#define FH_CLOSE 8
+#define FH_TRIAL_TIMES 2
+#define FH_TRIAL_ROUNDS 3
+#define FH_TRIAL_LASTS 500000000ULL
+#define FH_TRIAL_DIGITS 12
 /* The path: nanoseconds, microseconds, bit/s, and what is assumed of a path of which nothing is known. */
 #define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
@@ -105,6 +116,13 @@ struct fh_ap2 {
 	fh_u64 changed;         /* ns, as others came or went; FH_NONE before the first */
 	fh_u64 keeps;           /* the rate to keep up beside others */
 	fh_u64 lost_at;         /* ns, as a round lost many */
+	fh_u64 trial_window;    /* before the trial; 0: there is none */
+	fh_u64 trial_rtt;
+	fh_u64 trial_since;     /* ns, as it had grown */
+	fh_u64 trial_windows;   /* sums over the trial's rounds */
+	fh_u64 trial_rtts;
+	fh_u64 vain;            /* ns, as a trial was in vain; FH_NONE before the first */
+	fh_u64 proven;          /* the shortest round trip then */
 	fh_u64 paired;          /* share of acknowledgements that are for two segments and more */
 	fh_u64 window;
 	fh_u64 goal;            /* where the window grows to, as segments arrive */
@@ -129,6 +147,8 @@ struct fh_ap2 {
 	fh_u32 known;           /* single segments for which the receiver is still known to wait */
 	fh_u32 span;            /* for how many it was the last time */
 	fh_u32 since;           /* single segments since then */
+	fh_u32 trial_rounds;    /* of a larger window */
+	fh_u32 unused;
 };
 
 static inline fh_u64 fh_min(fh_u64 a, fh_u64 b)
@@ -179,7 +199,7 @@ static inline fh_u64 fh_target(const struct fh_ap2 *ap2)
 {
 	fh_u64 most = ap2->is_radio ? FH_TARGET_MOST : fh_min(ap2->least, FH_TARGET_MOST);
 
-	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * (fh_u64)ap2->hops, most) : 0;
+	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * ((fh_u64)ap2->hops + 1), most) : 0;
 }
 
 static inline void fh_shrink(struct fh_ap2 *ap2, fh_u64 window)
@@ -216,7 +236,7 @@ static inline void fh_apply(struct fh_ap2 *ap2)
 		burst = 2;
 	ap2->burst = fh_max(fh_min(burst, ap2->cwnd), 1);
 	if (in_bursts)
-		gain = ap2->slow_start ? FH_GAIN_START : FH_GAIN_BURSTS;
+		gain = ap2->slow_start || ap2->is_radio ? FH_GAIN_BURSTS : FH_GAIN_WIRED;
 	if (!ap2->smoothed)
 		return;
 	ap2->interval = ap2->smoothed * 1000 * FH_ONE / fh_max(ap2->window, FH_ONE) * 100 / gain;
@@ -263,6 +283,7 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->needed = FH_NEEDED;
 	ap2->least = FH_NONE;
 	ap2->changed = FH_NONE;
+	ap2->vain = FH_NONE;
 	ap2->drained = FH_NONE;
 	ap2->round_least = FH_NONE;
 	ap2->round_at = now;
@@ -318,6 +339,70 @@ static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
 	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
 }
 
+/* The same if radios have to explain all of it. */
+FH_FUNCTION fh_u64 fh_suspected(const struct fh_ap2 *ap2)
+{
+	fh_u64 hops, bound, sure, carried, theirs;
+
+	if (!ap2)
+		return 0;
+	hops = ap2->hops;
+	bound = fh_bound(ap2);
+	sure = ap2->least;
+	if (!ap2->is_radio || !fh_has_aggregates(ap2))
+		return bound;
+	if (sure > ap2->proven + ap2->proven / FH_CLOSE)
+		sure = fh_min(sure, FH_PATH_HOP * hops);
+	carried = fh_max(ap2->link / fh_max(FH_CARRIES * fh_min(hops, FH_SHARE_AIR), 1), 1);
+	theirs = FH_SENDERS * fh_own(ap2) * (FH_SEGMENT_BITS * 1000000ULL / carried) / FH_ONE;
+	return fh_min(bound, sure + fh_target(ap2) + theirs);
+}
+
+static inline void fh_begin_trial(struct fh_ap2 *ap2, fh_u64 window, fh_u64 rtt)
+{
+	ap2->trial_window = window;
+	ap2->trial_rtt = rtt;
+	ap2->trial_since = 0;
+	ap2->trial_windows = 0;
+	ap2->trial_rtts = 0;
+	ap2->trial_rounds = 0;
+}
+
+/* A round beside others is over. If a trial ends in vain there are none, and the shortest round trip is the path's. */
+FH_FUNCTION int fh_tries_in_vain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt)
+{
+	fh_u64 rounds, before, after;
+
+	if (!ap2 || !ap2->trial_window)
+		return 0;
+	if (ap2->window < FH_TRIAL_TIMES * ap2->trial_window) {
+		fh_begin_trial(ap2, ap2->trial_window, ap2->trial_rtt);
+		return 0;
+	}
+	if (!ap2->trial_rounds) {
+		ap2->trial_rounds = 1;
+		ap2->trial_since = now;
+		return 0;
+	}
+	rounds = ap2->trial_rounds;
+	ap2->trial_rounds++;
+	ap2->trial_windows += ap2->window >> FH_TRIAL_DIGITS;
+	ap2->trial_rtts += rtt;
+	if (rounds < FH_TRIAL_ROUNDS || fh_since(now, ap2->trial_since) < FH_TRIAL_LASTS)
+		return 0;
+	before = ap2->trial_window >> FH_TRIAL_DIGITS;
+	after = ap2->trial_windows / rounds;
+	ap2->trial_window = 0;
+	if (ap2->trial_rtts / rounds * (3 * before + after) <= 4 * after * ap2->trial_rtt)
+		return 0;
+	ap2->present = 0;
+	ap2->changed = FH_NONE;
+	ap2->vain = now;
+	ap2->proven = ap2->least;
+	fh_doubt_anew(ap2, now);
+	return 1;
+}
+
 static inline void fh_drain(struct fh_ap2 *ap2)
 {
 	ap2->rounds = FH_DRAIN_ROUNDS;
@@ -359,10 +444,13 @@ static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least)
 	return FH_DRAINED;
 }
 
-/* All of a round the queue was longer than senders of AP2 leave it, or at times it was not. */
-static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue)
+/* All of a round the queue was longer than senders of AP2 leave it, or at times it was not. If that is not sure, there is
+ * a trial. */
+static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue, int sure, fh_u64 rtt)
 {
-	if (long_queue == ap2->present) {
+	int held = !sure && ap2->vain != FH_NONE && fh_since(now, ap2->vain) < FH_HOLDS;
+
+	if (long_queue == ap2->present || (held && long_queue)) {
 		fh_doubt_anew(ap2, now);
 		return;
 	}
@@ -372,6 +460,7 @@ static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue)
 		ap2->changed = now;
 		ap2->keeps = fh_min(fh_max(ap2->most[0], ap2->most[1]) * FH_KEEPS / 100, FH_BANDWIDTH_MOST);
 		ap2->cut = 0;
+		fh_begin_trial(ap2, long_queue && !sure ? ap2->window : 0, rtt);
 		fh_doubt_anew(ap2, now);
 	}
 }
@@ -412,7 +501,7 @@ static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, 
 
 static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_round *round)
 {
-	fh_u64 next = fh_pipe(ap2, round->mean) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000, bound;
+	fh_u64 next = fh_pipe(ap2, round->mean) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000, bound, least;
 	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), phase;
 
 	ap2->first = 0;
@@ -425,18 +514,19 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		fh_doubt_anew(ap2, now);
 	}
 	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
-	bound = fh_bound(ap2);
+	bound = fh_suspected(ap2);
 	phase = fh_end_drain(ap2, now, round->least);
-	if (phase == FH_DRAINED && ap2->present && ap2->drained <= ap2->least + fh_since(bound, ap2->least) * FH_SHORT / 100) {
+	least = fh_min(ap2->least, bound);
+	if (phase == FH_DRAINED && ap2->present && ap2->drained <= least + (bound - least) * FH_SHORT / 100) {
 		ap2->present = 0;
 		ap2->changed = now;
 		fh_doubt_anew(ap2, now);
 	} else {
-		fh_judge(ap2, now, round->least > bound);
+		fh_judge(ap2, now, round->least > bound, round->least > fh_bound(ap2), round->mean);
 	}
 	if (phase == FH_DRAINING)
 		return;
-	if (ap2->present)
+	if (ap2->present && !fh_tries_in_vain(ap2, now, round->mean))
 		fh_contend(ap2, round, next);
 	else
 		fh_follow(ap2, now, next, many);
@@ -507,8 +597,12 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	ap2->samples = 0;
 	ap2->lost = 0;
 	ap2->round_least = FH_NONE;
-	if (!measured)
+	if (!measured) {
+		/* All was sent again. */
+		if (ap2->is_radio && ap2->rounds && !--ap2->rounds)
+			ap2->renews = 0;
 		return;
+	}
 	rate = fh_bandwidth(round.delivered, took);
 	time = fh_micros(took);
 	if (!ap2->rate)

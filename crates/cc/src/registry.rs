@@ -200,7 +200,7 @@ mod tests {
 
     /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
     /// samples, 8 bytes each.
-    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 264), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 336), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
     /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those
     /// that differ by recovery or receiver alone.

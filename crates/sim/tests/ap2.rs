@@ -108,6 +108,24 @@ fn nobody_starves_over_a_hop_with_one_queue() {
     });
 }
 
+/// CUBIC has filled the queue before AP2 begins, so that the shortest round trip that AP2 sees holds it. Before it
+/// tried whether a larger window carries more, its share was 0.03 to 0.07 in five of these six cases.
+#[test]
+fn who_comes_late_does_not_starve() {
+    for (hops, queue, mcs) in [(1, 50, 1), (1, 200, 1), (1, 200, 4), (2, 200, 1), (2, 200, 4), (4, 200, 1)] {
+        let radio = RADIO.replacen("[radio]", "spacing = '30m'\n[radio]", 1);
+        let radio = radio.replacen("queue = 'fq-codel'", &format!("queue_limit = {queue}"), 1);
+        let radio = radio.replacen("mcs = 3", &format!("mcs = {mcs}"), 1);
+        let flows = flows("first", "last", &["ap2", "cubic"], &["5s", "1s"]);
+        let result = of(&format!(
+            "profile = 'standard'\nduration = '70s'\nwarmup = '30s'\n[topology]\nkind = 'chain'\nhops = {hops}\n\
+             {radio}{flows}"
+        ));
+        let share = result.flows[0].goodput_bps / result.aggregate_goodput_bps;
+        assert!(share > 1.0 / 6.0, "{hops} hops, {queue} packets, MCS {mcs}: {share}");
+    }
+}
+
 /// Two hosts on a wire of 10 Mbit/s, so long each way, with room for so many packets.
 fn on_a_wire(transports: &[&str], starts: &[&str], (delay, queue): (&str, u32)) -> RunResult {
     let flows = flows("a", "b", transports, starts);

@@ -68,6 +68,12 @@ impl Base {
         self.least = self.least.min(rtt);
     }
 
+    /// A round is over in which no round trip was measured, as all was sent again.
+    pub(super) fn end_unmeasured(&mut self) {
+        self.rounds = self.rounds.saturating_sub(1);
+        self.renews &= self.rounds > 0;
+    }
+
     /// Drains from now on.
     pub(super) fn drain(&mut self) {
         (self.rounds, self.drained) = (ROUNDS, u64::MAX);

@@ -12,9 +12,9 @@
 //!
 //! | what | with aggregates | without |
 //! |---|---|---|
-//! | `target` | 20 ms a hop, 50 ms at most | none |
+//! | `target` | 10 ms and 10 ms more for each hop, 50 ms at most | none |
 //! | `own` | as many segments as a tenth of the link's Mbit/s, 4 at most, on a wire 6 | nine tenths of a segment |
-//! | segments leave | in bursts of three tenths of the window, two windows a round trip | one by one, 1.2 windows a round trip |
+//! | segments leave | in bursts of three tenths of the window, four windows a round trip (behind a wire two) | one by one, 1.2 windows a round trip |
 //!
 //! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
 //! more, and segments leave by twos. The receiver's wait is no part of a round trip (`receiver`).
@@ -23,8 +23,9 @@
 //! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so does a
 //! time-out on a radio; behind a wire it halves the window.
 //!
-//! Beside senders that fill the queue until it overflows it does as they do (`rivals`). A round trip that was not seen
-//! for long is looked for with an empty queue (`base`).
+//! Beside senders that fill the queue until it overflows it does as they do (`rivals`); where their queue may be the
+//! path's, it tries whether a larger window carries more (`trial`). A round trip that was not seen for long is looked for
+//! with an empty queue (`base`).
 //!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
@@ -34,13 +35,15 @@ mod receiver;
 mod rivals;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use crate::rate::{Lost, RateSample};
 use crate::{Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Measurements, Params, View, Window};
 use base::Phase;
 use fourhop_units::{Dur, Time};
 use path::{Path, Round};
-use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals};
+use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals, SENDERS};
+use trial::Trial;
 
 /// A segment.
 const ONE: u64 = Window::ONE as u64;
@@ -51,8 +54,8 @@ const MOST: u64 = ONE << 20;
 const FIRST: u32 = 10;
 const FIRST_SINGLE: u64 = 4 * ONE;
 
-/// `target`: microseconds for each hop, and at most.
-const TARGET_HOP: u64 = 20_000;
+/// `target`: microseconds for each hop and one more, and at most.
+const TARGET_HOP: u64 = 10_000;
 const TARGET_MOST: u64 = 50_000;
 /// `own`: the bit rate that brings one segment, and at most so many, of a first link that is a radio or is not.
 const RATE_OF_ONE: u64 = 10_000_000;
@@ -61,11 +64,11 @@ const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, until slow start
-/// is over, and without aggregates.
+/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, the same behind a
+/// wire once slow start is over, and without aggregates.
 const BURST: u64 = 30;
-const GAIN_START: u64 = 400;
-const GAIN_BURSTS: u64 = 200;
+const GAIN_BURSTS: u64 = 400;
+const GAIN_WIRED: u64 = 200;
 const GAIN_SINGLE: u64 = 120;
 
 /// A path whose window would grow by less than this share has been filled: slow start ends.
@@ -87,6 +90,13 @@ const DRAIN: u64 = 75;
 const DRAIN_BESIDE: u64 = 4;
 /// Per cent of AP2's own queue that a drain may leave.
 const SHORT: u64 = 40;
+/// Radios that aggregate take no longer than so many microseconds for each hop without a queue, and carry this part of
+/// the first link's rate and more, divided by hops that share the air, which are so many at most.
+const PATH_HOP: u64 = 20_000;
+const CARRIES: u64 = 3;
+const SHARE_AIR: u64 = 4;
+/// Bits of a segment.
+const BITS: u64 = 12_000;
 /// Allowance for AP2's own queue on radios without aggregates, in microseconds.
 const QUEUE_SINGLE: u64 = 100_000;
 /// Beside others the window grows by a segment and by this part of itself a round; by a larger one up to the rate that
@@ -177,7 +187,7 @@ impl Ap2 {
     fn target(&self) -> Dur {
         let micros = match (self.has_aggregates(), self.without != Without::Hops) {
             (false, _) => 0,
-            (true, true) => (TARGET_HOP * u64::from(self.path.hops)).min(TARGET_MOST),
+            (true, true) => (TARGET_HOP * (u64::from(self.path.hops) + 1)).min(TARGET_MOST),
             (true, false) => TARGET_MOST,
         };
         // Behind a wire a queue longer than the path takes all from BBR, whose window is twice what the path holds.
@@ -199,9 +209,23 @@ impl Ap2 {
         self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
     }
 
+    /// A round trip that is longer may be due to a queue of others: radios do not explain it. The shortest round trip may
+    /// hold that queue as well, and the highest rate of late can be low beside others.
+    fn suspected(&self) -> u64 {
+        if !self.path.is_radio || !self.has_aggregates() {
+            return self.bound();
+        }
+        let hops = u64::from(self.path.hops);
+        let least = self.path.base.least();
+        let sure = if self.rivals.has_proven(least) { least } else { least.min(PATH_HOP * hops) };
+        let carried = self.path.link / (CARRIES * hops.min(SHARE_AIR)).max(1);
+        let theirs = SENDERS * self.own() * (BITS * 1_000_000 / carried.max(1)) / ONE;
+        self.bound().min(sure + self.target().as_nanos() / 1_000 + theirs)
+    }
+
     /// Has a drain left so little of the queue that nobody else fills it? CUBIC's is the shortest just then.
     fn is_short(&self, drained: u64, bound: u64) -> bool {
-        let least = self.path.base.least();
+        let least = self.path.base.least().min(bound);
         drained <= least + bound.saturating_sub(least) * SHORT / 100
     }
 
@@ -221,19 +245,26 @@ impl Ap2 {
             self.rivals.begin(now);
         }
         self.rivals.note_losses(round.lost);
-        let bound = self.bound();
+        let bound = self.suspected();
         let phase = self.path.base.end_round(now, round.least, self.rivals.are_near(now));
         if self.without != Without::Rivalry {
             match phase {
                 Phase::Drained(least) if self.rivals.are_present() && self.is_short(least, bound) => {
                     self.rivals.leave(now);
                 }
-                _ => self.rivals.judge(now, round.least > bound, self.path.most()),
+                _ => {
+                    let trial = (round.least <= self.bound()).then(|| Trial::new(self.window, round.mean));
+                    self.rivals.judge(now, round.least > bound, self.path.most(), trial);
+                }
             }
         }
         match phase {
             Phase::Drain => {}
-            _ if self.rivals.are_present() => self.contend(round, next),
+            _ if self.rivals.are_present()
+                && !self.rivals.tries_in_vain(now, self.window, round.mean, self.path.base.least()) =>
+            {
+                self.contend(round, next);
+            }
             _ => self.follow(now, next, many),
         }
     }
@@ -305,8 +336,8 @@ impl Ap2 {
         };
         win.burst = burst.clamp(1, win.cwnd);
         let gain = match in_bursts {
-            true if self.slow_start => GAIN_START,
-            true => GAIN_BURSTS,
+            true if self.slow_start || self.path.is_radio => GAIN_BURSTS,
+            true => GAIN_WIRED,
             false => GAIN_SINGLE,
         };
         if self.path.smoothed > 0 {

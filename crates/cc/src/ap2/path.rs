@@ -111,6 +111,10 @@ impl Path {
         (self.round_at, self.round_delivered) = (now, sample.total_delivered);
         (self.sum, self.samples, self.lost, self.round_least) = (0, 0, 0, u64::MAX);
         if !measured {
+            // Behind a wire a drain goes on until what was lost has arrived: otherwise CUBIC gets too little.
+            if self.is_radio {
+                self.base.end_unmeasured();
+            }
             return None;
         }
         let rate = Bandwidth::over(u32::try_from(delivered).unwrap_or(u32::MAX), took);

@@ -5,6 +5,7 @@
 //! Copa (Arun, Balakrishnan 2018) looks whether the queue was nearly empty within some round trips, too. Nearly empty
 //! is here what the senders of AP2 leave among themselves.
 
+use super::trial::Trial;
 use crate::rate::Bandwidth;
 use fourhop_units::{Dur, Time};
 
@@ -13,7 +14,7 @@ const ROUNDS: u32 = 8;
 const LASTS: Dur = Dur::from_secs(1);
 /// Beyond the target, the queue of so many senders of AP2 is none of others; microseconds at most, if
 /// the first link is a radio or is not, and after a loss.
-const SENDERS: u64 = 4;
+pub(super) const SENDERS: u64 = 4;
 const QUEUE_MOST: u64 = 60_000;
 const QUEUE_MOST_WIRED: u64 = 100_000;
 const QUEUE_LOSSY: u64 = 15_000;
@@ -21,6 +22,10 @@ const QUEUE_LOSSY: u64 = 15_000;
 const NEAR: Dur = Dur::from_secs(20);
 /// So many rounds count as after a loss.
 const LOSSY: u32 = 100;
+/// After a trial in vain there are no others for so long, and the shortest round trip is the path's, also one that is
+/// longer by less than this part.
+const HOLDS: Dur = Dur::from_secs(10);
+const CLOSE: u64 = 8;
 /// It keeps up half of the rate that it had, if losses allow it.
 const KEEPS: u32 = 50;
 /// Multiplicative decrease after a loss, in per cent: of the window, and of a rate that was not reached (RFC 9438
@@ -44,6 +49,11 @@ pub(super) struct Rivals {
     lossy: u32,
     /// Did the last round take its share of the window?
     cut: bool,
+    /// Is it still tried whether they are there?
+    trial: Option<Trial>,
+    /// When a trial was in vain, and the shortest round trip then.
+    vain: Option<Time>,
+    proven: u64,
 }
 
 impl Rivals {
@@ -56,6 +66,9 @@ impl Rivals {
             keeps: Bandwidth::default(),
             lossy: 0,
             cut: false,
+            trial: None,
+            vain: None,
+            proven: 0,
         }
     }
 
@@ -94,16 +107,37 @@ impl Rivals {
         self.lossy = if lost > 0 { LOSSY } else { self.lossy.saturating_sub(1) };
     }
 
-    /// All of a round the queue was longer than senders of AP2 leave it, or at times it was not.
-    pub(super) fn judge(&mut self, now: Time, long: bool, most: Bandwidth) {
-        if long == self.present {
+    /// All of a round the queue was longer than senders of AP2 leave it, or at times it was not. If that is not sure,
+    /// there is a trial.
+    pub(super) fn judge(&mut self, now: Time, long: bool, most: Bandwidth, trial: Option<Trial>) {
+        let held = trial.is_some() && self.vain.is_some_and(|at| now.saturating_since(at) < HOLDS);
+        if long == self.present || held && long {
             return self.begin(now);
         }
         self.doubts += 1;
         if self.doubts >= ROUNDS && now.saturating_since(self.doubted) > LASTS {
             (self.present, self.changed, self.keeps, self.cut) = (long, Some(now), most.percent(KEEPS), false);
+            self.trial = trial.filter(|_| long);
             self.begin(now);
         }
+    }
+
+    /// A round beside others is over. If a trial ends in vain there are none, and `least` is the path's; answers so.
+    pub(super) fn tries_in_vain(&mut self, now: Time, window: u64, rtt: u64, least: u64) -> bool {
+        let carries = self.trial.as_mut().and_then(|trial| trial.end_round(now, window, rtt));
+        if carries.is_some() {
+            self.trial = None;
+        }
+        if carries == Some(false) {
+            (self.present, self.changed, self.vain, self.proven) = (false, None, Some(now), least);
+            self.begin(now);
+        }
+        carries == Some(false)
+    }
+
+    /// Has a trial shown that a round trip as short as this is the path's?
+    pub(super) fn has_proven(&self, least: u64) -> bool {
+        least <= self.proven + self.proven / CLOSE
     }
 
     /// A drain has emptied the queue.

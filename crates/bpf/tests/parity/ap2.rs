@@ -241,8 +241,8 @@ fn a_million_events_make_the_same_windows_and_bursts() {
     seen.end();
 }
 
-/// Behind one radio 1,000 segments a second arrive, each after 80 ms at the least: a trial ends in vain. Where the round
-/// trip is 120 ms whatever the window is, it does not.
+/// If 1,000 segments per second arrive behind one radio, each after 80 ms at the least, a trial ends in vain. If the
+/// round trip is 120 ms whatever the window is, it does not.
 #[test]
 fn trials_end_the_same_way() {
     for of_others in [false, true] {

@@ -23,9 +23,9 @@
 //! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so does a
 //! time-out on a radio; behind a wire it halves the window.
 //!
-//! Beside senders that fill the queue until it overflows it does as they do (`rivals`); where their queue may be the
-//! path's, it tries whether a larger window carries more (`trial`). A round trip that was not seen for long is looked for
-//! with an empty queue (`base`).
+//! Beside senders that fill the queue until it overflows it does as they do (`rivals`). If it is not sure that they are
+//! there, it tries whether a larger window carries more (`trial`). A round trip that was not seen for long is looked
+//! for with an empty queue (`base`).
 //!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
@@ -64,8 +64,8 @@ const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, the same behind a
-/// wire once slow start is over, and without aggregates.
+/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, the same behind
+/// a wire once slow start is over, and without aggregates.
 const BURST: u64 = 30;
 const GAIN_BURSTS: u64 = 400;
 const GAIN_WIRED: u64 = 200;
@@ -209,8 +209,8 @@ impl Ap2 {
         self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
     }
 
-    /// A round trip that is longer may be due to a queue of others: radios do not explain it. The shortest round trip may
-    /// hold that queue as well, and the highest rate of late can be low beside others.
+    /// Radios do not explain a longer round trip, so that it may be due to a queue of others. The shortest round
+    /// trip can hold that queue as well, and beside others the highest rate of late is low.
     fn suspected(&self) -> u64 {
         if !self.path.is_radio || !self.has_aggregates() {
             return self.bound();

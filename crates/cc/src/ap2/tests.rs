@@ -247,8 +247,8 @@ fn a_queue_that_does_not_fall_is_of_others() {
     }
 }
 
-/// The queue that four senders of AP2 leave, 20 ms over a hop and four segments each, is not of others. Of 65 Mbit/s radios
-/// carry a third and more, so that 16 segments take 8.9 ms.
+/// The queue that four senders of AP2 leave, 20 ms over a hop and four segments each, is not of others. Radios carry a
+/// third of 65 Mbit/s and more, so that 16 segments take 8.9 ms.
 #[test]
 fn the_queue_of_a_few_senders_is_their_own() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
@@ -284,8 +284,8 @@ fn a_queue_that_was_there_first_is_of_others() {
     assert_eq!(sender.ap2.path.base.least(), 80_000);
 }
 
-/// A wire behind the radio takes most of 80 ms: 1,000 segments a second arrive, whatever the window is. A trial shows it,
-/// once.
+/// A wire behind the radio takes most of 80 ms, and 1,000 segments per second arrive, whatever the window is. One trial
+/// shows it.
 #[test]
 fn a_long_path_is_no_queue_of_others() {
     let mut sender = late();
@@ -302,7 +302,7 @@ fn a_long_path_is_no_queue_of_others() {
     assert!(sender.win.cwnd < 80 + 20 + 6, "{:?}", sender.win);
 }
 
-/// All that is lost is sent again, so that no round trip is measured: a drain ends all the same.
+/// No round trip is measured while segments are sent again. A drain ends in spite of that.
 #[test]
 fn a_drain_ends_without_measurements() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);

@@ -1,5 +1,5 @@
-//! Does a larger window carry more? In a queue that others fill it does: a sender gets the share that its packets have in
-//! it. Alone, all that grows is the sender's own queue, and the round trip with it.
+//! Does a larger window carry more? It does in a queue that others fill, where a sender gets the share that its packets
+//! have. If the sender is alone, only its own queue grows, and the round trip with it.
 
 use fourhop_units::{Dur, Time};
 
@@ -36,7 +36,7 @@ impl Trial {
             return None;
         }
         let Some(rounds) = self.rounds else {
-            // What arrived in this round had left before.
+            // The segments of this round left before the window had grown.
             (self.rounds, self.since) = (Some(0), now);
             return None;
         };

@@ -22,8 +22,8 @@ const QUEUE_LOSSY: u64 = 15_000;
 const NEAR: Dur = Dur::from_secs(20);
 /// So many rounds count as after a loss.
 const LOSSY: u32 = 100;
-/// After a trial in vain there are no others for so long, and the shortest round trip is the path's, also one that is
-/// longer by less than this part.
+/// For so long after a trial in vain there are no others. The shortest round trip is then the path's, and so is one
+/// that is longer by up to this part.
 const HOLDS: Dur = Dur::from_secs(10);
 const CLOSE: u64 = 8;
 /// It keeps up half of the rate that it had, if losses allow it.

@@ -273,7 +273,7 @@ fn late() -> Sender {
     sender
 }
 
-/// One hop takes no 80 ms. A queue of others stays as long when the window grows.
+/// One hop does not take 80 ms. A queue of others stays as long when the window grows.
 #[test]
 fn a_queue_that_was_there_first_is_of_others() {
     let mut sender = late();

@@ -29,7 +29,7 @@ impl Trial {
     }
 
     /// A round is over, with this window and mean round trip. Has it shown whether a larger window carries more? It
-    /// does if the rate, which is `window / rtt`, has grown by a quarter of what the window has grown by and more.
+    /// does if the rate, which is `window / rtt`, has grown by at least a quarter of what the window has grown by.
     pub(super) fn end_round(&mut self, now: Time, window: u64, rtt: u64) -> Option<bool> {
         if window < TIMES * self.window {
             *self = Trial::new(self.window, self.rtt);
@@ -58,7 +58,7 @@ mod tests {
 
     const ONE: u64 = 1 << 16;
 
-    /// 4 segments took 60 ms; rounds of 8, 12, 16 and 20 take 60, 80, ... ms more with each.
+    /// A window of 4 segments took 60 ms; those of 8, 12, 16 and 20 take `rtts_ms`.
     fn tried(rtts_ms: [u64; 4]) -> Option<bool> {
         let mut trial = Trial::new(4 * ONE, 60_000);
         let mut now = Time::from_secs(1);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +31,29 @@ def test_what_disagrees_is_said(manifest: str, changes: str, lock: str, said: st
     release = loaded("scripts/release.py")
     found = list(release.disagreements(manifest, changes, lock, TODAY))
     assert (not found) if not said else any(said in line for line in found)
+
+
+def test_a_version_is_set_wherever_it_is_written_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = loaded("scripts/release.py")
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release.subprocess, "run", lambda *_, **__: None)
+    (tmp_path / "docs").mkdir()
+    written = {
+        "Cargo.toml": MANIFEST,
+        "CITATION.cff": "cff-version: 1.2.0\nversion: 0.2.0\n",
+        "docs/clusters.md": 'image="example.org/fourhop:0.2.0"\n',
+    }
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "CHANGELOG.md").write_text(CHANGES.replace("]\n\n## [0", "]\n\n### Fixed\n- That.\n\n## [0"))
+    assert len(list(release.names("0.3.0"))) == 3
+    release.begin("0.3.0")
+    release.begin("0.3.0")
+    assert not list(release.names("0.3.0"))
+    assert "cff-version: 1.2.0" in (tmp_path / "CITATION.cff").read_text()
+    lock = LOCK.replace("0.2.0", "0.3.0")
+    changes = (tmp_path / "CHANGELOG.md").read_text()
+    today = datetime.datetime.now(tz=datetime.UTC).astimezone().date()
+    assert not list(release.disagreements((tmp_path / "Cargo.toml").read_text(), changes, lock, today))
+    with pytest.raises(SystemExit, match=r"found v3, allowed: a version of three numbers"):
+        release.begin("v3")

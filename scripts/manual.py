@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from fourhop.cli import COMMANDS, app
+from fourhop.cli.commands import COMMANDS, app
 
 PAGE = Path(__file__).resolve().parent.parent / "packaging" / "fourhop.1"
 

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from fourhop.cli import app
+from fourhop.cli.commands import app
 from tests.conftest import CHAIN, HANGS, ROOT, Command, environment, used_by
 
 

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from fourhop import text
-from fourhop.cli import app
+from fourhop.cli.commands import app
 from fourhop.cli.options import Group
 from tests.conftest import CHAIN, ROOT, Command
 

@@ -14,7 +14,7 @@ import pytest
 
 import fourhop
 from fourhop import _core
-from fourhop.cli import app
+from fourhop.cli.commands import app
 from fourhop.cli.options import Group
 from fourhop.sweeps import document
 from tests.conftest import HANGS, ROOT, Command, environment

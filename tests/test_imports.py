@@ -65,7 +65,10 @@ def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
     (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
     modules = loaded(tmp_path, "run", "chain.toml", "--json")
     commands = {name for name in modules if name.startswith("fourhop.cli.")}
-    assert commands == {f"fourhop.cli.{name}" for name in ("common", "display", "options", "run", "tracing")}
+    assert commands == {
+        f"fourhop.cli.{name}" for name in ("commands", "common", "display", "options", "run", "tracing")
+    }
+    assert "fourhop.trace" not in modules, "nothing is traced"
 
 
 def test_the_list_of_large_libraries_is_that_of_the_requirements(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import fourhop
 from fourhop import wmediumd
-from fourhop.cli import app
+from fourhop.cli.commands import app
 from fourhop.errors import FourhopError
 from tests.conftest import ROOT
 

@@ -21,11 +21,11 @@ from fourhop.sweeps.describe import PrecisionOf, Sweep
 from fourhop.sweeps.local import Start, Threads, plainly
 from fourhop.sweeps.loop import Loop, Memory
 from fourhop.sweeps.schedule import Plan, Task
-from fourhop.trace import Request
 
 if TYPE_CHECKING:
     from fourhop.result import Result
     from fourhop.scenario import Scenario
+    from fourhop.trace import Request
 
 
 class Interrupted(KeyboardInterrupt):
@@ -146,7 +146,7 @@ def run(
         warnings.warn(line, FourhopWarning, stacklevel=2)
     if pcap is None and (pcap_merged or pcap_lost):
         raise FourhopError(f"{'pcap_merged' if pcap_merged else 'pcap_lost'}: needs pcap")
-    request = trace if isinstance(trace, Request) or trace is None else Request(trace)
+    request = None if trace is None else _request(trace)
     if out is not None or pcap is not None or request is not None:
         _prepare(out, pcap, request)
 
@@ -159,6 +159,12 @@ def run(
         )
 
     return measure(sweep, start, jobs, progress, None if out is None else Path(out))
+
+
+def _request(trace: str | Path | Request) -> Request:
+    from fourhop.trace import Request
+
+    return trace if isinstance(trace, Request) else Request(trace)
 
 
 def _prepare(out: str | Path | None, pcap: str | Path | None, request: Request | None) -> None:

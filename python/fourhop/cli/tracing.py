@@ -60,7 +60,6 @@ def request(
 ) -> Traced:
     """The trace that these options request. `common.errors` turns its exceptions into messages."""
     from fourhop.errors import FourhopError
-    from fourhop.trace import Request
 
     several = precision is not None or (runs is not None and runs > 1)
     if perfetto is not None and several:
@@ -72,6 +71,8 @@ def request(
             if value is not None:
                 raise FourhopError(f"{option}: needs --trace")
         return Traced(None, None, None)
+    from fourhop.trace import Request
+
     if folder is None:
         from tempfile import TemporaryDirectory
 

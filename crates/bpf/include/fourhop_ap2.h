@@ -67,7 +67,9 @@
 /* The path: nanoseconds, microseconds, bit/s, and what is assumed of a path of which nothing is known. */
 #define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
-#define FH_SLOW 12000000
+#define FH_SLOWEST 6500000
+#define FH_SINGLE_OFDM 9000000
+#define FH_SINGLE_B 11000000
 #define FH_LINK 65000000
 #define FH_LINK_MOST (1ULL << 36)
 #define FH_HOPS 4
@@ -178,12 +180,18 @@ static inline fh_u32 fh_whole(fh_u64 fixed)
 
 static inline int fh_has_aggregates(const struct fh_ap2 *ap2)
 {
-	return ap2->link >= FH_SLOW;
+	return ap2->link >= FH_SLOWEST && ap2->link != FH_SINGLE_OFDM && ap2->link != FH_SINGLE_B;
+}
+
+/* Has the receiver waited for a second segment of late, or is that to be found out? */
+static inline int fh_waits(const struct fh_ap2 *ap2)
+{
+	return ap2->known || ap2->asked >= ap2->needed;
 }
 
 static inline int fh_delays_acks(const struct fh_ap2 *ap2)
 {
-	return ap2->paired >= FH_ONE / 4 || ap2->known || ap2->asked >= ap2->needed;
+	return ap2->paired >= FH_ONE / 4 || fh_waits(ap2);
 }
 
 static inline fh_u64 fh_own(const struct fh_ap2 *ap2)
@@ -217,7 +225,7 @@ static inline fh_u64 fh_pipe(const struct fh_ap2 *ap2, fh_u64 rtt)
 static inline void fh_apply(struct fh_ap2 *ap2)
 {
 	int in_bursts = fh_has_aggregates(ap2) && !ap2->present && !ap2->lossy;
-	int in_pairs = !fh_has_aggregates(ap2) && fh_delays_acks(ap2);
+	int in_pairs = fh_has_aggregates(ap2) ? fh_waits(ap2) : fh_delays_acks(ap2);
 	fh_u32 burst = 1;
 	fh_u64 drained, gain = FH_GAIN_SINGLE;
 
@@ -228,11 +236,12 @@ static inline void fh_apply(struct fh_ap2 *ap2)
 			drained = fh_min(drained, ap2->window / FH_DRAIN_BESIDE);
 		ap2->cwnd = fh_max(fh_min(fh_whole(drained), ap2->cwnd), 1);
 	}
+	/* One segment would wait for the receiver's timer, and its round trip would be no sample of the path. */
 	if (in_pairs)
 		ap2->cwnd = fh_max(ap2->cwnd, 2);
 	if (in_bursts && !ap2->slow_start)
 		burst = fh_whole(ap2->window * FH_BURST / 100);
-	else if (in_pairs)
+	else if (in_pairs && !fh_has_aggregates(ap2))
 		burst = 2;
 	ap2->burst = fh_max(fh_min(burst, ap2->cwnd), 1);
 	if (in_bursts)
@@ -598,9 +607,11 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	ap2->lost = 0;
 	ap2->round_least = FH_NONE;
 	if (!measured) {
-		/* All was sent again. */
-		if (ap2->is_radio && ap2->rounds && !--ap2->rounds)
+		/* All was sent again, or the receiver waited: the next drain is not due at once. */
+		if (ap2->is_radio && ap2->rounds && !--ap2->rounds && ap2->renews) {
 			ap2->renews = 0;
+			ap2->seen = ack->now;
+		}
 		return;
 	}
 	rate = fh_bandwidth(round.delivered, took);

@@ -59,6 +59,29 @@ fn it_carries_what_cubic_carries_over_shorter_queues() {
     }
 }
 
+/// The slowest rates of 802.11n, where a drain leaves less than two segments in flight: a receiver that delays
+/// acknowledgements waits for the second one, and 6.5 Mbit/s are not taken for a rate of 802.11b.
+#[test]
+fn it_carries_what_cubic_carries_at_slow_rates() {
+    for (hops, mcs, policy) in [(1, 1, "delayed"), (2, 1, "delayed"), (5, 0, "every-segment")] {
+        let slow = RADIO.replacen("mcs = 3", &format!("mcs = {mcs}"), 1).replacen(
+            "[radio]",
+            &format!("spacing = '30m'\n[tcp]\nack_policy = '{policy}'\n[radio]"),
+            1,
+        );
+        let [ours, theirs] = ["ap2", "cubic"].map(|transport| {
+            let flow = flows("first", "last", &[transport], &["1s"]);
+            of(&format!(
+                "profile = 'standard'\nduration = '40s'\nwarmup = '8s'\n[topology]\nkind = 'chain'\nhops = {hops}\n\
+                 {slow}{flow}"
+            ))
+        });
+        let share = ours.aggregate_goodput_bps / theirs.aggregate_goodput_bps;
+        assert!(share > 0.9, "{hops} hops, MCS {mcs}: {share}");
+        assert!(rtt_ms(&ours) < rtt_ms(&theirs), "{hops} hops, MCS {mcs}");
+    }
+}
+
 /// Over 802.11b it is a window of a few segments, whether acknowledgements are delayed or not: it carries four fifths
 /// of NewReno and more in less than a third of its round trip.
 #[test]

@@ -68,10 +68,13 @@ impl Base {
         self.least = self.least.min(rtt);
     }
 
-    /// A round is over in which no round trip was measured, as all was sent again.
-    pub(super) fn end_unmeasured(&mut self) {
+    /// A round is over in which no round trip was measured, as all was sent again or the receiver waited. A drain that
+    /// ends so has not found the shortest; the next one is not due at once.
+    pub(super) fn end_unmeasured(&mut self, now: Time) {
         self.rounds = self.rounds.saturating_sub(1);
-        self.renews &= self.rounds > 0;
+        if self.rounds == 0 && self.renews {
+            (self.renews, self.seen) = (false, now);
+        }
     }
 
     /// Drains from now on.

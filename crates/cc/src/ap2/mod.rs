@@ -322,7 +322,11 @@ impl Ap2 {
             let drained = if beside { pipe.min(self.window / DRAIN_BESIDE) } else { pipe };
             win.set_cwnd(Ap2::segments(drained).min(win.cwnd));
         }
-        let in_pairs = !self.has_aggregates() && self.path.receiver.delays_acks();
+        // One segment would wait for the receiver's timer, and its round trip would be no sample of the path.
+        let in_pairs = match self.has_aggregates() {
+            true => self.path.receiver.waits(),
+            false => self.path.receiver.delays_acks(),
+        };
         if in_pairs {
             win.set_cwnd(win.cwnd.max(2));
         }
@@ -331,7 +335,7 @@ impl Ap2 {
         let burst = match in_bursts {
             true if self.slow_start => 1,
             true => Ap2::segments(self.window * BURST / 100),
-            false if in_pairs => 2,
+            false if in_pairs && !self.has_aggregates() => 2,
             false => 1,
         };
         win.burst = burst.clamp(1, win.cwnd);

@@ -10,8 +10,10 @@ use fourhop_units::{Dur, Time};
 const MOST_OVER: Dur = Dur::from_secs(10);
 /// The mean rate follows with this time constant, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
-/// Slower links are of 802.11b, which has no aggregates: 11 Mbit/s is its fastest.
-const SLOW: u64 = 12_000_000;
+/// The slowest rate with aggregates, which is that of HT (IEEE 802.11-2020, table 19-27), and the only faster ones below
+/// 12 Mbit/s that have none, of OFDM and of 802.11b.
+const SLOWEST: u64 = 6_500_000;
+const SINGLE: [u64; 2] = [9_000_000, 11_000_000];
 /// As long as nothing is known: 802.11n with one antenna at its best, and four hops.
 const LINK: u64 = 65_000_000;
 const HOPS: u32 = 4;
@@ -89,7 +91,7 @@ impl Path {
 
     /// Are its radios, as far as the first link tells, of those that aggregate?
     pub(super) fn has_aggregates(&self) -> bool {
-        self.link >= SLOW
+        self.link >= SLOWEST && !SINGLE.contains(&self.link)
     }
 
     /// An acknowledgement; answers the round that it ends.
@@ -114,7 +116,7 @@ impl Path {
             // Behind a wire a drain goes on until what was lost has arrived. Otherwise CUBIC gets 0.17 instead of 0.27
             // in `nobody_starves_on_a_wire_with_one_queue` (crates/sim/tests/ap2.rs).
             if self.is_radio {
-                self.base.end_unmeasured();
+                self.base.end_unmeasured(now);
             }
             return None;
         }

@@ -55,7 +55,12 @@ impl Receiver {
 
     /// Does it wait for a second segment? So it seems at first.
     pub(super) fn delays_acks(&self) -> bool {
-        self.paired >= ONE / 4 || self.known > 0 || self.wants_pair()
+        self.paired >= ONE / 4 || self.waits()
+    }
+
+    /// Has it waited for the second segment of late, or is that to be found out?
+    pub(super) fn waits(&self) -> bool {
+        self.known > 0 || self.wants_pair()
     }
 
     /// Is a pair to leave, whatever the window is?

@@ -200,6 +200,26 @@ fn the_first_window_is_ten_segments_or_four() {
     }
 }
 
+/// IEEE 802.11-2020, clauses 15 to 17 and 19: below 12 Mbit/s only HT's slowest rates have aggregates.
+#[test]
+fn slow_rates_are_of_802_11b_or_not() {
+    let mut ap2 = Ap2::new(&Params::new());
+    for (kbps, has_aggregates) in [
+        (1_000, false),
+        (2_000, false),
+        (5_500, false),
+        (6_000, false),
+        (6_500, true),
+        (7_200, true),
+        (9_000, false),
+        (11_000, false),
+        (13_000, true),
+    ] {
+        ap2.on_hint(&mut window(20, u32::MAX), &view(), Hint::LinkRate(Rate::kbps(kbps)));
+        assert_eq!(ap2.has_aggregates(), has_aggregates, "{kbps}");
+    }
+}
+
 /// A wire says nothing of the radios behind it: they are taken for those that aggregate.
 #[test]
 fn a_wire_is_no_radio() {
@@ -314,6 +334,30 @@ fn a_drain_ends_without_measurements() {
         sender.acknowledge(RateSample { has_data: true, prior_delivered: began, ..RateSample::default() });
         assert_eq!(sender.ap2.path.base.is_draining(), left > 0);
     }
+}
+
+/// A segment alone, of a drain, is acknowledged after 40 ms: that is no round trip, so the drain finds nothing. The next
+/// one is 10 s later, and the segments of the present one leave as pairs.
+#[test]
+fn a_drain_waits_for_no_receiver() {
+    let mut sender = Sender::new(Without::Nothing, 65, 1, 6);
+    sender.round(10, 1_000, 2);
+    while !sender.ap2.path.base.is_draining() {
+        sender.round(6, 3_000, 18);
+    }
+    assert_eq!(sender.win.cwnd, 1);
+    for pairs in [true, false] {
+        sender.now += Dur::from_millis(40);
+        let (prior_delivered, rtt) = (sender.delivered, Some(Dur::from_millis(42)));
+        sender.delivered += 1;
+        sender.acknowledge(RateSample { has_data: true, prior_delivered, rtt, ..RateSample::default() });
+        assert_eq!((sender.ap2.path.base.is_draining(), sender.win.cwnd > 1), (pairs, true));
+    }
+    let ended = sender.now;
+    while !sender.ap2.path.base.is_draining() {
+        sender.round(6, 3_000, 18);
+    }
+    assert!(sender.now - ended > Dur::from_secs(10));
 }
 
 /// Ten seconds of round trips of twice the shortest: two rounds send less than the path holds, and theirs is believed.

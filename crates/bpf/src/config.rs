@@ -70,7 +70,8 @@ section! {
         /// Wireless hops; "ttl": by the time to live of its packets, counted from the next of 30, 32, 64, 128 and 255.
         hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, \
             128 and 255 on")]), Both("ttl");
-        /// Rate of the links; `fh_ap2` takes links below 6.5 Mbit/s, and of 9 or 11 Mbit/s, for such as carry one packet in a frame.
+        /// Rate of the links; `fh_ap2` takes links below 6.5 Mbit/s, and of 9 or 11 Mbit/s, for such as carry one
+        /// packet in a frame.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
         /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
         links: Vec<Rate>, Kind::List(&rate("1bps", "10Gbps"), 0), Both("[]");

@@ -10,8 +10,8 @@ use fourhop_units::{Dur, Time};
 const MOST_OVER: Dur = Dur::from_secs(10);
 /// The mean rate follows with this time constant, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
-/// The slowest rate with aggregates, which is that of HT (IEEE 802.11-2020, table 19-27), and the only faster ones below
-/// 12 Mbit/s that have none, of OFDM and of 802.11b.
+/// The slowest rate with aggregates, which is HT's (IEEE 802.11-2020, table 19-27), and the faster ones below 12 Mbit/s
+/// that have none, of OFDM and of 802.11b.
 const SLOWEST: u64 = 6_500_000;
 const SINGLE: [u64; 2] = [9_000_000, 11_000_000];
 /// As long as nothing is known: 802.11n with one antenna at its best, and four hops.

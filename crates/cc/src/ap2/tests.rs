@@ -336,8 +336,8 @@ fn a_drain_ends_without_measurements() {
     }
 }
 
-/// A segment alone, of a drain, is acknowledged after 40 ms: that is no round trip, so the drain finds nothing. The next
-/// one is 10 s later, and the segments of the present one leave as pairs.
+/// The only segment of a drain is acknowledged after 40 ms: that is no round trip, so the drain finds nothing. From
+/// then on segments leave as pairs, and the next drain is 10 s later.
 #[test]
 fn a_drain_waits_for_no_receiver() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 6);

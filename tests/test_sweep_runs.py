@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -136,6 +137,24 @@ def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(fourhop: Command, swee
     assert "Traceback" not in said
     again = fourhop("sweep", sweep_file)
     assert counted(again.stderr) == (100 - int(message[1]), int(message[1]))
+
+
+def test_ctrl_c_while_a_run_is_stored_waits_until_it_is_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write = RunStore.write
+
+    def disturbed(*given: Any, **named: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        stored = write(*given, **named)
+        signal.raise_signal(signal.SIGINT)
+        return stored
+
+    monkeypatch.setattr(RunStore, "write", disturbed)
+    with pytest.raises(fourhop.SweepInterrupted) as raised:
+        fourhop.sweep(SHORT, HOPS, out=tmp_path, jobs=1)
+    assert raised.value.done == len(kept(tmp_path)) == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_ctrl_c_in_python() -> None:

@@ -6,8 +6,12 @@ comes back. A run that fails is remembered and the others go on.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Protocol
 
 from fourhop import rundata
@@ -17,6 +21,23 @@ from fourhop.sweeps.local import Executor, Finished
 from fourhop.sweeps.schedule import Plan, Task
 
 _POLL_S = 0.1
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until the block is over: a run that has ended is kept and counted, or neither."""
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(previous):
+        yield
+        return
+    pending: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: pending.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if pending:
+        previous(*pending[0])
 
 
 class Kept(Protocol):
@@ -154,19 +175,23 @@ class Loop:
         return True
 
     def _take(self, executor: Executor, timeout_s: float) -> None:
-        for finished in executor.finished(timeout_s):
-            served = self._running.pop(self._kept.name(finished.task))
-            if isinstance(finished.outcome, Exception):
-                for task in served:
-                    self.failed[task] = finished.outcome
-                    self.plan.fail(task)
-                continue
-            run = rundata.parse(finished.outcome)
-            self._kept.keep(finished, run)
-            self.computed += 1
-            self.simulated_s += run["simulated_s"]
-            self.wall_s += run["wall_s"]
-            for number, task in enumerate(served):
-                self.plan.finish(
-                    task, run if self.plan.judges(task.point) else None, run["wall_s"] if number == 0 else None
-                )
+        with _undisturbed():
+            for finished in executor.finished(timeout_s):
+                self._count(finished)
+
+    def _count(self, finished: Finished) -> None:
+        served = self._running.pop(self._kept.name(finished.task))
+        if isinstance(finished.outcome, Exception):
+            for task in served:
+                self.failed[task] = finished.outcome
+                self.plan.fail(task)
+            return
+        run = rundata.parse(finished.outcome)
+        self._kept.keep(finished, run)
+        self.computed += 1
+        self.simulated_s += run["simulated_s"]
+        self.wall_s += run["wall_s"]
+        for number, task in enumerate(served):
+            self.plan.finish(
+                task, run if self.plan.judges(task.point) else None, run["wall_s"] if number == 0 else None
+            )

@@ -78,12 +78,18 @@ pub fn enter(name: &str) -> Result<(), Error> {
 pub fn all() -> Vec<File> {
     let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let of_processes = entries("/proc").map(|process| process.join("ns/net"));
-    let places = std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes);
+    among(std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes))
+}
+
+/// The namespaces behind these files, each once. A name is an empty file before its namespace is mounted there, and
+/// after it was: then it is not on the device of all namespaces.
+fn among(places: impl Iterator<Item = PathBuf>) -> Vec<File> {
+    let Ok(own) = fs::metadata(OWN) else { return Vec::new() };
     let mut seen = BTreeSet::new();
     let open = |place| {
         let file = File::open(place).ok()?;
         let found = file.metadata().ok()?;
-        seen.insert((found.dev(), found.ino())).then_some(file)
+        (found.dev() == own.dev() && seen.insert(found.ino())).then_some(file)
     };
     places.filter_map(open).collect()
 }
@@ -197,4 +203,21 @@ pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
 /// If there is no such variable, or this process may not write it.
 pub fn set_variable(name: &str, value: &str) -> Result<(), Error> {
     fs::write(Path::new("/proc/sys").join(name), value).tried(|| format!("cannot set {name} to {value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_on_which_nothing_is_mounted_is_no_namespace() {
+        let folder = std::env::temp_dir().join(format!("fourhop-namespaces-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let name = folder.join("name");
+        File::create(&name).unwrap();
+        let found = among([name, PathBuf::from(OWN), PathBuf::from(OWN)].into_iter());
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].metadata().unwrap().ino(), fs::metadata(OWN).unwrap().ino());
+    }
 }

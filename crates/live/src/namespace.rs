@@ -81,8 +81,8 @@ pub fn all() -> Vec<File> {
     among(std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes))
 }
 
-/// The namespaces behind these files, each once. A name is an empty file before its namespace is mounted there, and
-/// after it was: then it is not on the device of all namespaces.
+/// The namespaces behind these files, each once. `ip netns add` makes an empty file and mounts the namespace on it
+/// afterwards; until then the file is not on the device that all namespaces are on.
 fn among(places: impl Iterator<Item = PathBuf>) -> Vec<File> {
     let Ok(own) = fs::metadata(OWN) else { return Vec::new() };
     let mut seen = BTreeSet::new();

@@ -346,12 +346,12 @@ fn a_drain_waits_for_no_receiver() {
         sender.round(6, 3_000, 18);
     }
     assert_eq!(sender.win.cwnd, 1);
-    for pairs in [true, false] {
+    for still in [true, false] {
         sender.now += Dur::from_millis(40);
         let (prior_delivered, rtt) = (sender.delivered, Some(Dur::from_millis(42)));
         sender.delivered += 1;
         sender.acknowledge(RateSample { has_data: true, prior_delivered, rtt, ..RateSample::default() });
-        assert_eq!((sender.ap2.path.base.is_draining(), sender.win.cwnd > 1), (pairs, true));
+        assert_eq!((sender.ap2.path.base.is_draining(), sender.win.cwnd > 1), (still, true));
     }
     let ended = sender.now;
     while !sender.ap2.path.base.is_draining() {

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -21,6 +22,10 @@ from hypothesis import HealthCheck, settings
 from fourhop import cli
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell ignores Ctrl-C for what it starts in the background, and a program that a test starts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def loaded(path: str) -> ModuleType:

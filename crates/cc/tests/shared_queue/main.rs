@@ -44,6 +44,46 @@ fn nobody_starves_behind_one_queue() {
     }
 }
 
+/// A queue of a second and more, as slow uplinks have it.
+#[test]
+fn a_slow_wire_with_a_long_queue_is_shared() {
+    for (us, ms, limit) in [(2_000, 40, 600), (3_000, 40, 450), (4_500, 10, 250), (7_000, 40, 150)] {
+        for other in ["cubic", "newreno"] {
+            for (ours, theirs) in [(50, 50), (50, 5_000), (5_000, 50)] {
+                let found = shares(&wire(us, ms, limit), &[("ap2", ours), (other, theirs)], 100);
+                let least = found.iter().copied().fold(1.0, f64::min);
+                assert!(least >= 1.0 / 6.0, "{us} us, {ms} ms, {limit}, {other}, {ours} {theirs}: {found:?}");
+            }
+        }
+    }
+}
+
+/// Prints each case of a grid in which one of the two has less than a sixth; docs/ap2.md says what they are.
+#[test]
+#[ignore = "a survey, which takes a minute in a release build"]
+fn survey() {
+    let mut unfair = [0; 4];
+    let mut cases = 0;
+    for (us, ms, limit) in [120, 240, 480, TEN_MBPS, 4_000]
+        .into_iter()
+        .flat_map(|us| [10, 40, 100].map(|ms| (us, ms)))
+        .flat_map(|(us, ms)| [50, 200, 500, 1_000].map(|limit| (us, ms, limit)))
+        .filter(|&(us, _, limit)| us * limit as u64 <= 1_000_000)
+    {
+        for (other, unfair) in ["cubic", "newreno", "bbr", "ap2"].into_iter().zip(&mut unfair) {
+            for (ours, theirs) in [(50, 50), (50, 5_000), (5_000, 50)] {
+                let share = shares(&wire(us, ms, limit), &[("ap2", ours), (other, theirs)], 60)[0];
+                cases += 1;
+                if share.min(1.0 - share) < 1.0 / 6.0 {
+                    *unfair += 1;
+                    println!("{us} us, {ms} ms, {limit}, {other}, {ours} {theirs}: {share:.3}");
+                }
+            }
+        }
+    }
+    println!("{unfair:?} of {cases} cases, beside CUBIC, NewReno, BBR, AP2");
+}
+
 /// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of
 /// the path. Where the queue overflows before it is as long as AP2's target, AP2 must notice the others, too.
 #[test]

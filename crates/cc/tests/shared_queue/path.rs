@@ -9,6 +9,8 @@ use fourhop_units::{Dur, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+const LEAST_RTO: Dur = Dur::from_secs(1);
+
 /// The queue: how many wait at most, and how long the one at its head takes, by the time at which its turn comes.
 pub struct Queue {
     pub limit: usize,
@@ -51,6 +53,9 @@ pub struct Flow {
     first_sent: Time,
     pub lost: u64,
     srtt: Option<Dur>,
+    rttvar: Dur,
+    /// RFC 6298, without the clock's granularity; doubles at each time-out.
+    rto: Dur,
     min_rtt: Option<Dur>,
     timer: Time,
     /// All that was acknowledged, and when the last segment of a file was.
@@ -101,6 +106,8 @@ impl Flow {
             first_sent: start,
             lost: 0,
             srtt: None,
+            rttvar: Dur::ZERO,
+            rto: LEAST_RTO,
             min_rtt: None,
             timer: start,
             delivered: 0,
@@ -119,7 +126,7 @@ impl Flow {
             mss: 1_460,
             srtt: self.srtt,
             min_rtt: self.min_rtt,
-            rto: Dur::from_secs(1),
+            rto: self.rto,
             state: self.state,
         }
     }
@@ -156,7 +163,7 @@ impl Flow {
         let (delivered, delivered_at, lost) = (self.delivered, self.delivered_at, self.lost);
         self.under_way.push_back(Segment { number, sent: now, first_sent, delivered, delivered_at, in_flight, lost });
         self.next += 1;
-        self.timer = now + Dur::from_secs(1);
+        self.timer = now + self.rto;
     }
 
     fn acknowledge(&mut self, now: Time, number: u64, late: bool) {
@@ -175,10 +182,9 @@ impl Flow {
             self.late += 1;
             self.trips.push(rtt.as_nanos() / 1_000);
         }
-        let smoothed = |srtt: Dur| Dur::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
-        self.srtt = Some(self.srtt.map_or(rtt, smoothed));
+        self.measure(rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.timer = now + Dur::from_secs(1);
+        self.timer = now + self.rto;
         if self.state != CaState::Open && number >= self.recover {
             self.enter(now, CaState::Open);
         }
@@ -222,6 +228,22 @@ impl Flow {
         }
     }
 
+    fn measure(&mut self, rtt: Dur) {
+        let smoothed = match self.srtt {
+            None => {
+                self.rttvar = rtt / 2;
+                rtt
+            }
+            Some(srtt) => {
+                let off = srtt.max(rtt) - srtt.min(rtt);
+                self.rttvar = (self.rttvar * 3 + off) / 4;
+                (srtt * 7 + rtt) / 8
+            }
+        };
+        self.srtt = Some(smoothed);
+        self.rto = (smoothed + self.rttvar * 4).max(LEAST_RTO);
+    }
+
     fn lose(&mut self, now: Time, gone: Segment) {
         self.lost += 1;
         self.left = self.left.map(|left| left + 1);
@@ -251,7 +273,8 @@ impl Flow {
             self.win.ssthresh = self.control.ssthresh(&self.win, &view, Cause::Timeout);
             self.win.set_cwnd(self.control.loss_window());
         }
-        (self.burst_left, self.timer) = (0, now + Dur::from_secs(1));
+        self.rto = (self.rto * 2).min(Dur::from_secs(60));
+        (self.burst_left, self.timer) = (0, now + self.rto);
     }
 }
 

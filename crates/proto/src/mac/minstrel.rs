@@ -27,7 +27,7 @@ use fourhop_units::{Dur, Stream, Time};
 pub struct Config {
     /// Time over which successes are counted before they enter the averages. mac80211: 50 ms.
     pub interval: Dur,
-    /// Weight of the old average in thousandths. mac80211: 96/128.
+    /// Weight of the old average in thousandths. mac80211: 96/128, but Linux 6.1 has a second-order filter.
     pub weight: u32,
     /// Packets from one sample to the next. Minstrel: 10.
     pub sample_gap: u32,

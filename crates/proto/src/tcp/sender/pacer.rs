@@ -318,4 +318,19 @@ mod tests {
         assert_eq!(leaves(Rounding::Down), [at(94_000); 4]);
         assert_eq!(leaves(Rounding::Carry), [94_000, 110_000, 110_000, 120_000].map(at));
     }
+
+    /// A segment is due at 8 ms, and the clock ticks every 10 ms. If the segment leaves less than a tick late, the next
+    /// one is due at 16 ms; otherwise 8 ms after it has left.
+    #[test]
+    fn a_clock_makes_nothing_late_by_a_whole_tick() {
+        let next = |leaves| {
+            let clock = PacingClock { tick: Dur::from_millis(10), rounding: Rounding::Carry };
+            let mut pacer = Pacer::new(Release::Gate, false).with_clock(clock);
+            pacer.departed(at(0), every(8_000));
+            pacer.departed(at(leaves), every(8_000));
+            pacer.admit(at(leaves), every(8_000), true)
+        };
+        assert_eq!(next(17_999), Admission::At(at(20_000)));
+        assert_eq!(next(18_000), Admission::At(at(30_000)));
+    }
 }

@@ -225,6 +225,12 @@ fn a_receiver_reports_what_comes_twice() {
     s.expect(&[". 1:1(0) ack 1001 sack 2001-3001 sack 2001-3001"]);
     s.arrives(240, data(3));
     s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
+    // Without RACK nobody wants the reports.
+    let mut s = Script::sending_with("sack", plain(), 0);
+    s.arrives(200, data(0));
+    s.out.clear();
+    s.arrives(210, data(0));
+    s.expect(&[". 1:1(0) ack 1001"]);
 }
 
 /// RFC 3522: the first acknowledgement after a time-out echoes the original's timestamp: nothing was lost, and the

@@ -1,7 +1,7 @@
 //! Opening, closing, resetting (RFC 9293 sections 3.5, 3.6, 3.10.7) and options.
 
 use super::script::{Script, ns2, plain, segment};
-use crate::tcp::{Config, ReceiverPolicy, State};
+use crate::tcp::{Config, ReceiverPolicy, Socket, State};
 use crate::wire::Timestamps;
 use fourhop_units::{Dur, Time};
 
@@ -270,6 +270,24 @@ fn old_timestamps_are_dropped() {
     s.expect(&[". 1:1(0) ack 101"]);
     s.arrives(220, stamped(".", 101, 100, 1, 1_100, 0));
     s.expect(&["delivered 100", ". 1:1(0) ack 201"]);
+}
+
+/// RFC 9293 section 3.10.7.1: a reset has the number that the segment acknowledges; if it acknowledges none, the reset
+/// acknowledges the segment, with its SYN. A reset is not answered.
+#[test]
+fn what_no_socket_takes_is_reset() {
+    let reset = |flags| Socket::refuse(&segment(flags, 7, 100, 9));
+    let found = reset(".").expect("an answer");
+    assert_eq!((found.flags.rst, found.flags.ack, found.seq), (true, false, segment(".", 0, 0, 9).ack));
+    for (flags, next) in [("", 107), ("S", 108)] {
+        let found = reset(flags).expect("an answer");
+        assert_eq!(
+            (found.flags.rst, found.flags.ack, found.ack),
+            (true, true, segment(".", next, 0, 0).seq),
+            "{flags}"
+        );
+    }
+    assert_eq!((reset("R"), reset("R.")), (None, None));
 }
 
 /// RFC 5681 section 4.2: every second full segment, otherwise within the delay; gaps and their ends at once.

@@ -23,7 +23,7 @@ from fourhop import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A shell ignores Ctrl-C for what it starts in the background, and a program that a test starts would inherit that.
+# A shell starts background jobs with Ctrl-C ignored, and programs that a test starts inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

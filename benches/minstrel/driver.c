@@ -1,4 +1,5 @@
-/* Linux's Minstrel-HT as a program: it reads what became of an exchange and answers with the chain of the next one.
+/* Linux's Minstrel-HT as a program: it reads the outcome of an exchange and prints the retry
+ * chain of the next one.
  *
  *     driver SEED STREAMS
  *
@@ -53,7 +54,7 @@ int ieee80211_frame_duration(enum nl80211_band band, size_t len, int rate, int e
 	return 16 + 16 + 4 + 4 * DIV_ROUND_UP(bits * 10, 4 * rate);
 }
 
-/* The chain of the next frame: mac80211 takes the rates of the sample, and from the table those it leaves open. */
+/* The chain of the next frame: mac80211 uses the sample's rates, and the table where the sample sets none. */
 static void answer(void *priv, struct ieee80211_sta *sta, void *priv_sta)
 {
 	struct sk_buff skb = { .info = { .flags = IEEE80211_TX_CTL_AMPDU } };
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
 		int mcs, tries, sent, arrived, used;
 
 		jiffies = strtoul(at, &at, 10) * HZ / 1000000;
-		/* A report of Linux's has one number of MPDUs, and here slower rates have fewer: each rate has its own. */
+		/* Linux reports one number of MPDUs for all rates. Here slower rates send fewer, so report each rate apart. */
 		while (sscanf(at, "%d %d %d %d%n", &mcs, &tries, &sent, &arrived, &used) == 4) {
 			struct ieee80211_tx_info frame = { .flags = IEEE80211_TX_CTL_AMPDU | IEEE80211_TX_STAT_AMPDU };
 			struct ieee80211_tx_status status = { .info = &frame };

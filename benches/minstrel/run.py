@@ -2,7 +2,7 @@
 
     benches/minstrel/run.py [ARCHIVE]     # linux-source-6.1.tar.xz of Debian's package, if not in /usr/src
 
-Takes rc80211_minstrel_ht.c and its header from the archive as they are, compiles them with shim.h and driver.c, and
+Takes rc80211_minstrel_ht.c and its header from the archive unmodified, compiles them with shim.h and driver.c, and
 runs crates/proto/examples/minstrel.rs, which has the channels, for each of SEEDS (10) seeds and with STREAMS (2)
 streams. Prints a table; VALIDATION.md shows it. Without the archive or a C compiler it says what is missing and exits
 with 2.
@@ -28,7 +28,7 @@ ARCHIVE = "/usr/src/linux-source-6.1.tar.xz"
 FILES = ("rc80211_minstrel_ht.c", "rc80211_minstrel_ht.h")
 SEEDS = range(1, int(os.environ.get("SEEDS", "10")) + 1)
 STREAMS = os.environ.get("STREAMS", "2")
-# Of Student's distribution, 95 %, by degrees of freedom; more are as good as endless.
+# 95 % quantiles of Student's t by degrees of freedom; 2.0 beyond.
 STUDENT = {1: 12.7, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
 
 
@@ -59,7 +59,7 @@ def compiled(compiler: str) -> Path:
     """Linux's Minstrel-HT as a program."""
     program = BUILD / "driver"
     paths = ["-I", str(BUILD), "-I", str(HERE)]
-    # As the kernel is built: its throughput of a rate overflows an int. Warnings about its code do not matter here.
+    # The kernel is built with the last two flags: its throughput formula overflows an int. Its warnings are not ours.
     flags = ["-O2", "-w", "-std=gnu11", "-fno-strict-overflow", "-fno-strict-aliasing"]
     sources = [str(HERE / "driver.c"), str(BUILD / FILES[0])]
     subprocess.run([compiler, *flags, *paths, *sources, "-o", str(program)], check=True)
@@ -67,7 +67,7 @@ def compiled(compiler: str) -> Path:
 
 
 def mean(values: list[float]) -> str:
-    """Mean and half of its interval, if there are several."""
+    """Mean and half-width of the 95 % interval, if there are several."""
     if len(values) == 1:
         return f"{values[0]:.3f}"
     half = STUDENT.get(len(values) - 1, 2.0) * statistics.stdev(values) / len(values) ** 0.5

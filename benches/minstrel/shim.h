@@ -1,8 +1,8 @@
 /* Stand-ins in user space for what Linux's rc80211_minstrel_ht.c uses of the kernel.
  *
- * Every header which that file includes leads here. Names are those of Linux, of whose structs only the members in use
- * are here. Their widths are those of Linux where counters may overflow or shifts may lose bits. What only drivers and
- * mac80211 itself read has no effect.
+ * run.py lets every header that the file includes lead here. Names are Linux's; structs have only the members in use.
+ * Members are as wide as in Linux where counters may overflow or shifts may lose bits. What only drivers and mac80211
+ * read has no effect.
  */
 #ifndef SHIM_H
 #define SHIM_H
@@ -67,7 +67,7 @@ struct cfg80211_chan_def { int width; };
 #define rate_lowest_index(band, sta) 0
 #define rate_supported(sta, band, index) true
 
-/* The radio. Of its properties none of those that Minstrel-HT asks for is set. */
+/* The radio. It has none of the properties that Minstrel-HT asks for. */
 struct ieee80211_hw {
 	struct { struct cfg80211_chan_def chandef; } conf;
 	struct wiphy *wiphy;

@@ -25,21 +25,21 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const PACKET: Bytes = Bytes(1_500);
 const RUN: u64 = 60;
-/// After a step goodput is counted in so many ms.
+/// Goodput after a step is counted in bins of so many ms.
 const BIN: u64 = 100;
 
-/// How the strength goes, in dB over noise.
+/// How the signal strength changes, in dB over noise.
 #[derive(Clone, Copy)]
 enum Course {
     Steady(f64),
-    /// From one to another at half time.
+    /// From the first to the second value at half time.
     Step(f64, f64),
     /// Around a mean, normal with a standard deviation of 5 dB, correlation exp(-t / so many seconds).
     Fading(f64, f64),
 }
 
 impl Course {
-    /// Its values, one for each 10 ms.
+    /// The strength, one value per 10 ms.
     fn values(self, random: &mut Stream) -> Vec<f64> {
         let mut deviation = 0.0;
         let value = |at: u64| match self {
@@ -62,7 +62,7 @@ impl Course {
     }
 }
 
-/// Linux's rate control in a process of its own, and how far the chain of the exchange has come.
+/// Linux's rate control, which runs as a process, and the position in its retry chain.
 struct Linux {
     process: Child,
     input: ChildStdin,
@@ -70,7 +70,7 @@ struct Linux {
     chain: Vec<(Mcs, u32)>,
     stage: usize,
     tries: u32,
-    /// MPDUs at most: a sample has one, and repeats have no more than what they repeat.
+    /// Most MPDUs of an aggregate: a sample has one, and a repeat no more than the aggregate that it repeats.
     frames: u32,
     report: String,
 }
@@ -140,7 +140,7 @@ impl Linux {
 
 impl Drop for Linux {
     fn drop(&mut self) {
-        // It has nothing to lose, and has ended already if its input was at fault.
+        // It may have ended by itself, on bad input.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -155,7 +155,7 @@ fn number(mcs: Mcs) -> usize {
     usize::from(mcs.index() + 8 * (mcs.streams() - 1))
 }
 
-/// MPDUs that an aggregate of at most so many has, and how long their exchange lasts.
+/// MPDUs in an aggregate of at most `frames`, and the duration of the exchange.
 fn exchange(config: &Config, mcs: Mcs, frames: u32) -> (u32, Dur) {
     let each = (PACKET + config.data_overhead + QOS_CONTROL).get().next_multiple_of(4) + 4;
     let longest = mcs.longest_within(config.phy, PPDU_MAX).min(mcs.format().longest_aggregate());
@@ -172,7 +172,7 @@ fn success(config: &Config, mcs: Mcs, db: f64) -> f64 {
     f64::exp(-bits * Mode::Ofdm(mcs.coded()).curve().at(ratio))
 }
 
-/// The row of a run, after channel and control. So many aggregates in a hundred are lost as a whole.
+/// The row of a run, without channel and control. `lost` is the percentage of aggregates that are lost as a whole.
 fn run(config: &Config, mut control: Control, course: Course, lost: u32, seed: u64) -> String {
     let values = course.values(&mut Stream::new(seed, NodeId(0), Purpose::Channel));
     let mut random = Stream::new(seed, NodeId(1), Purpose::Channel);
@@ -203,7 +203,7 @@ fn run(config: &Config, mut control: Control, course: Course, lost: u32, seed: u
     format!("{},{most},{share:.1},{late}", bins.iter().sum::<u64>() / (1_000 * RUN))
 }
 
-/// Row of the MCS that carries most, if nothing has to be tried.
+/// The row of the best fixed MCS.
 fn best(config: &Config, db: f64, lost: u32) -> String {
     let most = config.mcs.map_or(0, number) as u8;
     let carries = |number: u8| {

@@ -225,7 +225,7 @@ fn a_receiver_reports_what_comes_twice() {
     s.expect(&[". 1:1(0) ack 1001 sack 2001-3001 sack 2001-3001"]);
     s.arrives(240, data(3));
     s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
-    // Without RACK nobody wants the reports.
+    // A sender without RACK has no use for the reports, so its socket sends none.
     let mut s = Script::sending_with("sack", plain(), 0);
     s.arrives(200, data(0));
     s.out.clear();

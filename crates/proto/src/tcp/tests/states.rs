@@ -273,7 +273,7 @@ fn old_timestamps_are_dropped() {
 }
 
 /// RFC 9293 section 3.10.7.1: a reset has the number that the segment acknowledges; if it acknowledges none, the reset
-/// acknowledges the segment, with its SYN. A reset is not answered.
+/// acknowledges the segment, with its SYN. A reset gets no answer.
 #[test]
 fn what_no_socket_takes_is_reset() {
     let reset = |flags| Socket::refuse(&segment(flags, 7, 100, 9));

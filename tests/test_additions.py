@@ -193,8 +193,9 @@ def grown() -> Grown:
     commands = COPY / "bin"
     commands.mkdir()
     # Little is run, so that of our own crates less optimization is faster.
-    less = [f"--config profile.release.package.fourhop-{each.name}.opt-level=1" for each in (COPY / "crates").iterdir()]
-    profile = ["--release", *less] if RELEASE else []
+    options = f"profile.{'release' if RELEASE else 'dev'}.package.fourhop"
+    less = [f"--config {options}-{each.name}.opt-level=1" for each in (COPY / "crates").iterdir()]
+    profile = ["--release", *less] if RELEASE else less
     # As maturin: without it, pyo3 links with libpython, which is in no bare system.
     build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
     place = f"cp {BUILT}/{COMPILED}/lib_core.so python/fourhop/_core.abi3.so"

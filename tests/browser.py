@@ -92,11 +92,15 @@ class Chromium:
                 return result
             self._note(answer)
 
-    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
-        """Load a file and wait until it stands."""
+    def resize(self, width: int, height: int = 900) -> None:
+        """Give the window another size; a narrow one is a telephone's."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
+
+    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Load a file and wait until it stands."""
+        self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         # So that the page that was open before is not taken for the new one.

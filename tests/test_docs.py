@@ -86,7 +86,7 @@ def shown(path: Path) -> list[tuple[str, str, str]]:
 
 def short(text: str) -> str:
     """The same with less simulated time, and `whatif` with few runs: here it only has to work."""
-    few = re.sub(r"^fourhop whatif \S+", r"\g<0> --seconds 1 --places 1 --duration 12s", text)
+    few = re.sub(r"^fourhop whatif \S+", r"\g<0> --runs 2 --places 1 --duration 12s", text)
     return re.sub(r"\b[18]00s\b", "10s", few)
 
 
@@ -95,8 +95,10 @@ def folder(tmp_path: Path) -> Path:
     """A folder such as a reader has: the scenarios, and `fourhop` as a command."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     shutil.copytree(ROOT / "docs" / "lessons", tmp_path / "docs" / "lessons")
-    for path in (tmp_path / "scenarios" / "sweeps").glob("*.toml"):
-        path.write_text(short(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (tmp_path / "scenarios").glob("**/*.toml"):
+        text = path.read_text(encoding="utf-8")
+        shorter = re.sub(r'^duration = "([1-9]\d\d|30)s"', 'duration = "20s"', text, flags=re.M)
+        path.write_text(shorter, encoding="utf-8")
     command = tmp_path / "bin" / "fourhop"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m fourhop.cli "$@"\n', encoding="utf-8")

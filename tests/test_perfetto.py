@@ -143,12 +143,12 @@ def test_counters_hold_windows_and_queues(both: tuple[traces.Trace, Shown]) -> N
 
 
 def test_the_command_writes_it_from_a_run_and_from_a_trace(fourhop: Command, chain: Path, tmp_path: Path) -> None:
-    done = fourhop("run", chain, "--trace", tmp_path / "t", "--perfetto", tmp_path / "one.pftrace")
+    done = fourhop("run", chain, "--duration", "2s", "--trace", tmp_path / "t", "--perfetto", tmp_path / "one.pftrace")
     assert done.returncode == 0, done.stderr
     assert f"for Perfetto: {tmp_path / 'one.pftrace'}" in done.stderr
     again = fourhop("trace", "perfetto", tmp_path / "t", tmp_path / "two.pftrace")
     assert again.returncode == 0, again.stderr
-    alone = fourhop("run", chain, "--perfetto", tmp_path / "three.pftrace")
+    alone = fourhop("run", chain, "--duration", "2s", "--perfetto", tmp_path / "three.pftrace")
     assert alone.returncode == 0, alone.stderr
     assert "trace:" not in alone.stderr
     first = (tmp_path / "one.pftrace").read_bytes()

@@ -85,13 +85,23 @@ TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p
 TESTED_LINUX = -p fourhop-py -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
-test: ## Rust tests, then Python tests and doctests
+test: ## Rust tests and Python tests at the same time; ends with the log of the Rust tests
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) & compiling=$$!
 	trap 'kill $$compiling 2>/dev/null || true' EXIT
 	$(MAKE) --no-print-directory build
 	wait $$compiling
-	cargo test --locked $(CARGO_TEST) $(TESTED)
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	set -m # a process group of its own, so that Ctrl-C ends the programs that cargo starts, too
+	cargo test --locked $(CARGO_TEST) $(TESTED) >target/test-rust.log 2>&1 & rust=$$!
+	set +m
+	trap 'kill -- -$$rust 2>/dev/null || true' EXIT
+	trap 'exit 130' INT TERM # else it would wait for the Rust tests
+	failed=()
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder || failed+=(pytest)
+	wait $$rust || failed+=("cargo test")
+	trap - EXIT
+	cat target/test-rust.log
+	for each in "$${failed[@]}"; do echo "test: $$each failed" >&2; done
+	test $${#failed[@]} = 0
 
 # All that `make test` and `make test-linux` compile, so that both can run at the same time.
 compiled: .venv/.tools compiled-tests

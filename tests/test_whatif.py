@@ -361,6 +361,18 @@ def test_the_command_goes_on_from_what_is_stored(fourhop: Command, tmp_path: Pat
     assert "runs: found 1, allowed:" in refused.stderr
 
 
+def test_the_command_without_a_number_of_runs_takes_those_that_fit_into_its_time(
+    fourhop: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "mesh.toml").write_text(MESH, encoding="utf-8")
+    done = fourhop("whatif", "mesh.toml", "--seconds", "1", "--places", "0", "--duration", "12s")
+    assert done.returncode == 0, done.stderr
+    assert "pacing gateway:" in done.stdout
+    stored = list((tmp_path / "whatif-mesh" / "store").glob("runs/*/*.parquet"))
+    # At least two of today's setup and of each change.
+    assert len(stored) >= 4
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chromium]:
     with Chromium() as opened:

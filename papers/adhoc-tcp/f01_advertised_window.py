@@ -50,17 +50,17 @@ def _gain(cells: Cells) -> Estimate:
     return cells.goodput(window=2) / cells.goodput(window=20)
 
 
-@study.cause("A wide window costs next to nothing where collisions do not break routes: with static routes")
+@study.cause("a wide window costs next to nothing where collisions do not break routes: with static routes")
 def routing(data: Data) -> Claim:
     return below(_gain(data.static), 1.05)
 
 
-@study.cause("With delayed acknowledgements, which the paper may have had, a wide window costs less than in the paper")
+@study.cause("with delayed acknowledgements, which the paper may have had, a wide window costs less than in the paper")
 def acknowledgements(data: Data) -> Claim:
     return below(_gain(data.delayed), 1.183)
 
 
-@study.cause("With the timers before October 2004, those of the paper's ns-2, a window of 2 is ahead of all others")
+@study.cause("with the timers before October 2004, those of the paper's ns-2, a window of 2 is ahead of all others")
 def timers(data: Data) -> Claim:
     two = data.old_timers.goodput(window=2)
     others = [n for n in data.old_timers.values("window") if n != 2]

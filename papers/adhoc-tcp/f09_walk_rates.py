@@ -35,19 +35,19 @@ def limited(profile: Profile) -> Sweep:
     )
 
 
-@study.cause("On this walk all that is gained is the small window: SACK with a window of two carries as much")
+@study.cause("on this walk all that is gained is the small window: SACK with a window of two carries as much")
 def small_window(data: Data) -> Claim:
     two, adhoc = (carried(data.limited.where(variant=name)) for name in ("sack-2", "adhoc"))
     return between(two / adhoc, 0.97, 1.03)
 
 
-@study.cause("The window is too small on the longest paths: with W_max in place of equation 4 ad hoc TCP carries more")
+@study.cause("the window is too small on the longest paths: with W_max in place of equation 4 ad hoc TCP carries more")
 def equation_4(data: Data) -> Claim:
     free, adhoc = (carried(data.limited.where(variant=name)) for name in ("w-max", "adhoc"))
     return above(free / adhoc, 1.0)
 
 
-@study.cause("The receiver alone loses next to nothing already")
+@study.cause("the receiver alone loses next to nothing already")
 def nothing_lost(data: Data) -> Claim:
     return above(normalized(data.way, transport="adhoc-receiver"), 0.99)
 

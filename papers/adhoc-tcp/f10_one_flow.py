@@ -50,14 +50,14 @@ def two(profile: Profile) -> Sweep:
     return Sweep(variants={"64": wide, "2": wide.with_(**{"tcp.window": 2})}, runs=12)
 
 
-@study.cause("The lead depends on how far apart the ends are: at 600 m it is smaller than in the paper")
+@study.cause("the lead depends on how far apart the ends are: at 600 m it is smaller than in the paper")
 def distance(data: Data) -> Claim:
     adhoc, sack = (normalized(data.nearer.where(variant=name)) for name in ("adhoc-tcp", "sack"))
     return below(adhoc / sack, 1.15)
 
 
 @study.cause(
-    "The receiver alone owes its lead to how soon a closed window is asked whether it has opened: where a sender waits "
+    "the receiver alone owes its lead to how soon a closed window is asked whether it has opened: where a sender waits "
     "5 s, as that of 4.4BSD, the lead is gone"
 )
 def probes(data: Data) -> Claim:
@@ -65,7 +65,7 @@ def probes(data: Data) -> Claim:
     return every({"over one time-out": below(late / soon, 1.0), "over SACK": below(late / sack, 1.2)})
 
 
-@study.cause("A window of two segments is too small there: SACK carries less with it, too")
+@study.cause("a window of two segments is too small there: SACK carries less with it, too")
 def small_window(data: Data) -> Claim:
     narrow, wide = (carried(data.two.where(variant=window)) for window in ("2", "64"))
     return below(narrow / wide, 1.0)

@@ -35,7 +35,7 @@ def less_to_gain(data: Data) -> Claim:
     return above(standard - ns2, 0.0)
 
 
-@study.cause("The lead depends on how far apart the ends are: at 600 m it is another one, smaller than the paper's")
+@study.cause("the lead depends on how far apart the ends are: at 600 m it is another one, smaller than the paper's")
 def distance(data: Data) -> Claim:
     adhoc, sack = (normalized(data.nearer.where(variant=name)) for name in ("adhoc-tcp", "sack"))
     return below(adhoc / sack, 1.18)

@@ -75,12 +75,12 @@ def part_of_newreno(cells: Cells) -> Sample:
     return part_of_both(carried(cells, NEWRENO), carried(cells, ADHOC))
 
 
-@study.cause("Who is ahead depends on how far apart the ends are: at 30 m/s NewReno is if they are 300 m apart")
+@study.cause("who is ahead depends on how far apart the ends are: at 30 m/s NewReno is if they are 300 m apart")
 def distance(data: Data) -> Claim:
     return above(newreno_ahead(data.causes.where(variant="near")), 1.0)
 
 
-@study.cause("With the timers before October 2004, those of the paper's ns-2, NewReno has more of the mix at 30 m/s")
+@study.cause("with the timers before October 2004, those of the paper's ns-2, NewReno has more of the mix at 30 m/s")
 def timers(data: Data) -> Claim:
     return above(_gained(data, "timers"), 0.0)
 
@@ -145,7 +145,7 @@ def among_themselves(data: Data) -> Claim:
     return every(fair(index, 0.9)).or_partly(every(no_less))
 
 
-@study.cause("Routes that break make the flows of a run of 300 s unequal: at 30 m/s those of NewReno are so, too")
+@study.cause("routes that break make the flows of a run of 300 s unequal: at 30 m/s those of NewReno are so, too")
 def moving(data: Data) -> Claim:
     return below(at(data.shared, "newreno", 30).fairness(), 0.9)
 

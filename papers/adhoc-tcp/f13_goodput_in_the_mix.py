@@ -36,7 +36,7 @@ def nearer(_: Profile) -> Sweep:
     return Sweep(variants={"mixed": fast(MIXED, 600)}, runs=FEW)
 
 
-@study.cause("The lead depends on how far apart the ends are: at 600 m it is smaller than in the paper")
+@study.cause("the lead depends on how far apart the ends are: at 600 m it is smaller than in the paper")
 def distance(data: Data) -> Claim:
     return below(goodput_gain(data.nearer.where(variant="mixed")), 1.194)
 

@@ -149,7 +149,7 @@ def timeouts(data: Data) -> Claim:
     return every(more).or_partly(more["delimiter"])
 
 
-@study.cause("What is left comes from broken routes: where nothing moves there are none, with or without the freezer")
+@study.cause("what is left comes from broken routes: where nothing moves there are none, with or without the freezer")
 def breaks(data: Data) -> Claim:
     left = {VARIANTS.labels[name]: data.long.column("timeouts", variant=name) for name in ("adhoc", "freezer")}
     return every(below(left, 1.0))

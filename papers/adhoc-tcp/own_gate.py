@@ -105,7 +105,7 @@ def long(data: Data) -> Claim:
 
 
 @study.cause(
-    "Behind long wires the gate is not used: their delay counts as if it were that of radio hops, and the receiver "
+    "behind long wires the gate is not used: their delay counts as if it were that of radio hops, and the receiver "
     "does what one that always limits does, wherever the marks are"
 )
 def unused(data: Data) -> Claim:

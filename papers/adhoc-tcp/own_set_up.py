@@ -244,7 +244,7 @@ def _both(cells: Cells) -> Claim:
     )
 
 
-@study.cause("What is missing is how NewReno backs off: with no time-out above 1 s both hold at 1500 m")
+@study.cause("what is missing is how NewReno backs off: with no time-out above 1 s both hold at 1500 m")
 def either_or(data: Data) -> Claim:
     return _both(data.backoff.where(rto_max=RTO_MAX[0]))
 

@@ -205,7 +205,7 @@ EVERYWHERE = "on every network; partly: on most"
 
 
 @study.cause(
-    "A packet that is paced is alone in its frame: less than two packets a frame, where CUBIC has four and more"
+    "a packet that is paced is alone in its frame: less than two packets a frame, where CUBIC has four and more"
 )
 def alone(data: Data) -> Claim:
     paced = below({NETWORKS[n]: in_a_frame(cell(data, n, "ap")) for n in NETWORKS if "ap" in on(n)}, 2.0)
@@ -213,12 +213,12 @@ def alone(data: Data) -> Claim:
     return every(paced | full)
 
 
-@study.cause("Packets that the gateway paces are alone in their frames: less than two packets a frame")
+@study.cause("packets that the gateway paces are alone in their frames: less than two packets a frame")
 def alone_at_gateways(data: Data) -> Claim:
     return every(below({LABELS[name]: in_a_frame(cell(data, "gateway", name)) for name in AT_GATEWAYS}, 2.0))
 
 
-@study.cause("A window of a quarter of the hops holds no more than two packets a frame")
+@study.cause("a window of a quarter of the hops holds no more than two packets a frame")
 def small_windows(data: Data) -> Claim:
     return every(below({NETWORKS[n]: in_a_frame(cell(data, n, "adhoc")) for n in NETWORKS}, 2.5))
 
@@ -229,7 +229,7 @@ def spread_out(data: Data) -> Claim:
 
 
 @study.cause(
-    "Each download has the interval of its own path, so that the near node is farther ahead than with FQ-CoDel"
+    "each download has the interval of its own path, so that the near node is farther ahead than with FQ-CoDel"
 )
 def near_ahead(data: Data) -> Claim:
     def ahead(name: str) -> Sample:
@@ -240,7 +240,7 @@ def near_ahead(data: Data) -> Claim:
 
 
 @study.cause(
-    "The queue of the paper holds what windows allow: round trips are more than twice those of the bounded one"
+    "the queue of the paper holds what windows allow: round trips are more than twice those of the bounded one"
 )
 def long_queue(data: Data) -> Claim:
     paper, bounded = (longest(cell(data, "gateway", name)) for name in AT_GATEWAYS)
@@ -269,19 +269,19 @@ def fairer_in_still_air(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "Fading takes it: where signals do not fade Jain's index is higher with TCP-AP on average over the networks"
+    "fading takes it: where signals do not fade Jain's index is higher with TCP-AP on average over the networks"
 )
 def fading_takes_fairness(data: Data) -> Claim:
     return fairer_in_still_air(data, "ap")
 
 
-@study.cause("Fading takes it: where signals do not fade Jain's index is higher with ad hoc TCP on average")
+@study.cause("fading takes it: where signals do not fade Jain's index is higher with ad hoc TCP on average")
 def fading_takes_fairness_of_windows(data: Data) -> Claim:
     return fairer_in_still_air(data, "adhoc")
 
 
 @study.cause(
-    "Fading takes it: where signals do not fade round trips through the gateway that paces are shorter than CUBIC's"
+    "fading takes it: where signals do not fade round trips through the gateway that paces are shorter than CUBIC's"
 )
 def fading_fills_queues(data: Data) -> Claim:
     return below(

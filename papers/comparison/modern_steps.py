@@ -197,7 +197,7 @@ def paced(data: Data, name: str, each: str) -> Estimate:
     return data.paces.goodput(variant=f"{name}/{each}") / at(data, name, TODAY, BASE).goodput()
 
 
-@study.cause("From aggregates on, CUBIC has three packets in a frame and more, and TCP-AP less than one and a half")
+@study.cause("from aggregates on, CUBIC has three packets in a frame and more, and TCP-AP less than one and a half")
 def alone(data: Data) -> Claim:
     later = list(STEPS)[list(STEPS).index("aggregates") :]
     full = {f"CUBIC, {STEP_LABELS[step]}": at(data, "chain", step, BASE).measure(per_frame) for step in later}
@@ -205,7 +205,7 @@ def alone(data: Data) -> Claim:
     return every(above(full, 3.0) | below(single, 1.5))
 
 
-@study.cause("Where signals fade, variation costs besides: without it TCP-AP carries half as much again and more")
+@study.cause("where signals fade, variation costs besides: without it TCP-AP carries half as much again and more")
 def variation(data: Data) -> Claim:
     gains = {
         name: data.paces.goodput(variant=f"{name}/steady") / data.paces.goodput(variant=f"{name}/paper")
@@ -214,7 +214,7 @@ def variation(data: Data) -> Claim:
     return every(above(gains, 1.5))
 
 
-@study.cause("Over fixed routes CUBIC sends less than a twentieth again, and that is all that pacing could save")
+@study.cause("over fixed routes CUBIC sends less than a twentieth again, and that is all that pacing could save")
 def little_to_save(data: Data) -> Claim:
     def again(run: Run) -> float:
         flow = next(iter(run.flows.values()))
@@ -291,7 +291,7 @@ def aggregation(data: Data) -> Claim:
 
 
 @study.cause(
-    "A drop-tail queue of 50 is short where frames carry many packets: beside one of 1000 FQ-CoDel takes a quarter"
+    "a drop-tail queue of 50 is short where frames carry many packets: beside one of 1000 FQ-CoDel takes a quarter"
 )
 def short_already(data: Data) -> Claim:
     def quicker(name: str) -> Estimate:

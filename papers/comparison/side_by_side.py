@@ -288,7 +288,7 @@ def newreno_is_fair(data: Data) -> Claim:
     return every(above({NETWORKS[n]: cell(data, n, "newreno").fairness() for n in ("cross", "parallel")}, 0.9))
 
 
-@study.cause("Where TCP-AP carries less, NewReno retransmits little that pacing could save")
+@study.cause("where TCP-AP carries less, NewReno retransmits little that pacing could save")
 def little_to_save(data: Data) -> Claim:
     gains = beside(data, "ap", Cells.goodput)
     behind = {n: NETWORKS[n] for n in NETWORKS if gains[NETWORKS[n]].value < 1.0}
@@ -308,7 +308,7 @@ for _name in ("rbp", "c3"):
     _fills(_name)
 
 
-@study.cause("Strong neighbours make the difference, not pacing: with them NewReno carries as much as RBP")
+@study.cause("strong neighbours make the difference, not pacing: with them NewReno carries as much as RBP")
 def neighbours_not_pacing(data: Data) -> Claim:
     ratios = {
         shown: cell(data, n, "rbp-ssa").goodput() / cell(data, n, "newreno-ssa").goodput()
@@ -317,7 +317,7 @@ def neighbours_not_pacing(data: Data) -> Claim:
     return most(below(ratios, 1.05))
 
 
-@study.cause("No neighbour of the chain is too weak, so all that strong neighbours add there are HELLO messages")
+@study.cause("no neighbour of the chain is too weak, so all that strong neighbours add there are HELLO messages")
 def chain_has_no_periphery(data: Data) -> Claim:
     return below(cell(data, "chain", "newreno-ssa").counter("route", ["weak_ignored"]), 0.5)
 

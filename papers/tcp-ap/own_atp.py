@@ -198,7 +198,7 @@ def fairer_than_tcp(data: Data) -> Claim:
 
 
 @study.cause(
-    "The rate overshoots: where it rises by a twentieth of what is offered more instead of a fifth, a flow over "
+    "the rate overshoots: where it rises by a twentieth of what is offered more instead of a fifth, a flow over "
     "several hops carries more and retransmits less"
 )
 def overshoots(data: Data) -> Claim:
@@ -210,20 +210,20 @@ def overshoots(data: Data) -> Claim:
     return every({"carried": every(above(carried, 1.0)), "sent again": every(below(repeated, 0.0))})
 
 
-@study.cause("Over a run as long as this NewReno's flows share evenly, too: there is next to nothing to gain")
+@study.cause("over a run as long as this NewReno's flows share evenly, too: there is next to nothing to gain")
 def newreno_shares_too(data: Data) -> Claim:
     return every(
         {network: fair(data.flows.fairness(variant=f"newreno, {key}"), 0.95) for key, network in FLOWS.items()}
     )
 
 
-@study.cause("Over four hops, where few packets are lost, TCP-AP carries less than NewReno does, too")
+@study.cause("over four hops, where few packets are lost, TCP-AP carries less than NewReno does, too")
 def less_than_newreno(data: Data) -> Claim:
     cells = data.chains
     return below(cells.goodput(variant="ap", hops=4) / cells.goodput(variant="newreno", hops=4), 1.0)
 
 
-@study.cause("The paper's arithmetic leaves room: that of the authors' code carries more over every long chain")
+@study.cause("the paper's arithmetic leaves room: that of the authors' code carries more over every long chain")
 def leaves_room(data: Data) -> Claim:
     cells = data.chains
     return every(

@@ -133,7 +133,7 @@ def fairer(data: Data) -> Claim:
     return every(gains).or_partly(most(gains, 0.5))
 
 
-@study.cause("Over routes that hold it does improve fairness")
+@study.cause("over routes that hold it does improve fairness")
 def routes_undo_it(data: Data) -> Claim:
     return every(above(change_of_index(data, "static"), 0.0))
 

@@ -184,7 +184,7 @@ def throughput(data: Data) -> Chart:
     return table(["hops", "the paper", best, *OTHERS.values()], rows)
 
 
-@study.cause("The exponent that is used and the one that is found are nearly equally far from the paper")
+@study.cause("the exponent that is used and the one that is found are nearly equally far from the paper")
 def a_flat_minimum(data: Data) -> Claim:
     return below(over_k(data, EXPONENT) - over_k(data, found(data)), 0.02)
 
@@ -246,7 +246,7 @@ def fixed_rate(data: Data) -> Claim:
     return every({f"n = {n:g}": above(adapting(data, n) - fixed, -0.02) for n in allowed(data)})
 
 
-@study.cause("Two and three hops are too fast and four too slow by about the same share, which no grid point changes")
+@study.cause("two and three hops are too fast and four too slow by about the same share, which no grid point changes")
 def a_compromise(data: Data) -> Claim:
     ratio = {n: data.grid.goodput(variant=f"{name(EXPONENT, RICIAN_K_DB)}, {n} hops").mean / RENO[n] for n in HOPS}
     measured = ", ".join(f"{n} hops: {100.0 * (each - 1.0):+.1f} %" for n, each in ratio.items())

@@ -131,7 +131,7 @@ def _lag_alone(data: Data) -> Sample:
 
 
 @study.cause(
-    "Where nothing fades the average is as far off: it lags behind the walk by more than it takes out of fading"
+    "where nothing fades the average is as far off: it lags behind the walk by more than it takes out of fading"
 )
 def lags_behind(data: Data) -> Claim:
     return above(_lag_alone(data) - _off(data, 1), 0.0)

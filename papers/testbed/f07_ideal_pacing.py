@@ -157,23 +157,23 @@ def _no_way(data: Data, protocol: str) -> Claim:
 
 
 @study.cause(
-    "No round trip that the paper may have divided, nor a small window beside pacing, makes RBP that much better"
+    "no round trip that the paper may have divided, nor a small window beside pacing, makes RBP that much better"
 )
 def no_way(data: Data) -> Claim:
     return _no_way(data, "static")
 
 
-@study.cause("The same with AODV: no variant of pacing is that much better")
+@study.cause("the same with AODV: no variant of pacing is that much better")
 def no_way_with_aodv(data: Data) -> Claim:
     return _no_way(data, "aodv")
 
 
-@study.cause("Over fixed routes even a window of four segments, which limits what is under way, gains less than 15 %")
+@study.cause("over fixed routes even a window of four segments, which limits what is under way, gains less than 15 %")
 def little_to_gain(data: Data) -> Claim:
     return every(below({n: gain for n, gain in by_way(data, "static", "w4").items() if n != "2 hops"}, 1.15))
 
 
-@study.cause("With AODV a window of four segments gains what the paper reports, without pacing")
+@study.cause("with AODV a window of four segments gains what the paper reports, without pacing")
 def limits_what_is_under_way(data: Data) -> Claim:
     return most(
         above({n: gain for n, gain in by_way(data, "aodv", "w4").items() if n not in ("2 hops", "3 hops")}, 1.1)

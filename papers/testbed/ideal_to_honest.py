@@ -131,7 +131,7 @@ def gains(data: Data) -> Chart:
 
 
 @study.cause(
-    "With fixed routes on the ideal radio NewReno retransmits less than 2 %, which is all that pacing could save"
+    "with fixed routes on the ideal radio NewReno retransmits less than 2 %, which is all that pacing could save"
 )
 def little_to_save(data: Data) -> Claim:
     def again(run: Run) -> float:
@@ -142,7 +142,7 @@ def little_to_save(data: Data) -> Claim:
     return every(below({name: cell.measure(again, "%") for name, cell in cells.items()}, 2.0))
 
 
-@study.cause("Fading makes runs so different that the intervals of their ratios are wider than the 5 % in question")
+@study.cause("fading makes runs so different that the intervals of their ratios are wider than the 5 % in question")
 def runs_differ(data: Data) -> Claim:
     gains = {n: gain(data, "ssa", n, "rbp") for n in HOPS}
     widths = {n: each.high - each.low for n, each in gains.items() if each.high is not None and each.low is not None}
@@ -150,7 +150,7 @@ def runs_differ(data: Data) -> Claim:
     return Claim("wider than 10 % at some length", any(width > 0.1 for width in widths.values()), measured)
 
 
-@study.cause("While routes are fixed RBP has no gain over 4 hops that interference could take")
+@study.cause("while routes are fixed RBP has no gain over 4 hops that interference could take")
 def no_gain_before(data: Data) -> Claim:
     return below(ahead(data, "modulation", 4, "rbp"), 1.1)
 

@@ -169,13 +169,13 @@ def at_one_rate_the_same(data: Data) -> Claim:
     return about(data.walks.goodput(variant="ett") / data.walks.goodput(variant="etx"), 1.0, 0.1)
 
 
-@study.cause("Broadcasts at the basic rate hide the losses of data: sent at its rate, they let AODV find the laptops")
+@study.cause("broadcasts at the basic rate hide the losses of data: sent at its rate, they let AODV find the laptops")
 def probes_reach_too_far(data: Data) -> Claim:
     at, slow = data.same_rate, data.standing
     return every(above({NAMES[n]: at.goodput(variant=n) - slow.goodput(variant=n) for n in ("hops", "etx")}, 0.0))
 
 
-@study.cause("By ETX search after search ends at the next hop that has just failed")
+@study.cause("by ETX search after search ends at the next hop that has just failed")
 def the_same_neighbour_again(data: Data) -> Claim:
     changes, searches = (
         {name: data.walks.column(column, variant=name) for name in ("etx", "ssa")}

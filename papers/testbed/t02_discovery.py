@@ -123,7 +123,7 @@ def the_ring_does_it(data: Data) -> Claim:
     return above(share_below(data, "wait", 4, 320.0), 0.5)
 
 
-@study.cause("Each request is heard so surely that hardly any search of the whole network needs a second one")
+@study.cause("each request is heard so surely that hardly any search of the whole network needs a second one")
 def few_are_lost(data: Data) -> Claim:
     return above(share_below(data, "wait", 4, 320.0), 0.9)
 

@@ -75,7 +75,7 @@ def table_4(data: Data) -> Chart:
 
 
 @study.cause(
-    "What is missing grows with the size: from the small to the large ping the paper's round trips grow faster"
+    "what is missing grows with the size: from the small to the large ping the paper's round trips grow faster"
 )
 def per_byte(data: Data) -> Claim:
     grown = {n: round_trip(data, "median", 1024, n) - round_trip(data, "median", 64, n) for n in HOPS}

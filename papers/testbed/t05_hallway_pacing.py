@@ -130,7 +130,7 @@ def ticks(data: Data) -> Chart:
     return table(["hops", "the paper", "fine clock", *CLOCKS.values(), "ideal radio"], rows)
 
 
-@study.cause("The ideal radio gives pacing no advantage either that the hallway could take")
+@study.cause("the ideal radio gives pacing no advantage either that the hallway could take")
 def nothing_to_lose(data: Data) -> Claim:
     return every(below({f"{n} hops": on_the_ideal(data, n) for n in (3, 4)}, 1.1))
 
@@ -158,7 +158,7 @@ def no_advantage(data: Data) -> Claim:
     return every(claims).or_partly(most(claims))
 
 
-@study.cause("No rule for timers that tick every 10 ms makes pacing lose what it lost in the paper")
+@study.cause("no rule for timers that tick every 10 ms makes pacing lose what it lost in the paper")
 def not_the_ticks(data: Data) -> Claim:
     fits = {
         text: every(
@@ -171,7 +171,7 @@ def not_the_ticks(data: Data) -> Claim:
 
 
 @study.cause(
-    "Rounded up to ticks, intervals would hold every length to one segment in 10 ms, far below the paper's one hop"
+    "rounded up to ticks, intervals would hold every length to one segment in 10 ms, far below the paper's one hop"
 )
 def one_a_tick(data: Data) -> Claim:
     return below(data.clocks.goodput(variant="up, 1 hops"), 0.5 * RBP[1])

@@ -11,6 +11,8 @@ PYTHON ?= python3
 # What is built is looked for in target/.
 unexport CARGO_TARGET_DIR
 BY_PROFILE := $(BIN)/python packaging/guided.py
+# How what is used is compiled; CI has another way.
+COMPILE ?= --release
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
 
@@ -33,12 +35,12 @@ build: $(CORE) ## build and install into .venv (release)
 	touch $@
 
 .venv/.installed: .venv/.tools
-	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop --release --locked --uv
+	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop $(COMPILE) --locked --uv
 	touch $@
 
 # The extension module; done again when a Rust source changes, or the profile by which it is built.
 $(CORE): .venv/.installed $(RUST) $(wildcard crates/py/guide/*)
-	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop --release --locked --skip-install
+	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop $(COMPILE) --locked --skip-install
 	touch $@
 
 # Afterwards `make build` has everything to do: what is installed is not what it builds.
@@ -59,7 +61,7 @@ profile: .venv/.tools ## record the profile by which the extension module is bui
 
 linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-medium, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
-	cargo build --locked --release $(PROGRAMS) -p fourhop-py --bins
+	cargo build --locked $(COMPILE) $(PROGRAMS) -p fourhop-py --bins
 
 # Cargo compiles a library once for each set of features of its dependencies, and the set depends on the packages that are named. The
 # extension has no binary: it is named here so that the programs share the simulator that it was built with.
@@ -71,7 +73,7 @@ BPF := $(shell command -v $${CLANG:-clang} >/dev/null && pkg-config --exists lib
 
 bpf: ## adaptive pacing for the kernel, target/release/fourhop-cc: needs clang and the headers of libelf and zlib
 	$(if $(BPF),,echo "bpf: $(BPF_NEEDS)" >&2; exit 1)
-	cargo build --locked --release -p fourhop-bpf
+	cargo build --locked $(COMPILE) -p fourhop-bpf
 
 demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
@@ -275,7 +277,7 @@ endef
 # What CI tries of `make dist`: nothing is compiled again.
 wheel: build ## wheel of what `make build` has compiled, for this machine: target/wheel; it is tried in an empty environment
 	rm -rf target/wheel target/empty
-	$(BY_PROFILE) 'target/wheel/*.whl' -- $(BIN)/maturin build --quiet --release --locked --compatibility linux --out target/wheel
+	$(BY_PROFILE) 'target/wheel/*.whl' -- $(BIN)/maturin build --quiet $(COMPILE) --locked --compatibility linux --out target/wheel
 	$(call TRIED,target/wheel)
 
 define TRIED

@@ -20,9 +20,9 @@ COPY = ROOT / "target" / "recipe" / "sources"
 BUILT = ROOT / "target" / "recipe" / "build"
 ADDITIONS = ROOT / "tests" / "additions"
 MOST_LINES = 3
-# CI compiles everything in this profile; else tests have that of `cargo test`.
-RELEASE = "--release" in os.environ.get("CARGO_TEST", "")
-COMPILED = "release" if RELEASE else "debug"
+# How the Rust tests are compiled: in CI as everything there.
+OPTIONS = os.environ.get("CARGO_TEST", "").split()
+PROFILE, COMPILED = ("release", "release") if "--release" in OPTIONS else ("dev", "debug")
 
 # Each addition: its own files, then its row in each table and the lines elsewhere, after a line that is there.
 PROTOCOL = (
@@ -181,7 +181,7 @@ def grown() -> Grown:
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
         shutil.copy(ROOT / name, COPY)
     leave = shutil.ignore_patterns("*.so", "__pycache__", "target", "found")
-    for name in ("benches", "crates", "fuzz", "python", "scenarios"):
+    for name in (".ci", "benches", "crates", "fuzz", "python", "scenarios"):
         shutil.copytree(ROOT / name, COPY / name, ignore=leave)
     for files, rows, lines in (PROTOCOL, TRANSPORT, COLUMN):
         for file, place in files.items():
@@ -192,15 +192,14 @@ def grown() -> Grown:
     # As the real one but for the optimization, and for the environment, which is this one.
     commands = COPY / "bin"
     commands.mkdir()
-    # Little is run, so that of our own crates less optimization is faster.
-    options = f"profile.{'release' if RELEASE else 'dev'}.package.fourhop"
-    less = [f"--config {options}-{each.name}.opt-level=1" for each in (COPY / "crates").iterdir()]
-    profile = ["--release", *less] if RELEASE else less
+    # Little is run, so that no optimization is faster.
+    crates = (COPY / "crates").iterdir()
+    unoptimized = [f"--config profile.{PROFILE}.package.fourhop-{each.name}.opt-level=0" for each in crates]
     # As maturin: without it, pyo3 links with libpython, which is in no bare system.
     build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
     place = f"cp {BUILT}/{COMPILED}/lib_core.so python/fourhop/_core.abi3.so"
     for name, script in {
-        "cargo": f'exec {shutil.which("cargo")} "$@" {" ".join(profile)}',
+        "cargo": f'exec {shutil.which("cargo")} "$@" {" ".join([*OPTIONS, *unoptimized])}',
         "make": f'[ "$*" = quick ] && {build} && {place}',
         "fourhop": f'exec {sys.executable} -m fourhop.cli "$@"',
     }.items():

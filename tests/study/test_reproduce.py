@@ -52,6 +52,8 @@ def test_reproduce_runs_judges_and_computes_nothing_twice(papers: Path, fourhop:
             assert frame.height == 6
         drawn = pl.read_csv(out / "data" / "some-paper" / "tiny" / f"{profile}-goodput.csv")
         assert drawn.columns == ["line", "hops", "goodput (kbit/s)", "low", "high"]
+        pdf = out / "data" / "some-paper" / "tiny" / f"{profile}-goodput.pdf"
+        assert pdf.read_bytes().startswith(b"%PDF")
     assert (out / "index.html").is_file()
     again = fourhop("reproduce", "some-paper/tiny", "--strict")
     assert again.returncode == 1
@@ -61,12 +63,15 @@ def test_reproduce_runs_judges_and_computes_nothing_twice(papers: Path, fourhop:
     assert repeated["profiles"]["ns2"]["outcomes"] == made["profiles"]["ns2"]["outcomes"]
 
 
-def test_reproduce_quick_judges_nothing(papers: Path, fourhop: Command) -> None:
+def test_reproduce_quick_judges_nothing_and_draws_in_the_report_alone(papers: Path, fourhop: Command) -> None:
     done = fourhop("reproduce", "--quick", "--strict", "--papers", papers)
     assert done.returncode == 0, done.stderr
     assert "8 runs, quick" in done.stderr
-    verdicts = {each["verdict"] for each in record(papers.parent / "report-quick")["profiles"]["ns2"]["outcomes"]}
+    report = papers.parent / "report-quick"
+    verdicts = {each["verdict"] for each in record(report)["profiles"]["ns2"]["outcomes"]}
     assert verdicts == {"not judged"}
+    assert "<svg" in (report / "paper-some-paper.html").read_text(encoding="utf-8")
+    assert not list(report.rglob("*.pdf"))
 
 
 def test_studies_of_other_profiles_stand_in_one_table(papers: Path, fourhop: Command) -> None:

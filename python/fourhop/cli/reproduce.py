@@ -29,7 +29,7 @@ def command(
         common.out("DIR", "Write report, data and runs here; default: `report`, or `report-quick` with --quick."),
     ] = None,
     quick: Annotated[
-        bool, Option("--quick", help="Short runs that only check that everything works; no verdicts.")
+        bool, Option("--quick", help="Short runs that only check that everything works; no verdicts, no PDFs.")
     ] = False,
     full: Annotated[
         bool, Option("--full", help="All runs of every point, also where half of them decide every check.")

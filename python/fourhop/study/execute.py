@@ -133,7 +133,7 @@ def record(
     """Draw and check a study whose sweeps ran, write tables and record, and return the record.
 
     A check that was `decided` at a look at the runs stays so; any other is compared with all that ran. Charts show all
-    that ran, each point with the 95 % interval of its own runs.
+    that ran, each point with the 95 % interval of its own runs. `quick` ones are drawn in the report, not as PDF.
     """
     study = found.study
     profiles: dict[str, Any] = {}
@@ -148,7 +148,7 @@ def record(
         sweeps = [_sweep(name, result, place, f"{profile}-{name}") for name, result in mine.items()]
         for chart in charts:
             _write_chart(chart, place / f"{profile}-{chart.name}.csv")
-            if chart.kind != "table":
+            if chart.kind != "table" and not quick:
                 write(place / f"{profile}-{chart.name}.pdf", _pdf(chart))
         profiles[profile] = {
             "verdict": overall([each["verdict"] for each in checks]),

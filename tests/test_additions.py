@@ -192,14 +192,14 @@ def grown() -> Grown:
     # As the real one but for the optimization, and for the environment, which is this one.
     commands = COPY / "bin"
     commands.mkdir()
-    # Little is run, so that no optimization is faster.
-    crates = (COPY / "crates").iterdir()
-    unoptimized = [f"--config profile.{PROFILE}.package.fourhop-{each.name}.opt-level=0" for each in crates]
+    # Little is run but the tests of `cc`, so that of the others no optimization is faster.
+    levels = {each.name: int(each.name == "cc") for each in (COPY / "crates").iterdir()}
+    less = [f"--config profile.{PROFILE}.package.fourhop-{name}.opt-level={level}" for name, level in levels.items()]
     # As maturin: without it, pyo3 links with libpython, which is in no bare system.
     build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
     place = f"cp {BUILT}/{COMPILED}/lib_core.so python/fourhop/_core.abi3.so"
     for name, script in {
-        "cargo": f'exec {shutil.which("cargo")} "$@" {" ".join([*OPTIONS, *unoptimized])}',
+        "cargo": f'exec {shutil.which("cargo")} "$@" {" ".join([*OPTIONS, *less])}',
         "make": f'[ "$*" = quick ] && {build} && {place}',
         "fourhop": f'exec {sys.executable} -m fourhop.cli "$@"',
     }.items():

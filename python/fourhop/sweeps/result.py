@@ -257,7 +257,13 @@ class SweepResult:
 
         Raises `FourhopError` if it cannot be written.
         """
-        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
+        # All tables are in memory together anyway, so the files need not be read for each.
+        kept = vars(self)
+        kept["_content"] = self._collect(self._content.drop("engine", "scenario")).lazy()
+        try:
+            tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
+        finally:
+            del kept["_content"]
         manifest.save(Content(self.sweep, self.store, self.per_point), self.note, tables, Path(folder))
         return Path(folder)
 
@@ -312,15 +318,16 @@ class SweepResult:
         schema = {"point": pl.Int64(), "seed": pl.UInt64(), "path": pl.String()}
         return self.points.join(pl.DataFrame(rows, schema=schema, orient="row"), on="point", maintain_order="right")
 
+    @cached_property
+    def _content(self) -> pl.LazyFrame:
+        """The content of all files, with their paths; read anew for each table."""
+        paths = self._files["path"].unique(maintain_order=True).to_list()
+        return pl.scan_parquet(paths, include_file_paths="path", glob=False, hive_partitioning=False)
+
     def _scan(self, *columns: str | pl.Expr) -> pl.LazyFrame:
         """Columns of all files, with point, keys and seed in front, in their order."""
-        paths = self._files["path"].unique(maintain_order=True).to_list()
-        content = pl.scan_parquet(paths, include_file_paths="path", glob=False, hive_partitioning=False)
-        return (
-            self._files.lazy()
-            .join(content.select("path", *columns), on="path", how="left", maintain_order="left")
-            .drop("path")
-        )
+        content = self._content.select("path", *columns)
+        return self._files.lazy().join(content, on="path", how="left", maintain_order="left").drop("path")
 
     def _nested(self, column: str) -> pl.LazyFrame:
         """A list of structs as rows."""

@@ -47,6 +47,16 @@ pub enum Source {
     Aodv(PathBuf, Dur),
 }
 
+impl Source {
+    /// Time between two queries of it, if it has to be asked.
+    pub fn every(&self) -> Option<Dur> {
+        match self {
+            Source::Table | Source::Ttl => None,
+            Source::Command(_, every) | Source::Aodv(_, every) => Some(*every),
+        }
+    }
+}
+
 section! {
     /// The mesh. The two keys that every file needs are here.
     Mesh = "mesh" {
@@ -436,5 +446,38 @@ mod tests {
             assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/gateway.md: run `make docs`");
             std::fs::write(file, current).unwrap();
         }
+    }
+
+    #[test]
+    fn intervals_are_shared_unless_flows_have_their_own() {
+        let even = |more: &str| parse(&format!("{LEAST}[pace]\n{more}")).unwrap().gap.even;
+        assert_eq!(even("mode = 'gap'\n"), Some(Dur::from_millis(500)));
+        assert_eq!(even("mode = 'gap'\nshare = 'own'\n"), None);
+    }
+
+    #[test]
+    fn each_source_of_hops_has_its_keys() {
+        let source = |more: &str| parse(&format!("{LEAST}{more}")).unwrap().source;
+        assert_eq!(source("hops = 'ttl'\n"), Source::Ttl);
+        assert_eq!(source("hops = 'table'\n[[node]]\nto = '10.0.0.1'\nhops = 2\n"), Source::Table);
+        assert_eq!(source("hops = 'aodv'\n"), Source::Aodv(AODV.into(), Dur::from_secs(10)));
+        let aodv = source("hops = 'aodv'\nsocket = '/s'\nevery = '3s'\n");
+        assert_eq!(aodv, Source::Aodv("/s".into(), Dur::from_secs(3)));
+        let refused = parse(&format!("{LEAST}hops = 'aodv'\ncommand = ['a']\n")).unwrap_err();
+        let every = [Source::Ttl, Source::Table, aodv].map(|source| source.every());
+        assert_eq!(every, [None, None, Some(Dur::from_secs(3))]);
+        assert_eq!(source("hops = 'command'\ncommand = ['a']\n").every(), Some(Dur::from_secs(10)));
+        assert!(refused.contains("mesh.command: found one, allowed: with hops = \"command\" alone"), "{refused}");
+    }
+
+    #[test]
+    fn errors_name_the_file_and_those_of_every_table_are_said() {
+        let text = format!("{LEAST}[limits]\nnodes = 0\n[rules]\nworkers = 0\n[service]\nmetrics = 'x'\n");
+        let said = Config::parse_as(&text, "g.toml").unwrap_err().to_string();
+        for key in ["g.toml:5:", "limits.nodes", "g.toml:7:", "rules.workers", "g.toml:9:", "service.metrics"] {
+            assert!(said.contains(key), "{key}: {said}");
+        }
+        let said = Config::read(Path::new("/no/such/gateway.toml")).unwrap_err().to_string();
+        assert!(said.contains("/no/such/gateway.toml"), "{said}");
     }
 }

@@ -218,4 +218,70 @@ mod tests {
         assert_eq!(routes(text), Ok(vec![entry("10.0.0.4", 3, None)]));
         assert!(routes("{}").unwrap_err().contains("name the socket of fourhop-aodvd"));
     }
+
+    #[test]
+    fn rates_are_those_that_the_file_may_have() {
+        assert_eq!([rate("1bps"), rate("10Gbps")], [Rate::from_bps(1), Rate::from_bps(10_000_000_000)]);
+        assert_eq!([rate("0bps"), rate("11Gbps"), rate("6"), rate("fast")], [None; 4]);
+    }
+
+    #[test]
+    fn a_line_has_an_address_hops_and_perhaps_a_rate() {
+        let expected = vec![entry("10.0.0.4", 255, None), entry("10.0.0.0/24", 2, Some(6_000))];
+        assert_eq!(lines("  10.0.0.4\t255 \n\n# all others\n10.0.0.0/24 2 6Mbps\n"), Ok(expected));
+        assert_eq!(lines(""), Ok(vec![]));
+        for line in ["10.0.0.4", "10.0.0.4 256", "10.0.0.4 0", "n4 3", "10.0.0.4 3 0bps", "10.0.0.4 3 6Mbps x"] {
+            let said = lines(&format!("10.0.0.5 3\n{line}\n")).unwrap_err();
+            assert!(said.starts_with(&format!("mesh.command: found {line:?}, allowed: lines as")), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_packet_of_the_known_way_begins_the_row_anew() {
+        let head = |ttl| IpHead::read(&[0x45, 0, 0, 20, 0, 0, 0, 0, ttl, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]).unwrap();
+        let mut by_ttl = ByTtl::default();
+        assert_eq!(by_ttl.hops(), None);
+        by_ttl.note(&head(61));
+        for row in [[60, 60, 60, 61], [60, 60, 60, 59], [60, 59, 60, 59]] {
+            assert!(row.into_iter().all(|ttl| !by_ttl.note(&head(ttl))), "{row:?}");
+            by_ttl.note(&head(61));
+        }
+        assert_eq!(by_ttl.hops(), Some(3));
+        assert!((0..3).all(|_| !by_ttl.note(&head(59))) && by_ttl.note(&head(59)));
+        assert!((0..3).all(|_| !by_ttl.note(&head(61))) && by_ttl.note(&head(61)), "the same again");
+        let mut near = ByTtl::default();
+        assert!(near.note(&head(255)) && near.hops() == Some(1), "255 is the most that there is");
+    }
+
+    #[test]
+    fn only_valid_routes_to_an_address_count() {
+        let of = |route: &str| routes(&format!("{{\"routes\":[{route}]}}"));
+        let route =
+            |state: &str, hops: &str| format!("{{\"destination\":\"10.0.0.4\",\"state\":\"{state}\",\"hops\":{hops}}}");
+        assert_eq!(of(&route("valid", "255")), Ok(vec![entry("10.0.0.4", 255, None)]));
+        for (state, hops) in [("valid", "0"), ("valid", "256"), ("valid", "null"), ("invalid", "3")] {
+            assert_eq!(of(&route(state, hops)), Ok(vec![]), "{state} {hops}");
+        }
+        assert_eq!(of("{\"destination\":\"10.0.0.4\",\"hops\":3}"), Ok(vec![]), "without a state");
+        assert!(routes("nonsense").is_err() && routes("{\"routes\":3}").is_err());
+    }
+
+    #[test]
+    fn the_daemon_is_asked_at_its_socket() {
+        let socket = std::env::temp_dir().join(format!("fourhop-gateway-aodv-{}", std::process::id()));
+        let asked = || ask(&Source::Aodv(socket.clone(), fourhop_units::Dur::from_secs(1))).unwrap();
+        let said = asked().unwrap_err();
+        assert!(said.contains("no service listens there, start it"), "{said}");
+        let server = control::Server::start(&socket).unwrap();
+        server.publish(r#"{"routes":[{"destination":"10.0.0.4","state":"valid","hops":3}]}"#.to_owned());
+        assert_eq!(asked(), Ok(vec![entry("10.0.0.4", 3, None)]));
+        assert!(ask(&Source::Table).is_none());
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_is_named() {
+        let said = run(&["/no/such/program".to_owned(), "all".to_owned()]).unwrap_err();
+        assert!(said.starts_with("mesh.command \"/no/such/program all\": "), "{said}");
+        assert_eq!(run(&[]), Ok(String::new()));
+    }
 }

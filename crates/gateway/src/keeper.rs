@@ -122,10 +122,15 @@ impl Kept {
             self.problem = None;
             return;
         }
-        match rules::set(&self.config, backend) {
-            Ok(()) => {
-                // Another version of the program may write the same rules in another way.
-                self.expected = rules::written(backend);
+        // Another version of the program may write the same rules in another way.
+        self.changed(rules::set(&self.config, backend).map(|()| rules::written(backend)));
+    }
+
+    /// The rules were not in place: how they are written now that they are again, or why they are not.
+    fn changed(&mut self, set: Result<String, Error>) {
+        match set {
+            Ok(written) => {
+                self.expected = written;
                 self.restored += 1;
                 self.unpaced.counters_begin_anew();
                 self.problem = None;
@@ -139,5 +144,45 @@ impl Kept {
                 self.problem = Some(words);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::ManuallyDrop;
+
+    fn kept() -> Kept {
+        let config = Config::parse("[mesh]\ndevices = ['mesh0']\nrate = '2Mbps'\n").unwrap();
+        let (expected, unpaced) = ("as set".to_owned(), Unpaced::default());
+        Kept { config, expected, restored: 0, problem: None, ended: false, unpaced }
+    }
+
+    #[test]
+    fn rules_that_were_restored_are_counted_and_those_that_could_not_be_are_a_problem() {
+        let mut kept = kept();
+        kept.unpaced.look(7, 4, 4);
+        let words = "the rules were changed by another program and cannot be restored: nft: no";
+        for _ in 0..2 {
+            kept.changed(Err(Error::Refused("nft: no".to_owned())));
+            assert_eq!((kept.restored, kept.problem.as_deref(), &kept.expected[..]), (0, Some(words), "as set"));
+        }
+        kept.changed(Ok("in another way".to_owned()));
+        assert_eq!((kept.restored, kept.problem.as_deref(), &kept.expected[..]), (1, None, "in another way"));
+        kept.unpaced.look(900, 4, 4);
+        assert_eq!(kept.unpaced.packets(), 3, "counters that begin anew count nothing twice");
+        kept.changed(Ok(String::new()));
+        assert_eq!(kept.restored, 2);
+    }
+
+    #[test]
+    fn its_state_is_what_it_has_found() {
+        let mut kept = kept();
+        kept.unpaced.look(7, 4, 4);
+        let problem = Some("they cannot be restored".to_owned());
+        (kept.restored, kept.problem) = (2, problem.clone());
+        // When it goes it takes rules away, and there may be some of a gateway that runs here.
+        let keeper = ManuallyDrop::new(Keeper { backend: Backend::Nft, kept: Arc::new(Mutex::new(kept)) });
+        assert_eq!(keeper.state(), State { restored: 2, problem, unpaced: 3 });
     }
 }

@@ -196,4 +196,66 @@ mod tests {
         assert_eq!(nodes.resolve(&routes(3)), []);
         assert_eq!(nodes.resolve(&Routes::default()), [(address, None)]);
     }
+
+    #[test]
+    fn a_node_is_kept_for_ten_minutes_of_silence() {
+        let mut nodes = Nodes::new(2);
+        let address = IpAddr::from([10, 0, 0, 1]);
+        nodes.see(Time::ZERO, address);
+        assert!(nodes.forget(Time::ZERO + SILENT).is_empty());
+        assert_eq!(nodes.forget(Time::ZERO + SILENT + Dur::from_nanos(1)), [address]);
+        assert!(nodes.forget(Time::from_secs(9_000)).is_empty(), "it is gone");
+        assert!(nodes.report().is_empty() && nodes.get(0).is_none() && nodes.get(7).is_none());
+    }
+
+    #[test]
+    fn a_report_has_what_was_counted_of_each_node() {
+        let mut nodes = Nodes::new(2);
+        let place = nodes.see(Time::ZERO, [10, 0, 0, 1].into()).unwrap();
+        let known = nodes.get(place).unwrap();
+        (known.into, known.out, known.unknown) = ((1, 2), (3, 4), 5);
+        let expected = Node {
+            address: [10, 0, 0, 1].into(),
+            hops: None,
+            rate_bps: None,
+            into_bytes: 1,
+            into_packets: 2,
+            out_bytes: 3,
+            out_packets: 4,
+            unknown: 5,
+            sojourn: Waits::default(),
+            into: Class::default(),
+            out: Class::default(),
+        };
+        assert_eq!(nodes.report(), [expected.clone()]);
+        nodes.get(place).unwrap().path = Some((3, Rate::kbps(2_000)));
+        assert_eq!(nodes.report(), [Node { hops: Some(3), rate_bps: Some(2_000_000), ..expected }]);
+    }
+
+    #[test]
+    fn a_node_whose_packets_have_waited_takes_the_memory_of_a_histogram_more() {
+        let mut nodes = Nodes::new(8);
+        assert_eq!(nodes.memory(), 0);
+        for last in 1..=2 {
+            nodes.see(Time::ZERO, [10, 0, 0, last].into());
+        }
+        let before = nodes.memory();
+        assert!(before >= 2 * (size_of::<Option<Known>>() + size_of::<(IpAddr, u32)>()), "{before}");
+        // Room for many nodes comes in large steps, but not that large.
+        assert!(before < 64 * (size_of::<Option<Known>>() + size_of::<(IpAddr, u32)>()), "{before}");
+        nodes.get(1).unwrap().waited(Dur::from_millis(1));
+        assert_eq!(nodes.memory(), before + Lateness::BYTES);
+        nodes.turn();
+        assert_eq!(nodes.memory(), before);
+    }
+
+    #[test]
+    fn routes_are_asked_once_until_they_are_others() {
+        let mut nodes = Nodes::new(1);
+        let place = nodes.see(Time::ZERO, [10, 0, 0, 1].into()).unwrap();
+        let known = nodes.get(place).unwrap();
+        assert!(!known.resolved);
+        assert_eq!(known.resolve(&Routes::default()), None, "there was no path before");
+        assert!(known.resolved);
+    }
 }

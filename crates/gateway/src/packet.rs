@@ -121,4 +121,44 @@ mod tests {
     fn a_queued_packet_takes_little_memory() {
         assert!(size_of::<Queued>() <= 256, "{}", size_of::<Queued>());
     }
+
+    #[test]
+    fn what_the_headers_say_is_kept() {
+        let data = bytes(1_000);
+        let queued = Queued::new(Time::from_secs(3), &QueuedPacket { queue: 1, id: 2, bytes: &data, len: 1_040 });
+        assert_eq!((queued.queue, queued.id, queued.came, queued.node), (1, 2, Time::from_secs(3), u32::MAX));
+        let view = queued.tcp().unwrap();
+        assert_eq!((view.src, view.dst), ([10, 0, 0, 1].into(), [10, 0, 0, 2].into()));
+        assert_eq!((view.segment.src_port, view.segment.payload), (80, 1_000));
+        let tuple = queued.five_tuple().unwrap();
+        assert_eq!((tuple.protocol, tuple.src_port, tuple.dst_port), (6, 80, 256));
+        assert_eq!((tuple.src, tuple.dst), (view.src, view.dst));
+        let nothing = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &[], len: 0 });
+        assert_eq!((nothing.tcp(), nothing.five_tuple(), nothing.payload()), (None, None, None));
+    }
+
+    #[test]
+    fn a_segment_that_acknowledges_nothing_is_not_copied() {
+        let mut syn = bytes(0);
+        syn[33] = 0x02;
+        let mut syn = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &syn, len: 40 });
+        assert_eq!((syn.write_window(9), syn.instead(), syn.len()), (false, None, 40));
+    }
+
+    #[test]
+    fn only_what_has_been_changed_is_sent_instead() {
+        let ack = bytes(0);
+        let mut ack = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &ack, len: 40 });
+        assert!(!ack.mark_congestion(), "its transport does not listen to marks");
+        assert!(!ack.write_wired_rtt(7, 41), "it would be too long for the link");
+        assert_eq!(ack.instead(), None);
+        assert!(ack.write_window(9));
+        assert!(!ack.mark_congestion());
+        assert_eq!(ack.instead().map(|bytes| [bytes[34], bytes[35]]), Some([0, 9]), "the first change holds");
+        let mut able = bytes(0);
+        able[1] = 0b10;
+        let mut able = Queued::new(Time::ZERO, &QueuedPacket { queue: 1, id: 2, bytes: &able, len: 40 });
+        assert!(able.mark_congestion());
+        assert_eq!(able.instead().map(|bytes| bytes[1]), Some(0b11));
+    }
 }

@@ -85,3 +85,115 @@ pub fn page(status: &Status) -> Page {
     }
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::{Totals, Waits};
+
+    fn node(last: u8) -> Node {
+        Node {
+            address: [10, 0, 0, last].into(),
+            hops: Some(3),
+            rate_bps: Some(2_000_000),
+            into_bytes: 1,
+            into_packets: 2,
+            out_bytes: 3,
+            out_packets: 4,
+            unknown: 5,
+            sojourn: Waits { count: 1, p50: 12.0, p99: 60.0, max: 61.0 },
+            into: Class {
+                flows: 6,
+                waiting: 7,
+                queued_bytes: 8,
+                wireless_rtt_s: Some(0.25),
+                wired_rtt_s: None,
+                interval_s: Some(0.5),
+                throttled: 9,
+            },
+            out: Class { flows: 10, ..Class::default() },
+        }
+    }
+
+    /// The lines of a page, without comments and the name that all begin with.
+    fn lines(status: &Status) -> Vec<String> {
+        let text = format!("{:?}", page(status)).replace("\\n", "\n").replace("\\\"", "\"");
+        text.lines().filter_map(|line| line.strip_prefix("fourhop_gateway_")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn everything_that_is_known_of_a_node_is_a_metric() {
+        let lines = lines(&Status { nodes: vec![node(4)], ..Status::default() });
+        let of_node: Vec<_> = lines.iter().filter(|line| line.contains("node=\"10.0.0.4\"")).collect();
+        let expected = [
+            "sojourn_seconds{node=\"10.0.0.4\",quantile=\"0.5\"} 0.012",
+            "sojourn_seconds{node=\"10.0.0.4\",quantile=\"0.99\"} 0.06",
+            "sojourn_seconds{node=\"10.0.0.4\",quantile=\"1\"} 0.061",
+            "hops{node=\"10.0.0.4\"} 3",
+            "node_bytes_total{node=\"10.0.0.4\",class=\"into\"} 1",
+            "node_bytes_total{node=\"10.0.0.4\",class=\"out\"} 3",
+            "node_packets_total{node=\"10.0.0.4\",class=\"into\"} 2",
+            "node_packets_total{node=\"10.0.0.4\",class=\"out\"} 4",
+            "node_unpaced_total{node=\"10.0.0.4\",class=\"into\"} 5",
+            "node_flows{node=\"10.0.0.4\",class=\"into\"} 6",
+            "node_flows{node=\"10.0.0.4\",class=\"out\"} 10",
+            "node_waiting{node=\"10.0.0.4\",class=\"into\"} 7",
+            "node_waiting{node=\"10.0.0.4\",class=\"out\"} 0",
+            "node_queued_bytes{node=\"10.0.0.4\",class=\"into\"} 8",
+            "node_queued_bytes{node=\"10.0.0.4\",class=\"out\"} 0",
+            "wireless_rtt_seconds{node=\"10.0.0.4\",class=\"into\"} 0.25",
+            "interval_seconds{node=\"10.0.0.4\",class=\"into\"} 0.5",
+            "throttled_flows{node=\"10.0.0.4\",class=\"into\"} 9",
+            "throttled_flows{node=\"10.0.0.4\",class=\"out\"} 0",
+        ];
+        assert_eq!(of_node, expected.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_state_of_the_service_is_in_numbers() {
+        let sojourn = Waits { count: 1, p50: 1.0, p99: 2.0, max: 3.0 };
+        let totals = Totals { packets: 7, flows: 2, ..Totals::default() };
+        let good =
+            Status { uptime_s: 12.5, silent_s: 1.5, mode: "ap2".to_owned(), sojourn, totals, ..Status::default() };
+        for line in [
+            "packets_total 7",
+            "flows 2",
+            "uptime_seconds 12.5",
+            "silent_seconds 1.5",
+            "dry_run 0",
+            "mode{mode=\"ap2\"} 1",
+            "impaired 0",
+            "hops_failed 0",
+            "sojourn_seconds{node=\"all\",quantile=\"0.99\"} 0.002",
+        ] {
+            assert!(lines(&good).iter().any(|found| found == line), "{line}: {:?}", lines(&good));
+        }
+        let (state, hops_error) = (State::Impaired, Some("no answer".to_owned()));
+        let bad = lines(&Status { dry_run: true, state, hops_error, ..good });
+        for line in ["dry_run 1", "impaired 1", "hops_failed 1"] {
+            assert!(bad.iter().any(|found| found == line), "{line}: {bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_grows_is_a_counter_and_each_metric_begins_once() {
+        let text = format!("{:?}", page(&Status { nodes: vec![node(4), node(5)], ..Status::default() }));
+        let kinds: Vec<&str> = text.split("# TYPE ").skip(1).filter_map(|rest| rest.split("\\n").next()).collect();
+        for kind in &kinds {
+            assert_eq!(kind.ends_with(" counter"), kind.contains("_total "), "{kind}");
+        }
+        let mut names = kinds.clone();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), kinds.len(), "{kinds:?}");
+    }
+
+    #[test]
+    fn a_large_mesh_does_not_make_a_series_of_every_node() {
+        let nodes = (0..=SHOWN).map(|n| Node { address: std::net::Ipv4Addr::from(n as u32).into(), ..node(0) });
+        let status = Status { nodes: nodes.collect(), ..Status::default() };
+        assert_eq!(lines(&status).iter().filter(|line| line.starts_with("hops{")).count(), SHOWN);
+        let unknown = Status { nodes: vec![Node { hops: None, ..node(4) }], ..Status::default() };
+        assert!(!lines(&unknown).iter().any(|line| line.starts_with("hops{")), "unknown hops are no number");
+    }
+}

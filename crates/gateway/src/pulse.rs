@@ -58,6 +58,15 @@ impl Pulse {
     }
 }
 
+#[cfg(test)]
+impl Pulse {
+    /// One that beats for nobody, with this problem.
+    pub fn with(problem: Option<&str>) -> Pulse {
+        let problem = Mutex::new(problem.map(str::to_owned));
+        Pulse { state: Arc::new(State { problem, ..State::default() }), thread: None }
+    }
+}
+
 impl Drop for Pulse {
     fn drop(&mut self) {
         self.state.ended.store(true, Ordering::Release);
@@ -90,11 +99,9 @@ impl Beating {
                 self.engage();
             }
             std::thread::sleep(BEAT);
-            let rounds: Vec<usize> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
-            let goes =
-                self.rounds.len() != rounds.len() || rounds.iter().zip(&self.rounds).all(|(now, then)| now != then);
+            let goes = self.goes();
             if goes {
-                (self.rounds, moved) = (rounds, Instant::now());
+                moved = Instant::now();
             } else if moved.elapsed() > STILL {
                 self.state.say(Some("a worker hangs: packets pass unpaced".to_owned()));
                 continue;
@@ -109,6 +116,16 @@ impl Beating {
         }
     }
 
+    /// Have all workers gone round since this was asked last?
+    fn goes(&mut self) -> bool {
+        let rounds: Vec<usize> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
+        let goes = self.rounds.len() != rounds.len() || rounds.iter().zip(&self.rounds).all(|(now, then)| now != then);
+        if goes {
+            self.rounds = rounds;
+        }
+        goes
+    }
+
     fn beat(&self, guard: &Guard, goes: bool) -> Result<(), Error> {
         if guard.gave_up()? {
             log!(4, "packets have passed unpaced because this program hung: pacing again");
@@ -119,5 +136,69 @@ impl Beating {
 
     fn noted<T>(&self, done: Result<T, Error>) -> Option<T> {
         done.map_err(|error| self.state.say(Some(error.to_string()))).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a guard, for workers that have gone round so often.
+    fn beating(rounds: &[usize]) -> Beating {
+        let worker = |&rounds: &usize| {
+            let shared = Shared::default();
+            shared.rounds.store(rounds, Ordering::Relaxed);
+            Arc::new(shared)
+        };
+        let workers = rounds.iter().map(worker).collect();
+        Beating { guarded: Vec::new(), workers, state: Arc::default(), guard: None, rounds: Vec::new() }
+    }
+
+    #[test]
+    fn it_beats_only_when_every_worker_has_gone_round() {
+        let mut beating = beating(&[1, 7]);
+        assert!(beating.goes(), "at first nothing is known");
+        assert!(!beating.goes());
+        beating.workers[0].rounds.store(2, Ordering::Relaxed);
+        assert!(!beating.goes(), "one of them hangs");
+        beating.workers[1].rounds.store(8, Ordering::Relaxed);
+        assert!(beating.goes(), "both have gone round since the last beat");
+        assert!(!beating.goes());
+        assert_eq!(beating.rounds, [2, 8]);
+    }
+
+    #[test]
+    fn a_problem_is_said_until_it_is_over() {
+        let pulse = Pulse::with(None);
+        assert_eq!(pulse.problem(), None);
+        pulse.state.say(Some("it hangs".to_owned()));
+        pulse.state.say(Some("it hangs".to_owned()));
+        assert_eq!(pulse.problem().as_deref(), Some("it hangs"));
+        pulse.state.say(None);
+        assert_eq!(pulse.problem(), None);
+    }
+
+    #[test]
+    fn what_fails_is_a_problem_and_what_works_is_none() {
+        let beating = beating(&[]);
+        let problem = || beating.state.problem.lock().unwrap().clone();
+        assert_eq!((beating.noted(Ok(7)), problem()), (Some(7), None));
+        let source = std::io::ErrorKind::BrokenPipe.into();
+        assert_eq!(beating.noted::<u8>(Err(Error { what: "the guard".to_owned(), source })), None);
+        assert_eq!(problem().as_deref(), Some("the guard: broken pipe"));
+    }
+
+    #[test]
+    fn its_thread_has_ended_when_it_is_gone() {
+        let (state, done) = (Arc::<State>::default(), Arc::<AtomicBool>::default());
+        let (seen, says) = (state.clone(), done.clone());
+        let thread = std::thread::spawn(move || {
+            while !seen.ended.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            says.store(true, Ordering::Release);
+        });
+        drop(Pulse { state, thread: Some(thread) });
+        assert!(done.load(Ordering::Acquire));
     }
 }

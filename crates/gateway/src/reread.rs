@@ -52,3 +52,45 @@ impl Reread {
         Some(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::Rate;
+
+    const LEAST: &str = "[mesh]\ndevices = ['mesh0']\nrate = '2Mbps'\n";
+
+    fn file(name: &str, text: &str) -> PathBuf {
+        let file = std::env::temp_dir().join(format!("fourhop-gateway-{name}-{}", std::process::id()));
+        fs::write(&file, text).unwrap();
+        file
+    }
+
+    #[test]
+    fn the_file_is_read_as_it_is_now() {
+        let path = file("reread", LEAST);
+        let mut reread = Reread::of(&path);
+        assert_eq!(reread.read("nobody").unwrap().rate, Rate::kbps(2_000));
+        fs::write(&path, LEAST.replace("2Mbps", "3Mbps")).unwrap();
+        assert_eq!(reread.read("nobody").unwrap().rate, Rate::kbps(3_000));
+        fs::write(&path, "[mesh]\n").unwrap();
+        assert!(reread.read("nobody").unwrap_err().to_string().contains("mesh.devices: missing"));
+        fs::remove_file(&path).unwrap();
+        assert!(reread.read("nobody").unwrap_err().to_string().contains(&path.display().to_string()));
+    }
+
+    #[test]
+    fn what_was_opened_is_read_again_and_no_file_in_its_place() {
+        let path = file("kept", "one");
+        let mut reread = Reread::of(&path);
+        assert_eq!(reread.kept().as_deref(), Some("one"));
+        fs::write(&path, "another").unwrap();
+        assert_eq!([reread.kept(), reread.kept()], [Some("another".to_owned()), Some("another".to_owned())]);
+        let new = file("new", "a new one");
+        fs::rename(new, &path).unwrap();
+        assert_eq!(reread.kept(), None);
+        assert_eq!(Reread::of(&path).kept().as_deref(), Some("a new one"));
+        fs::remove_file(&path).unwrap();
+        assert_eq!((reread.kept(), Reread::of(&path).kept()), (None, None));
+    }
+}

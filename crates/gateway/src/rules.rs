@@ -271,11 +271,11 @@ pub fn queue_all(backend: Backend, queue: u16) -> Result<(), String> {
 /// Is there something in the rules of others that would keep packets from the queues?
 pub fn offload() -> bool {
     let listed = Command::new("nft").args(["list", "ruleset"]).stdin(Stdio::null()).stderr(Stdio::null()).output();
-    listed.is_ok_and(|listed| {
-        String::from_utf8_lossy(&listed.stdout)
-            .lines()
-            .any(|line| line.trim().starts_with("flow add @") || line.contains(" flow add @"))
-    })
+    listed.is_ok_and(|listed| offloads(&String::from_utf8_lossy(&listed.stdout)))
+}
+
+fn offloads(rules: &str) -> bool {
+    rules.lines().any(|line| line.trim().starts_with("flow add @") || line.contains(" flow add @"))
 }
 
 #[cfg(test)]
@@ -283,12 +283,7 @@ mod tests {
     use super::*;
 
     fn config(rules: &str) -> Config {
-        let file = std::env::temp_dir().join(format!("fourhop-rules-{}-{}", std::process::id(), rules.len()));
-        std::fs::write(&file, format!("[mesh]\ndevices = ['mesh0', 'mesh1']\nrate = '2Mbps'\n[rules]\n{rules}"))
-            .unwrap();
-        let config = Config::read(&file).unwrap();
-        std::fs::remove_file(file).unwrap();
-        config
+        Config::parse(&format!("[mesh]\ndevices = ['mesh0', 'mesh1']\nrate = '2Mbps'\n[rules]\n{rules}")).unwrap()
     }
 
     #[test]
@@ -328,5 +323,75 @@ mod tests {
         assert!(chains.contains("ip6tables -w -t mangle -A FOURHOP-GATEWAY -i mesh1 -o mesh0 -j RETURN"));
         assert!(rules.contains("meta l4proto tcp counter\n"), "one counts behind the queue: {rules}");
         assert!(chains.contains("iptables -w -t filter -A FOURHOP-GATEWAY -o mesh1 -p tcp\n"), "{chains}");
+    }
+
+    #[test]
+    fn one_worker_needs_no_range_of_queues() {
+        let rules = text(&config("queue = 5"), Backend::Iptables);
+        let queues: Vec<_> = rules.lines().filter(|line| line.contains("NFQUEUE")).collect();
+        let expected = ["iptables", "ip6tables"].map(|tables| {
+            [("-o mesh0", 5), ("-o mesh1", 5), ("-i mesh0", 6), ("-i mesh1", 6)].map(|(device, queue)| {
+                let to = format!("-j NFQUEUE --queue-num {queue} --queue-bypass");
+                format!("{tables} -w -t mangle -A FOURHOP-GATEWAY {device} -p tcp {to}")
+            })
+        });
+        assert_eq!(queues, expected.as_flattened());
+    }
+
+    #[test]
+    fn the_queue_comes_last_in_its_table_and_the_counters_first_in_theirs() {
+        let rules = text(&config("queue = 5"), Backend::Iptables);
+        let hooks: Vec<_> = rules.lines().filter(|line| line.contains(" FORWARD ")).collect();
+        let expected = ["iptables", "ip6tables"].map(|tables| {
+            [("mangle", "-A"), ("filter", "-I")]
+                .map(|(table, hook)| format!("{tables} -w -t {table} {hook} FORWARD -j FOURHOP-GATEWAY"))
+        });
+        assert_eq!(hooks, expected.as_flattened());
+    }
+
+    #[test]
+    fn nft_counts_behind_the_queue() {
+        let rules = text(&config("queue = 5"), Backend::Nft);
+        let border = "{ \"mesh0\", \"mesh1\" }";
+        let chain = |name, priority, down, up| {
+            format!(
+                "  chain {name} {{\n    type filter hook forward priority {priority}; policy accept;\n    \
+                 iifname != {border} oifname {border} meta l4proto tcp counter{down}\n    \
+                 iifname {border} oifname != {border} meta l4proto tcp counter{up}\n  }}\n"
+            )
+        };
+        let queue = chain("forward", 10, " queue num 5 bypass", " queue num 6 bypass");
+        let count = chain("passed", 11, "", "");
+        assert_eq!(rules, format!("table inet fourhop_gateway {{\n{queue}{count}}}\n"));
+    }
+
+    #[test]
+    fn a_program_gets_its_input_and_an_error_has_its_first_line() {
+        assert_eq!(run(&["cat"], "rules"), Ok("rules".to_owned()));
+        let said = run(&["sh", "-c", "echo no >&2; echo more >&2; exit 1"], "");
+        assert_eq!(said, Err("sh -c echo no >&2; echo more >&2; exit 1: no".to_owned()));
+        assert_eq!(run(&["false"], ""), Err("false: it fails".to_owned()));
+        assert!(run(&["/no/such/program"], "").unwrap_err().starts_with("/no/such/program: "));
+        let lock = run(&["sh", "-c", "echo $XTABLES_LOCKFILE"], "");
+        assert_eq!(lock, Ok("/run/fourhop-gateway/xtables.lock\n".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_counter_stays_in_what_is_compared() {
+        assert_eq!(without_counters("  a  counter  b\nx -c\n"), ("a counter b\nx -c".to_owned(), 0));
+        let named = "counter name \"passed\" accept";
+        assert_eq!(without_counters(named), (named.to_owned(), 0));
+        let several = "tcp counter packets 7 bytes 900\n\ncounter packets 5 bytes 1 accept\n-A X -c 3 4 -p tcp\n";
+        assert_eq!(without_counters(several), ("tcp\n\naccept\n-A X -p tcp".to_owned(), 15));
+        assert_eq!(without_counters(""), (String::new(), 0));
+    }
+
+    #[test]
+    fn a_rule_that_offloads_flows_is_found_and_one_that_only_says_so_is_not() {
+        let chain = |rule: &str| format!("table inet t {{\n\tchain forward {{\n\t\t{rule}\n\t}}\n}}\n");
+        assert!(offloads(&chain("flow add @fast")) && offloads(&chain("ip protocol tcp flow add @fast")));
+        for rule in ["", "accept", "counter comment \"overflow add @fast\"", "flow offload @fast"] {
+            assert!(!offloads(&chain(rule)), "{rule}");
+        }
     }
 }

@@ -214,3 +214,110 @@ pub struct Flow {
     pub own_interval_s: Option<f64>,
     pub throttle_bps: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_units::Dur;
+
+    #[test]
+    fn a_problem_is_worse_than_silence_and_silence_begins_after_ten_seconds() {
+        let state = |packets, silent_s, problems: &[&str]| {
+            let problems = problems.iter().map(|&words| words.to_owned()).collect();
+            State::of(&Status {
+                totals: Totals { packets, ..Totals::default() },
+                silent_s,
+                problems,
+                ..Status::default()
+            })
+        };
+        assert_eq!(state(1, 10.0, &[]), State::Healthy);
+        assert_eq!(state(1, 10.1, &[]), State::Idle);
+        assert_eq!(state(0, 0.0, &[]), State::Idle, "no packet has come yet");
+        assert_eq!(state(1, 0.0, &["no rules"]), State::Impaired);
+        assert_eq!(state(0, 90.0, &["no rules"]), State::Impaired);
+    }
+
+    #[test]
+    fn the_state_has_one_name_in_json_and_on_the_screen() {
+        for (state, name) in [(State::Healthy, "healthy"), (State::Idle, "idle"), (State::Impaired, "impaired")] {
+            assert_eq!((state.name(), serde_json::to_value(state).unwrap()), (name, name.into()));
+        }
+    }
+
+    /// Every counter another number, from `first` on.
+    fn totals(first: u64) -> Totals {
+        let json = serde_json::to_value(Totals::default()).unwrap();
+        let mut numbers = json.as_object().unwrap().clone();
+        assert_eq!(numbers.len(), Totals::default().named().count(), "each has a name for Prometheus");
+        numbers.values_mut().zip(first..).for_each(|(number, n)| *number = n.into());
+        serde_json::from_value(numbers.into()).unwrap()
+    }
+
+    #[test]
+    fn totals_of_workers_are_added_field_by_field() {
+        let (one, other) = (totals(1), totals(100));
+        let mut sum = one;
+        sum.add(&other);
+        for (((name, sum, _), (_, one, _)), (_, other, _)) in sum.named().zip(one.named()).zip(other.named()) {
+            assert_eq!(sum, one + other, "{name}");
+        }
+    }
+
+    #[test]
+    fn totals_have_names_values_and_words() {
+        let totals = Totals { packets: 7, queued_bytes: 9, ..Totals::default() };
+        let named: Vec<_> = totals.named().collect();
+        assert_eq!(named[0], ("packets_total", 7, "Packets received."));
+        assert!(named.contains(&("queued_bytes", 9, "Waiting payload.")), "{named:?}");
+        assert!(named.iter().all(|(_, _, words)| words.ends_with('.')));
+    }
+
+    #[test]
+    fn what_the_state_machine_counts_is_added_under_its_name() {
+        let counted = Counters {
+            packets: 1,
+            followed: 2,
+            waited: 3,
+            early: 4,
+            options: 5,
+            no_room: 6,
+            held_back: 7,
+            marked: 8,
+            buffer_full: 9,
+            table_full: 10,
+            displaced: 11,
+            ..Counters::default()
+        };
+        let mut totals = Totals { packets: 100, throttles: 100, unknown: 12, ..Totals::default() };
+        totals.count(&counted, Some(&ControlCounters { throttles: 13, ..ControlCounters::default() }));
+        totals.count(&counted, None);
+        let expected = Totals {
+            packets: 102,
+            followed: 4,
+            waited: 6,
+            early: 8,
+            options: 10,
+            no_room: 12,
+            windows_reduced: 14,
+            marked: 16,
+            buffer_full: 18,
+            table_full: 20,
+            displaced: 22,
+            throttles: 113,
+            unknown: 12,
+            ..Totals::default()
+        };
+        assert_eq!(totals, expected);
+    }
+
+    #[test]
+    fn waits_are_in_milliseconds() {
+        let mut waits = Lateness::default();
+        (0..99).for_each(|_| waits.record(Dur::from_millis(20)));
+        waits.record(Dur::from_millis(700));
+        let Waits { count, p50, p99, max } = Waits::from(&waits);
+        assert!((p50 - 20.0).abs() < 1.0 && (p99 - 20.0).abs() < 1.0, "{p50} {p99}");
+        assert_eq!((count, max), (100, 700.0));
+    }
+}

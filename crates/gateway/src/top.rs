@@ -130,7 +130,7 @@ pub fn text(status: &Status, before: Option<&Status>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{Class, Totals};
+    use crate::status::{Class, Flow, Totals};
 
     #[test]
     fn rates_are_those_between_two_looks() {
@@ -178,5 +178,126 @@ mod tests {
         ] {
             assert!(said.contains(expected) && !said.contains("healthy"), "{said}");
         }
+    }
+
+    fn node(last: u8) -> Node {
+        Node {
+            address: [10, 0, 0, last].into(),
+            hops: None,
+            rate_bps: None,
+            into_bytes: 0,
+            into_packets: 0,
+            out_bytes: 40_000,
+            out_packets: 0,
+            unknown: 0,
+            sojourn: Waits::default(),
+            into: Class { flows: 1, wireless_rtt_s: Some(0.05), wired_rtt_s: Some(0.02), ..Class::default() },
+            out: Class { flows: 2, ..Class::default() },
+        }
+    }
+
+    fn flow(n: u64) -> Flow {
+        Flow {
+            node: format!("10.0.0.4:{n}"),
+            host: "192.0.2.1:80".to_owned(),
+            into_bytes: 12_999,
+            out_bytes: 3_000,
+            waiting: 6,
+            queued_bytes: 9_000,
+            wireless_rtt_s: Some(0.0305),
+            wired_rtt_s: None,
+            variation: 0.256,
+            interval_s: Some(0.0061),
+            own_interval_s: None,
+            throttle_bps: Some(81_000),
+        }
+    }
+
+    /// The cells of the first row that begins like this.
+    fn cells(text: &str, begin: &str) -> Vec<String> {
+        let row = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{text}"));
+        row.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_first_look_has_no_rates_and_says_what_is_unknown() {
+        let status = Status { nodes: vec![node(4)], ..Status::default() };
+        let first = cells(&text(&status, None), "10.0.0.4");
+        assert_eq!(first, ["10.0.0.4", "unknown", "-", "-", "3", "0", "-", "-", "50.0", "20.0", "-"]);
+        let later = Status { uptime_s: 2.0, ..status.clone() };
+        let new = Status { uptime_s: 1.0, ..Status::default() };
+        assert_eq!(cells(&text(&later, Some(&new)), "10.0.0.4")[2..4], ["0.0", "0.0"], "a node that was not there");
+        let restarted = Status { uptime_s: 2.0, nodes: vec![Node { out_bytes: 1, ..node(4) }], ..Status::default() };
+        let before = Status { uptime_s: 1.0, ..status };
+        assert_eq!(cells(&text(&restarted, Some(&before)), "10.0.0.4")[2..4], ["0.0", "0.0"], "never below zero");
+    }
+
+    #[test]
+    fn rates_are_those_of_the_node_itself() {
+        let with = |uptime_s, bytes| {
+            let node =
+                |last, factor: u64| Node { into_bytes: factor * bytes, out_bytes: 2 * factor * bytes, ..node(last) };
+            Status { uptime_s, nodes: vec![node(4, 1), node(5, 10)], ..Status::default() }
+        };
+        let said = text(&with(3.0, 3_000), Some(&with(1.0, 1_000)));
+        assert_eq!(cells(&said, "10.0.0.4")[2..4], ["8.0", "16.0"]);
+        assert_eq!(cells(&said, "10.0.0.5")[2..4], ["80.0", "160.0"]);
+        assert_eq!(cells(&text(&with(3.0, 3_000), Some(&with(3.0, 1_000))), "10.0.0.4")[2..4], ["-", "-"]);
+    }
+
+    #[test]
+    fn a_flow_is_shown_in_kilobytes_milliseconds_and_per_cent() {
+        let said = text(&Status { flows: vec![flow(5)], ..Status::default() }, None);
+        let expected = ["10.0.0.4:5", "192.0.2.1:80", "12", "3", "6", "30.5", "-", "26", "6.1", "81"];
+        assert_eq!(cells(&said, "10.0.0.4:5"), expected);
+        let free = Flow { throttle_bps: None, ..flow(5) };
+        let said = text(&Status { flows: vec![free], ..Status::default() }, None);
+        assert_eq!(cells(&said, "10.0.0.4:5").last().map(String::as_str), Some("-"));
+    }
+
+    #[test]
+    fn a_terminal_has_room_for_some_nodes_and_flows() {
+        let (nodes, flows) = ((1..=40).map(node).collect(), (1..=40).map(flow).collect());
+        let said = text(&Status { nodes, flows, ..Status::default() }, None);
+        let count = |begin: &str| said.lines().filter(|line| line.starts_with(begin)).count();
+        assert_eq!((count("10.0.0.4:"), count("10.0.0.") - count("10.0.0.4:")), (15, 30));
+    }
+
+    #[test]
+    fn the_head_says_what_the_gateway_does() {
+        let totals = Totals {
+            flows: 1,
+            waiting: 2,
+            queued_bytes: 3_999,
+            packets: 4,
+            early: 5,
+            windows_reduced: 6,
+            options: 7,
+            unknown: 8,
+            overload: 9,
+            ..Totals::default()
+        };
+        let status = Status {
+            version: "1.2".to_owned(),
+            devices: vec!["mesh0".to_owned(), "mesh1".to_owned()],
+            rules: "nft".to_owned(),
+            mode: "ap2".to_owned(),
+            uptime_s: 61.4,
+            state: State::Impaired,
+            problems: vec!["no rules".to_owned(), "no guard".to_owned()],
+            hops_error: Some("no answer".to_owned()),
+            sojourn: Waits { count: 1, p50: 12.34, p99: 60.0, max: 61.0 },
+            totals,
+            dry_run: true,
+            ..Status::default()
+        };
+        let expected = "fourhop-gateway 1.2  mesh0,mesh1  nft  ap2  up 61 s  impaired  DRY RUN: nothing is paced\n\
+                        flows 1  waiting 2 packets (3 kB)  waited p50 12.3 ms, p99 60.0 ms\n\
+                        packets 4  early 5  windows 6  options 7  unknown 8  overload 9\n\
+                        impaired: no rules\nimpaired: no guard\nhops: no answer\n\n";
+        let said = text(&status, None);
+        assert!(said.starts_with(expected), "{said}");
+        let paced = text(&Status { dry_run: false, ..status }, None);
+        assert!(paced.lines().next().unwrap().ends_with("up 61 s  impaired"), "{paced}");
     }
 }

@@ -184,6 +184,57 @@ release waiting packets, and end the service.
         };
         fourhop_live::exit::code(done)
     }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::path::Path;
+
+        fn action(words: &[&str]) -> Action {
+            Line::try_parse_from([&["fourhop-gateway"][..], words].concat()).unwrap().action
+        }
+
+        #[test]
+        fn commands_and_options_do_not_contradict_each_other() {
+            Line::command().debug_assert();
+        }
+
+        #[test]
+        fn a_rate_is_one_that_the_file_may_have() {
+            assert_eq!([rate("1bps"), rate("10Gbps")], [1, 10_000_000_000].map(|bps| Ok(Rate::from_bps(bps).unwrap())));
+            for word in ["0bps", "11Gbps", "6", "fast"] {
+                let said = format!("found {word:?}, allowed: a rate from \"1bps\" to \"10Gbps\"");
+                assert_eq!(rate(word), Err(said));
+            }
+        }
+
+        #[test]
+        fn rules_are_printed_only_when_that_is_asked_for() {
+            let printed = |words: &[&str]| match action(words) {
+                Action::Run(line) => line.print_rules,
+                _ => panic!("{words:?}"),
+            };
+            assert_eq!(printed(&["run"]), None);
+            assert_eq!(printed(&["run", "--print-rules"]), Some(None), "by what works here");
+            assert_eq!(printed(&["run", "--print-rules", "iptables"]), Some(Some(Backend::Iptables)));
+        }
+
+        #[test]
+        fn without_a_file_or_a_service_commands_fail() {
+            let nowhere = Path::new("/no/such/file");
+            for print_rules in [None, Some(Some(Backend::Nft))] {
+                let file = FileLine { config: nowhere.to_owned() };
+                let said = run(RunLine { file, dry_run: false, print_rules }).unwrap_err().to_string();
+                assert!(said.contains("/no/such/file"), "{said}");
+            }
+            let shown = watch(&TopLine { socket: nowhere.to_owned(), every: Dur::from_secs(1) });
+            let said = status(&StatusLine { socket: nowhere.to_owned(), json: false });
+            for done in [shown, said] {
+                let said = done.unwrap_err().to_string();
+                assert!(said.contains("/no/such/file: no service listens there, start it"), "{said}");
+            }
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

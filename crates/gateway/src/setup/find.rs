@@ -238,4 +238,86 @@ mod tests {
     fn this_machine_can_be_looked_at() {
         System::look().unwrap();
     }
+
+    fn route(protocol: u8, device: u32, via: bool) -> Listed {
+        Listed { to: ([10, 0, 0, 3].into(), 32), protocol, device, via: via.then(|| [10, 0, 0, 2].into()) }
+    }
+
+    #[test]
+    fn a_daemon_that_left_a_route_to_a_neighbour_is_known_by_its_number() {
+        let devices = vec![device(2, "eth0"), device(3, "eth1")];
+        let of = |routes: Vec<Listed>| System { devices: devices.clone(), routes, ..System::default() };
+        let found = of(vec![route(42, 3, true)]).mesh(&[]).unwrap();
+        assert_eq!((mesh_of(&found), found.routing), (vec!["eth1"], Routing::Ip("babeld")));
+        assert_eq!((&found.devices[0].1[..], names(&found.radios)), ("babeld uses it", vec!["eth1"]));
+        assert!(of(vec![route(42, 3, false)]).mesh(&[]).is_err(), "the route of a device leads to no neighbour");
+        assert!(of(vec![route(42, 9, true)]).mesh(&[]).is_err(), "over none of these devices");
+        let both = of(vec![route(42, 3, true), route(4, 2, true), route(100, 3, true)]).mesh(&[]).unwrap();
+        assert_eq!((mesh_of(&both), both.routing), (vec!["eth1"], Routing::Ip("babeld")), "each device once");
+    }
+
+    #[test]
+    fn a_device_that_another_process_names_is_none_of_a_mesh() {
+        let system = |process: &str, word: &str| System {
+            devices: vec![device(2, "eth0"), device(3, "eth1")],
+            processes: vec![("olsrd".to_owned(), vec![]), (process.to_owned(), vec![word.to_owned()])],
+            ..System::default()
+        };
+        assert!(system("tcpdump", "eth1").mesh(&[]).is_err());
+        assert!(system("olsrd", "eth7").mesh(&[]).is_err());
+        assert_eq!(mesh_of(&system("olsrd", "eth1").mesh(&[]).unwrap()), ["eth1"]);
+    }
+
+    #[test]
+    fn named_devices_are_taken_instead_of_those_that_look_like_a_mesh() {
+        let devices = vec![device(2, "eth0"), device(3, "mesh0")];
+        let processes = vec![("babeld".to_owned(), vec!["mesh0".to_owned()])];
+        let system = System { devices, wifi: vec![(3, Part::Mesh)], processes, ..System::default() };
+        let found = system.mesh(&["eth0".to_owned(), "eth0".to_owned()]).unwrap();
+        assert_eq!(found.devices, [(device(2, "eth0"), "named on the command line".to_owned())]);
+        assert_eq!(names(&found.radios), ["eth0"]);
+        let all = system.mesh(&[]).unwrap();
+        assert_eq!(all.devices, [(device(3, "mesh0"), "an 802.11s mesh".to_owned())], "the daemon adds nothing");
+    }
+
+    #[test]
+    fn each_kind_of_mesh_is_taken_for_its_reason() {
+        let bat = Device { kind: Some("batadv".to_owned()), ..device(5, "bat0") };
+        let bridge = Device { kind: Some("bridge".to_owned()), ..device(6, "br0") };
+        let port = Device { master: Some(6), ..device(7, "adhoc0") };
+        let wifi = vec![(7, Part::AdHoc), (8, Part::Other)];
+        let devices = vec![bat, bridge, port, device(8, "mon0")];
+        let found = System { devices, wifi, ..System::default() }.mesh(&[]).unwrap();
+        let why: Vec<_> = found.devices.iter().map(|(device, why)| (&device.name[..], &why[..])).collect();
+        assert_eq!(why, [("bat0", "a mesh of batman-adv"), ("adhoc0", "an ad hoc network (IBSS)")]);
+        assert_eq!(names(&found.radios), ["adhoc0"], "nothing carries the frames of bat0");
+    }
+
+    #[test]
+    fn radios_of_batman_are_no_mesh_even_if_a_daemon_uses_them() {
+        let bat = Device { kind: Some("batadv".to_owned()), ..device(5, "bat0") };
+        let radio = Device { master: Some(5), ..device(3, "mesh0") };
+        let processes = vec![("babeld".to_owned(), vec!["mesh0".to_owned()])];
+        let system = System { devices: vec![radio, bat], processes, ..System::default() };
+        assert_eq!(mesh_of(&system.mesh(&[]).unwrap()), ["bat0"]);
+    }
+
+    #[test]
+    fn errors_list_the_devices_in_their_order() {
+        let system = System { devices: vec![device(3, "b"), device(2, "a")], ..System::default() };
+        let none = "mesh device: found no 802.11s, ad hoc or batman-adv device, and no routing daemon with a device; \
+                    name one with --device: a, b";
+        assert_eq!(system.mesh(&[]), Err(none.to_owned()));
+        let other = "mesh device: found \"c\", which is not a device of this machine; name one with --device: a, b";
+        assert_eq!(system.mesh(&["a".to_owned(), "c".to_owned()]), Err(other.to_owned()));
+    }
+
+    #[test]
+    fn this_process_is_one_of_those_that_run() {
+        let words: Vec<String> = std::env::args().collect();
+        let name = fs::read_to_string("/proc/self/comm").unwrap();
+        let found = processes();
+        let own = found.iter().find(|(process, said)| process == name.trim_end() && said.starts_with(&words));
+        assert!(own.is_some(), "{words:?}: {found:?}");
+    }
 }

@@ -65,3 +65,35 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     // On a full disk, not even an empty one stays.
     written.and_then(|()| std::fs::rename(&new, file)).inspect_err(|_| drop(std::fs::remove_file(new)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_written_as_a_whole_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("fourhop-gateway-setup-{}", std::process::id()));
+        let file = folder.join("fourhop").join("gateway.toml");
+        replace(&file, "one").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "one", "its folder is made");
+        replace(&file, "two").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
+        let taken = folder.join("fourhop").join("folder.toml");
+        fs::create_dir(&taken).unwrap();
+        replace(&taken, "three").unwrap_err();
+        let mut left: Vec<_> =
+            fs::read_dir(folder.join("fourhop")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["folder.toml", "gateway.toml"], "nothing else stays");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_refused() {
+        let (devices, rate) = (vec!["no-mesh0".to_owned()], Some(Rate::kbps(2_000)));
+        let file = "/no/such/file".into();
+        let said = run(&Wanted { file, devices, rate, print: true, ..Wanted::default() }).unwrap_err().to_string();
+        assert!(said.starts_with("mesh device: found \"no-mesh0\", which is not a device of this machine"), "{said}");
+    }
+}

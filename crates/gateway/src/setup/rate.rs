@@ -143,12 +143,7 @@ fn quick(mut took: Vec<Duration>) -> Option<Duration> {
 
 /// One echo (RFC 792); how long it took, `None`: too long.
 fn echo(socket: &UdpSocket, to: Ipv4Addr, id: u16, number: u16, size: usize) -> std::io::Result<Option<Duration>> {
-    let mut packet = vec![8, 0, 0, 0];
-    packet.extend(id.to_be_bytes());
-    packet.extend(number.to_be_bytes());
-    packet.resize(8 + size, 0x5a);
-    let sum = checksum(&packet);
-    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    let packet = request(id, number, size);
     let start = Instant::now();
     socket.send_to(&packet, (to, 0))?;
     let mut buffer = [0; 2048];
@@ -161,14 +156,29 @@ fn echo(socket: &UdpSocket, to: Ipv4Addr, id: u16, number: u16, size: usize) -> 
             }
             Err(error) => return Err(error),
         };
-        // The IP header comes, too.
-        let head = usize::from(buffer[0] & 15) * 4;
-        let answer = buffer.get(head..len).unwrap_or_default();
-        if from.ip() == to && answer.first() == Some(&0) && answer.get(4..8) == packet.get(4..8) {
+        if from.ip() == to && is_answer(&buffer[..len], &packet) {
             return Ok(Some(start.elapsed()));
         }
     }
     Ok(None)
+}
+
+/// A request with so many bytes of data.
+fn request(id: u16, number: u16, size: usize) -> Vec<u8> {
+    let mut packet = vec![8, 0, 0, 0];
+    packet.extend(id.to_be_bytes());
+    packet.extend(number.to_be_bytes());
+    packet.resize(8 + size, 0x5a);
+    let sum = checksum(&packet);
+    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    packet
+}
+
+/// Is what has come, with its IP header, the answer to this request?
+fn is_answer(came: &[u8], request: &[u8]) -> bool {
+    let head = came.first().map_or(0, |first| usize::from(first & 15) * 4);
+    let answer = came.get(head..).unwrap_or_default();
+    answer.first() == Some(&0) && answer.get(4..8) == request.get(4..8)
 }
 
 fn checksum(bytes: &[u8]) -> u16 {
@@ -239,5 +249,99 @@ mod tests {
         let sum = checksum(&packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
         assert_eq!(checksum(&packet), 0);
+    }
+
+    #[test]
+    fn neighbours_that_routes_lead_over_are_tried_each_once() {
+        // The kernel knows no neighbours of a device that is not there.
+        let device = Device { index: u32::MAX >> 1, ..Device::default() };
+        let route = |to: [u8; 4], bits, via: Option<[u8; 4]>| {
+            let via = via.map(Ipv4Addr::from);
+            Listed { to: (to.into(), bits), protocol: 42, device: device.index, via }
+        };
+        let elsewhere = Listed { device: 1, ..route([10, 0, 9, 0], 24, Some([10, 0, 0, 9])) };
+        let routes = [
+            elsewhere,
+            route([10, 0, 1, 0], 24, Some([10, 0, 0, 2])),
+            route([10, 0, 2, 0], 24, Some([10, 0, 0, 2])),
+            route([10, 0, 0, 3], 32, None),
+            route([10, 0, 0, 0], 24, None),
+            route([224, 0, 0, 1], 32, None),
+            route([255, 255, 255, 255], 32, None),
+            route([10, 0, 0, 4], 32, Some([10, 0, 0, 5])),
+        ];
+        let expected = [2, 3, 5].map(|last| Ipv4Addr::from([10, 0, 0, last]));
+        assert_eq!(neighbours(&device, &routes), expected);
+        assert_eq!(neighbours(&device, &[]), [] as [Ipv4Addr; 0]);
+    }
+
+    #[test]
+    fn without_anybody_to_ask_it_says_what_to_do() {
+        let nobody = Found { devices: vec![], routing: super::super::find::Routing::Nothing, radios: vec![] };
+        let said = "mesh.rate: nl80211 knows no station and there is no neighbour; run setup again when a node of the \
+                    mesh is up, or give --rate";
+        assert_eq!(learn(&nobody, &[]), Err(said.to_owned()));
+        // Nothing is sent by a device that is not there.
+        let device = Device { index: u32::MAX >> 1, name: "no-mesh0".to_owned(), ..Device::default() };
+        let route = |last| {
+            let (to, via) = (([10, 0, 1, last].into(), 32), Some([10, 0, 0, last].into()));
+            Listed { to, protocol: 42, device: device.index, via }
+        };
+        let found = Found { devices: vec![(device.clone(), String::new())], ..nobody };
+        let said = learn(&found, &[5, 4, 3, 2].map(route)).unwrap_err();
+        assert!(said.contains("10.0.0.3, 10.0.0.4, 10.0.0.5 do not answer"), "three of them are tried: {said}");
+        assert!(measure("no-mesh0", [10, 0, 0, 2].into()).is_err());
+    }
+
+    #[test]
+    fn the_quick_quarter_counts() {
+        let us = |times: &[u64]| times.iter().map(|&us| Duration::from_micros(us)).collect::<Vec<_>>();
+        assert_eq!(quick(vec![]), None);
+        assert_eq!(quick(us(&[70])), Some(Duration::from_micros(70)));
+        assert_eq!(quick(us(&[90, 10, 80, 70])), Some(Duration::from_micros(10)));
+        assert_eq!(quick(us(&[90, 30, 80, 70, 10])), Some(Duration::from_micros(20)), "two of five");
+    }
+
+    #[test]
+    fn a_time_that_is_too_short_to_tell_is_the_least() {
+        let slope = |more: u64| slope([1_000, 1_000 + more].map(|us| vec![Duration::from_micros(us)])).map(Rate::bps);
+        assert_eq!([99, 100, 200].map(slope), [192_000_000, 192_000_000, 96_000_000].map(Some));
+    }
+
+    #[test]
+    fn checksums_are_those_of_rfc_1071() {
+        // Its example, in section 3.
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+        assert_eq!(checksum(&[0xff, 0xff, 0xff, 0xff, 0x00, 0x01]), !0x0001, "carries of carries count");
+        assert_eq!(checksum(&[0x12]), !0x1200, "a last byte is the upper half of a word");
+        assert_eq!(checksum(&[]), 0xffff);
+    }
+
+    #[test]
+    fn a_request_is_an_echo_with_its_number() {
+        let packet = request(0x1234, 0x0506, 16);
+        assert_eq!((&packet[..2], &packet[4..8], packet.len()), (&[8, 0][..], &[0x12, 0x34, 5, 6][..], 24));
+        assert_eq!(checksum(&packet), 0, "with its checksum the sum is all ones");
+    }
+
+    #[test]
+    fn only_the_reply_to_a_request_answers_it() {
+        let sent = request(0x1234, 0x0506, 16);
+        let reply = |words: u8, kind, id, number| {
+            let mut came = vec![0; usize::from(words) * 4];
+            came[0] = 0x40 | words;
+            came.extend(request(id, number, 16));
+            came[usize::from(words) * 4] = kind;
+            came
+        };
+        assert!(is_answer(&reply(5, 0, 0x1234, 0x0506), &sent));
+        assert!(is_answer(&reply(15, 0, 0x1234, 0x0506), &sent), "its IP header may have options");
+        for other in [reply(5, 8, 0x1234, 0x0506), reply(5, 0, 0x1235, 0x0506), reply(5, 0, 0x1234, 0x0507)] {
+            assert!(!is_answer(&other, &sent), "{other:?}");
+        }
+        let whole = reply(5, 0, 0x1234, 0x0506);
+        for end in 0..28 {
+            assert!(!is_answer(&whole[..end], &sent), "cut off after {end}");
+        }
     }
 }

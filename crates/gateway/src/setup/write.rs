@@ -135,4 +135,57 @@ mod tests {
         assert!(matches!(read(&filled).source, Source::Aodv(..)), "what is there stays: {filled}");
         assert!(file("[mesh", &mesh("b"), Routing::Nothing, &learned(), false).is_err());
     }
+
+    #[test]
+    fn a_line_for_people_says_each_key_and_why() {
+        let devices = vec![("a".to_owned(), "one".to_owned()), ("b".to_owned(), "two".to_owned())];
+        let (text, lines) = file("", &devices, Routing::BatmanAdv, &learned(), false).unwrap();
+        let expected = [
+            "devices = [\"a\", \"b\"]: one; two",
+            "rate = \"5500kbps\": measured",
+            "hops = \"table\": batman-adv routes below IP and reports no hops",
+            "[[node]] hops = 2: ASSUMED for every node; `batctl traceroute` shows how far nodes are",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(read(&text).table.iter().map(|entry| entry.hops).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn an_own_table_of_nodes_stays() {
+        let before = "[[node]]\nto = '10.0.0.4'\nhops = 3\n";
+        let (text, lines) = file(before, &mesh("b"), Routing::BatmanAdv, &learned(), false).unwrap();
+        assert_eq!(read(&text).table.iter().map(|entry| entry.hops).collect::<Vec<_>>(), [3], "{text}");
+        assert_eq!(lines.len(), 3, "{lines:?}");
+    }
+
+    #[test]
+    fn keys_of_another_routing_go_and_those_of_this_one_stay() {
+        let before = "[mesh]\nhops = 'aodv'\nsocket = '/s'\ncommand = ['x']\n";
+        let (text, _) = file(before, &mesh("b"), Routing::Aodv, &learned(), false).unwrap();
+        assert!(text.contains("socket = '/s'") && !text.contains("command"), "{text}");
+        let (text, _) = file(before, &mesh("b"), Routing::Nothing, &learned(), false).unwrap();
+        assert!(!text.contains("socket") && !text.contains("command"), "{text}");
+        let ours = "[mesh]\nhops = 'command'\ncommand = ['x']\n";
+        let (text, lines) = file(ours, &mesh("b"), Routing::Aodv, &learned(), true).unwrap();
+        assert!(text.contains("command = ['x']"), "what is there stays: {text}");
+        assert!(lines.iter().all(|line| !line.starts_with("hops")), "{lines:?}");
+    }
+
+    #[test]
+    fn paths_of_802_11s_are_asked_of_the_device() {
+        let (text, lines) = file("", &mesh("mesh7"), Routing::Mesh80211s, &learned(), false).unwrap();
+        let Source::Command(words, _) = read(&text).source else { panic!("{text}") };
+        assert_eq!((&words[0][..], &words[1][..], words.len()), ("sh", "-c", 3));
+        assert!(words[2].starts_with("iw dev mesh7 mpath dump | ") && !words[2].contains("DEVICE"), "{words:?}");
+        assert!(lines[3].starts_with("command = [\"sh\", ") && lines[3].ends_with(": prints addresses and hops"));
+        let table = "[mesh]\nhops = 'table'\n[[node]]\nto = '10.0.0.4'\nhops = 3\n";
+        let (text, _) = file(table, &mesh("mesh7"), Routing::Mesh80211s, &learned(), true).unwrap();
+        assert!(!text.contains("command"), "the table is asked: {text}");
+    }
+
+    #[test]
+    fn a_mesh_that_is_no_table_is_refused() {
+        let said = file("mesh = 3\n", &mesh("b"), Routing::Nothing, &learned(), false).unwrap_err();
+        assert_eq!(said, "mesh: found no table, allowed: [mesh]");
+    }
 }

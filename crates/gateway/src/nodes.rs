@@ -227,7 +227,7 @@ mod tests {
             into: Class::default(),
             out: Class::default(),
         };
-        assert_eq!(nodes.report(), [expected.clone()]);
+        assert_eq!(nodes.report(), std::slice::from_ref(&expected));
         nodes.get(place).unwrap().path = Some((3, Rate::kbps(2_000)));
         assert_eq!(nodes.report(), [Node { hops: Some(3), rate_bps: Some(2_000_000), ..expected }]);
     }

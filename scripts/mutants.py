@@ -210,7 +210,8 @@ def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
     for area in areas:
         paths = [f"crates/{path}" for path in AREAS[area].sources]
         globs = [part for path in paths for part in ("-f", path + "**" if path.endswith("/") else path)]
-        command = ["cargo", "mutants", "--list", "--json", "--no-config", *globs]
+        # Without --workspace it lists the default members alone, which programs for Linux are not.
+        command = ["cargo", "mutants", "--list", "--json", "--no-config", "--workspace", *globs]
         listed = json.loads(subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout)
         listed.sort(key=lambda entry: entry["name"])
         for entry in random.Random(f"{area} {seed}").sample(listed, min(size, len(listed))):

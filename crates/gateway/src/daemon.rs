@@ -147,15 +147,20 @@ fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
     let mut opened = Vec::new();
     for worker in 0..config.rules.workers {
         let numbers = rules::queues(config.rules.queue, config.rules.workers, worker);
-        let queues = taken(&numbers, keep).map_err(|error| match error.source.kind() {
-            std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
-                "{error}: another program uses it, or this one lacks CAP_NET_ADMIN; stop the other, or run this as root"
-            )),
-            _ => error.into(),
-        })?;
+        let queues = taken(&numbers, keep).map_err(advised)?;
         opened.push((queues, numbers[0]));
     }
     Ok(opened)
+}
+
+/// Why there is no queue, with what to do.
+fn advised(error: fourhop_live::Error) -> Error {
+    match error.source.kind() {
+        std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
+            "{error}: another program uses it, or this one lacks CAP_NET_ADMIN; stop the other, or run this as root"
+        )),
+        _ => error.into(),
+    }
 }
 
 /// A process that was killed may have its queues for a moment yet.
@@ -1036,5 +1041,15 @@ mod tests {
         assert_eq!(forwarding(v6, "1\n"), (true, "net.ipv6.conf.all.forwarding is on".to_owned()));
         let off = "net.ipv6.conf.all.forwarding is off: IPv6 is not routed here";
         assert_eq!(forwarding(v6, ""), (true, off.to_owned()), "a kernel without IPv6");
+    }
+
+    #[test]
+    fn who_may_not_have_a_queue_hears_what_to_do() {
+        let said = |kind: std::io::ErrorKind| {
+            advised(fourhop_live::Error { what: "packet queue 7".to_owned(), source: kind.into() }).to_string()
+        };
+        let advice = "another program uses it, or this one lacks CAP_NET_ADMIN; stop the other, or run this as root";
+        assert_eq!(said(std::io::ErrorKind::PermissionDenied), format!("packet queue 7: permission denied: {advice}"));
+        assert_eq!(said(std::io::ErrorKind::TimedOut), "packet queue 7: timed out");
     }
 }

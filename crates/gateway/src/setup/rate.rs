@@ -107,11 +107,19 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
     // A socket of the same calls: send_to and recv_from with a time-out.
     let socket = UdpSocket::from(raw);
     let id = std::process::id() as u16;
+    let took = series(|number, size| echo(&socket, to, id, number, size)).tried(what)?;
+    Ok(slope(took))
+}
+
+/// What echoes of either size take, in turn, until there are enough, several are lost in a row, or it takes too long.
+fn series(
+    mut echo: impl FnMut(u16, usize) -> std::io::Result<Option<Duration>>,
+) -> std::io::Result<[Vec<Duration>; 2]> {
     let mut took: [Vec<Duration>; 2] = Default::default();
     let (begun, mut lost) = (Instant::now(), 0);
     for number in 0..2 * ECHOES {
         let kind = usize::from(number % 2);
-        match echo(&socket, to, id, number, SIZES[kind]).tried(what)? {
+        match echo(number, SIZES[kind])? {
             Some(time) => {
                 took[kind].push(time);
                 lost = 0;
@@ -122,7 +130,7 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
             break;
         }
     }
-    Ok(slope(took))
+    Ok(took)
 }
 
 /// The time of each further byte, there and back. Headers, turns and acknowledgements of the link cost both sizes the
@@ -343,5 +351,33 @@ mod tests {
         for end in 0..28 {
             assert!(!is_answer(&whole[..end], &sent), "cut off after {end}");
         }
+    }
+
+    #[test]
+    fn echoes_of_both_sizes_take_turns_until_there_are_enough() {
+        let mut asked = Vec::new();
+        let took = series(|number, size| {
+            asked.push((number, size));
+            Ok(Some(Duration::from_micros(size as u64)))
+        });
+        let expected = SIZES.map(|size| vec![Duration::from_micros(size as u64); usize::from(ECHOES)]);
+        assert_eq!(took.unwrap(), expected);
+        assert_eq!(asked[..3], [(0, SIZES[0]), (1, SIZES[1]), (2, SIZES[0])]);
+    }
+
+    #[test]
+    fn a_neighbour_that_is_gone_is_asked_a_few_times_and_one_that_loses_some_goes_on() {
+        let count = |answers: fn(u16) -> bool| {
+            let mut asked = 0;
+            let took = series(|number, _| {
+                asked += 1;
+                Ok(answers(number).then_some(LEAST))
+            });
+            (asked, took.unwrap().map(|times| times.len()))
+        };
+        assert_eq!(count(|_| false), (4, [0, 0]));
+        assert_eq!(count(|number| number < 3), (7, [2, 1]));
+        assert_eq!(count(|number| number % 4 == 3), (2 * ECHOES, [0, usize::from(ECHOES) / 2]));
+        assert!(series(|_, _| Err(std::io::ErrorKind::PermissionDenied.into())).is_err());
     }
 }

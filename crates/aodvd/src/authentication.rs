@@ -205,4 +205,47 @@ mod tests {
         assert_eq!(keys.verify(1_051, None, ENVELOPE, &bytes), Err(Fault::Replayed));
         assert_eq!(keys.verify(949, None, ENVELOPE, &bytes), Err(Fault::Replayed));
     }
+
+    #[test]
+    fn keys_are_read_from_files_of_thirty_two_bytes_or_more() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-keys-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = |id: u8, bytes: usize| {
+            let file = folder.join(id.to_string());
+            fs::write(&file, vec![id; bytes]).unwrap();
+            crate::config::KeyFile { id, file }
+        };
+        let mut config = crate::config::Authenticated {
+            sign_with: 2,
+            keys: vec![file(1, 33), file(2, 32)],
+            require: true,
+            clocks_within: Some(fourhop_units::Dur::from_millis(5)),
+        };
+        let mut keys = Keys::read(&config).unwrap();
+        assert_eq!((keys.within, keys.last), (Some(5_000), 0), "in microseconds");
+        let bytes = signed(&mut keys, 1_000);
+        assert_eq!(Keys::one(2, &[2; 32]).verify(0, None, ENVELOPE, &bytes), Ok(1_000));
+        let others = signed(&mut Keys::one(1, &[1; 33]), 1_000);
+        assert_eq!(keys.verify(1_000, None, ENVELOPE, &others), Ok(1_000), "all keys are accepted");
+        config.clocks_within = None;
+        assert_eq!(Keys::read(&config).unwrap().within, None);
+        config.keys.push(file(3, 31));
+        let error = Keys::read(&config).unwrap_err();
+        assert!(error.ends_with("/3: found 31 bytes, allowed: a key of at least 32"), "{error}");
+        config.keys[2].file = folder.join("none");
+        let error = Keys::read(&config).unwrap_err();
+        assert!(error.starts_with(&format!("{}: ", folder.join("none").display())), "{error}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_message_shorter_than_a_block_has_none() {
+        let keys = Keys::one(7, &[1; 32]);
+        let mut block = signed(&mut keys.clone(), 1_000).split_off(RREQ.len());
+        assert_eq!(keys.verify(0, None, ENVELOPE, &[]), Err(Fault::Missing));
+        assert_eq!(keys.verify(0, None, ENVELOPE, &block[1..]), Err(Fault::Missing));
+        assert_eq!(keys.verify(0, None, ENVELOPE, &block), Err(Fault::BadCode), "a block, but of another message");
+        block[1] += 1;
+        assert_eq!(keys.verify(0, None, ENVELOPE, &block), Err(Fault::Missing), "of another length");
+    }
 }

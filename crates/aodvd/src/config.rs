@@ -519,4 +519,90 @@ mod tests {
             std::fs::write(file, current).unwrap();
         }
     }
+
+    #[test]
+    fn a_problem_is_told_with_its_file_and_line() {
+        let file = std::env::temp_dir().join(format!("fourhop-aodvd-config-{}.toml", std::process::id()));
+        std::fs::write(&file, LEAST).unwrap();
+        assert_eq!(Config::read(&file).unwrap(), Config::parse(LEAST).unwrap());
+        std::fs::write(&file, format!("{LEAST}outside = ['x']\n")).unwrap();
+        let error = Config::read(&file).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}:4", file.display())) && error.contains("outside"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+        let error = Config::read(&file).unwrap_err().to_string();
+        assert!(error.contains(&*file.to_string_lossy()), "{error}");
+    }
+
+    #[test]
+    fn each_limit_is_that_of_its_key() {
+        let text = format!("{LEAST}[limits]\nroutes = 5\nrequests = 6\nneighbours = 7\nmessages = 8");
+        let limits = Config::parse(&text).unwrap().limits.limits();
+        assert_eq!(limits, Limits { routes: 5, requests: 6, neighbours: 7, messages: 8 });
+        let standard = Config::parse(LEAST).unwrap().limits.limits();
+        assert_eq!(standard, Limits { routes: 1_000, requests: 4_000, neighbours: 128, messages: 256 });
+    }
+
+    #[test]
+    fn repair_and_acknowledgements_of_replies_are_asked_for() {
+        let text = format!("{LEAST}[routing]\nlocal_repair = true\nreply_acks = true\nnode_traversal_time = '50ms'");
+        let aodv = Config::parse(&text).unwrap().aodv();
+        assert_eq!((aodv.repair, aodv.repair_without_packet), (RepairRule::WithinMaxRepairTtl, true));
+        assert_eq!(aodv.reply_ack_wait, Some(Dur::from_millis(60)), "NEXT_HOP_WAIT of RFC 3561 section 10");
+        let standard = Config::parse(LEAST).unwrap().aodv();
+        assert!(standard.repair_seqno_incremented && standard.repair_failure_reported && standard.control_breaks_links);
+        assert!(standard.link_layer_detection && !standard.purge_queue && !standard.repair_without_packet);
+        assert_eq!((standard.data_ttl, standard.node_traversal_time), (None, Dur::from_millis(40)));
+    }
+
+    #[test]
+    fn a_threshold_needs_hellos_and_an_emulator_its_socket() {
+        let source = "[signal]\nsource = 'emulator'";
+        for (text, said) in [
+            (source.to_owned(), "signal.emulator: missing, allowed: the path of the emulator's socket"),
+            (
+                format!("{source}\nemulator = '/x'\nthreshold = '-80dBm'\n[hello]\nenabled = false"),
+                "hello.enabled: found false with signal.threshold, allowed: true, since HELLOs are measured",
+            ),
+            (
+                "[authentication]\nsign_with = 3\nkeys = [{ id = 1, file = 'a' }]".to_owned(),
+                "authentication.sign_with: found 3, allowed: the id of one of the keys",
+            ),
+        ] {
+            let error = Config::parse(&format!("{LEAST}{text}")).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        for text in [
+            format!("{source}\nemulator = '/x'\n[hello]\nenabled = false"),
+            format!("{source}\nemulator = '/x'\nthreshold = '-80dBm'"),
+            "[signal]\nsource = 'monitor'\nmonitor = 'mon0'".to_owned(),
+        ] {
+            assert_eq!(Config::parse(&format!("{LEAST}{text}")).map(drop), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn routes_are_searched_for_in_the_mesh_behind_gateways_and_behind_this_node() {
+        let text = format!("outside = ['192.0.2.0/24']\nannounce = ['198.51.100.0/24']\n{LEAST}");
+        let config = Config::parse(&text).unwrap();
+        for (address, routed, mesh, outside) in [
+            ([10, 1, 0, 1], true, true, false),
+            ([192, 0, 2, 1], true, false, true),
+            ([198, 51, 100, 1], true, false, true),
+            ([203, 0, 113, 1], false, false, false),
+        ] {
+            let address = Ipv4Addr::from(address);
+            assert_eq!((config.is_routed(address), config.is_mesh(address)), (routed, mesh), "{address}");
+            assert_eq!(config.plan().is_outside(address), outside, "{address}");
+        }
+    }
+
+    #[test]
+    fn routes_are_written_under_the_protocol_and_table_of_the_file() {
+        let config = Config::parse(&format!("{LEAST}[system]\nprotocol = 77\ntable = 1000")).unwrap();
+        let owner = config.system.owner();
+        assert_eq!((owner.protocol, owner.table), (77, 1_000));
+        let standard = System::default();
+        assert_eq!((standard.owner().table, standard.rule, &*standard.device), (142, 1_000, "aodv0"));
+        assert_eq!((&*standard.user, standard.variables, standard.metrics), ("nobody", true, None));
+    }
 }

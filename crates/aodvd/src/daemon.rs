@@ -513,3 +513,6 @@ impl Daemon {
         Report { problems, ..Report::new(now, &self.engine, &self.counters, mac) }
     }
 }
+
+#[cfg(test)]
+mod tests;

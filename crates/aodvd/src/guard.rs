@@ -156,4 +156,37 @@ mod tests {
         assert!(all.take(Time::from_secs(3), from(8), 5, 8), "silence makes room");
         assert!(all.len() <= 8 && !all.is_empty());
     }
+
+    #[test]
+    fn a_bucket_keeps_the_part_of_a_message_that_has_come_in() {
+        // Three a second: one after 334 ms, the second after 667 ms, the third after the whole second.
+        let mut bucket = Bucket::full(Time::ZERO, 3);
+        assert_eq!((0..10).filter(|_| bucket.take(Time::ZERO, 3)).count(), 6);
+        let taken: Vec<u64> = (1..=1_000).filter(|&ms| bucket.take(Time::from_millis(ms), 3)).collect();
+        assert_eq!(taken, [334, 667, 1_000]);
+        // Parts of a millisecond are not lost.
+        let mut bucket = Bucket::full(Time::ZERO, 1);
+        assert_eq!((0..10).filter(|_| bucket.take(Time::ZERO, 1)).count(), 2);
+        let taken = (1..=1_500).filter(|&n| bucket.take(Time::from_micros(n * 700), 1)).count();
+        assert_eq!(taken, 1, "in 1.05 s");
+    }
+
+    #[test]
+    fn an_originator_is_forgotten_when_its_bucket_is_full_again() {
+        let from = |n: u32| Ipv4Addr::from_bits(0x0a00_0000 + n);
+        let mut all = Originators::default();
+        assert!(all.is_empty());
+        assert!(all.take(Time::ZERO, from(1), 5, 2) && all.take(Time::from_secs(1), from(2), 5, 2));
+        assert!(!all.take(Time::from_millis(1_999), from(3), 5, 2));
+        assert!(all.take(Time::from_secs(2), from(3), 5, 2), "the first was silent for two seconds");
+        assert_eq!(all.len(), 2);
+        assert!(!all.take(Time::from_secs(2), from(1), 5, 2), "and is unknown now");
+    }
+
+    #[test]
+    fn refusals_are_named_alike_in_tables_and_in_json() {
+        for refusal in [Refusal::Malformed, Refusal::OwnAddress, Refusal::NumberJump, Refusal::Replayed] {
+            assert_eq!(serde_json::to_value(refusal).unwrap(), refusal.name());
+        }
+    }
 }

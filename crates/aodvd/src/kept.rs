@@ -223,4 +223,50 @@ mod tests {
         assert_eq!(read().numbers(own), None, "not understood");
         fs::remove_dir_all(&folder).unwrap();
     }
+
+    #[test]
+    fn what_a_restart_would_repeat_is_written_and_no_more() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-ahead-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("state.json");
+        let [own, other] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(std::net::Ipv4Addr::from);
+        let first = Numbers { seqno: u32::MAX, rreq_id: 7, stamp: 9 };
+        let mut kept = Kept::read(&path).unwrap();
+        kept.write_ahead(own, first).unwrap();
+        let ahead = Numbers { seqno: AHEAD - 1, rreq_id: 7 + AHEAD, stamp: 9 + STAMP_AHEAD };
+        assert_eq!(kept.numbers(own), Some(ahead), "beyond the largest number comes zero");
+        let half = 9 + STAMP_AHEAD / 2;
+        for (used, written) in [
+            (first, false),
+            (Numbers { seqno: AHEAD - 2, ..first }, false),
+            (Numbers { rreq_id: 6 + AHEAD, ..first }, false),
+            (Numbers { stamp: half, ..first }, false),
+            (Numbers { stamp: 0, ..first }, false),
+            (Numbers { seqno: AHEAD - 1, ..first }, true),
+            (Numbers { rreq_id: 7 + AHEAD, ..first }, true),
+            (Numbers { stamp: half + 1, ..first }, true),
+        ] {
+            kept.write(own, ahead).unwrap();
+            fs::remove_file(&path).unwrap();
+            kept.keep_ahead(own, used).unwrap();
+            assert_eq!(path.exists(), written, "{used:?}");
+        }
+        kept.write(own, ahead).unwrap();
+        kept.keep_ahead(other, first).unwrap();
+        let kept = Kept::read(&path).unwrap();
+        assert_eq!((kept.numbers(own), kept.numbers(other)), (None, Some(ahead)), "of the address that is used now");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_or_written_is_named() {
+        let folder = std::env::temp_dir().join(format!("fourhop-aodvd-named-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let error = Kept::read(&folder).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: ", folder.display())), "{error}");
+        let path = folder.join("none").join("state.json");
+        let error = Kept::read(&path).unwrap().save().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: ", path.display())), "{error}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

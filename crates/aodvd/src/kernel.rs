@@ -203,3 +203,51 @@ pub fn restore(variables: &[Variable]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> Config {
+        Config::parse("address = '192.0.2.1'\ninterfaces = ['lo', 'mesh-none']\nmesh = ['192.0.2.0/24']").unwrap()
+    }
+
+    #[test]
+    fn an_address_and_a_device_are_of_this_machine_or_not() {
+        assert!(is_local(Ipv4Addr::LOCALHOST) && has_device("lo"));
+        // TEST-NET-1 (RFC 5737) is nobody's.
+        assert!(!is_local([192, 0, 2, 1].into()) && !has_device("mesh-none"));
+        let said = "address: found 192.0.2.1, which is not an address of this machine; \
+                    add it (ip addr add 192.0.2.1/32 dev lo)";
+        assert_eq!(absent(&config()), said);
+    }
+
+    #[test]
+    fn forwarding_over_a_mesh_needs_no_redirects_and_a_loose_filter_on_each_device() {
+        let wanted = wanted(&config());
+        let all = wanted.iter().map(|(name, value)| (name.as_str(), *value)).collect::<Vec<_>>();
+        assert_eq!(all[..2], [("net/ipv4/ip_forward", "1"), ("net/ipv4/conf/all/send_redirects", "0")]);
+        for device in ["lo", "mesh-none", "aodv0"] {
+            for (what, value) in [("send_redirects", "0"), ("accept_redirects", "0"), ("rp_filter", "2")] {
+                assert!(all.contains(&(&format!("net/ipv4/conf/{device}/{what}"), value)), "{device}, {what}: {all:?}");
+            }
+        }
+        assert_eq!(all.len(), 2 + 3 * 3);
+    }
+
+    #[test]
+    fn variables_that_are_right_already_are_not_touched() {
+        let changes = changes(&config());
+        for (name, value) in wanted(&config()) {
+            let now = fs::read_to_string(Path::new("/proc/sys").join(&name)).map(|text| text.trim().to_owned());
+            let loose_enough = name == "net/ipv4/conf/lo/rp_filter" && matches!(now.as_deref(), Ok("0"));
+            let found = changes.iter().find(|(variable, _)| variable.name == name);
+            match now {
+                // Of a device that is not there.
+                Err(_) => assert_eq!(found, None),
+                Ok(now) if now == value || loose_enough => assert_eq!(found, None, "{name} is {now}"),
+                Ok(before) => assert_eq!(found, Some(&(Variable { name, before }, value))),
+            }
+        }
+    }
+}

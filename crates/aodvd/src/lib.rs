@@ -19,6 +19,8 @@
 #![cfg(target_os = "linux")]
 
 pub mod authentication;
+#[cfg(test)]
+mod bench;
 pub mod config;
 pub mod daemon;
 pub mod engine;

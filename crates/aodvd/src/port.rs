@@ -172,3 +172,129 @@ impl AsFd for Port {
         self.socket.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_live::clock::Clock;
+    use fourhop_live::poll::Poller;
+    use fourhop_units::Dur;
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    /// No datagram takes this long over the loopback device.
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Half an interface: sockets of any port, which need no rights.
+    fn port(socket: UdpSocket) -> Port {
+        setsockopt(&socket, sockopt::Ipv4PacketInfo, &true).unwrap();
+        setsockopt(&socket, sockopt::Ipv4RecvTtl, &true).unwrap();
+        let raw = OwnedFd::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        let (name, device) = ("lo".to_owned(), fourhop_live::netlink::LOOPBACK);
+        Port { name, device, socket: socket.into(), raw, echoes: VecDeque::new() }
+    }
+
+    #[test]
+    fn a_datagram_comes_with_its_addresses_and_its_time_to_live() {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+        let number = socket.local_addr().unwrap().port();
+        let same = socket.try_clone().unwrap();
+        same.set_nonblocking(true).unwrap();
+        same.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut port = port(socket);
+        let [from, to] = [1, 2].map(|n| Ipv4Addr::new(127, 77, 1, n));
+        let mut buffer = [0; 16];
+        assert_eq!(port.receive(&mut buffer), None, "nothing has come");
+        let sender = UdpSocket::bind((from, 0)).unwrap();
+        sender.set_ttl(17).unwrap();
+        sender.send_to(b"echo", (to, number)).unwrap();
+        sender.send_to(b"other", (to, number)).unwrap();
+        // The first is an own one that the kernel hands back.
+        port.echoes.push_front((from, hash(b"echo")));
+        same.set_nonblocking(false).unwrap();
+        assert_eq!(port.receive(&mut buffer), Some(Got { len: 5, from, to, ttl: 17 }));
+        assert_eq!((&buffer[..5], port.echoes.len()), (&b"other"[..], 0));
+    }
+
+    #[test]
+    fn an_own_broadcast_that_comes_back_is_an_echo_once_and_that_of_another_none() {
+        let mut port = port(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        let [own, other] = [1, 2].map(|n| Ipv4Addr::new(10, 0, 0, n));
+        assert!(!port.is_echo(own, b"one"), "nothing was sent");
+        port.echoes.extend([(own, hash(b"one")), (own, hash(b"two"))]);
+        assert!(!port.is_echo(other, b"one") && !port.is_echo(own, b"three"), "somebody else's");
+        assert!(port.is_echo(own, b"two") && !port.is_echo(own, b"two"));
+        assert!(port.is_echo(own, b"one") && port.echoes.is_empty());
+    }
+
+    #[test]
+    fn broadcasts_are_remembered_until_there_are_too_many() {
+        // Without the right to broadcast the system takes none.
+        let mut port = port(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        let own = Ipv4Addr::LOCALHOST;
+        for n in 0..=ECHOES as u8 {
+            let error = port.send(own, Ipv4Addr::BROADCAST, 1, &[n]).unwrap_err().to_string();
+            assert!(error.starts_with("cannot send over lo: "), "{error}");
+        }
+        assert_eq!(port.echoes.len(), ECHOES);
+        assert!(!port.is_echo(own, &[0]) && port.is_echo(own, &[1]) && port.is_echo(own, &[ECHOES as u8]));
+        port.device = u32::MAX;
+        assert!(port.send(own, Ipv4Addr::LOCALHOST, 1, &[1]).is_err(), "there is no such device");
+        assert_eq!(port.echoes.len(), ECHOES - 2, "what goes to one node does not come back");
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_named() {
+        let error = Port::open("mesh-none").unwrap_err().to_string();
+        assert!(error.starts_with("interfaces: found \"mesh-none\", allowed: a device of this machine: "), "{error}");
+    }
+
+    /// Over the loopback device of a namespace the node hears its own broadcasts, and so does another one.
+    #[test]
+    fn a_message_goes_to_port_654_with_its_time_to_live() {
+        crate::bench::in_namespace(|| {
+            let mut port = Port::open("lo").unwrap();
+            assert_eq!((&*port.name, port.device), ("lo", fourhop_live::netlink::LOOPBACK));
+            let (mut poller, clock, mut ready) = (Poller::without_signals().unwrap(), Clock::start(), Vec::new());
+            poller.add(&port, 0).unwrap();
+            let mut arrived = || {
+                let end = clock.now() + Dur::from_secs(PATIENCE.as_secs());
+                poller.wait(&clock, end, &mut ready).unwrap();
+                ready.drain(..).count() > 0
+            };
+            let [from, to] = [1, 2].map(|n| Ipv4Addr::new(127, 0, 0, n));
+            port.send(from, to, 9, b"message").unwrap();
+            let mut buffer = [0; 16];
+            assert!(arrived());
+            assert_eq!(port.receive(&mut buffer), Some(Got { len: 7, from, to, ttl: 9 }));
+            assert_eq!(&buffer[..7], b"message");
+            port.send(from, Ipv4Addr::BROADCAST, 1, b"all").unwrap();
+            assert!(arrived());
+            assert_eq!((port.receive(&mut buffer), port.echoes.len()), (None, 0), "an own one");
+            let Err(error) = Port::open("lo") else { panic!("two speak AODV over a device") };
+            assert!(error.to_string().starts_with("cannot speak AODV over lo: UDP port 654: "), "{error}");
+        });
+    }
+
+    /// A whole packet of UDP, which the kernel hands to the program that it is for.
+    #[test]
+    fn a_packet_that_is_released_arrives_as_it_is() {
+        crate::bench::in_namespace(|| {
+            let port = Port::open("lo").unwrap();
+            let program = UdpSocket::bind((Ipv4Addr::LOCALHOST, 5_000)).unwrap();
+            program.set_read_timeout(Some(PATIENCE)).unwrap();
+            let packet = [
+                &[0x45, 0, 0, 30, 0, 1, 0, 0, 7, 17, 0, 0, 127, 0, 0, 3, 127, 0, 0, 1][..],
+                &[0x0f, 0xa0, 0x13, 0x88, 0, 10, 0, 0],
+                b"hi",
+            ]
+            .concat();
+            port.release(Ipv4Addr::LOCALHOST, &packet).unwrap();
+            let mut buffer = [0; 16];
+            let (len, from) = program.recv_from(&mut buffer).unwrap();
+            assert_eq!((&buffer[..len], from), (&b"hi"[..], ([127, 0, 0, 3], 4_000).into()));
+            let error = port.release(Ipv4Addr::BROADCAST, &packet).unwrap_err().to_string();
+            assert!(error.starts_with("cannot send over lo: "), "{error}");
+        });
+    }
+}

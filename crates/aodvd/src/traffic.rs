@@ -139,3 +139,85 @@ impl Traffic {
         self.by_mac.iter().find(|(_, address)| **address == neighbour).map(|(&mac, _)| mac)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_live::poll::Ready;
+    use std::net::UdpSocket;
+
+    fn traffic(captures: Vec<Capture>, most: usize) -> Traffic {
+        let due = vec![None; captures.len()];
+        Traffic { captures, due, by_mac: BTreeMap::new(), most, seen: 0, used: BTreeSet::new() }
+    }
+
+    fn mac(n: u8) -> Mac {
+        [2, 0, 0, 0, 0, n]
+    }
+
+    fn ip(n: u8) -> Ipv4Addr {
+        Ipv4Addr::new(127, 77, 0, n)
+    }
+
+    #[test]
+    fn a_neighbour_is_known_by_its_newest_address_and_of_too_many_one_is_forgotten() {
+        let mut traffic = traffic(vec![], 2);
+        assert_eq!((traffic.neighbour(mac(1)), traffic.mac(ip(1))), (None, None));
+        traffic.learn(mac(1), ip(1));
+        traffic.learn(mac(2), ip(2));
+        traffic.learn(mac(1), ip(9));
+        let known = |traffic: &Traffic| [1, 2, 3].map(|n| traffic.neighbour(mac(n)));
+        assert_eq!(known(&traffic), [Some(ip(9)), Some(ip(2)), None], "one that is known displaces nobody");
+        assert_eq!((traffic.mac(ip(9)), traffic.mac(ip(1))), (Some(mac(1)), None));
+        traffic.learn(mac(3), ip(3));
+        assert_eq!(known(&traffic), [None, Some(ip(2)), Some(ip(3))]);
+    }
+
+    #[test]
+    fn the_interface_that_is_due_first_decides_when_to_look() {
+        let mut traffic = traffic(vec![], 2);
+        assert_eq!(traffic.next_timeout(), None);
+        traffic.due = vec![Some(Time::from_secs(3)), None, Some(Time::from_secs(2))];
+        assert_eq!(traffic.next_timeout(), Some(Time::from_secs(2)));
+    }
+
+    /// The loopback device of a namespace as an interface: each packet passes it twice, as it is sent and as it is
+    /// received.
+    #[test]
+    fn packets_use_routes_and_messages_tell_whose_a_mac_address_is() {
+        crate::bench::in_namespace(|| {
+            let (mut poller, at) = (Poller::without_signals().unwrap(), Time::from_millis);
+            let mut ready = Vec::new();
+            let capture = Capture::open(fourhop_live::netlink::LOOPBACK, What::Ipv4, BUFFER).unwrap();
+            poller.add(&capture, 7).unwrap();
+            let mut traffic = traffic(vec![capture], 4);
+            let [data, aodv] = [0, AodvMessage::PORT].map(|port| UdpSocket::bind((ip(2), port)).unwrap());
+            let sender = UdpSocket::bind((ip(1), 0)).unwrap();
+            let send = |to: &UdpSocket| {
+                sender.send_to(&[4, 0], to.local_addr().unwrap()).unwrap();
+                // What has arrived has passed.
+                to.recv(&mut [0; 2]).unwrap();
+            };
+            send(&data);
+            traffic.passed(at(1_000), 0, &poller);
+            traffic.passed(at(1_050), 0, &poller);
+            assert_eq!(traffic.next_timeout(), Some(at(1_100)), "what passes meanwhile puts nothing off");
+            assert_eq!(traffic.look(at(1_099), false, &poller, 7).unwrap(), [], "not yet");
+            poller.look(&mut ready).unwrap();
+            assert_eq!(ready, [], "nobody waits for it meanwhile");
+            let used = Used { dst: ip(2), src: ip(1), from: None };
+            assert_eq!(traffic.look(at(1_100), false, &poller, 7).unwrap(), [used], "each once");
+            assert_eq!((traffic.seen, traffic.next_timeout()), (2, None));
+            // A message of AODV uses no route; it is read at once where that is wanted.
+            send(&aodv);
+            poller.look(&mut ready).unwrap();
+            assert_eq!(ready, [Ready::Readable(7)], "somebody waits for it again");
+            assert_eq!(traffic.look(at(1_200), true, &poller, 7).unwrap(), []);
+            assert_eq!((traffic.neighbour([0; 6]), traffic.mac(ip(1))), (Some(ip(1)), Some([0; 6])));
+            send(&data);
+            let brought = Used { from: Some(ip(1)), ..used };
+            assert_eq!(traffic.look(at(1_200), true, &poller, 7).unwrap(), [used, brought], "sent, and received");
+            assert_eq!(traffic.seen, 6);
+        });
+    }
+}

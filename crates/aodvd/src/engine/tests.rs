@@ -1,7 +1,7 @@
 //! Nodes on the bench, with datagrams handed over by the test.
 
 use super::*;
-use fourhop_proto::wire::{EchoMessage, Rrep, Rreq};
+use fourhop_proto::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
 use fourhop_units::{NodeId, Purpose};
 
 const CLOCK: u64 = 1_000_000;
@@ -325,4 +325,202 @@ fn a_clock_that_goes_back_repeats_no_time_unless_clocks_agree() {
     assert_eq!(ask(&mut make("", 9 * CLOCK), CLOCK), 9 * CLOCK + 1);
     assert_eq!(ask(&mut make("", 9 * CLOCK), 10 * CLOCK), 10 * CLOCK);
     assert_eq!(ask(&mut make("clocks_within = '5s'", 9 * CLOCK), CLOCK), CLOCK);
+}
+
+fn rerr(lost: Ipv4Addr, seqno: u32) -> AodvMessage {
+    AodvMessage::Rerr(Rerr { no_delete: false, unreachable: vec![UnreachableDestination { addr: lost, seqno }] })
+}
+
+/// A reply of a neighbour for this node, about a destination `hops` behind it.
+fn reply(destination: Ipv4Addr, seqno: u32, hops: u8) -> AodvMessage {
+    let AodvMessage::Rrep(rrep) = hello(0) else { unreachable!() };
+    let hop_count = hops;
+    let rrep = Rrep { hop_count, destination, destination_seqno: seqno, originator: ip(1), lifetime_ms: 6_000, ..rrep };
+    AodvMessage::Rrep(rrep)
+}
+
+#[test]
+fn what_is_said_of_foreign_addresses_or_jumps_is_refused_in_every_message() {
+    let mut node = engine(1, "[limits]\nseqno_step = 100");
+    let (all, foreign) = (Ipv4Addr::BROADCAST, Ipv4Addr::new(192, 0, 2, 1));
+    assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &reply(ip(9), 7, 1)).0, Ok(()));
+    let AodvMessage::Rrep(for_others) = reply(ip(9), 7, 1) else { unreachable!() };
+    let for_others = AodvMessage::Rrep(Rrep { originator: foreign, ..for_others });
+    for (expected, message) in [
+        (Err(Refusal::ForeignTarget), reply(foreign, 7, 1)),
+        (Err(Refusal::ForeignTarget), for_others),
+        (Err(Refusal::ForeignTarget), rreq(foreign, 5, 1, ip(1))),
+        (Err(Refusal::ForeignTarget), rerr(foreign, 8)),
+        (Err(Refusal::NumberJump), rerr(ip(9), 7 + 101)),
+        (Err(Refusal::NumberJump), rreq(ip(9), 7 + 101, 1, ip(3))),
+        (Ok(()), rreq(ip(9), 7 + 100, 2, ip(3))),
+        // Older numbers are AODV's business, however old.
+        (Ok(()), rreq(ip(9), 7_u32.wrapping_sub(200), 3, ip(3))),
+        // A number is no jump from one that nobody has said, as of the neighbour.
+        (Ok(()), rreq(ip(2), 4_000, 4, ip(3))),
+        // An own request that comes back is no impostor's unless its number was never reached.
+        (Ok(()), rreq(ip(1), 10, 5, ip(3))),
+        (Err(Refusal::Impostor), rreq(ip(1), 11, 6, ip(3))),
+        (Ok(()), AodvMessage::RrepAck),
+    ] {
+        assert_eq!(hear(&mut node, AT, arrival(2, all), &message).0, expected, "{message:?}");
+    }
+}
+
+#[test]
+fn an_address_behind_a_gateway_is_no_neighbour_even_in_a_network_of_the_mesh() {
+    let mut node = engine(1, "announce = ['10.0.0.128/25']");
+    assert_eq!(hear(&mut node, AT, arrival(200, ip(1)), &AodvMessage::RrepAck).0, Err(Refusal::Stranger));
+    assert_eq!(hear(&mut node, AT, arrival(100, ip(1)), &AodvMessage::RrepAck).0, Ok(()));
+}
+
+#[test]
+fn a_search_that_nobody_answers_is_repeated_and_its_packet_lost_in_the_end() {
+    let mut node = engine(1, "[hello]\nenabled = false");
+    assert_eq!((node.next_timeout(), node.numbers()), (None, Numbers { seqno: 10, rreq_id: 1, stamp: 0 }));
+    let mut out = Vec::new();
+    node.handle_caught(AT, CLOCK, packet(ip(1), ip(2)), true, &mut out);
+    assert_eq!(node.numbers(), Numbers { seqno: 11, rreq_id: 2, stamp: 0 });
+    let first = node.next_timeout().unwrap();
+    assert!(first > AT);
+    node.handle_timeout(first, CLOCK, &mut out);
+    let asked: Vec<_> = sent(&out);
+    let [(AodvMessage::Rreq(one), ..), (AodvMessage::Rreq(two), ..)] = &asked[..] else { panic!("{out:?}") };
+    assert_eq!((one.rreq_id + 1, one.destination), (two.rreq_id, two.destination));
+    for _ in 0..100 {
+        let Some(at) = node.next_timeout().filter(|&at| at < Time::from_secs(60)) else { break };
+        node.handle_timeout(at, CLOCK, &mut out);
+    }
+    let lost: Vec<_> = out.iter().filter(|task| matches!(task, Task::Lost { .. })).collect();
+    let reason = DropReason::DiscoveryFailed;
+    assert_eq!(lost, [&Task::Lost { packet: packet(ip(1), ip(2)), reason }]);
+}
+
+#[test]
+fn traffic_of_the_kernel_keeps_its_route_alive() {
+    let mut node = engine(1, "[hello]\nenabled = false");
+    assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &reply(ip(9), 7, 1)).0, Ok(()));
+    let expires = |node: &Engine| node.aodv().route(ip(9)).unwrap().expires;
+    assert_eq!(expires(&node), AT + Dur::from_secs(6));
+    // ACTIVE_ROUTE_TIMEOUT of RFC 3561 section 10.
+    let later = AT + Dur::from_secs(5);
+    node.handle_used(later, ip(9), ip(1), None);
+    assert_eq!(expires(&node), later + Dur::from_secs(3));
+    node.handle_used(later + Dur::from_secs(1), ip(8), ip(1), None);
+    assert_eq!(expires(&node), later + Dur::from_secs(3), "that of another destination does not");
+}
+
+#[test]
+fn a_weak_neighbour_is_shown_and_not_routed_over() {
+    let mut node = engine(1, "[signal]\nsource = 'emulator'\nemulator = '/x'\nthreshold = '-80dBm'");
+    for (n, strength) in [(2, -90.0), (3, -60.0)] {
+        let arrival = Arrival { strength: Some(Dbm(strength)), ..arrival(n, Ipv4Addr::BROADCAST) };
+        assert_eq!(hear(&mut node, AT, arrival, &hello(n)).0, Ok(()));
+    }
+    let signal = |n: u8| node.signal(ip(n)).map(|signal| (signal.smoothed.0, signal.stable));
+    assert_eq!([2, 3, 4].map(signal), [Some((-90.0, false)), Some((-60.0, true)), None]);
+    assert_eq!(node.routes().keys().collect::<Vec<_>>(), [&ip(3)]);
+    assert_eq!(node.neighbours()[&ip(2)].strength, Some(Dbm(-90.0)));
+    assert_eq!(node.next_hops(0), [ip(3)].into());
+    assert!(node.next_hops(1).is_empty());
+}
+
+#[test]
+fn an_interface_is_left_only_after_the_lifetime_of_a_neighbour() {
+    // HELLOs are allowed to be lost twice; without them ACTIVE_ROUTE_TIMEOUT counts.
+    for (more, lifetime) in [("", 2), ("[hello]\nenabled = false", 3)] {
+        let mut node = engine(1, more);
+        let first = Arrival { strength: Some(Dbm(-50.0)), ..arrival(2, ip(1)) };
+        let other = Arrival { interface: 1, strength: Some(Dbm(-70.0)), ..first };
+        assert_eq!(hear(&mut node, AT, first, &AodvMessage::RrepAck).0, Ok(()));
+        let mut hear_there = |now| {
+            assert_eq!(hear(&mut node, now, other, &AodvMessage::RrepAck).0, Ok(()));
+            let neighbour = &node.neighbours()[&ip(2)];
+            (neighbour.interface, neighbour.heard, neighbour.strength, neighbour.messages)
+        };
+        let end = AT + Dur::from_secs(lifetime);
+        assert_eq!(hear_there(end), (0, AT, Some(Dbm(-50.0)), 2), "{more}");
+        let late = end + Dur::from_nanos(1);
+        assert_eq!(hear_there(late), (1, late, Some(Dbm(-70.0)), 3), "{more}");
+    }
+}
+
+#[test]
+fn a_full_table_of_neighbours_forgets_who_was_hardly_heard_and_nobody_that_a_route_leads_over() {
+    let mut node = engine(1, "[limits]\nneighbours = 3");
+    let mut say = |n: u8, ms: u64, message: &AodvMessage| {
+        let done = hear(&mut node, AT + Dur::from_millis(ms), arrival(n, ip(1)), message).0;
+        (done, node.neighbours().keys().map(|address| address.octets()[3]).collect::<Vec<_>>())
+    };
+    let ack = AodvMessage::RrepAck;
+    // The second is heard three times and proves itself; the third only twice, though later.
+    for (n, ms) in [(2, 0), (2, 1), (2, 2), (3, 3), (3, 4), (4, 5), (4, 6), (4, 7)] {
+        assert_eq!(say(n, ms, &ack).0, Ok(()));
+    }
+    assert_eq!(say(5, 8, &ack), (Ok(()), vec![2, 4, 5]));
+    for ms in 9..11 {
+        say(5, ms, &ack).0.unwrap();
+    }
+    assert_eq!(say(6, 12, &ack), (Ok(()), vec![4, 5, 6]), "then who has been silent longest");
+    // HELLOs make routes.
+    for n in [4, 5, 6] {
+        say(n, 13, &hello(n)).0.unwrap();
+    }
+    assert_eq!(say(7, 14, &ack), (Err(Refusal::TooFast), vec![4, 5, 6]));
+}
+
+#[test]
+fn new_neighbours_together_have_the_rate_of_one() {
+    let mut node = engine(1, "[limits]\nrate = 1");
+    let mut say = |n: u8, ms: u64| hear(&mut node, Time::from_millis(ms), arrival(n, ip(1)), &AodvMessage::RrepAck).0;
+    assert_eq!([say(2, 0), say(3, 0), say(4, 0)], [Ok(()), Ok(()), Err(Refusal::TooFast)]);
+    assert_eq!([say(2, 0), say(2, 0)], [Ok(()), Err(Refusal::TooFast)], "one that is known has its own");
+    assert_eq!([say(4, 1_000), say(5, 1_000)], [Ok(()), Err(Refusal::TooFast)]);
+}
+
+#[test]
+fn only_a_route_from_before_makes_the_wait_of_a_start_begin_anew() {
+    let make = |more: &str| {
+        let text = format!("address = '10.0.0.1'\ninterfaces = ['a']\nmesh = ['10.0.0.0/24']\n{more}");
+        let jitter = Stream::new(1, NodeId(1), Purpose::RoutingJitter);
+        Engine::new(Config::parse(&text).unwrap(), None, None, jitter)
+    };
+    let mut node = make("announce = ['192.0.2.0/24']");
+    let end = Time::from_secs(15);
+    let mut out = Vec::new();
+    assert_eq!(node.aodv().config().delete_period(), Dur::from_secs(15));
+    node.handle_caught(AT, CLOCK, packet(ip(1), ip(2)), true, &mut out);
+    node.handle_caught(AT, CLOCK, packet([192, 0, 2, 9].into(), ip(3)), false, &mut out);
+    assert!(node.is_quiet(end - Dur::from_nanos(1)) && !node.is_quiet(end));
+    assert!(node.kept_back > 0 && sent(&out).is_empty(), "own packets, and those that enter the mesh here");
+    node.handle_caught(end, CLOCK, packet(ip(3), ip(4)), false, &mut out);
+    assert!(!node.is_quiet(end), "it is over");
+    assert!(!make("[routing]\nreboot_wait = false").is_quiet(Time::ZERO));
+}
+
+#[test]
+fn packets_with_a_route_are_released_with_the_time_to_live_that_is_left() {
+    let mut node = engine(1, "announce = ['192.0.2.0/24']");
+    let other = Arrival { interface: 1, ..arrival(2, Ipv4Addr::BROADCAST) };
+    assert_eq!(hear(&mut node, AT, other, &hello(2)).0, Ok(()));
+    for (src, own) in [(ip(1), true), (ip(3), false), ([192, 0, 2, 9].into(), false)] {
+        // The kernel has taken one of those that it forwards.
+        let mut out = Vec::new();
+        node.handle_caught(AT, CLOCK, packet(src, ip(2)), own, &mut out);
+        assert_eq!(out, [Task::Release { packet: packet(src, ip(2)), interface: 1 }], "{src}");
+    }
+    let mut out = Vec::new();
+    let last = Ipv4Packet { ttl: 1, ..packet(ip(3), ip(2)) };
+    node.handle_caught(AT, CLOCK, last.clone(), false, &mut out);
+    assert_eq!(out, [Task::Release { packet: last, interface: 1 }], "the neighbour is the last hop");
+}
+
+#[test]
+fn no_route_is_searched_for_to_what_no_host_has() {
+    let mut node = engine(1, "outside = ['0.0.0.0/0']");
+    for (first, host) in [(0, false), (1, true), (126, true), (127, false), (128, true), (223, true), (224, false)] {
+        let mut out = Vec::new();
+        node.handle_caught(AT, CLOCK, packet(ip(1), [first, 9, 9, 9].into()), true, &mut out);
+        assert_eq!(!matches!(out[..], [Task::Lost { .. }]), host, "{first}.9.9.9: {out:?}");
+    }
 }

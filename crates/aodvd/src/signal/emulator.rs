@@ -114,4 +114,15 @@ mod tests {
             assert_eq!(news(other), None, "{other}");
         }
     }
+
+    #[test]
+    fn a_mac_address_has_six_bytes() {
+        assert_eq!(mac("02:00:00:00:00:fF"), Some([2, 0, 0, 0, 0, 0xff]));
+        for other in ["", "02:00:00:00:00", "02:00:00:00:00:01:02", "02:00:00:00:00:100", "02:00:00:00:00:g1"] {
+            assert_eq!(mac(other), None, "{other}");
+        }
+        for other in ["failed 02:00:00:00:00:1f now", "signal 02:00:00:00:00:1f", "signal 02:00:00:00:00:1f inf"] {
+            assert_eq!(news(other), None, "{other}");
+        }
+    }
 }

@@ -164,3 +164,121 @@ impl Signals {
         self.strengths.get(&mac).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::{
+        AddressFamily, Backlog, MsgFlags, SockFlag, SockType, UnixAddr, accept, bind, listen, recv, send, socket,
+    };
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::path::{Path, PathBuf};
+
+    const LEAST: &str = "address = '10.0.0.1'\ninterfaces = ['lo']\nmesh = ['10.0.0.0/24']\n";
+
+    fn config(more: &str) -> Config {
+        Config::parse(&format!("{LEAST}{more}")).unwrap()
+    }
+
+    fn refused(more: &str) -> String {
+        let Err(error) = Signals::start(&config(more), &[1]) else { panic!("{more}") };
+        error.to_string()
+    }
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("fourhop-aodvd-{name}-{}", std::process::id()))
+    }
+
+    /// An emulator's side of the socket.
+    fn listening(path: &Path) -> OwnedFd {
+        let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None).unwrap();
+        bind(socket.as_raw_fd(), &UnixAddr::new(path).unwrap()).unwrap();
+        listen(&socket, Backlog::new(1).unwrap()).unwrap();
+        socket
+    }
+
+    #[test]
+    fn without_a_source_nothing_is_known_and_nothing_waited_for() {
+        let mut signals = Signals::start(&config(""), &[1]).unwrap();
+        let mut failed = Vec::new();
+        signals.read(Time::from_secs(1), &mut failed).unwrap();
+        assert!(failed.is_empty() && signals.source().is_none());
+        assert_eq!((signals.next_timeout(), signals.strength([2; 6])), (None, None));
+    }
+
+    #[test]
+    fn a_source_that_is_not_there_is_named() {
+        let error = refused("[signal]\nsource = 'monitor'\nmonitor = 'mon-none'");
+        assert!(
+            error.starts_with("signal.monitor: found \"mon-none\", allowed: a device of this machine: "),
+            "{error}"
+        );
+        let error = refused("[signal]\nsource = 'emulator'\nemulator = '/none'");
+        let said = "signal.emulator: /none: no emulator listens on this socket; start it first: ";
+        assert!(error.starts_with(said), "{error}");
+        // Whether the kernel lacks it or the loopback device is no radio.
+        assert!(refused("[signal]\nsource = 'nl80211'").starts_with("signal.source: found \"nl80211\", "));
+    }
+
+    #[test]
+    fn the_emulator_says_how_strong_frames_are_and_which_were_given_up() {
+        let path = path("emulator");
+        let listener = listening(&path);
+        let more = format!(
+            "[signal]\nsource = 'emulator'\nemulator = '{}'\n[failures]\nframes = 2\n[limits]\nneighbours = 1",
+            path.display()
+        );
+        let mut signals = Signals::start(&config(&more), &[1]).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let emulator = accept(listener.as_raw_fd()).unwrap();
+        let mut name = [0; 64];
+        let len = recv(emulator, &mut name, MsgFlags::empty()).unwrap();
+        assert_eq!(&name[..len], b"00:00:00:00:00:00", "the loopback device says who it is");
+        assert!(signals.source().is_some() && signals.next_timeout().is_none());
+        let mut read = |news: &[&str]| {
+            for text in news {
+                send(emulator, text.as_bytes(), MsgFlags::empty()).unwrap();
+            }
+            let mut failed = Vec::new();
+            signals.read(Time::ZERO, &mut failed).unwrap();
+            (failed, [1, 2, 3, 4, 5].map(|n| signals.strength([2, 0, 0, 0, 0, n]).map(|dbm| dbm.0)))
+        };
+        assert_eq!(read(&[]), (vec![], [None; 5]), "nothing has come");
+        let (failed, strengths) = read(&[
+            "signal 02:00:00:00:00:01 -71.5",
+            "failed 02:00:00:00:00:01",
+            "failed 02:00:00:00:00:02",
+            "what nobody knows",
+            "failed 02:00:00:00:00:02",
+            "signal 02:00:00:00:00:01 -70.5",
+        ]);
+        assert_eq!(failed, [[2, 0, 0, 0, 0, 2]], "two frames break a link, one does not");
+        assert_eq!(strengths, [Some(-70.5), None, None, None, None], "the newest counts");
+        // Four stations for each neighbour that may be known.
+        let others = [2, 3, 4, 1].map(|n| format!("signal 02:00:00:00:00:0{n} -60"));
+        let (failed, strengths) = read(&others.each_ref().map(String::as_str));
+        assert_eq!((failed, strengths), (vec![], [Some(-60.0), Some(-60.0), Some(-60.0), Some(-60.0), None]));
+        let (_, strengths) = read(&["signal 02:00:00:00:00:05 -65"]);
+        assert_eq!(strengths, [None, Some(-60.0), Some(-60.0), Some(-60.0), Some(-65.0)]);
+        nix::unistd::close(emulator).unwrap();
+        let error = signals.read(Time::ZERO, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.starts_with("the emulator has ended"), "{error}");
+    }
+
+    #[test]
+    fn frames_that_are_given_up_break_no_link_unless_the_file_says_so() {
+        let path = path("given-up");
+        let listener = listening(&path);
+        let more = format!("[signal]\nsource = 'emulator'\nemulator = '{}'", path.display());
+        let mut signals = Signals::start(&config(&more), &[1]).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let emulator = accept(listener.as_raw_fd()).unwrap();
+        for _ in 0..100 {
+            send(emulator, b"failed 02:00:00:00:00:01", MsgFlags::empty()).unwrap();
+        }
+        let mut failed = Vec::new();
+        signals.read(Time::ZERO, &mut failed).unwrap();
+        assert_eq!(failed, <[Mac; 0]>::default());
+        nix::unistd::close(emulator).unwrap();
+    }
+}

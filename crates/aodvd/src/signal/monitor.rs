@@ -93,4 +93,31 @@ mod tests {
         assert_eq!(strength(&[radiotap(&[1 << 1], &[1]), frame(0x08)].concat()), None);
         assert_eq!(strength(&[1, 0, 8, 0, 0xff, 0xff, 0xff, 0xff]), None);
     }
+
+    #[test]
+    fn the_header_ends_where_it_says_and_has_version_zero() {
+        let sound = [radiotap(&[1 << 5], &[0xb9]), frame(0x08)].concat();
+        assert!(strength(&sound).is_some());
+        let mut other = sound.clone();
+        other[0] = 1;
+        assert_eq!(strength(&other), None, "another version");
+        // It promises a strength, and ends before it: the byte there is the frame's.
+        assert_eq!(strength(&[radiotap(&[1 << 5], &[]), frame(0x08)].concat()), None);
+        assert_eq!(
+            strength(&[radiotap(&[1 << 5], &[0xb9]), frame(0x80)].concat()),
+            Some((SENT_BY, Dbm(-71.0))),
+            "a beacon"
+        );
+        let short = [radiotap(&[1 << 5], &[0xb9]), frame(0x08)[..SENDER + 6].to_vec()].concat();
+        assert!(strength(&short).is_some() && strength(&short[..short.len() - 1]).is_none());
+    }
+
+    #[test]
+    fn every_field_before_the_strength_has_its_length() {
+        for (bit, len) in [(0, 8), (1, 1), (2, 1), (3, 4), (4, 2)] {
+            let fields = [vec![0; len], vec![0xb9]].concat();
+            let bytes = [radiotap(&[1 << 5 | 1 << bit], &fields), frame(0x08)].concat();
+            assert_eq!(strength(&bytes), Some((SENT_BY, Dbm(-71.0))), "field {bit}");
+        }
+    }
 }

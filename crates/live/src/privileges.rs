@@ -103,13 +103,13 @@ pub fn known(user: &str) -> Result<(), Error> {
 }
 
 /// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as
-/// it is.
+/// it is, as does the present one, which is the folder of a path that has none.
 ///
 /// # Errors
 /// If it cannot be made, or there is no such user.
 pub fn folder(path: &Path, user: &str) -> Result<(), Error> {
     let failed = || format!("{}", path.display());
-    if path.is_dir() {
+    if path.as_os_str().is_empty() || path.is_dir() {
         return Ok(());
     }
     fs::create_dir_all(path).tried(failed)?;
@@ -143,5 +143,21 @@ mod tests {
     fn a_user_that_is_not_there_is_named() {
         let error = find("nobody-of-that-name").unwrap_err().to_string();
         assert!(error.contains("user nobody-of-that-name"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_is_made_for_a_user_and_one_that_is_there_is_left_alone() {
+        // As the folder of `state.json`.
+        folder(Path::new(""), "root").unwrap();
+        assert!(known("root").is_ok() && known("nobody-of-that-name").is_err());
+        let path = std::env::temp_dir().join(format!("fourhop-folder-{}", std::process::id()));
+        folder(&path.join("deep"), "root").unwrap();
+        folder(&path.join("deep"), "nobody-of-that-name").unwrap();
+        let found = folder(&path.join("other"), "nobody-of-that-name");
+        assert_eq!(found.is_err(), crate::user::is_root(), "root gives it away");
+        fs::write(path.join("file"), "").unwrap();
+        let error = folder(&path.join("file"), "root").unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: ", path.join("file").display())), "{error}");
+        fs::remove_dir_all(path).unwrap();
     }
 }

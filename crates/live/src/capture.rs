@@ -106,3 +106,33 @@ fn attach(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
     let done = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) };
     Errno::result(done).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    /// The loopback device of a namespace: each packet passes it twice.
+    #[test]
+    fn the_beginnings_of_packets_are_seen_as_they_are_sent_and_received() {
+        crate::bench::in_namespace(|| {
+            let open = |what| Capture::open(crate::netlink::LOOPBACK, what, 1 << 16).unwrap();
+            let (packets, frames) = (open(What::Ipv4), open(What::Frames));
+            let [from, to] = [1, 2].map(|n| UdpSocket::bind((Ipv4Addr::new(127, 0, 0, n), 0)).unwrap());
+            let mut buffer = [0; KEPT];
+            assert_eq!(packets.next(&mut buffer), None, "nothing has passed");
+            from.send_to(&[7; 200], to.local_addr().unwrap()).unwrap();
+            // What has arrived has passed.
+            to.recv(&mut [0; 200]).unwrap();
+            for outgoing in [true, false] {
+                assert_eq!(packets.next(&mut buffer), Some(Passed { len: KEPT, outgoing, from: [0; 6] }));
+                assert_eq!((buffer[0], &buffer[12..20]), (0x45, &[127, 0, 0, 1, 127, 0, 0, 2][..]), "a header of IP");
+                assert_eq!(frames.next(&mut buffer), Some(Passed { len: KEPT, outgoing, from: [0; 6] }));
+                assert_eq!(buffer[12..15], [8, 0, 0x45], "a header of Ethernet");
+            }
+            assert_eq!((packets.next(&mut buffer), frames.next(&mut buffer)), (None, None));
+            let error = Capture::open(0x7fff_ffff, What::Ipv4, 1 << 16).unwrap_err().to_string();
+            assert!(error.starts_with("cannot capture on device 2147483647: "), "{error}");
+        });
+    }
+}

@@ -69,3 +69,31 @@ impl<S: Stream> Clients<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    /// The ends of clients that say nothing, and are served as long as they live.
+    fn silent(clients: &Clients<UnixStream>) -> UnixStream {
+        let (served, client) = UnixStream::pair().unwrap();
+        clients.serve(served, |mut stream| drop(stream.read(&mut [0])));
+        client.set_nonblocking(true).unwrap();
+        client
+    }
+
+    #[test]
+    fn one_client_too_many_ends_the_oldest() {
+        let clients = Clients::default();
+        let mut all: Vec<_> = (0..MOST).map(|_| silent(&clients)).collect();
+        let ended =
+            |all: &mut [UnixStream]| all.iter_mut().map(|client| client.read(&mut [0]).is_ok()).collect::<Vec<_>>();
+        assert_eq!(ended(&mut all), [false; MOST]);
+        all.push(silent(&clients));
+        let mut expected = [false; MOST + 1];
+        expected[0] = true;
+        assert_eq!(ended(&mut all), expected);
+    }
+}

@@ -224,4 +224,56 @@ mod tests {
         let words: Vec<u16> = rest.chunks(2).map(|pair| u16::from_ne_bytes([pair[0], pair[1]])).collect();
         assert_eq!((flags, gso, words), (1, 1, vec![52, 1448, 20, 16]), "as linux/virtio_net.h has them");
     }
+
+    #[test]
+    fn every_form_of_the_kernel_is_understood() {
+        let form = |flags, gso| {
+            let mut bytes = [flags, gso, 0, 0, 0, 0, 0, 0, 0, 0];
+            for (n, word) in [52_u16, 1_448, 20, 16].into_iter().enumerate() {
+                bytes[2 + 2 * n..][..2].copy_from_slice(&word.to_ne_bytes());
+            }
+            Form::from_bytes(bytes)
+        };
+        let segments = |ipv6| Form::Segments { ipv6, start: 20, headers: 52, size: 1_448 };
+        assert_eq!((form(1, 1), form(1, 4)), (segments(false), segments(true)));
+        assert_eq!(form(1, 0), Form::NoChecksum { start: 20, offset: 16 });
+        // Other flags say that checksums were looked at (VIRTIO_NET_HDR_F_DATA_VALID).
+        assert_eq!((form(2, 0), form(3, 1)), (Form::Whole, segments(false)));
+    }
+
+    /// Where this machine has TUN devices.
+    #[test]
+    fn a_device_takes_what_is_sent_to_it() {
+        use crate::netlink::{Batch, Owner, Route};
+        use std::net::{Ipv4Addr, UdpSocket};
+        if !std::path::Path::new("/dev/net/tun").exists() {
+            return;
+        }
+        crate::bench::in_namespace(|| {
+            let device = Device::create("fourhop0", Kind::Tun).unwrap();
+            crate::namespace::set_variable("net/ipv6/conf/fourhop0/disable_ipv6", "1").ok();
+            let mut buffer = [0; 100];
+            let number = nix::net::if_::if_nametoindex("fourhop0").unwrap();
+            let [own, to] = [1, 2].map(|n| Ipv4Addr::new(10, 0, 0, n));
+            assert!(device.deliver(&[0x45; 20]).is_err(), "it is down");
+            let mut batch = Batch::default();
+            batch.up(number, Some(1_400));
+            batch.address(number, own, 32);
+            batch.route(Owner::STATIC, Route { to: (to, 32), device: number, via: None, from: own, priority: 0 });
+            batch.send().unwrap();
+            assert_eq!(crate::netlink::mtu(number).unwrap(), 1_400);
+            assert_eq!(device.receive(&mut buffer).unwrap(), None, "nothing is sent");
+            let program = UdpSocket::bind((own, 5_000)).unwrap();
+            program.send_to(b"hello", (to, 5_000)).unwrap();
+            assert_eq!(device.receive(&mut buffer).unwrap(), Some(33));
+            assert_eq!((&buffer[12..20], &buffer[28..33]), (&[10, 0, 0, 1, 10, 0, 0, 2][..], &b"hello"[..]));
+            // Sent back: the addresses change places, which changes no checksum.
+            let packet = [&buffer[..12], &buffer[16..20], &buffer[12..16], &buffer[20..33]].concat();
+            program.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+            device.deliver(&packet).unwrap();
+            let (len, from) = program.recv_from(&mut buffer).unwrap();
+            assert_eq!((&buffer[..len], from), (&b"hello"[..], (to, 5_000).into()));
+            assert!(Device::create("fourhop0", Kind::Tun).is_err(), "there is one of that name");
+        });
+    }
 }

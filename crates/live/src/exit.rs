@@ -20,3 +20,15 @@ pub fn code(done: Result<ExitCode, impl Display>) -> ExitCode {
         ExitCode::from(2)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_ends_a_program_with_two_and_anything_else_with_its_own_code() {
+        let shown = |code: ExitCode| format!("{code:?}");
+        assert_eq!(shown(code(Ok::<_, &str>(ExitCode::from(7)))), shown(ExitCode::from(7)));
+        assert_eq!(shown(code(Err("one\ntwo"))), shown(ExitCode::from(2)));
+    }
+}

@@ -76,4 +76,15 @@ mod tests {
             sum = std::hint::black_box(sum + 1);
         }
     }
+
+    #[test]
+    fn the_load_is_the_difference_of_two_readings() {
+        let reading = |own, stolen| Reading { own: Duration::from_millis(own), stolen: Duration::from_millis(stolen) };
+        let since = reading(70, 30).since(&reading(20, 10));
+        assert_eq!((since.own, since.stolen), (Duration::from_millis(50), Duration::from_millis(20)));
+        let before = reading(20, 10).since(&reading(70, 30));
+        assert_eq!((before.own, before.stolen), (Duration::ZERO, Duration::ZERO));
+        assert_eq!(stolen_ticks("cpu  1 2 3 4 5 6 7 x"), 0);
+        assert_eq!(started(0), None);
+    }
 }

@@ -142,4 +142,18 @@ mod tests {
         assert_eq!(lateness.max(), Dur::from_secs(100_000));
         assert!(lateness.quantile(500) > Dur::from_secs(1_000));
     }
+
+    #[test]
+    fn a_quantile_is_the_least_that_so_many_entries_do_not_exceed() {
+        let mut lateness = Lateness::default();
+        assert_eq!((lateness.count(), lateness.max(), lateness.quantile(1_000)), (0, Dur::ZERO, Dur::ZERO));
+        // A bucket each: short times are exact.
+        (1..=4).for_each(|n| lateness.record(Dur::from_nanos(n)));
+        let found = [1, 250, 251, 500, 750, 751, 1_000].map(|per_mille| lateness.quantile(per_mille).as_nanos());
+        assert_eq!(found, [1, 1, 2, 2, 3, 4, 4]);
+        assert_eq!((lateness.count(), lateness.max()), (4, Dur::from_nanos(4)));
+        let summary = lateness.summary();
+        assert_eq!((summary.p50, summary.p99, summary.p999, summary.max), (0.002, 0.004, 0.004, 0.004));
+        assert!((summary.mean - 0.0025).abs() < 1e-12);
+    }
 }

@@ -28,6 +28,8 @@
 // They panic where nobody takes the line, such as a log on a full disk: `screen` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+#[cfg(all(test, target_os = "linux"))]
+mod bench;
 #[cfg(target_os = "linux")]
 pub mod capture;
 mod clients;

@@ -220,4 +220,26 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].metadata().unwrap().ino(), fs::metadata(OWN).unwrap().ino());
     }
+
+    #[test]
+    fn the_processes_of_a_namespace_are_found_by_its_identity() {
+        let own = identity(Path::new(OWN)).unwrap();
+        let pid = std::process::id() as i32;
+        assert!(processes(&[own]).contains(&pid) && !processes(&[(own.0, own.1 + 1)]).contains(&pid));
+        assert_eq!(processes(&[]), [] as [i32; 0]);
+        assert!(all().iter().any(|file| file.metadata().unwrap().ino() == own.1));
+        let missing = format!("fourhop-none-{pid}");
+        assert!(identities([missing.as_str()]).is_empty());
+        assert_eq!(path("name"), Path::new("/run/netns/name"));
+        let error = enter(&missing).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot enter the network namespace {missing}: ")), "{error}");
+        let error = set_variable("net/fourhop/none", "1").unwrap_err().to_string();
+        assert!(error.starts_with("cannot set net/fourhop/none to 1: "), "{error}");
+    }
+
+    #[test]
+    fn work_on_a_thread_gives_its_result() {
+        assert_eq!(on_a_thread(|| Ok::<_, ()>(5)), Ok(5));
+        assert_eq!(on_a_thread(|| Err::<(), _>(6)), Err(6));
+    }
 }

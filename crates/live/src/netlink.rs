@@ -264,4 +264,46 @@ mod tests {
             assert!(acknowledgements(&bytes[..end]).count() <= 2, "what is cut off is no trouble");
         }
     }
+
+    #[test]
+    fn a_route_says_whose_it_is_and_where_it_leads() {
+        let owner = Owner { protocol: 142, table: 1_000 };
+        let to = Ipv4Addr::new(10, 0, 0, 9);
+        let near = Route { to: (to, 32), device: 3, via: None, from: Ipv4Addr::new(10, 0, 0, 1), priority: 5 };
+        let far = Route { via: Some(Ipv4Addr::new(10, 0, 0, 2)), ..near };
+        for (route, scope, flags) in [(near, libc::RT_SCOPE_LINK, 0), (far, libc::RT_SCOPE_UNIVERSE, ONLINK)] {
+            let mut batch = Batch::default();
+            batch.route(owner, route);
+            assert_eq!(batch.bytes[4..8], [libc::RTM_NEWROUTE.to_ne_bytes(), CREATE.to_ne_bytes()].concat());
+            let content = &batch.bytes[HEADER..];
+            assert_eq!(content[..8], [libc::AF_INET as u8, 32, 0, 0, 0, 142, scope, libc::RTN_UNICAST]);
+            assert_eq!(content[8..12], flags.to_ne_bytes());
+            let found: Vec<(u16, Vec<u8>)> =
+                attributes(&content[12..]).map(|(kind, content)| (kind, content.to_vec())).collect();
+            let mut expected = vec![
+                (libc::RTA_DST, to.octets()),
+                (libc::RTA_TABLE, 1_000_u32.to_ne_bytes()),
+                (libc::RTA_PRIORITY, 5_u32.to_ne_bytes()),
+                (libc::RTA_OIF, 3_u32.to_ne_bytes()),
+                (libc::RTA_PREFSRC, [10, 0, 0, 1]),
+            ];
+            expected.extend(route.via.map(|via| (libc::RTA_GATEWAY, via.octets())));
+            let expected: Vec<_> = expected.into_iter().map(|(kind, content)| (kind, content.to_vec())).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn each_request_that_the_kernel_refuses_is_named_however_many_there_are() {
+        let mut batch = Batch::default();
+        for n in 0..2 * TOGETHER as u32 + 1 {
+            batch.up(0x7fff_ff00 + n, None);
+        }
+        // There are no such devices, or this process may not say so.
+        let refused = batch.exchange().unwrap();
+        assert!(refused.iter().map(|&(number, _)| number).eq(0..2 * TOGETHER + 1), "{refused:?}");
+        assert!(refused.iter().all(|(_, error)| [Errno::ENODEV, Errno::EPERM].contains(error)), "{refused:?}");
+        assert_eq!(batch.send().unwrap_err().what, "device 2147483392 up");
+        batch.send_but(&[Errno::ENODEV, Errno::EPERM]).unwrap();
+    }
 }

@@ -389,4 +389,45 @@ mod tests {
         assert_eq!(found, [(VERDICT_HEAD, &[0, 0, 0, 1, 0, 0, 0, 5][..]), (PAYLOAD, &b"abc"[..])]);
         assert_eq!(queues.verdicts.len(), first + 40);
     }
+
+    #[test]
+    fn many_verdicts_do_not_wait_for_the_end_of_a_turn() {
+        // A pipe takes no messages: what is sent is gone, with an error.
+        let socket = io::pipe().unwrap().0.into();
+        let keep = Keep { copied: 0, packets: 0, unseen: 0 };
+        let mut queues = Queues { socket, numbers: vec![], keep, verdicts: vec![] };
+        queues.flush().unwrap();
+        let each = 32;
+        for id in 1..=FULL / each {
+            queues.accept(7, id as u32, None);
+            assert_eq!(queues.verdicts.len(), id * each);
+        }
+        queues.accept(7, 0, None);
+        assert!(queues.verdicts.is_empty());
+        queues.accept(7, 1, None);
+        assert!(queues.flush().is_err() && queues.verdicts.is_empty());
+    }
+
+    #[test]
+    fn a_message_has_a_head_and_the_length_that_it_says() {
+        let whole = message(PACKET, &[]);
+        assert_eq!(content(&whole), Some((PACKET, &whole[HEADER..])));
+        assert_eq!(
+            content(&[&whole[..], &[9; 8]].concat()),
+            Some((PACKET, &whole[HEADER..])),
+            "and what follows it not"
+        );
+        let mut bare = whole[..HEADER].to_vec();
+        end(&mut bare, 0);
+        assert_eq!(content(&bare), Some((PACKET, &[][..])));
+        bare[..4].copy_from_slice(&(HEADER as u32 - 1).to_ne_bytes());
+        assert_eq!(content(&bare), None);
+        assert_eq!(packet(&whole[..]), None);
+    }
+
+    #[test]
+    fn there_is_room_for_many_packets_with_what_is_around_them() {
+        let room = Room::new(100);
+        assert_eq!((room.each, room.buffer.len()), (100 + AROUND, TOGETHER * (100 + AROUND)));
+    }
 }

@@ -53,3 +53,36 @@ pub fn with_signals(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec it makes one system call, takes no lock and allocates nothing.
     unsafe { command.pre_exec(unblock) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a thread of its own, which has signals blocked.
+    #[test]
+    fn a_program_that_is_started_gets_the_signals_that_are_kept_from_this_one() {
+        let blocked = |command: &mut Command| {
+            let output = command.output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            text.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap().trim().to_owned()
+        };
+        let status = || {
+            let mut command = Command::new("cat");
+            command.arg("/proc/self/status");
+            command
+        };
+        let found = std::thread::spawn(move || {
+            let _poller = crate::poll::Poller::new().unwrap();
+            [blocked(&mut status()), blocked(with_signals(&mut status()))]
+        });
+        let [kept, free] = found.join().unwrap();
+        assert_eq!(free, "0000000000000000");
+        assert_ne!(kept, free);
+    }
+
+    #[test]
+    fn timers_are_precise_where_that_is_asked_for() {
+        let slack = std::thread::spawn(|| precise().map(|()| nix::sys::prctl::get_timerslack()));
+        assert_eq!(slack.join().unwrap().unwrap(), Ok(1));
+    }
+}

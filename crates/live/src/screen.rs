@@ -81,4 +81,10 @@ mod tests {
         assert_eq!(table(&["node", "ms"], &[false, true], &rows), "node   ms\nn10   1.5\nn2    120\n");
         assert_eq!(table(&["node"], &[], &[]), "node\n");
     }
+
+    #[test]
+    fn a_cell_without_a_column_keeps_its_width_and_a_row_has_no_blanks_at_its_end() {
+        let rows = [vec!["é".to_owned(), String::new()], vec!["abc".to_owned(), "x".to_owned(), "more".to_owned()]];
+        assert_eq!(table(&["n", "m"], &[true, false], &rows), "  n  m\n  é\nabc  x  more\n");
+    }
 }

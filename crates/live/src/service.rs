@@ -75,6 +75,7 @@ mod tests {
         let name = format!("@fourhop-test-{}", std::process::id());
         let addr = SocketAddr::from_abstract_name(&name[1..]).unwrap();
         let heard = UnixDatagram::bind_addr(&addr).unwrap();
+        heard.set_nonblocking(true).unwrap();
         let manager = Manager { socket: connect(name.into()), watchdog: None };
         manager.ready("three flows");
         manager.alive();
@@ -84,5 +85,24 @@ mod tests {
         let len = heard.recv(&mut buffer).unwrap();
         assert_eq!(&buffer[..len], b"WATCHDOG=1");
         Manager { socket: None, watchdog: None }.stopping();
+    }
+
+    #[test]
+    fn a_manager_hears_of_a_change_and_of_the_end() {
+        let path = env::temp_dir().join(format!("fourhop-service-{}", std::process::id()));
+        let heard = UnixDatagram::bind(&path).unwrap();
+        heard.set_nonblocking(true).unwrap();
+        let manager = Manager { socket: connect(path.clone().into()), watchdog: Some(Duration::from_secs(3)) };
+        assert_eq!(manager.watchdog(), Some(Duration::from_secs(3)));
+        manager.reloading();
+        manager.stopping();
+        let mut buffer = [0; 100];
+        let len = heard.recv(&mut buffer).unwrap();
+        let text = std::str::from_utf8(&buffer[..len]).unwrap();
+        let at: u64 = text.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap().parse().unwrap();
+        assert!(at > 0, "{text}");
+        let len = heard.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..len], b"STOPPING=1");
+        std::fs::remove_file(path).unwrap();
     }
 }

@@ -48,3 +48,19 @@ pub fn enter(pid: u32) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn root_is_who_has_the_number_zero_and_outside_of_a_namespace_it_has_no_other() {
+        // Its files in /proc belong to whom the process acts as.
+        assert_eq!(is_root(), fs::metadata("/proc/self").unwrap().uid() == 0);
+        let map = fs::read_to_string("/proc/self/uid_map").unwrap();
+        let first: Vec<u32> = map.split_ascii_whitespace().take(2).map(|number| number.parse().unwrap()).collect();
+        assert_eq!(outside().is_some(), first[0] == 0 && first[1] != 0, "{map}");
+        assert!(outside().is_none_or(|number| number == first[1]));
+    }
+}

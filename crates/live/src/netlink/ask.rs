@@ -262,4 +262,39 @@ mod tests {
         entry.set(Metric::InitialWindow, None);
         assert_eq!(entry.metrics, [(2, vec![1])], "the others stay");
     }
+
+    #[test]
+    fn a_route_of_the_kernel_is_read_with_its_network_and_an_error_says_what_was_asked() {
+        let entry = Entry::to(IpAddr::from([127, 77, 0, 1])).unwrap();
+        assert_eq!(entry.network(), Some((IpAddr::from([127, 0, 0, 0]), 8)));
+        for error in [segments(0x7fff_ffff).unwrap_err(), mtu(0x7fff_ffff).unwrap_err(), mac(0x7fff_ffff).unwrap_err()]
+        {
+            assert_eq!(error.what, "device 2147483647");
+        }
+        assert_eq!(cut_off("its name").to_string(), "the kernel does not say its name: unexpected end of file");
+    }
+
+    #[test]
+    fn a_route_over_a_neighbour_has_its_address_whatever_its_length() {
+        let attributes = vec![
+            (libc::RTA_DST, vec![10, 0, 0, 0]),
+            (libc::RTA_OIF, 3_u32.to_ne_bytes().to_vec()),
+            (libc::RTA_GATEWAY, [&[0xfe, 0x80][..], &[0; 13], &[1]].concat()),
+        ];
+        let mut entry = Entry { head: [2, 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], attributes, metrics: vec![] };
+        assert_eq!(entry.network(), Some((IpAddr::from([10, 0, 0, 0]), 24)));
+        assert_eq!((entry.device(), entry.via()), (Some(3), Some("fe80::1".parse().unwrap())));
+        entry.attributes = vec![(libc::RTA_GATEWAY, vec![1, 2, 3]), (libc::RTA_OIF, vec![1])];
+        assert_eq!((entry.network(), entry.device(), entry.via()), (None, None, None), "none of a wrong length");
+    }
+
+    #[test]
+    fn the_segments_of_a_device_are_one_attribute() {
+        let mut batch = Batch::default();
+        batch.set_segments(4, 1);
+        assert_eq!(batch.bytes[4..6], libc::RTM_NEWLINK.to_ne_bytes());
+        assert_eq!(batch.bytes[20..24], 4_u32.to_ne_bytes(), "of this device");
+        let found: Vec<_> = attributes(&batch.bytes[16 + LINK..]).collect();
+        assert_eq!(found, [(GSO_MAX_SEGS, &1_u32.to_ne_bytes()[..])]);
+    }
 }

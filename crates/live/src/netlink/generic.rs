@@ -222,4 +222,20 @@ mod tests {
         bytes[..4].copy_from_slice(&16_u32.to_ne_bytes());
         assert_eq!(read(&bytes[..16]), [(0, Vec::new())], "a head alone");
     }
+
+    #[test]
+    fn a_group_of_listeners_is_found_by_its_whole_name() {
+        let nested = |attributes: &[(u16, &[u8])]| {
+            let mut batch = Batch::default();
+            attributes.iter().for_each(|(kind, content)| batch.attribute(*kind, content));
+            batch.bytes
+        };
+        let one = nested(&[(GROUP_NUMBER, &5_u32.to_ne_bytes()), (GROUP_NAME, b"scan\0")]);
+        let two = nested(&[(GROUP_NUMBER, &6_u32.to_ne_bytes()), (GROUP_NAME, b"mlme\0")]);
+        let groups = nested(&[(1, &one), (2, &two)]);
+        let about = nested(&[(FAMILY_ID, &30_u16.to_ne_bytes()), (GROUPS, &groups)]);
+        assert_eq!(number(&about), Some(30));
+        assert_eq!(["scan", "mlme", "ml", ""].map(|name| group(&about, name)), [Some(5), Some(6), None, None]);
+        assert_eq!((number(&groups), group(&groups, "scan")), (None, None));
+    }
 }

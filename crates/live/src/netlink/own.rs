@@ -206,3 +206,94 @@ pub(super) fn all_answers(protocol: SockProtocol, question: &[u8], what: &str) -
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlink::LOOPBACK;
+
+    fn content(head: [u8; HEAD], attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut batch = Batch::default();
+        batch.bytes.extend(head);
+        attributes.iter().for_each(|(kind, content)| batch.attribute(*kind, content));
+        batch.bytes
+    }
+
+    #[test]
+    fn what_has_gone_is_told_by_its_originator() {
+        let route = content([2, 32, 0, 0, 0, 142, 0, 0, 0, 0, 0, 0], &[(RULE_PROTOCOL, &[7])]);
+        assert_eq!(gone(libc::RTM_DELROUTE, &route), Some(142));
+        assert_eq!(gone(REMOVE_RULE, &route), Some(7));
+        assert_eq!(gone(libc::RTM_NEWROUTE, &route), None);
+        assert_eq!(gone(REMOVE_RULE, &route[..HEAD]), None, "a rule of nobody");
+        assert_eq!(gone(libc::RTM_DELROUTE, &route[..HEAD - 1]), None, "what is cut off");
+    }
+
+    #[test]
+    fn a_route_is_read_as_it_was_written() {
+        let word = |word: u32| word.to_ne_bytes();
+        let head = [2, 24, 0, 0, 254, 142, 0, 0, 0, 0, 0, 0];
+        let all = content(
+            head,
+            &[
+                (libc::RTA_DST, &[10, 0, 0, 0]),
+                (libc::RTA_TABLE, &word(1_000)),
+                (libc::RTA_PRIORITY, &word(5)),
+                (libc::RTA_OIF, &word(3)),
+                (libc::RTA_GATEWAY, &[10, 0, 0, 9]),
+            ],
+        );
+        let [to, via, from] = [[10, 0, 0, 0], [10, 0, 0, 9], [10, 0, 0, 1]].map(Ipv4Addr::from);
+        let route = Route { to: (to, 24), device: 3, via: Some(via), from, priority: 5 };
+        assert_eq!(written(&all[..HEAD], &all[HEAD..]), route.written(1_000));
+        let everywhere = (254, (Ipv4Addr::UNSPECIFIED, 24), None, 0, 0);
+        assert_eq!(written(&head, &[]), everywhere, "the table of the head, where no attribute says another");
+    }
+
+    #[test]
+    fn a_removal_names_the_route_with_its_owner() {
+        let mut batch = Batch::default();
+        batch.remove_route(Owner { protocol: 142, table: 1_000 }, (Ipv4Addr::new(10, 0, 0, 9), 32), 5);
+        batch.own_rule(Owner { protocol: 142, table: 1_000 }, 77);
+        let sent: Vec<_> = messages(&batch.bytes).collect();
+        let [route, rule] = &sent[..] else { panic!("{} messages", sent.len()) };
+        assert_eq!((route.kind, rule.kind), (libc::RTM_DELROUTE, NEW_RULE));
+        assert_eq!(route.content[..8], [libc::AF_INET as u8, 32, 0, 0, 0, 142, libc::RT_SCOPE_NOWHERE, 0]);
+        let expected = (1_000, (Ipv4Addr::new(10, 0, 0, 9), 32), None, 0, 5);
+        assert_eq!(written(&route.content[..HEAD], &route.content[HEAD..]), expected);
+        assert_eq!(rule.content[..8], [libc::AF_INET as u8, 0, 0, 0, 0, 0, 0, TO_TABLE]);
+        let of =
+            |wanted| attributes(&rule.content[HEAD..]).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
+        assert_eq!((word(of(RULE_TABLE)), word(of(RULE_PRIORITY))), (Some(1_000), Some(77)));
+        assert_eq!(of(RULE_PROTOCOL), Some(&[142][..]));
+    }
+
+    #[test]
+    fn what_was_written_under_a_number_is_found_again_and_removed_and_nothing_else() {
+        crate::bench::in_namespace(|| {
+            let [own, other] = [142, 143].map(|protocol| Owner { protocol, table: 1_000 });
+            let [to, from] = [[10, 0, 0, 9], [127, 0, 0, 1]].map(Ipv4Addr::from);
+            let route = Route { to: (to, 32), device: LOOPBACK, via: None, from, priority: 0 };
+            let another = Route { to: (to, 31), priority: 9, ..route };
+            let mut batch = Batch::default();
+            assert_eq!(Batch::all_of(142).unwrap(), Present::default());
+            batch.route(own, route);
+            batch.route(own, Route { to: (Ipv4Addr::new(10, 0, 0, 8), 31), ..another });
+            batch.own_rule(own, 77);
+            batch.route(other, Route { to: (Ipv4Addr::new(10, 0, 1, 9), 32), ..route });
+            batch.send().unwrap();
+            let present = Batch::all_of(142).unwrap();
+            assert_eq!(present.rules, [(1_000, 77)].into());
+            let wide = Route { to: (Ipv4Addr::new(10, 0, 0, 8), 31), ..another };
+            assert_eq!(present.routes, [route.written(1_000), wide.written(1_000)].into());
+            let mut batch = Batch::default();
+            batch.remove_route(own, (to, 32), 0);
+            batch.send().unwrap();
+            let error = batch.send().unwrap_err().to_string();
+            assert!(error.starts_with("removal of the route to 10.0.0.9/32: "), "{error}");
+            assert_eq!(Batch::remove_all_of(142).unwrap(), 2, "a route and a rule");
+            assert_eq!(Batch::all_of(142).unwrap(), Present::default());
+            assert_eq!(Batch::all_of(143).unwrap().routes.len(), 1, "of another owner");
+        });
+    }
+}

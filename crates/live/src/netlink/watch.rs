@@ -157,4 +157,33 @@ mod tests {
             assert!(out.is_empty(), "what is cut off is no trouble");
         }
     }
+
+    #[test]
+    fn what_is_removed_is_told_and_what_is_new_is_not() {
+        let link = [0, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(event(libc::RTM_DELLINK, &link), Some(Event::Device { device: 7, up: false }));
+        assert_eq!(event(libc::RTM_DELLINK, &link[..7]), None);
+        let route = [2, 32, 0, 0, 0, 142, 0, 0, 0, 0, 0, 0];
+        assert_eq!(event(libc::RTM_DELROUTE, &route), Some(Event::Gone { protocol: 142 }));
+        assert_eq!(event(libc::RTM_NEWROUTE, &route), None);
+    }
+
+    #[test]
+    fn the_kernel_says_whose_routes_go() {
+        use crate::netlink::{Batch, LOOPBACK, Owner, Route};
+        crate::bench::in_namespace(|| {
+            let watch = Watch::start().unwrap();
+            let mut out = Vec::new();
+            watch.read(&mut out);
+            assert_eq!(out, [], "nothing has happened since");
+            let owner = Owner { protocol: 142, table: 1_000 };
+            let to = (Ipv4Addr::new(10, 0, 0, 9), 32);
+            let mut batch = Batch::default();
+            batch.route(owner, Route { to, device: LOOPBACK, via: None, from: Ipv4Addr::LOCALHOST, priority: 0 });
+            batch.remove_route(owner, to, 0);
+            batch.send().unwrap();
+            watch.read(&mut out);
+            assert_eq!(out, [Event::Gone { protocol: 142 }]);
+        });
+    }
 }

@@ -27,6 +27,7 @@ use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::time::Duration;
 
 /// Numbers for the poller: interfaces from 0, their traffic from here.
 const TRAFFIC: u32 = 1_000;
@@ -87,6 +88,12 @@ fn wall() -> u64 {
 /// Nodes that are switched on together must not send together.
 fn jitter(address: Ipv4Addr) -> Stream {
     Stream::new(wall() ^ u64::from(std::process::id()) << 40, NodeId(address.to_bits()), Purpose::RoutingJitter)
+}
+
+/// How often the state is published, and a service manager that looks after so much silence told that this is alive.
+fn tick(watchdog: Option<Duration>) -> Dur {
+    watchdog
+        .map_or(TICK, |silence| TICK.min(Dur::from_nanos(u64::try_from(silence.as_nanos() / 3).unwrap_or(u64::MAX))))
 }
 
 /// Makes the folder of a file and gives it to the user, if it is not there: one that is there is somebody's.
@@ -205,9 +212,7 @@ impl Daemon {
             Error::Refused(format!("system.metrics: found {:?}, but cannot listen there: {error}", system.metrics))
         })?;
         let manager = Manager::find();
-        let tick = manager.watchdog().map_or(TICK, |watchdog| {
-            TICK.min(Dur::from_nanos(u64::try_from(watchdog.as_nanos() / 3).unwrap_or(u64::MAX)))
-        });
+        let tick = tick(manager.watchdog());
         let publish = |daemon: &mut Daemon, now| {
             let report = daemon.report(now);
             if let Some(server) = &server {
@@ -231,19 +236,7 @@ impl Daemon {
         let (mut ready, mut ticked) = (Vec::new(), self.clock.now());
         loop {
             let now = self.clock.now();
-            if self.engine.next_timeout().is_some_and(|at| at <= now) {
-                self.engine.handle_timeout(now, wall(), &mut self.tasks);
-                self.perform();
-            }
-            if self.traffic.next_timeout().is_some_and(|at| at <= now) {
-                self.look(now, false)?;
-            }
-            if self.signals.next_timeout().is_some_and(|at| at <= now) {
-                self.read_signals(now)?;
-            }
-            if self.look <= now {
-                self.restore_routes(now);
-            }
+            self.do_what_is_due(now)?;
             if std::mem::take(&mut self.changed) {
                 ticked = ticked.min(now + SOON);
             }
@@ -253,16 +246,36 @@ impl Daemon {
                 manager.alive();
             }
             self.keep(now);
-            let timeouts =
-                [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout(), Some(self.look)];
-            let at = timeouts.into_iter().flatten().fold(ticked, Time::min);
             ready.clear();
-            self.poller.wait(&self.clock, at, &mut ready)?;
+            self.poller.wait(&self.clock, ticked.min(self.next_timeout()), &mut ready)?;
             if self.take(&ready)? {
                 manager.stopping();
                 return Ok(());
             }
         }
+    }
+
+    fn do_what_is_due(&mut self, now: Time) -> Result<(), Error> {
+        if self.engine.next_timeout().is_some_and(|at| at <= now) {
+            self.engine.handle_timeout(now, wall(), &mut self.tasks);
+            self.perform();
+        }
+        if self.traffic.next_timeout().is_some_and(|at| at <= now) {
+            self.look(now, false)?;
+        }
+        if self.signals.next_timeout().is_some_and(|at| at <= now) {
+            self.read_signals(now)?;
+        }
+        if self.look <= now {
+            self.restore_routes(now);
+        }
+        Ok(())
+    }
+
+    /// When something is due.
+    fn next_timeout(&self) -> Time {
+        let timeouts = [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout()];
+        timeouts.into_iter().flatten().fold(self.look, Time::min)
     }
 
     /// Numbers and variables are written down before anything is sent or set.

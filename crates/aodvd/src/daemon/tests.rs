@@ -11,7 +11,7 @@ use fourhop_proto::wire::{AodvMessage, Rrep};
 use nix::net::if_::if_nametoindex;
 use std::net::UdpSocket;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const OWNER: Owner = Owner { protocol: 142, table: 142 };
@@ -211,6 +211,54 @@ fn a_second_daemon_is_refused_before_it_changes_anything() {
     assert_eq!(run(Config::parse(&text).unwrap()).unwrap_err().to_string(), said);
     drop(first);
     std::fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn a_route_that_the_kernel_refuses_is_counted() {
+    on_the_bench("refused", |mut daemon, _tap, _| {
+        daemon.kernel.up(ip(9), ip(2), 0x7fff_ffff);
+        daemon.kernel.flush();
+        daemon.kernel.flush();
+        assert_eq!(daemon.report(Time::ZERO).daemon["kernel_refused"], 1);
+        daemon.kernel.down(ip(9));
+        daemon.kernel.flush();
+        assert_eq!(daemon.kernel.refused, 1, "one that has gone already is no refusal");
+    });
+}
+
+#[test]
+fn a_service_manager_is_told_three_times_in_the_silence_that_it_allows() {
+    assert_eq!([None, Some(300), Some(60)].map(|s| tick(s.map(Duration::from_secs))), [TICK; 3]);
+    assert_eq!(tick(Some(Duration::from_millis(2_999))), Dur::from_nanos(999_666_666));
+    assert_eq!(tick(Some(Duration::MAX)), TICK);
+}
+
+#[test]
+fn what_is_due_is_done_at_its_time() {
+    on_the_bench("due", |mut daemon, tap, _| {
+        assert_eq!(daemon.next_timeout(), daemon.look, "nothing else waits");
+        let program = UdpSocket::bind((OWN, 0)).unwrap();
+        program.send_to(b"hello", (ip(2), 5_000)).unwrap();
+        daemon.catch();
+        sent(&tap);
+        let repeated = daemon.next_timeout();
+        assert!(repeated < daemon.look);
+        daemon.do_what_is_due(repeated - Dur::from_nanos(1)).unwrap();
+        assert!(sent(&tap).is_empty(), "too early");
+        daemon.do_what_is_due(repeated).unwrap();
+        assert_eq!(sent(&tap).len(), 1, "the request is repeated");
+        daemon.traffic.passed(Time::ZERO, 0, &daemon.poller);
+        let look = daemon.next_timeout();
+        assert_eq!(Some(look), daemon.traffic.next_timeout());
+        daemon.do_what_is_due(look).unwrap();
+        assert!(daemon.traffic.next_timeout().is_none() && daemon.counters.frames_seen > 0);
+        Batch::remove_all_of(OWNER.protocol).unwrap();
+        let restored = daemon.look;
+        daemon.do_what_is_due(restored - Dur::from_nanos(1)).unwrap();
+        assert_eq!(daemon.counters.restored, 0);
+        daemon.do_what_is_due(restored).unwrap();
+        assert_eq!((daemon.counters.restored, daemon.look), (2, restored + LOOK));
+    });
 }
 
 #[test]

@@ -207,6 +207,16 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_more_stations_than_may_be_known_are_forgotten() {
+        let mut signals = Signals::start(&config("[limits]\nneighbours = 1"), &[1]).unwrap();
+        for (known, left) in [(4, 4), (5, 0)] {
+            signals.given_up = (0..known).map(|n| ([2, 0, 0, 0, 0, n], 7)).collect();
+            signals.read(Time::ZERO, &mut Vec::new()).unwrap();
+            assert_eq!(signals.given_up.len(), left);
+        }
+    }
+
+    #[test]
     fn a_source_that_is_not_there_is_named() {
         let error = refused("[signal]\nsource = 'monitor'\nmonitor = 'mon-none'");
         assert!(

@@ -548,10 +548,13 @@ mod tests {
         let aodv = Config::parse(&text).unwrap().aodv();
         assert_eq!((aodv.repair, aodv.repair_without_packet), (RepairRule::WithinMaxRepairTtl, true));
         assert_eq!(aodv.reply_ack_wait, Some(Dur::from_millis(60)), "NEXT_HOP_WAIT of RFC 3561 section 10");
-        let standard = Config::parse(LEAST).unwrap().aodv();
-        assert!(standard.repair_seqno_incremented && standard.repair_failure_reported && standard.control_breaks_links);
-        assert!(standard.link_layer_detection && !standard.purge_queue && !standard.repair_without_packet);
-        assert_eq!((standard.data_ttl, standard.node_traversal_time), (None, Dur::from_millis(40)));
+        // What a kernel does with packets is the same with each profile.
+        for profile in ["standard", "ns2"] {
+            let aodv = Config::parse(&format!("profile = '{profile}'\n{LEAST}")).unwrap().aodv();
+            assert!(aodv.repair_seqno_incremented && aodv.repair_failure_reported && aodv.control_breaks_links);
+            assert!(aodv.link_layer_detection && !aodv.purge_queue && !aodv.repair_without_packet, "{profile}");
+            assert_eq!((aodv.data_ttl, aodv.reply_ack_wait), (None, None), "{profile}");
+        }
     }
 
     #[test]

@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_told_with_its_file_and_line() {
+    fn a_problem_is_reported_with_its_file_and_line() {
         let file = std::env::temp_dir().join(format!("fourhop-aodvd-config-{}.toml", std::process::id()));
         std::fs::write(&file, LEAST).unwrap();
         assert_eq!(Config::read(&file).unwrap(), Config::parse(LEAST).unwrap());
@@ -548,7 +548,7 @@ mod tests {
         let aodv = Config::parse(&text).unwrap().aodv();
         assert_eq!((aodv.repair, aodv.repair_without_packet), (RepairRule::WithinMaxRepairTtl, true));
         assert_eq!(aodv.reply_ack_wait, Some(Dur::from_millis(60)), "NEXT_HOP_WAIT of RFC 3561 section 10");
-        // What a kernel does with packets is the same with each profile.
+        // A kernel treats packets alike with each profile.
         for profile in ["standard", "ns2"] {
             let aodv = Config::parse(&format!("profile = '{profile}'\n{LEAST}")).unwrap().aodv();
             assert!(aodv.repair_seqno_incremented && aodv.repair_failure_reported && aodv.control_breaks_links);

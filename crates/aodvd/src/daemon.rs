@@ -90,7 +90,8 @@ fn jitter(address: Ipv4Addr) -> Stream {
     Stream::new(wall() ^ u64::from(std::process::id()) << 40, NodeId(address.to_bits()), Purpose::RoutingJitter)
 }
 
-/// How often the state is published, and a service manager that looks after so much silence told that this is alive.
+/// Time between two publications of the state. Each also shows a service manager that this is alive, well within the
+/// silence that it allows.
 fn tick(watchdog: Option<Duration>) -> Dur {
     watchdog
         .map_or(TICK, |silence| TICK.min(Dur::from_nanos(u64::try_from(silence.as_nanos() / 3).unwrap_or(u64::MAX))))

@@ -20,6 +20,7 @@
 
 pub mod authentication;
 #[cfg(test)]
+#[path = "../../live/src/bench.rs"]
 mod bench;
 pub mod config;
 pub mod daemon;
@@ -35,3 +36,6 @@ pub mod signal;
 pub mod traffic;
 
 pub use error::Error;
+
+#[cfg(test)]
+use fourhop_live::{namespace, netlink}; // for `bench`

@@ -195,7 +195,7 @@ mod tests {
             let sender = UdpSocket::bind((ip(1), 0)).unwrap();
             let send = |to: &UdpSocket| {
                 sender.send_to(&[4, 0], to.local_addr().unwrap()).unwrap();
-                // What has arrived has passed.
+                // It has passed once it has arrived.
                 to.recv(&mut [0; 2]).unwrap();
             };
             send(&data);

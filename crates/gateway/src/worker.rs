@@ -96,7 +96,7 @@ pub struct Worker {
     core: Core,
 }
 
-/// What a worker does with packets, without the kernel: state machine, nodes, metrics.
+/// A worker's part without the kernel: state machine, nodes, metrics.
 #[derive(Debug)]
 struct Core {
     /// Packets of this queue go into the mesh.
@@ -314,7 +314,7 @@ impl Core {
         self.gateway.handle_config(now, gap, &mut self.out);
     }
 
-    /// What waits has left without a verdict, and numbers of packets begin anew.
+    /// Waiting packets have left without a verdict, and numbers of packets begin anew.
     fn forget_waiting(&mut self, now: Time) {
         self.release(now);
         self.out.clear();

@@ -122,7 +122,7 @@ mod tests {
             let mut buffer = [0; KEPT];
             assert_eq!(packets.next(&mut buffer), None, "nothing has passed");
             from.send_to(&[7; 200], to.local_addr().unwrap()).unwrap();
-            // What has arrived has passed.
+            // It has passed once it has arrived.
             to.recv(&mut [0; 200]).unwrap();
             for outgoing in [true, false] {
                 assert_eq!(packets.next(&mut buffer), Some(Passed { len: KEPT, outgoing, from: [0; 6] }));

@@ -227,7 +227,7 @@ fn a_route_that_the_kernel_refuses_is_counted() {
 }
 
 #[test]
-fn a_service_manager_is_told_three_times_in_the_silence_that_it_allows() {
+fn a_service_manager_is_notified_three_times_in_the_silence_that_it_allows() {
     assert_eq!([None, Some(300), Some(60)].map(|s| tick(s.map(Duration::from_secs))), [TICK; 3]);
     assert_eq!(tick(Some(Duration::from_millis(2_999))), Dur::from_nanos(999_666_666));
     assert_eq!(tick(Some(Duration::MAX)), TICK);

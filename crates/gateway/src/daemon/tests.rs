@@ -100,7 +100,7 @@ fn the_status_joins_what_the_workers_report() {
         nodes,
         flows,
     };
-    // The second has most by what comes out of the mesh.
+    // Node 5 has most, all of it out of the mesh.
     let much = Node { out_bytes: 5_000, ..node(5, 0) };
     let first = report(5, vec![node(4, 100), node(6, 1_000), much], vec![flow(70, 5), flow(5, 80)]);
     let second = report(6, vec![node(4, 300)], vec![flow(60, 0), flow(90, 0)]);
@@ -345,7 +345,7 @@ fn it_does_not_go_on_without_a_worker() {
 }
 
 #[test]
-fn at_the_end_workers_are_told_and_their_errors_are_said() {
+fn at_the_end_workers_are_notified_and_their_errors_are_reported() {
     let mut daemon = daemon(config(""), vec![Report::default()]);
     let failed = || Err(std::io::Error::other("no room")).tried(|| "the packet queue".to_owned());
     daemon.workers.push((Arc::default(), std::thread::spawn(failed)));

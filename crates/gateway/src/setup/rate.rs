@@ -111,7 +111,7 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
     Ok(slope(took))
 }
 
-/// What echoes of either size take, in turn, until there are enough, several are lost in a row, or it takes too long.
+/// Times of echoes of either size, in turn, until there are enough, several are lost in a row, or it takes too long.
 fn series(
     mut echo: impl FnMut(u16, usize) -> std::io::Result<Option<Duration>>,
 ) -> std::io::Result<[Vec<Duration>; 2]> {

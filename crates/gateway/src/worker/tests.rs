@@ -31,7 +31,7 @@ fn data(to: [u8; 4], port: u16, seq: u32, payload: u16) -> Vec<u8> {
     segment([(HOST, 80), (to, port)], 57, [seq, 1], payload)
 }
 
-/// What a node acknowledges to the host.
+/// An acknowledgement of a node to the host.
 fn ack(from: [u8; 4], port: u16, ttl: u8, number: u32) -> Vec<u8> {
     segment([(from, port), (HOST, 80)], ttl, [1, number], 0)
 }

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_gone_is_told_by_its_originator() {
+    fn routes_that_have_gone_are_found_by_their_originator() {
         let route = content([2, 32, 0, 0, 0, 142, 0, 0, 0, 0, 0, 0], &[(RULE_PROTOCOL, &[7])]);
         assert_eq!(gone(libc::RTM_DELROUTE, &route), Some(142));
         assert_eq!(gone(REMOVE_RULE, &route), Some(7));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_is_told_and_what_is_new_is_not() {
+    fn removals_are_reported_and_additions_are_not() {
         let link = [0, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(event(libc::RTM_DELLINK, &link), Some(Event::Device { device: 7, up: false }));
         assert_eq!(event(libc::RTM_DELLINK, &link[..7]), None);

@@ -11,7 +11,7 @@ PYTHON ?= python3
 # What is built is looked for in target/.
 unexport CARGO_TARGET_DIR
 BY_PROFILE := $(BIN)/python packaging/guided.py
-# How what is used is compiled; CI has another way.
+# Cargo's options for all that users run; CI compiles faster (.ci/cargo.toml).
 COMPILE ?= --release
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)

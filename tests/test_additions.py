@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ COPY = ROOT / "target" / "recipe" / "sources"
 BUILT = ROOT / "target" / "recipe" / "build"
 ADDITIONS = ROOT / "tests" / "additions"
 MOST_LINES = 3
-# How the Rust tests are compiled: in CI as everything there.
+# Cargo's options for the Rust tests; in CI those of everything else.
 OPTIONS = os.environ.get("CARGO_TEST", "").split()
 PROFILE, COMPILED = ("release", "release") if "--release" in OPTIONS else ("dev", "debug")
 
@@ -192,7 +193,7 @@ def grown() -> Grown:
     # As the real one but for the optimization, and for the environment, which is this one.
     commands = COPY / "bin"
     commands.mkdir()
-    # Little is run but the tests of `cc`, so that of the others no optimization is faster.
+    # Only the tests of `cc` run for long; compiling the other crates without optimization saves more than it costs.
     levels = {each.name: int(each.name == "cc") for each in (COPY / "crates").iterdir()}
     less = [f"--config profile.{PROFILE}.package.fourhop-{name}.opt-level={level}" for name, level in levels.items()]
     # As maturin: without it, pyo3 links with libpython, which is in no bare system.
@@ -220,6 +221,16 @@ def grown() -> Grown:
     )
     assert ran.returncode == 0, ran.stderr
     return replace(grown, printed=ran.stdout, lines_of_the_recipe=lines_of(sources) - before)
+
+
+def test_ci_optimises_the_same_crates_of_others_as_make_test() -> None:
+    def optimised(file: str, profile: str) -> set[str]:
+        packages = tomllib.loads((ROOT / file).read_text(encoding="utf-8"))["profile"][profile]["package"]
+        others = {name: each["opt-level"] for name, each in packages.items() if not name.startswith("fourhop-")}
+        assert others.pop("*") == 0
+        return set(others)
+
+    assert optimised(".ci/cargo.toml", "release") == optimised("Cargo.toml", "dev")
 
 
 def depends_on(folder: Path, target: Path) -> list[str]:

@@ -19,9 +19,6 @@
 #![cfg(target_os = "linux")]
 
 pub mod authentication;
-#[cfg(test)]
-#[path = "../../live/src/bench.rs"]
-mod bench;
 pub mod config;
 pub mod daemon;
 pub mod engine;
@@ -37,5 +34,9 @@ pub mod traffic;
 
 pub use error::Error;
 
+// Shared with the tests of `fourhop-live`; it takes these two modules from the root of its crate.
 #[cfg(test)]
-use fourhop_live::{namespace, netlink}; // for `bench`
+#[path = "../../live/src/test_network.rs"]
+mod test_network;
+#[cfg(test)]
+use fourhop_live::{namespace, netlink};

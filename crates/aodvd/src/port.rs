@@ -252,7 +252,7 @@ mod tests {
     /// Over the loopback device of a namespace the node hears its own broadcasts, and so does another one.
     #[test]
     fn a_message_goes_to_port_654_with_its_time_to_live() {
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let mut port = Port::open("lo").unwrap();
             assert_eq!((&*port.name, port.device), ("lo", fourhop_live::netlink::LOOPBACK));
             let (mut poller, clock, mut ready) = (Poller::without_signals().unwrap(), Clock::start(), Vec::new());
@@ -279,7 +279,7 @@ mod tests {
     /// A whole packet of UDP, which the kernel hands to the program that it is for.
     #[test]
     fn a_packet_that_is_released_arrives_as_it_is() {
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let port = Port::open("lo").unwrap();
             let program = UdpSocket::bind((Ipv4Addr::LOCALHOST, 5_000)).unwrap();
             program.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -185,7 +185,7 @@ mod tests {
     /// received.
     #[test]
     fn packets_use_routes_and_messages_tell_whose_a_mac_address_is() {
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let (mut poller, at) = (Poller::without_signals().unwrap(), Time::from_millis);
             let mut ready = Vec::new();
             let capture = Capture::open(fourhop_live::netlink::LOOPBACK, What::Ipv4, BUFFER).unwrap();

@@ -7,7 +7,7 @@ use crate::pulse::Pulse;
 use crate::reread::Reread;
 use crate::status::{Node, State, Status, Totals, Waits};
 use crate::worker::{COPIED, Shared, Worker};
-use crate::{Error, SERVICE, prometheus, rules, selftest};
+use crate::{Error, SERVICE, prometheus, rules};
 use fourhop_live::clock::Clock;
 use fourhop_live::instance::Instance;
 use fourhop_live::netlink::look;
@@ -16,10 +16,10 @@ use fourhop_live::nfqueue::{Keep, Queues};
 use fourhop_live::poll::{Poller, Ready};
 use fourhop_live::privileges::{self, Capability};
 use fourhop_live::service::Manager;
-use fourhop_live::{Tried, control, metrics, screen};
-use fourhop_proto::gateway::{Config as Gap, HashKey, Mode};
+use fourhop_live::{Tried, control, metrics};
+use fourhop_proto::gateway::{Config as Gap, HashKey};
 use fourhop_settings::key::Choice as _;
-use fourhop_units::{Dur, Rate, Time};
+use fourhop_units::{Dur, Time};
 use nix::sys::signal::Signal;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -523,82 +523,6 @@ fn join(node: &mut Node, other: &Node) {
         class.wired_rtt_s = class.wired_rtt_s.or(more.wired_rtt_s);
         class.interval_s = class.interval_s.or(more.interval_s);
     }
-}
-
-/// The warning about links that are faster than adaptive pacing is made for.
-fn too_fast(config: &Config) -> Option<String> {
-    if config.gap.mode == Mode::Ap2 {
-        return None;
-    }
-    let rates = config.table.iter().filter_map(|entry| entry.rate).chain([config.rate]);
-    let fastest = rates.max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))?;
-    Some(format!(
-        "rate: found links of {} Mbit/s: pace.mode \"gap\" is for 802.11b, up to 11 Mbit/s; set \"ap2\", the default, \
-            or measure whether it helps (fourhop measure)",
-        fastest.bps() / 1_000_000
-    ))
-}
-
-/// Whether this setting of the kernel will do, and words about it: IPv4 has to be forwarded, IPv6 need not be.
-fn forwarding(family: &str, value: &str) -> (bool, String) {
-    let on = value.trim() == "1";
-    let needed = family.starts_with("ipv4");
-    let name = format!("net.{}", family.replace('/', "."));
-    let advice = match (on, needed) {
-        (true, _) => String::new(),
-        (false, true) => format!(": sysctl -w {name}=1 lets packets cross"),
-        (false, false) => ": IPv6 is not routed here".to_owned(),
-    };
-    (on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }))
-}
-
-/// Checks everything that `run` needs and prints the findings; returns the number of problems.
-///
-/// # Errors
-/// If the file is invalid.
-pub fn check(file: &Path) -> Result<u32, Error> {
-    let config = Config::read(file)?;
-    screen::line(format_args!("{}: sound", file.display()))?;
-    let mut problems = 0;
-    let mut say = |good: bool, words: String| {
-        problems += u32::from(!good);
-        screen::line(format_args!("{}: {words}", if good { "good" } else { "ERROR" }))
-    };
-    for device in &config.devices {
-        let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
-        say(there, format!("device {device} is {}there", if there { "" } else { "not " }))?;
-    }
-    if let Err(error) = privileges::known(&config.service.user) {
-        say(false, error.to_string())?;
-    }
-    match rules::probe(&config) {
-        Ok(backend) => {
-            let name = if backend == Backend::Nft { "nft" } else { "iptables" };
-            say(true, format!("{name} accepts the rules"))?;
-            match selftest::run(backend) {
-                Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned())?,
-                Err(error) => say(false, format!("self-test in a network namespace of its own: {error}"))?,
-            }
-        }
-        Err(error) => say(false, error.to_string().replace('\n', "; "))?,
-    }
-    for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
-        let value = std::fs::read_to_string(format!("/proc/sys/net/{family}")).unwrap_or_default();
-        let (good, words) = forwarding(family, &value);
-        say(good, words)?;
-    }
-    if let Some(rate) = too_fast(&config) {
-        screen::line(format_args!("warning: {rate}"))?;
-    }
-    if rules::offload() {
-        say(false, "flow offloading takes connections past every filter, and unpaced: switch it off".to_owned())?;
-    }
-    match hops::ask(&config.source) {
-        Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len()))?,
-        Some(Err(error)) => say(false, error)?,
-        None => {}
-    }
-    Ok(problems)
 }
 
 #[cfg(test)]

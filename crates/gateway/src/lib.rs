@@ -7,7 +7,8 @@
 //! | [`config`], [`reread`] | the configuration file, at the start and on SIGHUP |
 //! | [`rules`] | the rules that queue packets |
 //! | [`keeper`] | restores rules that another program has changed |
-//! | [`setup`], [`selftest`] | the first configuration, and a test of the kernel's queue |
+//! | [`setup`] | the first configuration |
+//! | [`check`], [`selftest`] | whether the machine has what a gateway needs |
 //! | [`daemon`] | the main thread: starts, reloads, reports, ends |
 //! | [`worker`] | a thread with queues and a state machine |
 //! | [`pulse`] | lets packets pass if the workers hang |
@@ -35,6 +36,7 @@ macro_rules! log {
     };
 }
 
+pub mod check;
 pub mod config;
 pub mod daemon;
 mod error;

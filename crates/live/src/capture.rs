@@ -115,7 +115,7 @@ mod tests {
     /// The loopback device of a namespace: each packet passes it twice.
     #[test]
     fn the_beginnings_of_packets_are_seen_as_they_are_sent_and_received() {
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let open = |what| Capture::open(crate::netlink::LOOPBACK, what, 1 << 16).unwrap();
             let (packets, frames) = (open(What::Ipv4), open(What::Frames));
             let [from, to] = [1, 2].map(|n| UdpSocket::bind((Ipv4Addr::new(127, 0, 0, n), 0)).unwrap());

@@ -241,15 +241,11 @@ mod tests {
         assert_eq!((form(2, 0), form(3, 1)), (Form::Whole, segments(false)));
     }
 
-    /// Where this machine has TUN devices.
     #[test]
     fn a_device_takes_what_is_sent_to_it() {
         use crate::netlink::{Batch, Owner, Route};
         use std::net::{Ipv4Addr, UdpSocket};
-        if !std::path::Path::new("/dev/net/tun").exists() {
-            return;
-        }
-        crate::bench::in_namespace(|| {
+        crate::test_network::with_tun(|| {
             let device = Device::create("fourhop0", Kind::Tun).unwrap();
             crate::namespace::set_variable("net/ipv6/conf/fourhop0/disable_ipv6", "1").ok();
             let mut buffer = [0; 100];

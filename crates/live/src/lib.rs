@@ -28,8 +28,6 @@
 // They panic where nobody takes the line, such as a log on a full disk: `screen` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-#[cfg(all(test, target_os = "linux"))]
-mod bench;
 #[cfg(target_os = "linux")]
 pub mod capture;
 mod clients;
@@ -66,6 +64,8 @@ pub mod privileges;
 pub mod screen;
 #[cfg(target_os = "linux")]
 pub mod service;
+#[cfg(all(test, target_os = "linux"))]
+mod test_network;
 #[cfg(target_os = "linux")]
 pub mod user;
 

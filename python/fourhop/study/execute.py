@@ -133,7 +133,7 @@ def record(
     """Draw and check a study whose sweeps ran, write tables and record, and return the record.
 
     A check that was `decided` at a look at the runs stays so; any other is compared with all that ran. Charts show all
-    that ran, each point with the 95 % interval of its own runs. `quick` ones are drawn in the report, not as PDF.
+    that ran, each point with the 95 % interval of its own runs. `quick` ones have no PDFs.
     """
     study = found.study
     profiles: dict[str, Any] = {}

@@ -1,10 +1,9 @@
-//! A daemon in a network namespace, with the test at the other end of its interface. Where this process may make none,
-//! or the machine has no TUN devices, these tests do nothing.
+//! A daemon in a network namespace, with the test at the other end of its interface.
 
 use super::*;
-use crate::bench::in_namespace;
 use crate::engine::Datagram;
 use crate::kept::Variable;
+use crate::test_network::{in_namespace, with_tun};
 use fourhop_live::device::{Device as Tap, Kind};
 use fourhop_live::netlink::{Batch, Owner, mac};
 use fourhop_proto::wire::{AodvMessage, Rrep};
@@ -27,12 +26,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// The daemon, prepared as if its loop began next; a frame that is written to the device comes to its interface.
-fn on_the_bench(name: &str, test: impl FnOnce(Daemon, Tap, &Path) + Send) {
+fn with_daemon(name: &str, test: impl FnOnce(Daemon, Tap, &Path) + Send) {
     let folder = folder(name);
-    in_namespace(|| {
-        if !Path::new("/dev/net/tun").exists() {
-            return;
-        }
+    with_tun(|| {
         let tap = Tap::create("mesh0", Kind::Tap).unwrap();
         let _ = namespace::set_variable("net/ipv6/conf/mesh0/disable_ipv6", "1");
         let device = if_nametoindex("mesh0").unwrap();
@@ -141,7 +137,7 @@ fn a_folder_that_is_missing_is_made_and_one_that_is_there_stays_somebodys() {
 #[test]
 fn the_kernel_gets_routes_and_loses_them_and_all_that_was_set_at_the_end() {
     let value = |name: &str| std::fs::read_to_string(Path::new("/proc/sys").join(name)).unwrap().trim().to_owned();
-    on_the_bench("routes", |mut daemon, _tap, state| {
+    with_daemon("routes", |mut daemon, _tap, state| {
         let set = Kept::read(state).unwrap().take_variables();
         assert!(!set.is_empty() && value("net/ipv4/conf/mesh0/send_redirects") == "0", "{set:?}");
         assert!(set.iter().all(|variable| value(&variable.name) != variable.before), "{set:?}");
@@ -179,7 +175,7 @@ fn the_kernel_gets_routes_and_loses_them_and_all_that_was_set_at_the_end() {
 
 #[test]
 fn what_a_killed_daemon_has_left_is_taken_back_once() {
-    on_the_bench("clean", |daemon, tap, state| {
+    with_daemon("clean", |daemon, tap, state| {
         let config = daemon.engine.config().clone();
         let variables = Kept::read(state).unwrap().take_variables();
         // Its devices go with it, and their routes.
@@ -215,7 +211,7 @@ fn a_second_daemon_is_refused_before_it_changes_anything() {
 
 #[test]
 fn a_route_that_the_kernel_refuses_is_counted() {
-    on_the_bench("refused", |mut daemon, _tap, _| {
+    with_daemon("refused", |mut daemon, _tap, _| {
         daemon.kernel.up(ip(9), ip(2), 0x7fff_ffff);
         daemon.kernel.flush();
         daemon.kernel.flush();
@@ -235,7 +231,7 @@ fn a_service_manager_is_notified_three_times_in_the_silence_that_it_allows() {
 
 #[test]
 fn what_is_due_is_done_at_its_time() {
-    on_the_bench("due", |mut daemon, tap, _| {
+    with_daemon("due", |mut daemon, tap, _| {
         assert_eq!(daemon.next_timeout(), daemon.look, "nothing else waits");
         let program = UdpSocket::bind((OWN, 0)).unwrap();
         program.send_to(b"hello", (ip(2), 5_000)).unwrap();
@@ -263,7 +259,7 @@ fn what_is_due_is_done_at_its_time() {
 
 #[test]
 fn messages_go_out_by_the_interface_that_they_are_for() {
-    on_the_bench("messages", |mut daemon, tap, _| {
+    with_daemon("messages", |mut daemon, tap, _| {
         sent(&tap);
         let datagram = |interface| Datagram { interface, to: Ipv4Addr::BROADCAST, ttl: 7, payload: vec![4, 0] };
         daemon.tasks.extend([None, Some(0), Some(1)].map(|interface| Task::Send(datagram(interface))));
@@ -278,7 +274,7 @@ fn messages_go_out_by_the_interface_that_they_are_for() {
 
 #[test]
 fn a_packet_without_a_route_is_searched_for_and_released_when_the_answer_comes() {
-    on_the_bench("search", |mut daemon, tap, _| {
+    with_daemon("search", |mut daemon, tap, _| {
         let program = UdpSocket::bind((OWN, 0)).unwrap();
         sent(&tap);
         program.send_to(b"hello", (ip(2), 5_000)).unwrap();
@@ -307,7 +303,7 @@ fn a_packet_without_a_route_is_searched_for_and_released_when_the_answer_comes()
 
 #[test]
 fn what_another_program_takes_away_is_put_back() {
-    on_the_bench("restored", |mut daemon, _tap, _| {
+    with_daemon("restored", |mut daemon, _tap, _| {
         let now = Time::from_secs(1);
         daemon.restore_routes(now);
         assert_eq!((daemon.look, daemon.counters.restored), (now + LOOK, 0), "nothing is missing");
@@ -325,7 +321,7 @@ fn what_another_program_takes_away_is_put_back() {
 
 #[test]
 fn a_device_that_goes_is_a_problem_and_its_links_are_broken() {
-    on_the_bench("device", |mut daemon, tap, _| {
+    with_daemon("device", |mut daemon, tap, _| {
         daemon.look_at_devices().unwrap();
         assert!(daemon.problems.is_empty() && !daemon.changed);
         let mut payload = Vec::new();
@@ -347,7 +343,7 @@ fn a_device_that_goes_is_a_problem_and_its_links_are_broken() {
 
 #[test]
 fn numbers_that_cannot_be_written_are_a_problem_until_they_can() {
-    on_the_bench("unwritten", |mut daemon, _tap, state| {
+    with_daemon("unwritten", |mut daemon, _tap, state| {
         let obstacle = state.with_extension("new");
         let at = Time::from_secs;
         daemon.keep(at(1));
@@ -370,7 +366,7 @@ fn numbers_that_cannot_be_written_are_a_problem_until_they_can() {
 
 #[test]
 fn signals_that_end_a_service_end_it_and_others_do_not() {
-    on_the_bench("signals", |mut daemon, _tap, _| {
+    with_daemon("signals", |mut daemon, _tap, _| {
         for (signal, ends) in [(Signal::SIGHUP, false), (Signal::SIGCHLD, false), (Signal::SIGTERM, true)] {
             assert_eq!(daemon.take(&[Ready::Signal(signal)]).unwrap(), ends, "{signal}");
         }

@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
+    use fourhop_gateway::check;
     use fourhop_gateway::config::{Backend, Config, FILE, SOCKET, Service};
     use fourhop_gateway::daemon::{self, Start};
     use fourhop_gateway::setup::{self, Wanted};
@@ -172,7 +173,7 @@ release waiting packets, and end the service.
                 setup::run(&Wanted { file: file.config, devices: device, rate, fill, print })
                     .map(|()| ExitCode::SUCCESS)
             }
-            Action::Check(line) => daemon::check(&line.config)
+            Action::Check(line) => check::check(&line.config)
                 .map(|problems| if problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }),
             Action::Top(line) => watch(&line),
             Action::Status(line) => status(&line),

@@ -2,6 +2,7 @@ use super::*;
 use crate::status::{Class, Flow};
 use crate::worker::Report;
 use fourhop_settings::Network;
+use fourhop_units::Rate;
 use std::net::IpAddr;
 use std::sync::mpsc;
 
@@ -287,9 +288,10 @@ fn devices_that_are_not_there_are_named() {
 #[test]
 fn without_a_file_nothing_begins() {
     let file = PathBuf::from("/no/such/gateway.toml");
-    let said = check(&file).unwrap_err().to_string();
+    let said = Config::read(&file).unwrap_err().to_string();
     assert!(said.contains("/no/such/gateway.toml"), "{said}");
-    assert_eq!(run(Start { file, dry_run: true }).unwrap_err().to_string(), said);
+    assert_eq!(run(Start { file: file.clone(), dry_run: true }).unwrap_err().to_string(), said);
+    assert_eq!(crate::check::check(&file).unwrap_err().to_string(), said);
 }
 
 /// How it serves with a worker that lives, or has ended, and gets these signals; what it says then.
@@ -409,32 +411,6 @@ fn a_node_of_several_workers_has_the_sums_of_all() {
         ..node(4, 0)
     };
     assert_eq!(sum, expected);
-}
-
-#[test]
-fn links_beyond_802_11b_get_a_warning_with_gap_alone() {
-    let gap = |rate: &str, of_node: &str| {
-        let node = format!("[[node]]\nto = '10.0.0.4'\nhops = 1\n{of_node}\n");
-        let mesh = format!("[mesh]\ndevices = ['a']\nrate = '{rate}'\n");
-        too_fast(&Config::parse(&format!("{mesh}{node}[pace]\nmode = 'gap'\n")).unwrap())
-    };
-    assert_eq!(gap("11Mbps", ""), None);
-    assert!(gap("11001kbps", "").unwrap().contains("links of 11 Mbit/s"));
-    assert!(gap("2Mbps", "rate = '54Mbps'").unwrap().starts_with("rate: found links of 54 Mbit/s: "));
-    assert!(gap("54Mbps", "rate = '2Mbps'").is_some());
-    let ap2 = Config::parse("[mesh]\ndevices = ['a']\nrate = '54Mbps'\n").unwrap();
-    assert_eq!(too_fast(&ap2), None);
-}
-
-#[test]
-fn ipv4_has_to_be_forwarded_and_ipv6_need_not_be() {
-    let (v4, v6) = ("ipv4/ip_forward", "ipv6/conf/all/forwarding");
-    assert_eq!(forwarding(v4, "1\n"), (true, "net.ipv4.ip_forward is on".to_owned()));
-    let off = "net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 lets packets cross";
-    assert_eq!(forwarding(v4, "0\n"), (false, off.to_owned()));
-    assert_eq!(forwarding(v6, "1\n"), (true, "net.ipv6.conf.all.forwarding is on".to_owned()));
-    let off = "net.ipv6.conf.all.forwarding is off: IPv6 is not routed here";
-    assert_eq!(forwarding(v6, ""), (true, off.to_owned()), "a kernel without IPv6");
 }
 
 #[test]

@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_was_written_under_a_number_is_found_again_and_removed_and_nothing_else() {
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let [own, other] = [142, 143].map(|protocol| Owner { protocol, table: 1_000 });
             let [to, from] = [[10, 0, 0, 9], [127, 0, 0, 1]].map(Ipv4Addr::from);
             let route = Route { to: (to, 32), device: LOOPBACK, via: None, from, priority: 0 };

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_kernel_says_whose_routes_go() {
         use crate::netlink::{Batch, LOOPBACK, Owner, Route};
-        crate::bench::in_namespace(|| {
+        crate::test_network::in_namespace(|| {
             let watch = Watch::start().unwrap();
             let mut out = Vec::new();
             watch.read(&mut out);

@@ -6,7 +6,7 @@
 //! centimetres while a frame is on the air: too little to change its reception.
 
 use crate::channel::{Channel, Neighbour};
-use crate::grid::Grid;
+use crate::grid::{Grid, insertion_sort};
 use crate::mobility::Mobility;
 use crate::propagation::fading::{Fading, Waves};
 use crate::propagation::{Field, Law};
@@ -169,15 +169,25 @@ impl Moving {
         let station = src;
         let src = stations.as_ref().map_or(src, |stations| stations.node(src));
         let here = (src, mobility.place(src, now));
-        grid.near(src, now, mobility, |node, place, metres| {
-            let power = law.received([here, (node, place)], metres, now);
+        let mut hear = |node, power, metres| {
             if power >= *least {
                 found.push(Neighbour::new(node, power, metres));
             }
-        });
+        };
+        match law {
+            Law::TwoRay(law) => {
+                // A copy, so that what depends on its constants alone is computed once for all nodes.
+                let law = *law;
+                grid.near(src, now, mobility, |node, _, metres| hear(node, law.received(metres), metres));
+            }
+            Law::Field(_) => grid.near(src, now, mobility, |node, place, metres| {
+                hear(node, law.received([here, (node, place)], metres, now), metres);
+            }),
+        }
         match stations {
             Some(stations) => stations.hear(station, found),
-            None => found.sort_unstable_by_key(Neighbour::order),
+            // They come by distance, so all that is left are equal delays.
+            None => insertion_sort(found, Neighbour::order),
         }
     }
 }

@@ -25,8 +25,11 @@ pub struct Neighbour {
 impl Neighbour {
     /// `node` at `metres`, where it receives `power`.
     pub fn new(node: NodeId, power: Watt, metres: f64) -> Neighbour {
-        let delay = Dur::from_secs_f64(metres / LIGHT_SPEED).as_nanos();
-        Neighbour { power, node, delay_ns: u32::try_from(delay).unwrap_or(u32::MAX) }
+        // As `Dur::from_secs_f64`, in 32 bits.
+        let delay = metres / LIGHT_SPEED * 1e9;
+        let whole = delay as u32;
+        let delay_ns = whole.saturating_add(u32::from(delay - f64::from(whole) >= 0.5));
+        Neighbour { power, node, delay_ns }
     }
 
     /// The same place with another power.
@@ -138,6 +141,17 @@ mod tests {
         let powers: Vec<_> = channel.neighbours(NodeId(2)).iter().map(|n| n.power).collect();
         assert!(powers[0] >= Watt(3.652e-10) && powers[2] < Watt(3.652e-10));
         assert!((powers[0].over(powers[2]) - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_delay_is_rounded_as_a_duration_is() {
+        let delay = |metres| Neighbour::new(NodeId(0), Watt(1.0), metres).delay();
+        // 0.3 m are a nanosecond.
+        let metres = (0..40_000).map(|n| f64::from(n) * 0.05).chain([0.15, 0.449_999_999_999, 1e6, 1.2e9]);
+        for metres in metres {
+            assert_eq!(delay(metres), Dur::from_secs_f64(metres / LIGHT_SPEED), "{metres} m");
+        }
+        assert_eq!(delay(1e12), Dur::from_nanos(u64::from(u32::MAX)), "the longest there is");
     }
 
     #[test]

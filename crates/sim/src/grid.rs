@@ -1,10 +1,14 @@
 //! Finds the moving nodes near a position without looking at all of them.
 //!
-//! Nodes are registered in square cells whose side is the range plus some slack, and are registered again before they
-//! can have moved by more than the slack; the leg of each node gives the next such instant. A query looks at 9 cells
-//! and takes exact positions there, so it finds exactly the nodes in range, at a cost that depends on the density of
-//! nodes and not on their number. Cells are found by a hash of their coordinates, and each is a linked list through the
-//! nodes themselves: nothing is allocated once the grid is built, and the area need not be known.
+//! Nodes are registered at the place where they are, and are registered again before they can have moved by more than
+//! some slack; the leg of each node gives the next such instant. Each node keeps a list of the nodes that are
+//! registered within the reach plus the slack of both (Verlet, Physical Review 159, 1967). A query looks at these alone
+//! and takes exact positions, so it finds exactly the nodes in range, at a cost that depends on the density of nodes
+//! and not on their number. The list stays in the order of the distances that the last query met, which hardly differs
+//! from that of the next.
+//!
+//! A registration finds the nodes around it in 9 square cells. Cells are found by a hash of their coordinates, and each
+//! is a linked list through the nodes themselves: the area need not be known.
 
 use crate::mobility::{Leg, Mobility, NEVER};
 use crate::topology::{Position, distance};
@@ -13,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Slack as a share of the reach. More looks at more nodes for each query, less registers more often.
-const SLACK: f64 = 0.1;
+const SLACK: f64 = 0.05;
 /// Against rounding in all of this, in metres.
 const MARGIN: f64 = 1e-3;
 
@@ -31,12 +35,23 @@ struct Entry {
     previous: u32,
 }
 
-/// Moving nodes by cells.
+/// A node that may be in range, and how far away it was when it was last looked at, in metres.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    metres: f64,
+    node: NodeId,
+}
+
+/// Moving nodes, and which of them are near each other.
 #[derive(Clone, Debug)]
 pub struct Grid {
     reach: f64,
     slack: f64,
     entries: Vec<Entry>,
+    /// Of each node, those within reach of it or nearly so. A node is in the list of each one in its own.
+    candidates: Vec<Vec<Candidate>>,
+    /// Where the candidates of the present query are.
+    places: Vec<Position>,
     /// First node of each list; cells that share a hash share a list.
     heads: Vec<u32>,
     /// When to register which node again.
@@ -52,6 +67,8 @@ impl Grid {
             reach,
             slack: reach * SLACK,
             entries: vec![nowhere; count],
+            candidates: vec![Vec::new(); count],
+            places: vec![(0.0, 0.0); count],
             heads: vec![NONE; (2 * count).next_power_of_two()],
             due: BinaryHeap::with_capacity(count),
         };
@@ -61,8 +78,8 @@ impl Grid {
         grid
     }
 
-    /// Calls `found` with every node but `node` that is within reach of it at `now`, its place and its distance.
-    /// Instants never go back.
+    /// Calls `found` with every node but `node` that is within reach of it at `now`, its place and its distance,
+    /// nearest first. Instants never go back.
     pub fn near(
         &mut self,
         node: NodeId,
@@ -78,24 +95,16 @@ impl Grid {
             self.register(moved, mobility.leg(NodeId(moved), now), now);
         }
         let centre = mobility.place(node, now);
-        let (column, row) = self.cell(centre);
-        // A registered place is off by the slack at most.
-        let suspect = self.reach + self.slack + MARGIN;
-        for cell in (column - 1..=column + 1).flat_map(|column| (row - 1..=row + 1).map(move |row| (column, row))) {
-            let mut next = self.heads[self.bucket(cell)];
-            while next != NONE {
-                let (other, entry) = (NodeId(next), self.entries[next as usize]);
-                next = entry.next;
-                let (dx, dy) = (entry.place.0 - centre.0, entry.place.1 - centre.1);
-                if entry.cell != cell || other == node || dx * dx + dy * dy > suspect * suspect {
-                    continue;
-                }
-                let place = mobility.place(other, now);
-                let metres = distance(centre, place);
-                if metres <= self.reach() {
-                    found(other, place, metres);
-                }
-            }
+        let reach = self.reach();
+        let candidates = &mut self.candidates[node.index()];
+        for candidate in candidates.iter_mut() {
+            let place = mobility.place(candidate.node, now);
+            self.places[candidate.node.index()] = place;
+            candidate.metres = distance(centre, place);
+        }
+        insertion_sort(candidates, |candidate| candidate.metres);
+        for &Candidate { metres, node } in candidates.iter().take_while(|candidate| candidate.metres <= reach) {
+            found(node, self.places[node.index()], metres);
         }
     }
 
@@ -104,8 +113,13 @@ impl Grid {
         self.reach + MARGIN
     }
 
+    /// Nodes that are registered farther apart are out of reach of each other: each is off by the slack at most.
+    fn suspect(&self) -> f64 {
+        self.reach + 2.0 * self.slack + MARGIN
+    }
+
     fn cell(&self, place: Position) -> Cell {
-        let side = self.reach + self.slack + MARGIN;
+        let side = self.suspect();
         ((place.0 / side).floor() as i64, (place.1 / side).floor() as i64)
     }
 
@@ -126,6 +140,7 @@ impl Grid {
             self.entries[head as usize].previous = node;
         }
         self.heads[bucket] = node;
+        self.meet(node);
         let drifted = match leg.speed() {
             speed if speed > 0.0 => now + Dur::from_secs_f64((self.slack / speed).min(1e9)).max(Dur::from_nanos(1)),
             _ => NEVER,
@@ -134,6 +149,39 @@ impl Grid {
         if at < NEVER {
             self.due.push(Reverse((at, node)));
         }
+    }
+
+    /// Brings the lists of candidates up to date after `node` was registered.
+    fn meet(&mut self, node: u32) {
+        let suspect = self.suspect();
+        let Grid { entries, candidates, .. } = self;
+        let Entry { place: here, cell: (column, row), .. } = entries[node as usize];
+        let close = |there: Position| {
+            let (dx, dy) = (there.0 - here.0, there.1 - here.1);
+            dx * dx + dy * dy <= suspect * suspect
+        };
+        let mut own = std::mem::take(&mut candidates[node as usize]);
+        own.retain(|candidate| {
+            let stays = close(entries[candidate.node.index()].place);
+            if !stays {
+                candidates[candidate.node.index()].retain(|other| other.node.0 != node);
+            }
+            stays
+        });
+        let known = own.len();
+        for cell in (column - 1..=column + 1).flat_map(|column| (row - 1..=row + 1).map(move |row| (column, row))) {
+            let mut next = self.heads[self.bucket(cell)];
+            while next != NONE {
+                let (other, entry) = (next, self.entries[next as usize]);
+                next = entry.next;
+                let is_new = || own[..known].iter().all(|candidate| candidate.node.0 != other);
+                if entry.cell == cell && other != node && close(entry.place) && is_new() {
+                    own.push(Candidate { metres: 0.0, node: NodeId(other) });
+                    self.candidates[other as usize].push(Candidate { metres: 0.0, node: NodeId(node) });
+                }
+            }
+        }
+        self.candidates[node as usize] = own;
     }
 
     fn unlink(&mut self, node: u32) {
@@ -148,6 +196,19 @@ impl Grid {
             }
             previous => self.entries[previous as usize].next = next,
         }
+    }
+}
+
+/// Sorts what is almost sorted already; equal items keep their order.
+pub fn insertion_sort<T: Copy, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
+    for end in 1..items.len() {
+        let item = items[end];
+        let mut place = end;
+        while place > 0 && key(&items[place - 1]) > key(&item) {
+            items[place] = items[place - 1];
+            place -= 1;
+        }
+        items[place] = item;
     }
 }
 
@@ -174,7 +235,11 @@ mod tests {
                 .collect();
             expected.sort_by_key(|&(other, _)| other);
             let mut found = Vec::new();
-            grid.near(node, now, &mut mobility, |other, _, metres| found.push((other, metres)));
+            grid.near(node, now, &mut mobility, |other, place, metres| {
+                assert_eq!(place, truth.place(other, now));
+                found.push((other, metres));
+            });
+            assert!(found.is_sorted_by_key(|&(_, metres)| metres), "nearest first");
             found.sort_by_key(|&(other, _)| other);
             assert_eq!(found, expected, "around {node} at {now}");
         }
@@ -204,6 +269,15 @@ mod tests {
             let mut now = Time::ZERO;
             let instants: Vec<_> = steps.iter().map(|&step| { now += Dur::from_nanos(step); now }).collect();
             check(&Movement::RandomWaypoint(config), &places, &instants);
+        }
+
+        #[test]
+        fn an_insertion_sort_sorts_and_keeps_what_is_equal_in_order(keys in prop::collection::vec(0u32..20, 0..60)) {
+            let mut items: Vec<_> = keys.into_iter().zip(0..).collect();
+            let mut expected: Vec<(u32, i32)> = items.clone();
+            expected.sort_by_key(|&(key, _)| key);
+            insertion_sort(&mut items, |&(key, _)| key);
+            prop_assert_eq!(items, expected);
         }
 
         #[test]

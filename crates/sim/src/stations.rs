@@ -8,6 +8,7 @@
 //! node's own transmitter does to its other receivers, are left out.
 
 use crate::channel::Neighbour;
+use crate::grid::insertion_sort;
 use fourhop_proto::net::Addresses;
 use fourhop_proto::node::OnChannel;
 use fourhop_units::NodeId;
@@ -125,7 +126,7 @@ impl Stations {
             }
             None => false,
         });
-        near.sort_unstable_by_key(Neighbour::order);
+        insertion_sort(near, Neighbour::order);
     }
 
     /// The addresses of a station.

@@ -64,8 +64,9 @@ impl Leg {
         if now >= self.end || self.from == self.to {
             return self.to;
         }
-        let gone = now.saturating_since(self.start).as_nanos() as f64;
-        let share = gone / self.end.saturating_since(self.start).as_nanos() as f64;
+        // Through `i64`, which converts in one instruction; no leg lasts 292 years.
+        let gone = now.saturating_since(self.start).as_nanos() as i64 as f64;
+        let share = gone / self.end.saturating_since(self.start).as_nanos() as i64 as f64;
         (self.from.0 + (self.to.0 - self.from.0) * share, self.from.1 + (self.to.1 - self.from.1) * share)
     }
 
@@ -166,7 +167,11 @@ impl Mobility {
 
     /// The place of `node` at `now`, in metres; as for [`Mobility::leg`].
     pub fn place(&mut self, node: NodeId, now: Time) -> Position {
-        self.leg(node, now).place(now)
+        let mover = &mut self.movers[node.index()];
+        if mover.leg.end <= now {
+            mover.advance(now);
+        }
+        mover.leg.place(now)
     }
 }
 

@@ -4,6 +4,10 @@
     scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json
     scripts/measured.py fill            write it into the documents
     scripts/measured.py check           fail if a document says otherwise
+    scripts/measured.py pin [REPORT] [FIGURE ...]
+                                        keep what quick runs (`report-quick`) of these figures, or of all, give on the
+                                        code that measured them
+    scripts/measured.py stale [REPORT]  fail if quick runs give anything else: the figure has to be measured again
 
 A document marks a number by comments, which readers do not see, and gets it from a check or a cause of a study:
 
@@ -121,6 +125,32 @@ def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
     )
 
 
+def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
+    """Say which figures have quick runs unlike those of the code that measured them, and how to measure them again."""
+    lines = []
+    for figure, fingerprint in found.items():
+        known = kept.get(figure, {})
+        if known.get("quick") == fingerprint:
+            continue
+        if "quick" in known:
+            why = f"its quick runs differ from those of commit {known['commit']}, which measured it"
+        else:
+            why = "nothing is kept of its quick runs" if known else "it was never measured"
+        lines.append(
+            f"{figure}: {why}; run `fourhop reproduce {figure} --full`, `scripts/measured.py keep` and `fill`, "
+            f"then `fourhop reproduce {figure} --quick` and `scripts/measured.py pin report-quick {figure}`"
+        )
+    return lines
+
+
+def write(kept: dict[str, Any]) -> None:
+    """Put the measurements into their file."""
+    from fourhop.study import measured
+
+    text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
+    (PAPERS / measured.FILE).write_text(text + "\n", encoding="utf-8")
+
+
 def main(arguments: list[str]) -> int:
     """Do what the first argument says."""
     from fourhop.study import measured
@@ -128,9 +158,23 @@ def main(arguments: list[str]) -> int:
     kept = measured.load(PAPERS)
     match arguments:
         case ["keep", *report] if len(report) <= 1:
-            kept |= measured.extract(Path(report[0]) if report else ROOT / "report")
-            text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
-            (PAPERS / measured.FILE).write_text(text + "\n", encoding="utf-8")
+            write(kept | measured.extract(Path(report[0]) if report else ROOT / "report"))
+        case ["pin", *rest]:
+            report, *figures = rest or [ROOT / "report-quick"]
+            found = measured.fingerprints(Path(report))
+            for figure in figures or found:
+                if figure not in found or figure not in kept:
+                    lacks = "its quick runs" if figure not in found else "what `scripts/measured.py keep` would keep"
+                    print(f"{figure}: cannot be pinned without {lacks}", file=sys.stderr)
+                    return 1
+                kept[figure]["quick"] = found[figure]
+            write(kept)
+        case ["stale", *report] if len(report) <= 1:
+            found = measured.fingerprints(Path(report[0]) if report else ROOT / "report-quick")
+            changed = outdated(found, kept)
+            for line in changed:
+                print(line, file=sys.stderr)
+            return 1 if changed else 0
         case ["fill" | "check" as what]:
             stale = []
             for path in documents():

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import polars as pl
 import pytest
 
 from fourhop.errors import FourhopError
@@ -91,6 +92,50 @@ def test_the_documents_say_what_was_measured() -> None:
     for path in script().documents():
         text = path.read_text(encoding="utf-8")
         assert script().filled(text, kept) == text, f"{path.name}: `scripts/measured.py fill` writes what was measured"
+
+
+def runs(folder: Path, **columns: object) -> str:
+    """The fingerprint of one run with one flow, whose tables have these columns."""
+    folder.mkdir(parents=True, exist_ok=True)
+    row = {"point": 0, "seed": 1, "flow": "flow-1", "goodput_bps": 1.5, "events": 900, **columns}
+    of_flow = dict.fromkeys(("delivered_bytes", "sent_packets", "retransmitted_packets", "timeouts"), 3)
+    of_run = dict.fromkeys(("frames", "receptions", "dropped_packets"), 4)
+    pl.DataFrame([of_flow | row]).write_parquet(folder / "ns2-chain-flows.parquet")
+    pl.DataFrame([of_run | row]).write_parquet(folder / "ns2-chain-runs.parquet")
+    return measured.fingerprint(folder)
+
+
+def test_a_fingerprint_is_that_of_what_was_sent_and_heard(tmp_path: Path) -> None:
+    plain = runs(tmp_path / "a")
+    assert runs(tmp_path / "b", goodput_bps=1.6, events=901) == plain, (
+        "a rate is a matter of rounding, an event of ours"
+    )
+    others = [
+        runs(tmp_path / name, **{name: 5})
+        for name in ("seed", "delivered_bytes", "retransmitted_packets", "receptions", "dropped_packets")
+    ]
+    assert len({plain, *others}) == 1 + len(others)
+    (tmp_path / "a" / "ns2-chain-runs.parquet").rename(tmp_path / "a" / "ns2-ring-runs.parquet")
+    assert measured.fingerprint(tmp_path / "a") != plain, "of another sweep"
+
+
+def test_quick_runs_that_differ_from_those_of_the_code_that_measured_are_said() -> None:
+    kept = {"p/f1": {"commit": "abc", "quick": "1"}, "p/f2": {"commit": "def"}, "p/f3": {"commit": "abc", "quick": "3"}}
+    found = {"p/f1": "2", "p/f2": "2", "p/f3": "3", "p/f4": "4"}
+    changed, unpinned, new = script().outdated(found, kept)
+    assert changed.startswith("p/f1: its quick runs differ from those of commit abc, which measured it; run `fourhop")
+    assert unpinned.startswith("p/f2: nothing is kept of its quick runs; run")
+    assert new.startswith("p/f4: it was never measured; run")
+    assert "`scripts/measured.py pin report-quick p/f4`" in new
+
+
+def test_every_figure_has_a_fingerprint_of_its_quick_runs() -> None:
+    assert [name for name, each in measured.load(ROOT / "papers").items() if "quick" not in each] == []
+
+
+def test_without_quick_runs_there_is_no_fingerprint(tmp_path: Path) -> None:
+    with pytest.raises(FourhopError, match=r"found no quick runs; run `fourhop reproduce --quick --out"):
+        measured.fingerprints(tmp_path)
 
 
 def test_what_is_kept_names_checks_that_there_are() -> None:

@@ -49,6 +49,8 @@ _VERDICTS = {
 }
 
 Record = dict[str, Any]
+Panels = list[list[dict[str, Any]]]
+"""The charts of a figure in rows, as the templates take them."""
 
 
 def build(out: Path) -> Path:
@@ -133,9 +135,18 @@ def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str
         "names": _NAMES,
         "notes": _notes,
         "page_of": _page_of,
-        "panels_of": _panels,
         "signs": {name: sign for name, (sign, _) in _VERDICTS.items()},
     }
+    drawn: dict[str, Panels] = {}
+
+    def panels_of(record: Record) -> Panels:
+        """The charts of a figure, which takes longest: the overview and the page of a paper share them."""
+        key = _id(record)
+        if key not in drawn:
+            drawn[key] = _panels(record)
+        return drawn[key]
+
+    templates.globals["panels_of"] = panels_of
     known = {each["verdict"] for record in records for p in record["profiles"].values() for each in p["outcomes"]}
     papers: dict[str, list[Record]] = {}
     for record in records:
@@ -210,7 +221,7 @@ def _prose(text: str) -> str:
     return Markup().join(Markup(f"<code>{part}</code>") if n % 2 else part for n, part in enumerate(parts))
 
 
-def _panels(record: Record) -> list[list[dict[str, Any]]]:
+def _panels(record: Record) -> Panels:
     """Each chart once for each profile, side by side where there is room, and on the same scale.
 
     Charts of one quantity over the same places are on the same scale in the whole figure.

@@ -7,13 +7,14 @@ The documents quote numbers from it (`scripts/measured.py`), and `reproduce` tak
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fourhop.errors import FourhopError
-from fourhop.study.execute import FIGURES, Job, Record
+from fourhop.study.execute import DATA, FIGURES, Job, Record
 from fourhop.study.find import Found
 
 FILE = "measured.json"
@@ -62,6 +63,41 @@ def _extract(record: Record) -> dict[str, Any]:
 def _whole_s(sweep: Record) -> float:
     """Processor time of all runs of a sweep, by those that ran."""
     return float(sweep["wall_s"] * sweep["most"] / max(1, sweep["runs"]))
+
+
+_COUNTED = {
+    "flows": ("delivered_bytes", "sent_packets", "retransmitted_packets", "timeouts"),
+    "runs": ("frames", "receptions", "dropped_packets"),
+}
+"""Columns in whole numbers that say what happened in a run, by table; none counts the work of the simulator."""
+
+
+def fingerprints(out: Path) -> dict[str, str]:
+    """A digest of the quick runs of each figure in a report, which are the same on every machine and with any library.
+
+    Raises `FourhopError` if there are none.
+    """
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))]
+    found = {
+        f"{each['paper']}/{each['figure']}": fingerprint(out / DATA / each["paper"] / each["figure"])
+        for each in records
+        if each["quick"]
+    }
+    if not found:
+        raise FourhopError(f"{out}: found no quick runs; run `fourhop reproduce --quick --out {out}` first")
+    return found
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of the runs whose tables are in a folder."""
+    import polars as pl
+
+    digest = hashlib.sha256()
+    for table, columns in _COUNTED.items():
+        for path in sorted(folder.glob(f"*-{table}.parquet")):
+            rows = pl.read_parquet(path, columns=["point", "seed", *columns])
+            digest.update(f"{path.name}\n{rows.write_csv()}".encode())
+    return digest.hexdigest()[:16]
 
 
 Costs = Mapping[tuple[str, str, str], float]

@@ -146,10 +146,9 @@ class SweepResult:
         wanted = range(len(self.per_point)) if points is None else sorted({self._index(point) for point in points})
         own = seriesfile.schema(table)
         parts = [pl.LazyFrame(schema=pl.Schema({**self._files.drop("path").schema, **own}))]
-        by_point = self._files.partition_by("point", as_dict=True)
         for point in wanted:
             if self.sweep.points[point].scenario.records_series:
-                files = by_point[(point,)].with_columns(
+                files = self._files_of[point].with_columns(
                     pl.Series("path", [str(seriesfile.beside(path, table)) for _, path in self.per_point[point].runs])
                 )
                 rows = pl.scan_parquet(files["path"].to_list(), include_file_paths="path", glob=False)
@@ -317,6 +316,11 @@ class SweepResult:
         rows = [(point, seed, str(path)) for point, each in enumerate(self.per_point) for seed, path in each.runs]
         schema = {"point": pl.Int64(), "seed": pl.UInt64(), "path": pl.String()}
         return self.points.join(pl.DataFrame(rows, schema=schema, orient="row"), on="point", maintain_order="right")
+
+    @cached_property
+    def _files_of(self) -> dict[int, pl.DataFrame]:
+        """The files of each point: studies ask for one point after the other."""
+        return {files["point"][0]: files for files in self._files.partition_by("point")}
 
     @cached_property
     def _content(self) -> pl.LazyFrame:

@@ -73,7 +73,7 @@ impl Grid {
             due: BinaryHeap::with_capacity(count),
         };
         for node in 0..count as u32 {
-            grid.register(node, mobility.leg(NodeId(node), Time::ZERO), Time::ZERO);
+            grid.register(node, None, mobility.leg(NodeId(node), Time::ZERO), Time::ZERO);
         }
         grid
     }
@@ -91,8 +91,9 @@ impl Grid {
             && at <= now
         {
             self.due.pop();
+            let before = self.entries[moved as usize].place;
             self.unlink(moved);
-            self.register(moved, mobility.leg(NodeId(moved), now), now);
+            self.register(moved, Some(before), mobility.leg(NodeId(moved), now), now);
         }
         let centre = mobility.place(node, now);
         let reach = self.reach();
@@ -113,7 +114,7 @@ impl Grid {
         self.reach + MARGIN
     }
 
-    /// Nodes that are registered farther apart are out of reach of each other: each is off by the slack at most.
+    /// Candidates of each other are registered no farther apart than this: each is off by the slack at most.
     fn suspect(&self) -> f64 {
         self.reach + 2.0 * self.slack + MARGIN
     }
@@ -130,7 +131,8 @@ impl Grid {
         (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.heads.len() - 1)
     }
 
-    fn register(&mut self, node: u32, leg: Leg, now: Time) {
+    /// Registers a node that was registered at `before`, if it was.
+    fn register(&mut self, node: u32, before: Option<Position>, leg: Leg, now: Time) {
         let place = leg.place(now);
         let cell = self.cell(place);
         let bucket = self.bucket(cell);
@@ -140,7 +142,7 @@ impl Grid {
             self.entries[head as usize].previous = node;
         }
         self.heads[bucket] = node;
-        self.meet(node);
+        self.meet(node, before);
         let drifted = match leg.speed() {
             speed if speed > 0.0 => now + Dur::from_secs_f64((self.slack / speed).min(1e9)).max(Dur::from_nanos(1)),
             _ => NEVER,
@@ -152,30 +154,29 @@ impl Grid {
     }
 
     /// Brings the lists of candidates up to date after `node` was registered.
-    fn meet(&mut self, node: u32) {
+    fn meet(&mut self, node: u32, before: Option<Position>) {
         let suspect = self.suspect();
-        let Grid { entries, candidates, .. } = self;
-        let Entry { place: here, cell: (column, row), .. } = entries[node as usize];
-        let close = |there: Position| {
-            let (dx, dy) = (there.0 - here.0, there.1 - here.1);
+        let close = |a: Position, b: Position| {
+            let (dx, dy) = (a.0 - b.0, a.1 - b.1);
             dx * dx + dy * dy <= suspect * suspect
         };
+        let Grid { entries, candidates, .. } = self;
+        let Entry { place: here, cell: (column, row), .. } = entries[node as usize];
         let mut own = std::mem::take(&mut candidates[node as usize]);
         own.retain(|candidate| {
-            let stays = close(entries[candidate.node.index()].place);
+            let stays = close(here, entries[candidate.node.index()].place);
             if !stays {
                 candidates[candidate.node.index()].retain(|other| other.node.0 != node);
             }
             stays
         });
-        let known = own.len();
         for cell in (column - 1..=column + 1).flat_map(|column| (row - 1..=row + 1).map(move |row| (column, row))) {
             let mut next = self.heads[self.bucket(cell)];
             while next != NONE {
                 let (other, entry) = (next, self.entries[next as usize]);
                 next = entry.next;
-                let is_new = || own[..known].iter().all(|candidate| candidate.node.0 != other);
-                if entry.cell == cell && other != node && close(entry.place) && is_new() {
+                let is_new = || before.is_none_or(|before| !close(before, entry.place));
+                if entry.cell == cell && other != node && close(here, entry.place) && is_new() {
                     own.push(Candidate { metres: 0.0, node: NodeId(other) });
                     self.candidates[other as usize].push(Candidate { metres: 0.0, node: NodeId(node) });
                 }

@@ -79,6 +79,7 @@ AREAS: dict[str, Area] = {
     "world": Area(("sim/src/world.rs", "sim/src/world/"), ("world::",)),
     "channel": Area(("sim/src/channel.rs", "sim/src/channel_choice.rs"), ("channel::", "channel_choice::")),
     "events": Area(("sim/src/event_queue.rs", "sim/src/event_queue/"), ("event_queue::",)),
+    "mobility": Area(("sim/src/mobility/", "sim/src/grid.rs", "sim/src/air.rs"), ("mobility::", "grid::", "air::")),
     "trace": Area(("sim/src/trace/",), ("trace::",)),
     "wired": Area(("sim/src/wired/",), ("wired::",)),
     "emu": Area(("emu/src/",)),

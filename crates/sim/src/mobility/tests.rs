@@ -116,6 +116,23 @@ fn the_mean_distance_of_a_unit_square_is_known() {
     assert!((wide.mean_distance() / 1000.0 - 1.0 / 3.0).abs() < 1e-4, "a line: a third of its length");
 }
 
+#[test]
+fn the_mean_distance_in_a_rectangle_is_that_of_a_sum_over_it() {
+    let (width, height) = (5.0, 2.0);
+    // Two uniform places of a side are `apart` of its length from each other with density 2 (1 - apart).
+    let parts = 400;
+    let along = |side: f64| {
+        (0..parts).map(move |n| {
+            let apart = (f64::from(n) + 0.5) / f64::from(parts);
+            (apart * side, 2.0 * (1.0 - apart) / f64::from(parts))
+        })
+    };
+    let of = |(x, weight): (f64, f64)| along(height).map(move |(y, other)| weight * other * x.hypot(y));
+    let summed: f64 = along(width).flat_map(of).sum();
+    let config = random_waypoint::Config { width, height, ..CONFIG };
+    assert!((config.mean_distance() / summed - 1.0).abs() < 1e-4, "{} {summed}", config.mean_distance());
+}
+
 /// A node as ns-2 moves it, stepped a millisecond at a time by nobody's formula but speed times time.
 fn stepped(start: Position, commands: &[(f64, f64, f64, f64)], until: f64) -> Position {
     let (mut place, mut to, mut speed, mut now) = (start, start, 0.0, 0.0);
@@ -186,6 +203,16 @@ fn of_commands_for_one_instant_the_last_counts_and_speed_zero_stops() {
     let mut mobility = listed(&starts, waypoints);
     assert!(near(mobility.place(NodeId(0), Time::from_secs(2)), (10.0, 20.0), 1e-9));
     assert!(near(mobility.place(NodeId(0), Time::from_secs(100)), (10.0, 30.0), 1e-9));
+}
+
+#[test]
+fn a_node_that_arrives_after_every_run_is_on_its_way() {
+    let text = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$node_(1) set X_ 1\n$node_(1) set Y_ 1\n\
+                $ns_ at 5.0 \"$node_(0) setdest 610 820 0.0001\"\n";
+    let Tracks { starts, waypoints } = ns2::read(text).unwrap();
+    // 1000 m at 0.1 mm/s take ten times as long as any run. After 500,000 s it has gone 50 m in the direction (3, 4).
+    let place = listed(&starts, waypoints).place(NodeId(0), Time::from_secs(500_005));
+    assert!(near(place, (40.0, 60.0), 1e-6), "{place:?}");
 }
 
 #[test]

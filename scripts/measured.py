@@ -126,7 +126,7 @@ def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
 
 
 def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
-    """Say which figures have quick runs unlike those of the code that measured them, and how to measure them again."""
+    """Return one line for each figure that has to be measured again: why, and how."""
     lines = []
     for figure, fingerprint in found.items():
         known = kept.get(figure, {})
@@ -163,9 +163,11 @@ def main(arguments: list[str]) -> int:
             report, *figures = rest or [ROOT / "report-quick"]
             found = measured.fingerprints(Path(report))
             for figure in figures or found:
-                if figure not in found or figure not in kept:
-                    lacks = "its quick runs" if figure not in found else "what `scripts/measured.py keep` would keep"
-                    print(f"{figure}: cannot be pinned without {lacks}", file=sys.stderr)
+                if figure not in found:
+                    print(f"{figure}: no quick runs in {report}; run `fourhop reproduce --quick`", file=sys.stderr)
+                    return 1
+                if figure not in kept:
+                    print(f"{figure}: never measured; run it in full, then `scripts/measured.py keep`", file=sys.stderr)
                     return 1
                 kept[figure]["quick"] = found[figure]
             write(kept)

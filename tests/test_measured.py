@@ -107,9 +107,7 @@ def runs(folder: Path, **columns: object) -> str:
 
 def test_a_fingerprint_is_that_of_what_was_sent_and_heard(tmp_path: Path) -> None:
     plain = runs(tmp_path / "a")
-    assert runs(tmp_path / "b", goodput_bps=1.6, events=901) == plain, (
-        "a rate is a matter of rounding, an event of ours"
-    )
+    assert runs(tmp_path / "b", goodput_bps=1.6, events=901) == plain, "neither rounding nor the simulator's events"
     others = [
         runs(tmp_path / name, **{name: 5})
         for name in ("seed", "delivered_bytes", "retransmitted_packets", "receptions", "dropped_packets")
@@ -119,7 +117,33 @@ def test_a_fingerprint_is_that_of_what_was_sent_and_heard(tmp_path: Path) -> Non
     assert measured.fingerprint(tmp_path / "a") != plain, "of another sweep"
 
 
-def test_quick_runs_that_differ_from_those_of_the_code_that_measured_are_said() -> None:
+def test_a_figure_is_stale_once_its_quick_runs_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = script()
+    monkeypatch.setattr(tool, "PAPERS", tmp_path)
+    tool.write({"p/f1": {"commit": "abc", "profiles": {}}})
+    report, tables = tmp_path / "report", tmp_path / "report" / "data" / "p" / "f1"
+    (report / "figures" / "p").mkdir(parents=True)
+    (report / "figures" / "p" / "f1.json").write_text('{"paper": "p", "figure": "f1", "quick": true}')
+    runs(tables)
+    assert tool.main(["stale", str(report)]) == 1
+    assert tool.main(["pin", str(report)]) == 0
+    assert tool.main(["stale", str(report)]) == 0
+    runs(tables, receptions=5)
+    capsys.readouterr()
+    assert tool.main(["stale", str(report)]) == 1
+    assert capsys.readouterr().err.startswith("p/f1: its quick runs differ from those of commit abc")
+    assert tool.main(["pin", str(report), "p/f1"]) == tool.main(["stale", str(report)]) == 0
+    assert tool.main(["pin", str(report), "p/f2"]) == 1
+    assert "p/f2: no quick runs in" in capsys.readouterr().err
+    for path in tables.glob("*-flows.parquet"):
+        path.unlink()
+    with pytest.raises(FourhopError, match="found no tables of flows"):
+        tool.main(["stale", str(report)])
+
+
+def test_what_to_do_about_each_stale_figure_is_printed() -> None:
     kept = {"p/f1": {"commit": "abc", "quick": "1"}, "p/f2": {"commit": "def"}, "p/f3": {"commit": "abc", "quick": "3"}}
     found = {"p/f1": "2", "p/f2": "2", "p/f3": "3", "p/f4": "4"}
     changed, unpinned, new = script().outdated(found, kept)

@@ -350,11 +350,6 @@ mod tests {
 
     #[test]
     fn the_document_has_every_key() {
-        let file = Path::new("../../docs/kernel.md");
-        let text = std::fs::read_to_string(file).unwrap();
-        if let Some(current) = file::outdated(&text, &reference()) {
-            assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/kernel.md: run `make docs`");
-            std::fs::write(file, current).unwrap();
-        }
+        file::assert_documented("kernel.md", &reference());
     }
 }

@@ -440,12 +440,7 @@ mod tests {
 
     #[test]
     fn the_document_has_every_key() {
-        let file = Path::new("../../docs/gateway.md");
-        let text = std::fs::read_to_string(file).unwrap();
-        if let Some(current) = file::outdated(&text, &reference()) {
-            assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/gateway.md: run `make docs`");
-            std::fs::write(file, current).unwrap();
-        }
+        file::assert_documented("gateway.md", &reference());
     }
 
     #[test]

@@ -220,10 +220,19 @@ pub fn reference(tables: &[(&str, &str, &[Key], &[Shared])]) -> String {
     page
 }
 
-/// Compares what stands in the document `text` between the lines `<!-- keys -->` and `<!-- end of keys -->` with
-/// `reference`, and gives the document as it should be where they differ.
-pub fn outdated(text: &str, reference: &str) -> Option<String> {
-    let (head, rest) = text.split_once("<!-- keys -->\n")?;
-    let (written, tail) = rest.split_once("<!-- end of keys -->")?;
-    (written != reference).then(|| format!("{head}<!-- keys -->\n{reference}<!-- end of keys -->{tail}"))
+/// For the test of a document: the keys between its lines `<!-- keys -->` and `<!-- end of keys -->` are `reference`.
+/// If the environment has `WRITE_DOCS`, they are written instead (`make docs`).
+///
+/// # Panics
+/// If the document lacks these lines, says otherwise, or cannot be read or written.
+pub fn assert_documented(document: &str, reference: &str) {
+    let path = Path::new("../../docs").join(document);
+    let text = std::fs::read_to_string(&path).expect("a document");
+    let (head, rest) = text.split_once("<!-- keys -->\n").expect("a line `<!-- keys -->`");
+    let (written, tail) = rest.split_once("<!-- end of keys -->").expect("a line `<!-- end of keys -->`");
+    if written != reference {
+        assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/{document}: run `make docs`");
+        let current = format!("{head}<!-- keys -->\n{reference}<!-- end of keys -->{tail}");
+        std::fs::write(path, current).expect("a document that can be written");
+    }
 }

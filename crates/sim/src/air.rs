@@ -176,7 +176,7 @@ impl Moving {
         };
         match law {
             Law::TwoRay(law) => {
-                // A copy, so that what depends on its constants alone is computed once for all nodes.
+                // We think a copy lets the compiler compute once what depends on its constants alone.
                 let law = *law;
                 grid.near(src, now, mobility, |node, _, metres| hear(node, law.received(metres), metres));
             }
@@ -186,7 +186,7 @@ impl Moving {
         }
         match stations {
             Some(stations) => stations.hear(station, found),
-            // They come by distance, so all that is left are equal delays.
+            // They come nearest first: only those with equal delays may be out of order.
             None => insertion_sort(found, Neighbour::order),
         }
     }

@@ -140,7 +140,7 @@ def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str
     drawn: dict[str, Panels] = {}
 
     def panels_of(record: Record) -> Panels:
-        """The charts of a figure, which takes longest: the overview and the page of a paper share them."""
+        """The charts of a figure, drawn once for the overview and the page of its paper."""
         key = _id(record)
         if key not in drawn:
             drawn[key] = _panels(record)

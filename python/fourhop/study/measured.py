@@ -73,9 +73,9 @@ _COUNTED = {
 
 
 def fingerprints(out: Path) -> dict[str, str]:
-    """A digest of the quick runs of each figure in a report, which are the same on every machine and with any library.
+    """A digest of the quick runs of each figure in a report; it does not depend on the machine.
 
-    Raises `FourhopError` if there are none.
+    Raises `FourhopError` if there are none, or tables are missing.
     """
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))]
     found = {
@@ -89,12 +89,15 @@ def fingerprints(out: Path) -> dict[str, str]:
 
 
 def fingerprint(folder: Path) -> str:
-    """A digest of the runs whose tables are in a folder."""
+    """A digest of the runs whose tables are in a folder. Raises `FourhopError` if there are no tables."""
     import polars as pl
 
     digest = hashlib.sha256()
     for table, columns in _COUNTED.items():
-        for path in sorted(folder.glob(f"*-{table}.parquet")):
+        paths = sorted(folder.glob(f"*-{table}.parquet"))
+        if not paths:
+            raise FourhopError(f"{folder}: found no tables of {table}; run `fourhop reproduce --quick` again")
+        for path in paths:
             rows = pl.read_parquet(path, columns=["point", "seed", *columns])
             digest.update(f"{path.name}\n{rows.write_csv()}".encode())
     return digest.hexdigest()[:16]

@@ -84,12 +84,7 @@ fn keys_are_files_with_numbers() {
 #[test]
 fn the_document_has_every_key() {
     assert!(System::default().control.starts_with(RUN));
-    let file = Path::new("../../docs/aodvd.md");
-    let text = std::fs::read_to_string(file).unwrap();
-    if let Some(current) = file::outdated(&text, &reference()) {
-        assert!(std::env::var_os("WRITE_DOCS").is_some(), "docs/aodvd.md: run `make docs`");
-        std::fs::write(file, current).unwrap();
-    }
+    file::assert_documented("aodvd.md", &reference());
 }
 
 #[test]

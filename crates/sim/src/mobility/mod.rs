@@ -159,19 +159,21 @@ impl Mobility {
 
     /// The leg of `node` at `now`, which must not be before an instant it was asked about earlier.
     pub fn leg(&mut self, node: NodeId, now: Time) -> Leg {
-        let mover = &mut self.movers[node.index()];
-        debug_assert!(now >= mover.leg.start, "asked about {now} after {}", mover.leg.start);
-        mover.advance(now);
-        mover.leg
+        *self.present(node, now)
     }
 
     /// The place of `node` at `now`, in metres; as for [`Mobility::leg`].
     pub fn place(&mut self, node: NodeId, now: Time) -> Position {
+        self.present(node, now).place(now)
+    }
+
+    fn present(&mut self, node: NodeId, now: Time) -> &Leg {
         let mover = &mut self.movers[node.index()];
+        debug_assert!(now >= mover.leg.start, "asked about {now} after {}", mover.leg.start);
         if mover.leg.end <= now {
             mover.advance(now);
         }
-        mover.leg.place(now)
+        &mover.leg
     }
 }
 

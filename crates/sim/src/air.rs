@@ -169,21 +169,12 @@ impl Moving {
         let station = src;
         let src = stations.as_ref().map_or(src, |stations| stations.node(src));
         let here = (src, mobility.place(src, now));
-        let mut hear = |node, power, metres| {
+        grid.near(src, now, mobility, |node, place, metres| {
+            let power = law.received([here, (node, place)], metres, now);
             if power >= *least {
                 found.push(Neighbour::new(node, power, metres));
             }
-        };
-        match law {
-            Law::TwoRay(law) => {
-                // We think a copy lets the compiler compute once what depends on its constants alone.
-                let law = *law;
-                grid.near(src, now, mobility, |node, _, metres| hear(node, law.received(metres), metres));
-            }
-            Law::Field(_) => grid.near(src, now, mobility, |node, place, metres| {
-                hear(node, law.received([here, (node, place)], metres, now), metres);
-            }),
-        }
+        });
         match stations {
             Some(stations) => stations.hear(station, found),
             // They come nearest first: only those with equal delays may be out of order.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fourhop import _core
 from fourhop.errors import FourhopError, ScenarioError
+from fourhop.facts import Facts
 from fourhop.plain import leaves, plain, read, to_json, to_toml, whole
 from fourhop.quantity import seconds
 
@@ -44,7 +45,7 @@ class Scenario:
     '11Mbps'
     """
 
-    __slots__ = ("_file", "_format", "_given_by", "_overrides", "_resolved_json", "_text")
+    __slots__ = ("_facts", "_file", "_format", "_given_by", "_overrides", "_resolved_json", "_text")
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Scenario:
         self._overrides = tuple(overrides)
         self._given_by = given_by
         self._resolved_json = _core.check(text, file, self._overrides, format, given_by)
+        self._facts: Facts | None = None
 
     @classmethod
     def of(cls, given: Scenario | str | Path) -> Scenario:
@@ -455,17 +457,17 @@ class Scenario:
     @property
     def name(self) -> str:
         """Its name in tables and file names."""
-        return str(self.resolved["name"])
+        return self._known.name
 
     @property
     def seed(self) -> int:
         """Default seed of the first run."""
-        return int(self.resolved["seed"])
+        return self._known.seed
 
     @property
     def duration_s(self) -> float:
         """Simulated time in seconds."""
-        return seconds(str(self.resolved["duration"]))
+        return self._known.duration_s
 
     @property
     def last_start_s(self) -> float:
@@ -479,19 +481,23 @@ class Scenario:
     @property
     def packets(self) -> int | None:
         """Number of delivered packets that ends a run; `None` if `duration` ends it."""
-        packets = self.resolved.get("packets", "none")
-        return None if packets == "none" else int(packets)
+        return self._known.packets
 
     @property
     def records_series(self) -> bool:
         """Whether it records time series."""
-        return bool(self.resolved["sample_every"] != "none")
+        return self._known.records_series
 
     @property
     def flow_count(self) -> int:
         """Number of flows, pairs of `[traffic]` and `[[flows]]` together."""
-        resolved = self.resolved
-        return int(resolved.get("traffic", {}).get("pairs", 0)) + len(resolved.get("flows", []))
+        return self._known.flow_count
+
+    @property
+    def _known(self) -> Facts:
+        if self._facts is None:
+            self._facts = Facts.of(self.resolved)
+        return self._facts
 
     def require_flows(self) -> None:
         """Raise `FourhopError` if there is no flow to measure."""

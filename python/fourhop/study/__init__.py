@@ -6,6 +6,7 @@
 |---|---|
 | `study` | the study: its sweeps, charts and checks |
 | `cells` | what a sweep measured, chosen by its keys |
+| `recent` | time series that were read last |
 | `estimate` | ratios, differences and slopes with their intervals |
 | `claims` | statements compared with intervals, and verdicts |
 | `chart` | figures as data |

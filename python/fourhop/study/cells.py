@@ -15,13 +15,18 @@ from fourhop import stats
 from fourhop.errors import FourhopError
 from fourhop.stats import CONFIDENCE
 from fourhop.study.estimate import Estimate, Sample, share
+from fourhop.study.recent import Recent
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from fourhop.recorded import Table
     from fourhop.sweeps.result import SweepResult
 
 KBPS = "kbit/s"
+
+# Time series that are kept in memory.
+_RECENT_BYTES = 64 << 20
 
 # Columns of the tables with their unit for readers and what they are multiplied with for it.
 _UNITS: dict[str, tuple[str, float]] = {
@@ -66,18 +71,20 @@ class Cells:
         result: SweepResult,
         name: str = "sweep",
         confidence: float = CONFIDENCE,
-        used: set[int] | None = None,
+        whole: Cells | None = None,
     ) -> None:
         self._cells = tuple(cells)
         self._result = result
         self._name = name
         self._confidence = confidence
-        self.used: set[int] = set() if used is None else used
+        self.used: set[int] = set() if whole is None else whole.used
         """The points whose runs were asked for, here or of a part of these cells."""
+        self._recent: Recent = Recent(_RECENT_BYTES) if whole is None else whole._recent
 
     @classmethod
     def of(cls, result: SweepResult, name: str = "sweep", confidence: float = CONFIDENCE) -> Cells:
         """Every cell of a sweep that ran; intervals of what it measured have this level."""
+        result.read("flows", "batches", "runs", "link_drops", "counters", "timing")
         runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
         for row in result.flows.iter_rows(named=True):
             runs.setdefault(row["point"], {}).setdefault(row["seed"], {})[row["flow"]] = {**row, "batches": []}
@@ -242,13 +249,17 @@ class Cells:
 
     def series(self, **keys: object) -> pl.DataFrame:
         """The time series of the chosen cells' runs: one row per (point, seed, time, flow)."""
-        chosen = self.where(**keys) if keys else self
-        return self._result.scan("series", [cell.index for cell in chosen._opened()]).collect()
+        return self._over_time("series", keys)
 
     def queues(self, **keys: object) -> pl.DataFrame:
         """The interface queues of the chosen cells' runs over time: one row per (point, seed, time, node)."""
+        return self._over_time("queues", keys)
+
+    def _over_time(self, table: Table, keys: Mapping[str, object]) -> pl.DataFrame:
+        """Read from the files unless it was asked for just before: charts and checks ask for the same cells."""
         chosen = self.where(**keys) if keys else self
-        return self._result.scan("queues", [cell.index for cell in chosen._opened()]).collect()
+        points = tuple(cell.index for cell in chosen._opened())
+        return self._recent.get((table, points), lambda: self._result.scan(table, points).collect())
 
     def queue(self, node: int, since: float, until: float, of: Callable[[pl.Expr], pl.Expr], **keys: object) -> Sample:
         """`of` applied to a node's queue, in packets, at the samples after `since` up to `until`, in s."""
@@ -308,7 +319,7 @@ class Cells:
         return self._cells
 
     def _part(self, cells: Sequence[Cell]) -> Cells:
-        return Cells(cells, self._result, self._name, self._confidence, self.used)
+        return Cells(cells, self._result, self._name, self._confidence, self)
 
     def _sample(self, values: Sequence[float], cell: Cell, unit: str = "") -> Sample:
         """One value a run of a cell."""

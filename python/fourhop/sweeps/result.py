@@ -145,7 +145,7 @@ class SweepResult:
             raise FourhopError(f'table: found {table!r}, allowed: "series", "queues"')
         wanted = range(len(self.per_point)) if points is None else sorted({self._index(point) for point in points})
         own = seriesfile.schema(table)
-        parts = [pl.LazyFrame(schema=pl.Schema({**self._files.drop("path").schema, **own}))]
+        parts = []
         for point in wanted:
             if self.sweep.points[point].scenario.records_series:
                 files = self._files_of[point].with_columns(
@@ -155,7 +155,19 @@ class SweepResult:
                 parts.append(
                     rows.join(files.lazy(), on="path", maintain_order="left").select(*self._identity, *own.names())
                 )
-        return pl.concat(parts)
+        return pl.concat(parts or [pl.LazyFrame(schema=pl.Schema({**self._files.drop("path").schema, **own}))])
+
+    def read(self, *names: Table) -> None:
+        """Read several tables at once: each file is opened once, instead of once per table."""
+        kept = vars(self)
+        if kept.keys() >= set(names):
+            return
+        kept["_content"] = self._collect(self._content.drop("engine", "scenario")).lazy()
+        try:
+            for name in names:
+                getattr(self, name)
+        finally:
+            del kept["_content"]
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -256,13 +268,8 @@ class SweepResult:
 
         Raises `FourhopError` if it cannot be written.
         """
-        # All tables are in memory together anyway, so the files need not be read for each.
-        kept = vars(self)
-        kept["_content"] = self._collect(self._content.drop("engine", "scenario")).lazy()
-        try:
-            tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
-        finally:
-            del kept["_content"]
+        self.read(*TABLES)
+        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
         manifest.save(Content(self.sweep, self.store, self.per_point), self.note, tables, Path(folder))
         return Path(folder)
 

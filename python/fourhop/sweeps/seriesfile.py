@@ -7,9 +7,9 @@ without `seed`, which is the run's.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +24,7 @@ METADATA = "fourhop"
 """Key of a file's own description in its Parquet metadata."""
 
 
+@functools.cache
 def schema(table: Table) -> pl.Schema:
     """Columns of a file."""
     return pl.Schema({name: dtype for name, dtype in recorded.schema(table).items() if name != "seed"})
@@ -45,16 +46,16 @@ def run_of(path: Path) -> Path | None:
 
 def write(run: Path, key: str, csv: Mapping[Table, Path]) -> None:
     """Put the series of the run that goes to `run` in place, from the files the simulator wrote."""
-    meanings = {**COLUMNS, **dict(series_columns())}
     for table in TABLES:
-        columns = schema(table)
-        about = {
-            "kind": table,
-            "key": key,
-            sealed.CHECKSUM: sealed.EMPTY,
-            "columns": {name: meanings[name] for name in columns},
-        }
-        store.replace(beside(run, table), partial(_write, csv[table], columns, {METADATA: json.dumps(about)}))
+        about = {"kind": table, "key": key, sealed.CHECKSUM: sealed.EMPTY, "columns": _meanings(table)}
+        write = functools.partial(_write, csv[table], schema(table), {METADATA: json.dumps(about)})
+        store.replace(beside(run, table), write)
+
+
+@functools.cache
+def _meanings(table: Table) -> dict[str, str]:
+    meanings = {**COLUMNS, **dict(series_columns())}
+    return {name: meanings[name] for name in schema(table)}
 
 
 def _write(csv: Path, columns: pl.Schema, metadata: dict[str, str], path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
@@ -148,6 +149,11 @@ def test_the_key_is_of_what_a_result_depends_on() -> None:
     assert key(SHORT) == key(Scenario.from_dict(SHORT.resolved))
     different = {key(SHORT), key(SHORT, 2), key(SHORT, engine="f"), key(SHORT.with_(duration="3s"))}
     assert len(different) == 4
+    # In one form whatever writes it: runs that were stored by earlier versions are found.
+    bare = {name: value for name, value in SHORT.resolved.items() if name not in ("name", "seed")}
+    content = {"engine": "e", "layout": runfile._LAYOUT, "scenario": bare, "seed": 1}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    assert key(SHORT) == hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 def test_a_point_is_what_run_yields() -> None:

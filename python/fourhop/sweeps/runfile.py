@@ -6,8 +6,10 @@ are those of `fourhop.frames`. Its time series, if it records any, are files bes
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -76,16 +78,22 @@ def key(scenario: str, seed: int, engine: str) -> str:
     seeds to run: both stay out, so that a scenario that is renamed, or run from another first seed, finds its runs
     again. The layout of the files goes in: a package that stores other columns does not read files that lack them.
     """
-    content = {"scenario": json.loads(bare(scenario)), "seed": seed, "engine": engine, "layout": _LAYOUT}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    about = {"engine": engine, "layout": _LAYOUT}
+    # One JSON object, in the order of its keys: the scenario is in that form already.
+    text = f'{_compact(about)[:-1]},"scenario":{bare(scenario)},"seed":{seed}}}'
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
+@functools.lru_cache(maxsize=1000)
 def bare(scenario: str) -> str:
     """A resolved scenario in JSON without `name` and `seed`, which no result depends on."""
     document = json.loads(scenario)
     document.pop("name", None)
     document.pop("seed", None)
+    return _compact(document)
+
+
+def _compact(document: Mapping[str, object]) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 

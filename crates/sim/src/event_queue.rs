@@ -431,6 +431,26 @@ mod tests {
         assert!(order.is_sorted());
     }
 
+    #[test]
+    fn hastening_says_whether_an_event_was_planned_or_moved() {
+        let mut queue = EventQueue::new(1);
+        let slot = Slot(0);
+        let moved = [6, 6, 7, 5].map(|ns| queue.hasten(slot, timer(ns, 0)));
+        assert_eq!(moved, [true, false, false, true]);
+        assert_eq!(queue.pop(), Some((timer(5, 0), slot)));
+        assert_eq!(queue.pop(), None);
+    }
+
+    #[test]
+    fn an_added_slot_is_one_more_and_has_an_event_of_its_own() {
+        let mut queue = EventQueue::new(2);
+        let added = queue.add_slot();
+        assert_eq!(added, Slot(2));
+        queue.push(Slot(1), timer(4, 1));
+        queue.push(added, timer(3, 2));
+        assert_eq!([queue.pop(), queue.pop()], [Some((timer(3, 2), added)), Some((timer(4, 1), Slot(1)))]);
+    }
+
     fn first(events: &BTreeMap<u32, Key>) -> Option<(Key, u32)> {
         events.iter().map(|(&slot, &key)| (key, slot)).min()
     }

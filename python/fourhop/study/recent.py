@@ -1,4 +1,4 @@
-"""Tables of files, kept for as long as they are small."""
+"""The tables that were read last, kept in memory up to a limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Recent:
-    """The tables that were asked for last, together at most `limit` bytes."""
+    """Tables by key, at most `limit` bytes of them: the one that was asked for longest ago goes first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -15,7 +15,9 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -108,6 +110,20 @@ def fourhop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
         )
 
     return run
+
+
+@pytest.fixture
+def scanned(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The files of each call of `polars.scan_parquet` from here on."""
+    calls: list[list[str]] = []
+    scan = pl.scan_parquet
+
+    def noted(paths: list[str], **options: Any) -> pl.LazyFrame:
+        calls.append(paths)
+        return scan(paths, **options)
+
+    monkeypatch.setattr(pl, "scan_parquet", noted)
+    return calls
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_the_key_is_of_what_a_result_depends_on() -> None:
     assert key(SHORT) == key(Scenario.from_dict(SHORT.resolved))
     different = {key(SHORT), key(SHORT, 2), key(SHORT, engine="f"), key(SHORT.with_(duration="3s"))}
     assert len(different) == 4
-    # In one form whatever writes it: runs that were stored by earlier versions are found.
+    # The same form, however it is put together: stored runs are found again.
     bare = {name: value for name, value in SHORT.resolved.items() if name not in ("name", "seed")}
     content = {"engine": "e", "layout": runfile._LAYOUT, "scenario": bare, "seed": 1}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))

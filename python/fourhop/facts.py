@@ -9,7 +9,7 @@ from fourhop.quantity import seconds
 
 
 class Facts(NamedTuple):
-    """Parsed once per scenario: a sweep asks each of its scenarios for them again and again."""
+    """Values that a sweep asks of each scenario again and again; the scenario is parsed once for all of them."""
 
     name: str
     seed: int

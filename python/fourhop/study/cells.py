@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KBPS = "kbit/s"
 
-# Time series that are kept in memory.
+# How many bytes of time series stay in memory.
 _RECENT_BYTES = 64 << 20
 
 # Columns of the tables with their unit for readers and what they are multiplied with for it.
@@ -256,7 +256,7 @@ class Cells:
         return self._over_time("queues", keys)
 
     def _over_time(self, table: Table, keys: Mapping[str, object]) -> pl.DataFrame:
-        """Read from the files unless it was asked for just before: charts and checks ask for the same cells."""
+        """Read from the files unless it is still in memory: charts and checks ask for the same cells."""
         chosen = self.where(**keys) if keys else self
         points = tuple(cell.index for cell in chosen._opened())
         return self._recent.get((table, points), lambda: self._result.scan(table, points).collect())

@@ -99,6 +99,16 @@ def does_not_starve(data: Data) -> Claim:
     "One paced sender of two is a gain already",
     paper="the gateway is compatible with senders that do not pace",
     assumed="both upwards: more in total than with two plain ones",
+    because="gains_by_both",
 )
 def a_gain_already(data: Data) -> Claim:
     return above(data.up.goodput(variant="beside") / data.up.goodput(variant="plain"), 1.0)
+
+
+@study.cause(
+    "pacing gains where both do it: two paced senders carry more than two plain ones, and one beside a plain sender "
+    "has less than a fifth of both"
+)
+def gains_by_both(data: Data) -> Claim:
+    gain = data.up.goodput(variant="paced") / data.up.goodput(variant="plain")
+    return every({"both paced": above(gain, 1.0), "share": below(first_share(data.up, "beside"), 0.2)})

@@ -33,6 +33,38 @@ def test_flows_are_measured_together() -> None:
     assert math.isnan(together.fairness(together.goodputs)(run(0.0, 0.0)))
 
 
+def test_windows_of_time_are_measured_one_by_one() -> None:
+    """Two flows that take turns every two seconds share evenly in the long run, and not at all within two seconds."""
+    turns = {"flow-1": (3, 4, 7, 8), "flow-2": (5, 6, 9, 10)}
+    rows = [
+        (seed, flow, float(second), 8.0 if second in own else 0.0)
+        for seed in (1, 2)
+        for flow, own in turns.items()
+        for second in range(1, 11)
+    ]
+
+    class Turns(Cells):
+        """Cells with these time series and two runs."""
+
+        def __init__(self) -> None:
+            pass
+
+        def series(self, **_: object) -> pl.DataFrame:
+            return pl.DataFrame(rows, schema=["seed", "flow", "time_s", "goodput_bps"], orient="row")
+
+        def measure(self, of: together.Of, unit: str = "", **_: object) -> Sample:
+            return Sample(tuple(of(Run(seed, {}, {})) for seed in (1, 2, 3)), (1, 2, 3), unit)
+
+    assert together.within(Turns(), 2.0, 2.0, together.smallest_of).values[:2] == (0.0, 0.0)
+    assert together.within(Turns(), 4.0, 2.0, together.smallest_of).values[:2] == (0.5, 0.5)
+    # Up to 4 s flow-1 is alone; up to 7 and up to 10 s the smaller flow has one of three seconds.
+    share = together.within(Turns(), 3.0, 1.0, together.smallest_of)
+    assert share.values[:2] == pytest.approx(((0.0 + 1 / 3 + 1 / 3) / 3,) * 2)
+    assert math.isnan(share.values[2]), "a run without a time series"
+    # Nothing arrives in the first two seconds: that window does not count.
+    assert together.within(Turns(), 2.0, 0.0, together.index_of).values[:2] == (0.5, 0.5)
+
+
 def test_a_part_of_both_is_taken_run_by_run() -> None:
     one, other = Sample((1.0, 0.0, 6.0), (1, 2, 3), "kbit/s"), Sample((3.0, 0.0, 2.0), (1, 2, 3), "kbit/s")
     assert together.part_of_both(one, other).values == (0.25, 0.0, 0.75)

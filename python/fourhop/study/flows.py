@@ -6,6 +6,7 @@ Functions of a `Run` are for `Cells.measure`, those of `Cells` for charts as wel
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable
 
 from fourhop import stats
@@ -28,10 +29,14 @@ def averaged(run: Run) -> list[float]:
     return [flow["averaged_goodput_bps"] for flow in run.flows.values()]
 
 
+def smallest_of(each: list[float]) -> float:
+    """Share of the smallest in the sum, 0 to 1."""
+    return min(each) / sum(each)
+
+
 def smaller_share(run: Run) -> float:
     """Share of the smallest flow, 0 to 1."""
-    each = goodputs(run)
-    return min(each) / sum(each)
+    return smallest_of(goodputs(run))
 
 
 def starving(run: Run) -> float:
@@ -40,9 +45,14 @@ def starving(run: Run) -> float:
     return float(sum(one < STARVING * sum(each) / len(each) for one in each))
 
 
+def index_of(each: list[float]) -> float:
+    """Jain's index, NaN if there is nothing to share."""
+    return stats.jain(each) or math.nan
+
+
 def fairness(of: Callable[[Run], list[float]]) -> Of:
     """Jain's index of `of` over the flows."""
-    return lambda run: stats.jain(of(run)) or math.nan
+    return lambda run: index_of(of(run))
 
 
 def total(of: Callable[[Run], list[float]]) -> Of:
@@ -53,6 +63,29 @@ def total(of: Callable[[Run], list[float]]) -> Of:
 def goodput_between(cells: Cells, flow: str, when: tuple[float, float]) -> Sample:
     """Goodput of a flow from one time to another, in s; in kbit/s."""
     return cells.over_time("goodput_bps", flow, *when)
+
+
+def within(cells: Cells, window_s: float, since_s: float, of: Callable[[list[float]], float]) -> Sample:
+    """The mean over windows of time of `of`, which gets the goodputs of the flows within one, the smallest first.
+
+    The first window begins at `since_s`. Windows in which nothing arrives do not count; a run without any is NaN.
+    """
+    import polars as pl
+
+    series = cells.series().filter(pl.col("time_s") > since_s)
+    window = ((pl.col("time_s") - since_s) / window_s).ceil().alias("window")
+    each = series.group_by("seed", "flow", window).agg(pl.col("goodput_bps").mean())
+    windows = each.group_by("seed", "window").agg(pl.col("goodput_bps").sort())
+    found: dict[int, list[float]] = defaultdict(list)
+    for seed, goodputs in windows.select("seed", "goodput_bps").iter_rows():
+        if any(goodputs):
+            found[seed].append(of(goodputs))
+
+    def mean(run: Run) -> float:
+        values = found[run.seed]
+        return math.fsum(values) / len(values) if values else math.nan
+
+    return cells.measure(mean)
 
 
 def part_of_both(one: Sample, other: Sample) -> Sample:

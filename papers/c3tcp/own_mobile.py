@@ -140,8 +140,7 @@ def lost(cells: Cells, name: str) -> Estimate:
 
 
 @study.cause(
-    "AODV takes collisions for broken links: with HELLO messages instead of link-layer detection both measurements "
-    "retransmit less"
+    "link-layer detection of broken links hides it: with HELLO messages instead both measurements retransmit less"
 )
 def fewer_with_hello(data: Data) -> Claim:
     return every(below({LABELS[name]: lost(data.hello, name) for name in BOTH}, 1.0))

@@ -191,8 +191,8 @@ def runs_are_short(data: Data) -> Claim:
 
 
 @study.cause(
-    "the receiver's wait for a fourth segment slows TCP-AP down: with waits of 10 ms at most it carries a tenth more "
-    "and more, without pauses and with pauses of 1 s"
+    "the receiver's wait for a fourth segment slows TCP-AP down: with waits of 10 ms at most it carries at least a "
+    "tenth more, without pauses and with pauses of 1 s"
 )
 def wait_costs(data: Data) -> Claim:
     shorter = {

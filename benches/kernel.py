@@ -85,6 +85,7 @@ def transfer(net: Emulation, sender: str, receiver: str, port: int = 5201) -> di
         "goodput": end["sum_received"]["bits_per_second"] / 1e3,
         "rtt": end["streams"][0]["sender"]["mean_rtt"] / 1e3,
         "again": end["sum_sent"]["retransmits"],
+        "segments": end["sum_received"]["bytes"] / said["start"]["tcp_mss_default"],
     }
 
 
@@ -202,35 +203,48 @@ def cross() -> None:
 
 
 def ap2() -> None:
-    """AP2 beside others on 802.11b and 802.11n; receivers acknowledge at once, or delay as usual."""
+    """AP2 beside others on 802.11b and 802.11n; receivers acknowledge at once, or delay as usual.
+
+    Segments that arrive together in an aggregate are joined (GRO), and a receiver acknowledges what is joined once;
+    without that it is as in the simulator.
+    """
     controls = {"fh_ap2": "ap2", "fh_tcp_ap": None, "cubic": "cubic", "bbr": "bbr"}
-    print("| links | receivers | congestion control | kbit/s | simulator | p95 round trip | simulator | sent again |")
+    print(
+        "| links, acknowledgements | congestion control | kbit/s | simulator | p95 round trip | simulator | sent again "
+        "| acknowledgements of 100 segments |"
+    )
     print("|---|---|---|---|---|---|---|---|")
-    for links, rate in ((CHAIN, "2Mbps"), (ROOT / "scenarios" / "80211n.toml", "65Mbps")):
+    for links, rate, joined in (
+        (CHAIN, "2Mbps", (True,)),
+        (ROOT / "scenarios" / "80211n.toml", "65Mbps", (True, False)),
+    ):
         overrides = ["topology.hops=4", "routing.protocol=static"]
         with loaded(rate=rate):
-            for quick, (control, transport) in itertools.product((True, False), controls.items()):
-                rows = [beside(links, overrides, control, quick, seed) for seed in SEEDS]
+            for gro, quick, (control, transport) in itertools.product(joined, (True, False), controls.items()):
+                rows = [beside(links, overrides, control, quick, gro, seed) for seed in SEEDS]
                 mean = {key: statistics.mean(row[key] for row in rows) for key in rows[0]}
                 expected = counterpart(links, transport, quick, overrides) if transport else ("-", "-")
-                receivers = "quick" if quick else "ordinary"
+                receivers = ("quick" if quick else "usual") + ("" if gro else ", segments one by one")
                 print(
-                    f"| {links.stem} | {receivers} | `{control}` | {mean['goodput']:.0f} | {expected[0]} "
-                    f"| {mean['p95']:.0f} ms | {expected[1]} | {mean['again']:.0f} |",
+                    f"| {links.stem}, {receivers} | `{control}` | {mean['goodput']:.0f} | {expected[0]} "
+                    f"| {mean['p95']:.0f} ms | {expected[1]} | {mean['again']:.0f} | {mean['acks']:.0f} |",
                     flush=True,
                 )
 
 
-def beside(links: Path, overrides: list[str], control: str, quick: bool, seed: int) -> dict[str, Any]:
+def beside(links: Path, overrides: list[str], control: str, quick: bool, gro: bool, seed: int) -> dict[str, Any]:
     """One transfer over four hops, with the settings that the congestion control wants."""
     scenario = fourhop.Scenario.from_toml(links, overrides=overrides)
-    with fourhop.emulate(scenario, seed=seed, flows=False) as net:
+    with fourhop.emulate(scenario, seed=seed, flows=False, gro=gro) as net:
         if control.startswith("fh_"):
             net["n0"].run("sh", "-c", "echo 0 > /proc/sys/net/ipv4/tcp_tso_rtt_log")
         if control == "fh_tcp_ap":
             net["n0"].run("ip", "link", "set", "mesh0", "gso_max_segs", "1")
         prepare(net, "n0", "n4", control, quick)
-        return transfer(net, "n0", "n4")
+        found = transfer(net, "n0", "n4")
+        names, values = (line.split() for line in net["n4"].run("grep", "Tcp:", "/proc/net/snmp").stdout.splitlines())
+        sent = dict(zip(names[1:], map(int, values[1:]), strict=True))["OutSegs"]
+        return {**found, "acks": 100.0 * sent / found["segments"]}
 
 
 def counterpart(links: Path, transport: str, quick: bool, overrides: list[str]) -> tuple[str, str]:

@@ -141,7 +141,8 @@ class Emulation:
             line = lines.readline()
         if not line:
             self._process.wait()
-            raise FourhopError(self._said())
+            with self._out, self._errors:
+                raise FourhopError(self._said())
         state = json.loads(line)
         self.id = state["id"]
         self.names = [member["name"] for member in state["members"]]
@@ -195,6 +196,7 @@ def emulate(
     adhoc_receivers: bool = False,
     seed: int | None = None,
     mtu: int | None = None,
+    gro: bool = True,
     pcap: str | Path | None = None,
     radio: str | Path | None = None,
     trace: str | Path | Request | None = None,
@@ -210,6 +212,7 @@ def emulate(
         adhoc_receivers: Let every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`.
         seed: Seed of the simulated network; the scenario's if not given.
         mtu: Largest packet of the nodes' devices in bytes; 1500 if not given.
+        gro: Join segments of a TCP connection that arrive together into one packet, as drivers of 802.11n do.
         pcap: Folder for captures of the air.
         radio: With `tap`: path of a socket that gives routing daemons the signal strength of each frame.
         trace: Folder for tables of all events (docs/trace.md), or a `fourhop.trace.Request`.
@@ -226,6 +229,7 @@ def emulate(
     options = ["--tap"] if tap else []
     options += [] if flows else ["--without-flows"]
     options += ["--adhoc-receivers"] if adhoc_receivers else []
+    options += [] if gro else ["--no-gro"]
     for name, value in (("--seed", seed), ("--mtu", mtu), ("--pcap", pcap), ("--radio", radio)):
         options += [] if value is None else [name, str(value)]
     if trace is not None:

@@ -7,6 +7,7 @@ mod files;
 mod limits;
 mod mobility;
 mod paths;
+mod radios;
 mod resolved;
 mod site;
 mod tables;

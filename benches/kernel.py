@@ -205,13 +205,13 @@ def cross() -> None:
 def ap2() -> None:
     """AP2 beside others on 802.11b and 802.11n; receivers acknowledge at once, or delay as usual.
 
-    Segments that arrive together in an aggregate are joined (GRO), and a receiver acknowledges what is joined once;
-    without that it is as in the simulator.
+    Segments that arrive together in an aggregate are joined (GRO), and a receiver acknowledges what is joined once. The
+    simulator's receivers get them one by one.
     """
     controls = {"fh_ap2": "ap2", "fh_tcp_ap": None, "cubic": "cubic", "bbr": "bbr"}
     print(
         "| links, acknowledgements | congestion control | kbit/s | simulator | p95 round trip | simulator | sent again "
-        "| acknowledgements of 100 segments |"
+        "| acknowledgements per 100 segments |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for links, rate, joined in (

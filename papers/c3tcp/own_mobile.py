@@ -133,7 +133,7 @@ def fewer(data: Data, name: str) -> Claim:
 def lost(cells: Cells, name: str) -> Estimate:
     """The share of retransmissions in the segments sent, of that of standard TCP."""
     ours, theirs = (
-        run_by_run(lambda lost, all_: lost / all_, again(each), sent(each))
+        run_by_run(lambda resent, all_: resent / all_, again(each), sent(each))
         for each in (cells.where(variant=of) for of in (name, "standard"))
     )
     return ours / theirs

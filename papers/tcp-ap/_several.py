@@ -14,11 +14,6 @@ ASSUMED_COUNT = (
     "hardly have waited for each."
 )
 
-SETTLED_S = 20.0
-"""Time series are measured from here on."""
-MOMENT_S = 5.0
-"""Within this time one flow of NewReno or the other has nearly everything."""
-
 DELAYED_COSTS = (
     "at the pace of TCP-AP four segments take longer than a receiver waits for them; the wait counts in "
     "the round trip and slows the pace further (docs/tcp-ap.md)"

@@ -26,7 +26,7 @@ from fourhop.study import (
     table_by,
 )
 from fourhop.study.claims import about, above, below, every, fair
-from fourhop.study.flows import index_of, smaller_share, smallest_of, within
+from fourhop.study.flows import MOMENT_S, OVER_TIME, index_of, smaller_share, smallest_of, within
 
 from ._common import (
     ASSUMED,
@@ -45,7 +45,7 @@ from ._common import (
     compared,
     parallel,
 )
-from ._several import ASSUMED_COUNT, MOMENT_S, SETTLED_S
+from ._several import ASSUMED_COUNT
 
 FLOWS = {"flow-1": "FTP 1", "flow-2": "FTP 2"}
 SEEDS = 5
@@ -141,7 +141,7 @@ def losses(data: Data) -> Chart:
 
 @study.sweep
 def moments(profile: Profile) -> Sweep:
-    base = parallel(profile, duration="320s", warmup="20s", sample_every="1s")
+    base = parallel(profile, **{**OVER_TIME, "duration": "320s"})
     return Sweep(variants=compared(base, *SHOWN), runs=10)
 
 
@@ -153,10 +153,7 @@ def fairness_over_windows(data: Data) -> Chart:
     long run.
     """
     cells = data.moments.by("variant")
-    points = {
-        LABELS[name]: {window: within(cells[name], window, SETTLED_S, index_of) for window in WINDOWS_S}
-        for name in SHOWN
-    }
+    points = {LABELS[name]: {window: within(cells[name], window, index_of) for window in WINDOWS_S} for name in SHOWN}
     return curves(points, "window (s)", "Jain's fairness index", x_log=True)
 
 
@@ -231,19 +228,19 @@ def code_fair(data: Data) -> Claim:
 
 
 @study.cause(
-    "the flows are shut out in turn: within 5 s NewReno's weaker flow has about a tenth and the index is about 0.64, "
-    "as in the paper"
+    f"the flows are shut out in turn: within {MOMENT_S:g} s NewReno's weaker flow has about a tenth and the index is "
+    "about 0.64, as in the paper"
 )
 def shut_out_in_turn(data: Data) -> Claim:
     cells = data.moments.where(variant="newreno")
-    share = within(cells, MOMENT_S, SETTLED_S, smallest_of)
-    index = within(cells, MOMENT_S, SETTLED_S, index_of)
+    share = within(cells, MOMENT_S, smallest_of)
+    index = within(cells, MOMENT_S, index_of)
     return every({"share": about(share, 0.1, within=0.5), "index": about(index, 0.64)})
 
 
-@study.cause("the flows are shut out in turn with delayed ACKs, too: within 5 s the index is below 0.9")
+@study.cause(f"the flows are shut out in turn with delayed ACKs, too: within {MOMENT_S:g} s the index is below 0.9")
 def delayed_acks_share_no_sooner(data: Data) -> Claim:
-    return below(within(data.moments.where(variant="newreno-da"), MOMENT_S, SETTLED_S, index_of), 0.9)
+    return below(within(data.moments.where(variant="newreno-da"), MOMENT_S, index_of), 0.9)
 
 
 @study.cause(
@@ -260,7 +257,7 @@ def unfair_by_broken_routes(data: Data) -> Claim:
 def takes_turns(data: Data) -> Claim:
     cells = data.moments.by("variant")
     gains = {
-        label: within(cells[name], 300.0, SETTLED_S, index_of) - within(cells[name], 50.0, SETTLED_S, index_of)
+        label: within(cells[name], 300.0, index_of) - within(cells[name], 50.0, index_of)
         for name, label in BOTH.items()
     }
     return every(above(gains, 0.0))

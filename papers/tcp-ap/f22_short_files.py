@@ -10,7 +10,7 @@ from typing import Any
 from fourhop import Sweep
 from fourhop.study import STEADY, Chart, Claim, Data, Measure, Profile, Sample, Study, combine, growth, lines, table
 from fourhop.study.claims import about, above, below, between, every, fair, most, rises
-from fourhop.study.flows import averaged_fairness, averaged_goodput, index_of, within
+from fourhop.study.flows import MOMENT_S, OVER_TIME, averaged_fairness, averaged_goodput, index_of, within
 
 from ._common import (
     ASSUMED,
@@ -27,7 +27,7 @@ from ._common import (
     parallel,
     variant,
 )
-from ._several import DELAYED_COSTS, MOMENT_S, SETTLED_S
+from ._several import DELAYED_COSTS
 
 PAUSES = {"0s": 0.0, "100ms": 0.1, "200ms": 0.2, "400ms": 0.4, "600ms": 0.6, "800ms": 0.8, "1s": 1.0}
 RUNS = 10
@@ -94,9 +94,7 @@ def alone(profile: Profile) -> Sweep:
 @study.sweep
 def moments(profile: Profile) -> Sweep:
     """Files without pauses over time."""
-    times = {"duration": "220s", "warmup": f"{SETTLED_S:g}s", "sample_every": "1s"}
-    base = parallel(profile, traffic=_files(mean_pause="0s"), **times)
-    return Sweep(variant(base, "newreno"), runs=RUNS)
+    return Sweep(variant(parallel(profile, traffic=_files(mean_pause="0s"), **OVER_TIME), "newreno"), runs=RUNS)
 
 
 @study.sweep
@@ -210,9 +208,9 @@ def faster_alone(data: Data) -> Claim:
     return above(averaged_goodput(data.alone) / goodput(data, "newreno", "0s"), 0.6)
 
 
-@study.cause("the flows are shut out in turn: within 5 s the index is about 0.64, as in the paper")
+@study.cause(f"the flows are shut out in turn: within {MOMENT_S:g} s the index is about 0.64, as in the paper")
 def shut_out_in_turn(data: Data) -> Claim:
-    return about(within(data.moments, MOMENT_S, SETTLED_S, index_of), 0.64)
+    return about(within(data.moments, MOMENT_S, index_of), 0.64)
 
 
 @study.check(

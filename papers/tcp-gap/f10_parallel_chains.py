@@ -24,7 +24,7 @@ from fourhop.study import (
     most,
     shares,
 )  # fmt: skip
-from fourhop.study.flows import goodputs, smaller_share, smallest_of, within
+from fourhop.study.flows import MOMENT_S, OVER_TIME, goodputs, smaller_share, smallest_of, within
 
 from ._common import (
     ASSUMED,
@@ -44,10 +44,6 @@ from ._several import causes_of_routes, fairer, gain
 VARIANTS = (*USUAL, "gap-all")
 FLOWS = {"ftp-1": "FTP 1", "ftp-2": "FTP 2"}
 SEEDS = 5
-SETTLED_S = 20.0
-"""Time series are measured from here on."""
-MOMENT_S = 5.0
-"""Within this time one flow of NewReno or the other has nearly everything."""
 WAYS = {"up": "both upwards", "down": "both downwards"}
 
 study = Study(
@@ -78,9 +74,7 @@ def still(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
 @study.sweep_each({f"moments_{way}": (way, way) for way in ("up", "down")})
 def moments(profile: Profile, directions: tuple[Direction, Direction]) -> Sweep:
     """NewReno over time."""
-    times = {"duration": "220s", "warmup": f"{SETTLED_S:g}s", "sample_every": "1s"}
-    base = parallel(profile, directions, **times)
-    return Sweep(variants=compared(base, "newreno"), runs=10)
+    return Sweep(variants=compared(parallel(profile, directions, **OVER_TIME), "newreno"), runs=10)
 
 
 @study.chart_each(
@@ -192,13 +186,13 @@ def even_with_code(data: Data) -> Claim:
 
 @study.cause(
     "the flows are shut out in turn: with NewReno the weaker one has less than a twentieth in more than a fifth of the "
-    "windows of 5 s, upwards and downwards"
+    f"windows of {MOMENT_S:g} s, upwards and downwards"
 )
 def shut_out_in_turn(data: Data) -> Claim:
     def starved(each: list[float]) -> float:
         return float(smallest_of(each) < 0.05)
 
-    found = {text: within(data[f"moments_{way}"], MOMENT_S, SETTLED_S, starved) for way, text in WAYS.items()}
+    found = {text: within(data[f"moments_{way}"], MOMENT_S, starved) for way, text in WAYS.items()}
     return every(above(found, 0.2))
 
 

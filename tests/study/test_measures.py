@@ -55,14 +55,14 @@ def test_windows_of_time_are_measured_one_by_one() -> None:
         def measure(self, of: together.Of, unit: str = "", **_: object) -> Sample:
             return Sample(tuple(of(Run(seed, {}, {})) for seed in (1, 2, 3)), (1, 2, 3), unit)
 
-    assert together.within(Turns(), 2.0, 2.0, together.smallest_of).values[:2] == (0.0, 0.0)
-    assert together.within(Turns(), 4.0, 2.0, together.smallest_of).values[:2] == (0.5, 0.5)
+    assert together.within(Turns(), 2.0, together.smallest_of, 2.0).values[:2] == (0.0, 0.0)
+    assert together.within(Turns(), 4.0, together.smallest_of, 2.0).values[:2] == (0.5, 0.5)
     # Up to 4 s flow-1 is alone; up to 7 and up to 10 s the smaller flow has one of three seconds.
-    share = together.within(Turns(), 3.0, 1.0, together.smallest_of)
+    share = together.within(Turns(), 3.0, together.smallest_of, 1.0)
     assert share.values[:2] == pytest.approx(((0.0 + 1 / 3 + 1 / 3) / 3,) * 2)
     assert math.isnan(share.values[2]), "a run without a time series"
     # Nothing arrives in the first two seconds: that window does not count.
-    assert together.within(Turns(), 2.0, 0.0, together.index_of).values[:2] == (0.5, 0.5)
+    assert together.within(Turns(), 2.0, together.index_of, 0.0).values[:2] == (0.5, 0.5)
 
 
 def test_a_part_of_both_is_taken_run_by_run() -> None:

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from fourhop import stats
 from fourhop.study.cells import KBPS, Cells, Run
 from fourhop.study.estimate import Sample, run_by_run
 
 Of = Callable[[Run], float]
+
+SETTLED_S = 20.0
+OVER_TIME: Mapping[str, Any] = {"duration": "220s", "warmup": f"{SETTLED_S:g}s", "sample_every": "1s"}
+"""Keys for flows over time: `within` measures them from `SETTLED_S` on."""
+MOMENT_S = 5.0
+"""Within this time one flow of NewReno or the other has nearly everything, on chains that interfere."""
 
 STARVING = 0.1
 """A flow starves that has less than this part of an equal share."""
@@ -65,7 +72,7 @@ def goodput_between(cells: Cells, flow: str, when: tuple[float, float]) -> Sampl
     return cells.over_time("goodput_bps", flow, *when)
 
 
-def within(cells: Cells, window_s: float, since_s: float, of: Callable[[list[float]], float]) -> Sample:
+def within(cells: Cells, window_s: float, of: Callable[[list[float]], float], since_s: float = SETTLED_S) -> Sample:
     """The mean over windows of time of `of`, which gets the goodputs of the flows within one, the smallest first.
 
     The first window begins at `since_s`. Windows in which nothing arrives do not count; a run without any is NaN.

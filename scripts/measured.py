@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Numbers in documents that come from full reproductions, which take too long for a test.
 
-    scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json
+    scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json, and
+                                        what it found in other worlds: papers/worlds.json
+    scripts/measured.py costs [REPORT]  keep only how long its sweeps took: what `reproduce` says is left comes from it
     scripts/measured.py fill            write it into the documents
     scripts/measured.py check           fail if a document says otherwise
     scripts/measured.py pin [REPORT] [FIGURE ...]
@@ -14,8 +16,12 @@ A document marks a number by comments, which readers do not see, and gets it fro
     gains <!-- c3tcp/f07_throughput ns2 gains_27 -->-3.1 [-4, -2.2] %<!-- / -->
 
 The mark names figure, profile and check, and, if not the whole measurement is wanted, one of `value`, `low`, `high`,
-`verdict`: `... gains_27 value` is -3.1 %. A table of all verdicts of a paper stands between `<!-- verdicts c3tcp -->`
-and `<!-- / -->`, how many there are of each in one profile between `<!-- counts c3tcp ns2 -->` and `<!-- / -->`.
+`verdict`: `... gains_27 value` is -3.1 %. Between such a mark and `<!-- / -->` stand
+
+    <!-- verdicts c3tcp -->    a table of all verdicts of a paper
+    <!-- counts c3tcp ns2 -->  how many there are of each in one profile
+    <!-- worlds c3tcp -->      how many there are of each in every world in which the paper was judged
+    <!-- elsewhere c3tcp -->   the statements that hold in some world, but not in ns-2.35 as it is
 """
 
 from __future__ import annotations
@@ -31,7 +37,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ROOT / "papers"
 
 MARK = re.compile(
-    r"(<!-- (?:[\w-]+/[\w-]+ \w+ \w+(?: \w+)?|verdicts [\w-]+|counts [\w-]+ \w+) -->)(.*?)(<!-- / -->)", re.S
+    r"(<!-- (?:[\w-]+/[\w-]+ \w+ \w+(?: \w+)?|(?:verdicts|worlds|elsewhere) [\w-]+|counts [\w-]+ \w+) -->)"
+    r"(.*?)(<!-- / -->)",
+    re.S,
 )
 
 PROFILES = ("ns2", "standard")
@@ -42,14 +50,18 @@ def documents() -> list[Path]:
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def filled(text: str, kept: dict[str, Any]) -> str:
-    """A document with what was measured. Raises `KeyError` where nothing of that name was."""
+def filled(text: str, kept: dict[str, Any], judged: dict[str, Any]) -> str:
+    """A document with what was measured and `judged` in worlds. Raises `KeyError` where nothing of that name was."""
 
     def fill(found: re.Match[str]) -> str:
         words = found[1][5:-4].split()
         match words:
             case ["verdicts", paper]:
                 inside = f"\n{verdicts(paper, kept)}\n"
+            case ["worlds", paper]:
+                inside = f"\n{in_worlds(of_paper_in_worlds(paper, judged))}\n"
+            case ["elsewhere", paper]:
+                inside = f"\n{elsewhere(of_paper_in_worlds(paper, judged))}\n"
             case ["counts", paper, profile]:
                 inside = counts(paper, profile, kept)
             case _:
@@ -94,7 +106,7 @@ def verdicts(paper: str, kept: dict[str, Any]) -> str:
         for name, check in first.items():
             outcomes = [outcome(each[profile], name) if profile in each else "" for profile in profiles]
             rows.append([figure.split("/")[1], check["statement"], check["paper"], *outcomes])
-    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
+    return markdown(rows)
 
 
 def outcome(of: dict[str, Any], name: str) -> str:
@@ -125,6 +137,44 @@ def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
     )
 
 
+def of_paper_in_worlds(paper: str, judged: dict[str, Any]) -> list[dict[str, Any]]:
+    """Records of a paper's figures. Raises `KeyError` for a paper that was judged in no world."""
+    records = [each for each in judged.values() if each["paper"] == paper]
+    if not records:
+        raise KeyError(paper)
+    return records
+
+
+def in_worlds(records: list[dict[str, Any]]) -> str:
+    """A table of how many statements hold in each world; where most do, its name is bold."""
+    from fourhop.study import worlds
+
+    (of,) = worlds.summary(records).values()
+    rows = [["world", "figures", "reproduced", "partly", "not reproduced"], ["---", *["---:"] * 4]]
+    for name, each in of["worlds"].items():
+        if each["figures"]:
+            label = each["label"] or "ns-2.35 as it is"
+            counted = [str(each[key]) for key in ("figures", "reproduced", "partly", "not reproduced")]
+            rows.append([f"**{label}**" if name in of["most"] else label, *counted])
+    return markdown(rows)
+
+
+def elsewhere(records: list[dict[str, Any]]) -> str:
+    """A table of the statements that hold in some world, but not in the first."""
+    from fourhop.study import worlds
+
+    rows = [["figure", "statement", "ns-2.35 as it is", "reproduced with"], ["---"] * 4]
+    for figure, first, others in worlds.elsewhere(records):
+        with_ = "; ".join(f"{label}: {it['measured']}" for label, it in others)
+        rows.append([figure, first["statement"], f"{first['verdict']}: {first['measured']}", with_])
+    return markdown(rows)
+
+
+def markdown(rows: list[list[str]]) -> str:
+    """Lines of a table."""
+    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
+
+
 def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
     """Return one line for each figure that has to be measured again: why, and how."""
     lines = []
@@ -143,22 +193,26 @@ def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
     return lines
 
 
-def write(kept: dict[str, Any]) -> None:
-    """Put the measurements into their file."""
-    from fourhop.study import measured
-
+def write(kept: dict[str, Any], name: str) -> None:
+    """Put what is kept into its file."""
     text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
-    (PAPERS / measured.FILE).write_text(text + "\n", encoding="utf-8")
+    (PAPERS / name).write_text(text + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
     """Do what the first argument says."""
-    from fourhop.study import measured
+    from fourhop.study import measured, worlds
 
     kept = measured.load(PAPERS)
+    judged = measured.load(PAPERS, worlds.KEPT)
     match arguments:
         case ["keep", *report] if len(report) <= 1:
-            write(kept | measured.extract(Path(report[0]) if report else ROOT / "report"))
+            out = Path(report[0]) if report else ROOT / "report"
+            write(kept | measured.extract(out), measured.FILE)
+            write(judged | worlds.extract(out), worlds.KEPT)
+        case ["costs", *report] if len(report) <= 1:
+            measured.take_costs(Path(report[0]) if report else ROOT / "report", kept)
+            write(kept, measured.FILE)
         case ["pin", *rest]:
             report, *figures = rest or [ROOT / "report-quick"]
             found = measured.fingerprints(Path(report))
@@ -170,7 +224,7 @@ def main(arguments: list[str]) -> int:
                     print(f"{figure}: never measured; run it in full, then `scripts/measured.py keep`", file=sys.stderr)
                     return 1
                 kept[figure]["quick"] = found[figure]
-            write(kept)
+            write(kept, measured.FILE)
         case ["stale", *report] if len(report) <= 1:
             found = measured.fingerprints(Path(report[0]) if report else ROOT / "report-quick")
             changed = outdated(found, kept)
@@ -182,7 +236,7 @@ def main(arguments: list[str]) -> int:
             for path in documents():
                 text = path.read_text(encoding="utf-8")
                 try:
-                    should = filled(text, kept)
+                    should = filled(text, kept, judged)
                 except KeyError as error:
                     print(f"{path.name}: nothing was measured as {error}", file=sys.stderr)
                     return 1

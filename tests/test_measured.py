@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 
 from fourhop.errors import FourhopError
-from fourhop.study import OUR_OWN, execute, find, measured
+from fourhop.study import OUR_OWN, execute, find, measured, worlds
 from tests.conftest import ROOT, loaded
 from tests.study.conftest import TINY
 
@@ -63,12 +64,12 @@ def script() -> ModuleType:
 )
 def test_a_mark_gets_what_was_measured(mark: str, filled: str) -> None:
     text = f"gains <!-- {mark} -->something<!-- / -->."
-    assert script().filled(text, KEPT) == f"gains <!-- {mark} -->{filled}<!-- / -->."
-    assert script().filled("no marks, <!-- a remark -->", KEPT) == "no marks, <!-- a remark -->"
+    assert script().filled(text, KEPT, {}) == f"gains <!-- {mark} -->{filled}<!-- / -->."
+    assert script().filled("no marks, <!-- a remark -->", KEPT, {}) == "no marks, <!-- a remark -->"
 
 
 def test_a_table_has_every_statement() -> None:
-    (_, head, _, *rows, _) = script().filled("<!-- verdicts p -->\n<!-- / -->", KEPT).splitlines()
+    (_, head, _, *rows, _) = script().filled("<!-- verdicts p -->\n<!-- / -->", KEPT, {}).splitlines()
     assert head == "| figure | statement | the paper | `ns2` |"
     assert rows == [
         "| f1 | It / gains | 27 % | **partly**: +12.3 [+10, +14.6] %; because the queue is short |",
@@ -78,20 +79,72 @@ def test_a_table_has_every_statement() -> None:
 
 
 def test_statements_of_the_paper_are_counted_and_our_own_are_not() -> None:
-    text = script().filled("<!-- counts p ns2 --><!-- / -->", KEPT)
+    text = script().filled("<!-- counts p ns2 --><!-- / -->", KEPT, {})
     assert "0 of 2 reproduced, 1 partly, 1 not (1 without a known cause)" in text
+
+
+def in_world(label: str, same_as: str, **verdicts: str) -> dict[str, Any]:
+    paper = {"own": OUR_OWN}
+    return {
+        "label": label,
+        "same_as": same_as,
+        "keys": {},
+        "lacks": {},
+        "checks": {
+            name: {"statement": name.title(), "paper": paper.get(name, "27 %"), "verdict": verdict, "measured": "1 | 2"}
+            for name, verdict in verdicts.items()
+        },
+    }
+
+
+def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> None:
+    """The second figure cannot have HELLO messages."""
+    found = {
+        "f1": {
+            "ns2": in_world("", "ns2", gain="partly", fair="reproduced", own="partly"),
+            "hello": in_world("HELLO", "hello", gain="reproduced", fair="not reproduced", own="reproduced"),
+            "old": in_world("old timers", "old", gain="reproduced", fair="reproduced", own="partly"),
+        },
+        "f2": {
+            "ns2": in_world("", "ns2", loss="not reproduced"),
+            "hello": in_world("HELLO", "ns2", loss="not reproduced"),
+            "old": in_world("old timers", "old", loss="partly"),
+        },
+    }
+    for figure, of in found.items():
+        path = tmp_path / worlds.FOLDER / "p" / f"{figure}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = {"paper": "p", "figure": figure, "quick": False, "commit": "abc", "title": "T", "worlds": of}
+        path.write_text(json.dumps(record), encoding="utf-8")
+    judged = worlds.extract(tmp_path)
+    assert (judged["p/f1"]["commit"], "title" in judged["p/f1"]) == ("abc", False)
+    text = script().filled("<!-- worlds p -->\n<!-- / -->\n<!-- elsewhere p -->\n<!-- / -->", {}, judged)
+    rows = [line for line in text.splitlines() if not line.startswith(("<!--", "| ---"))]
+    assert rows == [
+        "| world | figures | reproduced | partly | not reproduced |",
+        "| ns-2.35 as it is | 2 | 1 | 1 | 1 |",
+        "| HELLO | 1 | 1 | 0 | 2 |",
+        "| **old timers** | 2 | 2 | 1 | 0 |",
+        "| figure | statement | ns-2.35 as it is | reproduced with |",
+        "| f1 | Gain | partly: 1 / 2 | HELLO: 1 / 2; old timers: 1 / 2 |",
+    ]
+    with pytest.raises(KeyError, match="q"):
+        script().filled("<!-- worlds q --><!-- / -->", {}, judged)
 
 
 def test_what_was_never_measured_is_an_error() -> None:
     with pytest.raises(KeyError, match="p/f2"):
-        script().filled("<!-- p/f2 ns2 gain -->1<!-- / -->", KEPT)
+        script().filled("<!-- p/f2 ns2 gain -->1<!-- / -->", KEPT, {})
 
 
 def test_the_documents_say_what_was_measured() -> None:
     kept = measured.load(ROOT / "papers")
+    judged = measured.load(ROOT / "papers", worlds.KEPT)
     for path in script().documents():
         text = path.read_text(encoding="utf-8")
-        assert script().filled(text, kept) == text, f"{path.name}: `scripts/measured.py fill` writes what was measured"
+        assert script().filled(text, kept, judged) == text, (
+            f"{path.name}: `scripts/measured.py fill` writes what was measured"
+        )
 
 
 def runs(folder: Path, **columns: object) -> str:
@@ -122,7 +175,7 @@ def test_a_figure_is_stale_once_its_quick_runs_change(
 ) -> None:
     tool = script()
     monkeypatch.setattr(tool, "PAPERS", tmp_path)
-    tool.write({"p/f1": {"commit": "abc", "profiles": {}}})
+    tool.write({"p/f1": {"commit": "abc", "profiles": {}}}, measured.FILE)
     report, tables = tmp_path / "report", tmp_path / "report" / "data" / "p" / "f1"
     (report / "figures" / "p").mkdir(parents=True)
     (report / "figures" / "p" / "f1.json").write_text('{"paper": "p", "figure": "f1", "quick": true}')
@@ -183,6 +236,23 @@ def test_the_time_left_counts_what_a_sweep_costs(tmp_path: Path) -> None:
     assert (cost.of(jobs["standard"]), cost.total_s) == (30.0, 60.0)
     # Without anything known a run counts one.
     assert measured.Cost({}, list(jobs.values())).total_s == 12.0
+
+
+def test_costs_can_be_taken_without_the_results(tmp_path: Path) -> None:
+    kept = copy.deepcopy(KEPT)
+    sweeps = [{"name": name, "runs": 4, "most": 4, "wall_s": 7.0} for name in ("chain", "new")]
+    for profile in ("ns2", "standard"):
+        record = {
+            "paper": "p", "figure": "f1", "quick": False, "commit": "abc",
+            "profiles": {profile: {"outcomes": [], "causes": [], "sweeps": sweeps}},
+        }  # fmt: skip
+        path = tmp_path / execute.FIGURES / "p" / "f1.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record), encoding="utf-8")
+        measured.take_costs(tmp_path, kept)
+    expected = copy.deepcopy(KEPT)
+    expected["p/f1"]["profiles"]["ns2"]["cost_s"] = {"chain": 7.0}
+    assert kept == expected
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -145,6 +145,15 @@ def test_points_get_the_runs_that_their_checks_need(papers: Path, fourhop: Comma
     assert made["sweeps"][0]["reused"] == 0
 
 
+def test_a_precision_target_is_expected_to_need_what_it_took(papers: Path, fourhop: Command) -> None:
+    text = STUDY.replace("{bound}", "0.0").replace("runs=12", 'precision="60%", max_runs=500')
+    (papers / "some-paper" / "looks.py").write_text(text, encoding="utf-8")
+    out = papers.parent / "out"
+    assert fourhop("reproduce", "some-paper/looks", "--full", "--out", out).returncode == 0
+    (sweep,) = record(out, "some-paper/looks")["profiles"]["ns2"]["sweeps"]
+    assert sweep["most"] == sweep["runs"] == sum(counts(out).values()) < 500
+
+
 def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_path: Path) -> None:
     """It looks at three hops only once it has seen more than the first runs of one."""
     text = STUDY.replace(

@@ -22,9 +22,9 @@ FILE = "measured.json"
 _KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "look")
 
 
-def load(papers: Path) -> dict[str, Any]:
-    """The measurements kept in a folder of papers, by figure. Raises `FourhopError` if the file is damaged."""
-    path = papers / FILE
+def load(papers: Path, name: str = FILE) -> dict[str, Any]:
+    """The contents of a file in a folder of papers, by figure. Raises `FourhopError` if the file is damaged."""
+    path = papers / name
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -58,6 +58,14 @@ def _extract(record: Record) -> dict[str, Any]:
             for profile, each in record["profiles"].items()
         },
     }
+
+
+def take_costs(out: Path, kept: dict[str, Any]) -> None:
+    """Replace the kept costs by those that the same sweeps had in a report."""
+    for figure, found in extract(out).items():
+        for profile, of in kept.get(figure, {"profiles": {}})["profiles"].items():
+            costs = found["profiles"].get(profile, {"cost_s": {}})["cost_s"]
+            of["cost_s"] |= {sweep: cost for sweep, cost in costs.items() if sweep in of["cost_s"]}
 
 
 def _whole_s(sweep: Record) -> float:

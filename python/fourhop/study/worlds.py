@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FOLDER = "worlds"
 """Folder of the records, beside the figures."""
 
+KEPT = "worlds.json"
+"""The file beside the studies that keeps a part of the records, by figure."""
+
 Record = dict[str, Any]
 
 
@@ -179,3 +182,41 @@ def load(out: Path) -> list[Record]:
                 f"{path}: found no record of worlds ({error}), allowed: one that `fourhop reproduce --world` wrote"
             ) from None
     return records
+
+
+def extract(out: Path) -> dict[str, Record]:
+    """The part of the records in a folder of results that is kept, by figure."""
+    return {f"{each['paper']}/{each['figure']}": _extract(each) for each in load(out) if not each["quick"]}
+
+
+def _extract(record: Record) -> Record:
+    return {
+        **{key: record[key] for key in ("paper", "figure", "commit")},
+        "worlds": {
+            name: {
+                **{key: world[key] for key in ("label", "same_as")},
+                "checks": {
+                    check: {key: it[key] for key in ("statement", "paper", "verdict", "measured")}
+                    for check, it in world["checks"].items()
+                },
+            }
+            for name, world in record["worlds"].items()
+        },
+    }
+
+
+def elsewhere(records: Sequence[Record]) -> Iterable[tuple[str, Record, list[tuple[str, Record]]]]:
+    """Each statement of a paper that is not reproduced in the first world but is in others, and these.
+
+    With its figure, what the first world says, and the label and outcome of each other in which it is reproduced.
+    """
+    from fourhop.study.study import OUR_OWN
+
+    for record in records:
+        first, *others = record["worlds"].values()
+        for name, it in first["checks"].items():
+            if it["paper"] == OUR_OWN or it["verdict"] == "reproduced":
+                continue
+            holds = [each for each in others if each["checks"][name]["verdict"] == "reproduced"]
+            if holds:
+                yield record["figure"], it, [(each["label"], each["checks"][name]) for each in holds]

@@ -89,13 +89,17 @@ def test_quick_studies_are_short_and_keep_what_they_are_about() -> None:
         late = base.flow(0, 2, transport="newreno", start="30s", stop="60s")
         return Sweep(variants={"late": late, "usual": base}, runs=20)
 
+    @study.sweep
+    def many(profile: str) -> Sweep:
+        return Sweep(Scenario.chain(hops=1, profile=profile), {"topology.hops": range(1, 10)}, runs=20)
+
     made = study.made("ns2", quick=True)
     point = made["steady"].points[1].scenario.resolved
     assert (point["packets"], point["duration"], point["radio"]["rate"]) == (110, "10s", "11Mbps")
     assert (made["steady"].runs, made["steady"].target) == (1, None)
     late, usual = (point.scenario.resolved for point in made["later"].points)
     assert (late["duration"], late["warmup"], usual["duration"]) == ("75s", "7500ms", "10s")
-    assert (usual["warmup"], made["later"].runs) == ("1s", 2)
+    assert (usual["warmup"], made["later"].runs, made["many"].runs) == ("1s", 2, 1)
     assert study.made("ns2")["steady"].points[1].scenario.packets == 55_000
 
 

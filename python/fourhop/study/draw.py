@@ -119,6 +119,7 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     out = io.StringIO()
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": prefix}):
         made = figure(chart)
+        _lay_out(made)
         made.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
@@ -132,6 +133,18 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
     return re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", _lean, text))
+
+
+def _lay_out(made: Figure) -> None:
+    """Place what is in a figure for SVG. `savefig` would draw all of it once more for that."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(made)
+    made.dpi = 72.0
+    engine = made.get_layout_engine()
+    assert engine is not None
+    engine.execute(made)
+    made.set_layout_engine(None)
 
 
 def _lean(tag: re.Match[str]) -> str:

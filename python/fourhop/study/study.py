@@ -53,8 +53,8 @@ first is dropped. `duration` is far beyond any run that delivers at all."""
 QUICK_S = 10.0
 """Longest simulated time of a run of a quick study, unless its flows start or stop later."""
 
-QUICK_RUNS = 2
-"""Most replications of a quick study."""
+QUICK_RUNS, QUICK_POINTS = 2, 8
+"""Most replications of a point of a quick study; a sweep of more points than these has one run of each."""
 
 QUICK_PACKETS = 10
 """Packets of each batch of a quick study."""
@@ -264,7 +264,7 @@ def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict
 
 def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
     """The sweep with short runs, and few of them."""
-    runs = min(sweep.replications, QUICK_RUNS)
+    runs = min(sweep.replications, QUICK_RUNS if len(sweep.points) <= QUICK_POINTS else 1)
     if sweep.variants is not None:
         variants = {name: _short(scenario, keys) for name, scenario in sweep.variants.items()}
         return replace(sweep, variants=variants, runs=runs, precision=None)

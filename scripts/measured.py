@@ -20,7 +20,7 @@ The mark names figure, profile and check, and, if not the whole measurement is w
 
     <!-- verdicts c3tcp -->    a table of all verdicts of a paper
     <!-- counts c3tcp ns2 -->  how many there are of each in one profile
-    <!-- worlds c3tcp -->      how many there are of each in every world in which the paper was judged
+    <!-- worlds c3tcp -->      how many there are of each in every world, and the figures that were not judged there
     <!-- elsewhere c3tcp -->   the statements that hold in some world, but not in ns-2.35 as it is
 """
 
@@ -59,7 +59,7 @@ def filled(text: str, kept: dict[str, Any], judged: dict[str, Any]) -> str:
             case ["verdicts", paper]:
                 inside = f"\n{verdicts(paper, kept)}\n"
             case ["worlds", paper]:
-                inside = f"\n{in_worlds(of_paper_in_worlds(paper, judged))}\n"
+                inside = f"\n{in_worlds(of_paper_in_worlds(paper, judged), of_paper(paper, kept))}\n"
             case ["elsewhere", paper]:
                 inside = f"\n{elsewhere(of_paper_in_worlds(paper, judged))}\n"
             case ["counts", paper, profile]:
@@ -145,9 +145,9 @@ def of_paper_in_worlds(paper: str, judged: dict[str, Any]) -> list[dict[str, Any
     return records
 
 
-def in_worlds(records: list[dict[str, Any]]) -> str:
+def in_worlds(records: list[dict[str, Any]], kept: dict[str, Any]) -> str:
     """A table of how many statements hold in each world; where most do, its name is bold."""
-    from fourhop.study import worlds
+    from fourhop.study import OUR_OWN, worlds
 
     (of,) = worlds.summary(records).values()
     rows = [["world", "figures", "reproduced", "partly", "not reproduced"], ["---", *["---:"] * 4]]
@@ -156,18 +156,26 @@ def in_worlds(records: list[dict[str, Any]]) -> str:
             label = each["label"] or "ns-2.35 as it is"
             counted = [str(each[key]) for key in ("figures", "reproduced", "partly", "not reproduced")]
             rows.append([f"**{label}**" if name in of["most"] else label, *counted])
-    return markdown(rows)
+    missing = [
+        f"`{figure.split('/')[1]}`"
+        for figure, profiles in kept.items()
+        if figure.split("/")[1] not in of["figures"]
+        and any(check["paper"] != OUR_OWN for check in profiles.get("ns2", {"checks": {}})["checks"].values())
+    ]
+    statements = next(iter(of["worlds"].values()))["statements"]
+    said = f"{statements} statements in {len(of['figures'])} figures"
+    return f"{said}; not judged yet: {', '.join(missing) or 'none'}.\n\n{markdown(rows)}"
 
 
 def elsewhere(records: list[dict[str, Any]]) -> str:
-    """A table of the statements that hold in some world, but not in the first."""
+    """A table of the statements that hold in some world, but not in the first; a word if there are none."""
     from fourhop.study import worlds
 
     rows = [["figure", "statement", "ns-2.35 as it is", "reproduced with"], ["---"] * 4]
     for figure, first, others in worlds.elsewhere(records):
         with_ = "; ".join(f"{label}: {it['measured']}" for label, it in others)
         rows.append([figure, first["statement"], f"{first['verdict']}: {first['measured']}", with_])
-    return markdown(rows)
+    return markdown(rows) if len(rows) > 2 else "None."
 
 
 def markdown(rows: list[list[str]]) -> str:

@@ -104,11 +104,13 @@ def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> No
             "ns2": in_world("", "ns2", gain="partly", fair="reproduced", own="partly"),
             "hello": in_world("HELLO", "hello", gain="reproduced", fair="not reproduced", own="reproduced"),
             "old": in_world("old timers", "old", gain="reproduced", fair="reproduced", own="partly"),
+            "both": in_world("both", "old", gain="reproduced", fair="reproduced", own="partly"),
         },
         "f2": {
             "ns2": in_world("", "ns2", loss="not reproduced"),
             "hello": in_world("HELLO", "ns2", loss="not reproduced"),
             "old": in_world("old timers", "old", loss="partly"),
+            "both": in_world("both", "old", loss="partly"),
         },
     }
     for figure, of in found.items():
@@ -118,9 +120,11 @@ def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> No
         path.write_text(json.dumps(record), encoding="utf-8")
     judged = worlds.extract(tmp_path)
     assert (judged["p/f1"]["commit"], "title" in judged["p/f1"]) == ("abc", False)
-    text = script().filled("<!-- worlds p -->\n<!-- / -->\n<!-- elsewhere p -->\n<!-- / -->", {}, judged)
-    rows = [line for line in text.splitlines() if not line.startswith(("<!--", "| ---"))]
+    kept = KEPT | {"p/f3": KEPT["p/f1"]}
+    text = script().filled("<!-- worlds p -->\n<!-- / -->\n<!-- elsewhere p -->\n<!-- / -->", kept, judged)
+    rows = [line for line in text.splitlines() if line and not line.startswith(("<!--", "| ---"))]
     assert rows == [
+        "3 statements in 2 figures; not judged yet: `f3`.",
         "| world | figures | reproduced | partly | not reproduced |",
         "| ns-2.35 as it is | 2 | 1 | 1 | 1 |",
         "| HELLO | 1 | 1 | 0 | 2 |",
@@ -129,7 +133,9 @@ def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> No
         "| f1 | Gain | partly: 1 / 2 | HELLO: 1 / 2; old timers: 1 / 2 |",
     ]
     with pytest.raises(KeyError, match="q"):
-        script().filled("<!-- worlds q --><!-- / -->", {}, judged)
+        script().filled("<!-- worlds q --><!-- / -->", kept, judged)
+    ns2 = {name: {**of, "worlds": {"ns2": of["worlds"]["ns2"]}} for name, of in judged.items()}
+    assert script().filled("<!-- elsewhere p --><!-- / -->", kept, ns2) == "<!-- elsewhere p -->\nNone.\n<!-- / -->"
 
 
 def test_what_was_never_measured_is_an_error() -> None:

@@ -107,10 +107,14 @@ class SweepDisplay(Bar):
 
     def update(self, report: execute.SweepProgress) -> None:
         """Show how far it is."""
-        of = "" if report.wanted is None else f" of {report.wanted}"
-        text = f"run {report.done}{of}, point {report.points_done} of {report.points}"
+        text = f"{run_of(report)}, point {report.points_done} of {report.points}"
         reused = f"{report.reused} reused" if report.reused else ""
         self.show(report.fraction, text, clock(report.remaining_s), reused)
+
+
+def run_of(report: execute.SweepProgress) -> str:
+    """`run 3 of 20`; a precision target does not say of how many."""
+    return f"run {report.done}" + ("" if report.wanted is None else f" of {report.wanted}")
 
 
 def _pace(report: runner.Progress | agreement.Report) -> str:

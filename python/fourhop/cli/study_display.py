@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from fourhop.cli.display import Bar, clock
+from fourhop.cli.display import Bar, clock, run_of
 
 if TYPE_CHECKING:
     from fourhop.sweeps.execute import SweepProgress
@@ -43,8 +43,7 @@ class StudyDisplay(Bar):
         computed = share - self._reused_s / self._total_s
         elapsed = time.monotonic() - self._started
         left = clock(elapsed * (1.0 - share) / computed if computed > 0.0 else report.remaining_s)
-        of = f"{self._title}: run {report.done} of {report.wanted or 'some'}"
-        self.show(share, of, left)
+        self.show(share, f"{self._title}: {run_of(report)}", left)
 
     def end(self) -> None:
         """So much of the sweep is done."""

@@ -213,7 +213,8 @@ def elsewhere(records: Sequence[Record]) -> Iterable[tuple[str, Record, list[tup
     from fourhop.study.study import OUR_OWN
 
     for record in records:
-        first, *others = record["worlds"].values()
+        # One that is the same as another is no other world.
+        first, *others = (each for name, each in record["worlds"].items() if each["same_as"] == name)
         for name, it in first["checks"].items():
             if it["paper"] == OUR_OWN or it["verdict"] == "reproduced":
                 continue

@@ -160,25 +160,9 @@ soak-linux: build linux ## a day of both daemons in twenty minutes, or SOAK_SECO
 # Installs one program of requirements-tools.lock unless it is installed.
 TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/^[a-z-]*$(1)==/,/[^\\]$$/p' requirements-tools.lock)
 
-# Without a sanitizer, which only unsafe code needs, the pinned compiler is enough.
 fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or FUZZ_SECONDS; what fails stays in fuzz/artifacts
 	$(call TOOL,cargo-fuzz)
-	export PATH="$(CURDIR)/$(BIN):$$PATH"
-	cargo fuzz build --sanitizer none
-	declare -A more=([scenario]=scenarios [ns2_text]=crates/sim/tests/data/ns2)
-	targets=($$(cargo fuzz list))
-	failed=()
-	for target in "$${targets[@]}"; do
-	  mkdir -p fuzz/found/$$target # new inputs go here and not into the corpus, which the tests replay
-	  cargo fuzz run --sanitizer none $$target fuzz/found/$$target fuzz/corpus/$$target $${more[$$target]:-} -- \
-	    -max_total_time=$$(($${FUZZ_SECONDS:-3600} / $${#targets[@]})) -timeout=20 -verbosity=0 -print_final_stats=1 ||
-	    failed+=($$target)
-	  echo "fuzz: $$target keeps $$(ls fuzz/found/$$target | wc -l) inputs beyond its corpus in fuzz/found/$$target"
-	done
-	for target in "$${failed[@]}"; do
-	  ls -t fuzz/artifacts/$$target/* | head -n 1 | xargs printf "fuzz: $$target fails on %s\n" >&2
-	done
-	test $${#failed[@]} = 0
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTHON) scripts/fuzz.py --seconds $${FUZZ_SECONDS:-3600} $(FUZZ)
 
 mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)

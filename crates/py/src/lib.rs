@@ -8,7 +8,12 @@ mod interrupt;
 mod run;
 mod scenario;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// It asks the kernel for huge pages, which thousands of nodes need (docs/decisions/allocator.md).
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The extension module.
 #[pymodule]

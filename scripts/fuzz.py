@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzz every target of fuzz/ in turn and say how far it came.
+"""Fuzz every target of fuzz/ in turn and print how much of its code was reached.
 
     scripts/fuzz.py [--seconds N] [--record] [TARGET ...]
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FUZZ = ROOT / "fuzz"
 DOCUMENT = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "<!-- fuzz.py: begin -->", "<!-- fuzz.py: end -->"
-# Folders of the project that a target begins from, too.
+# Further folders of seed inputs.
 MORE = {"scenario": ("scenarios",), "ns2_text": ("crates/sim/tests/data/ns2",)}
 SLOWEST = 20  # seconds that one input may take
 
@@ -100,7 +100,7 @@ def main() -> int:
     if unknown := [each for each in arguments.targets if each not in there]:
         parser.error(f"found {', '.join(unknown)}, allowed: {', '.join(there)}")
     if arguments.record and arguments.targets:
-        parser.error("--record is about all targets: name none")
+        parser.error("--record covers all targets; leave TARGET out")
     targets = arguments.targets or there
     commit = output("git", "describe", "--always", "--dirty").strip()
     subprocess.run(["cargo", "fuzz", "build", "--sanitizer", "none"], cwd=ROOT, check=True)

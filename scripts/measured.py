@@ -3,7 +3,7 @@
 
     scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json, and
                                         what it found in other worlds: papers/worlds.json
-    scripts/measured.py costs [REPORT]  keep only how long its sweeps took: what `reproduce` says is left comes from it
+    scripts/measured.py costs [REPORT]  keep only what its sweeps cost; `reproduce` estimates the time left by it
     scripts/measured.py fill            write it into the documents
     scripts/measured.py check           fail if a document says otherwise
     scripts/measured.py pin [REPORT] [FIGURE ...]
@@ -21,7 +21,7 @@ The mark names figure, profile and check, and, if not the whole measurement is w
     <!-- verdicts c3tcp -->    a table of all verdicts of a paper
     <!-- counts c3tcp ns2 -->  how many there are of each in one profile
     <!-- worlds c3tcp -->      how many there are of each in every world, and the figures that were not judged there
-    <!-- elsewhere c3tcp -->   the statements that hold in some world, but not in ns-2.35 as it is
+    <!-- elsewhere c3tcp -->   the statements that ns-2.35 does not reproduce, but another world does
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def in_worlds(records: list[dict[str, Any]], kept: dict[str, Any]) -> str:
 
 
 def elsewhere(records: list[dict[str, Any]]) -> str:
-    """A table of the statements that hold in some world, but not in the first; a word if there are none."""
+    """A table of the statements that another world reproduces but the first does not, or `None.`"""
     from fourhop.study import worlds
 
     rows = [["figure", "statement", "ns-2.35 as it is", "reproduced with"], ["---"] * 4]

@@ -12,7 +12,7 @@ from fourhop import Scenario, Sweep
 from fourhop.errors import FourhopError
 from fourhop.study import worlds
 from fourhop.study.worlds import AUTHORS_CODE, HELLO, ROUTES_HOLD, TIMERS_2003, WORLDS, World
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 
 STUDY = '''\
 """A chain of six hops."""
@@ -178,3 +178,10 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "worlds" / "p" / "f.json").write_text("{", encoding="utf-8")
     with pytest.raises(FourhopError, match=r"f\.json: found no record of worlds"):
         worlds.load(tmp_path)
+
+
+def test_the_document_has_the_keys_of_every_world() -> None:
+    text = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+    for part in worlds.PARTS:
+        keys = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in part.keys.items())
+        assert f"| {part.label} | {keys} |" in text

@@ -113,7 +113,7 @@ class SweepDisplay(Bar):
 
 
 def run_of(report: execute.SweepProgress) -> str:
-    """`run 3 of 20`; a precision target does not say of how many."""
+    """`run 3 of 20`, or `run 3` if a precision target decides how many."""
     return f"run {report.done}" + ("" if report.wanted is None else f" of {report.wanted}")
 
 

@@ -60,7 +60,7 @@ def command(
     Points get no more runs than their checks need: three looks at the runs share the 5 % of error of
     a 95 % interval. Runs are kept in DIR/store: repeat the command to continue after an interruption.
     The report is DIR/index.html. The exit code is 0 once everything ran, whatever the checks say; see --strict.
-    --world asks what the papers may have used where they do not say; its page is DIR/worlds.html.
+    With --world, see DIR/worlds.html for the verdicts under other values of settings that papers leave out.
     """
     with common.errors():
         from fourhop import store

@@ -14,7 +14,7 @@
 | `draw` | figures as vector graphics |
 | `flows` | what a run says of its flows together: fairness, starvation |
 | `variants` | a scenario with other transports and keys |
-| `worlds` | profiles, and keys on top of them: what the papers may have used |
+| `worlds` | profiles, and keys on top of them for settings that the papers leave out |
 | `find` | studies found in the folder of the papers |
 | `looks` | when a study may stop, and how sure it has to be |
 | `course` | a study in one world, look after look |

@@ -136,7 +136,7 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
 
 
 def _lay_out(made: Figure) -> None:
-    """Place what is in a figure for SVG. `savefig` would draw all of it once more for that."""
+    """Lay out a figure for SVG. If left to it, `savefig` draws everything twice, once only for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(made)

@@ -355,7 +355,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
         "name": name,
         "points": len(sweep.points),
         "runs": result.runs.height,
-        # A precision target needs what it took, which is far below its largest number.
+        # With a precision target, expect the runs it took: its limit is seldom reached.
         "most": result.runs.height if sweep.target is not None else len(sweep.points) * sweep.wanted,
         "reused": result.reused,
         "seeds": [seeds[0], seeds[-1]] if seeds else [],

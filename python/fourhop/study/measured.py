@@ -1,8 +1,9 @@
 """Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
 For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is how
-many runs were used, `most` how many were allowed, `cost_s` the processor time in s that all runs of a sweep would take.
-The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will last.
+many runs were used, `most` how many were allowed (used, with a precision target), `cost_s` the processor time of `most`
+in s. The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will
+last.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Worlds: a profile, and keys that replace those of every scenario of a study.
 
-The two profiles of a study are worlds without keys. The others (`WORLDS`) are what the papers may have used under `ns2`
-where they do not say, one by one and in pairs. A key that a study varies itself stays varied.
+The two profiles of a study are worlds without keys. The others (`WORLDS`) give settings that the papers leave out other
+plausible values under `ns2`, one by one and in pairs. A key that a study varies itself stays varied.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that a paper may have used."""
+    """A plausible value of a setting that a paper leaves out."""
 
     name: str
     label: str
@@ -113,7 +113,7 @@ WORLDS = (
     # Static routes have no HELLO messages.
     *(World("ns2", pair) for pair in itertools.combinations(PARTS, 2) if set(pair) != {ROUTES_HOLD, HELLO}),
 )
-"""ns-2.35 as it is, what the papers may have used instead, and pairs of these."""
+"""ns-2.35 as it is, then with each part, then with each pair of parts."""
 
 ALL = "all"
 
@@ -206,14 +206,14 @@ def _extract(record: Record) -> Record:
 
 
 def elsewhere(records: Sequence[Record]) -> Iterable[tuple[str, Record, list[tuple[str, Record]]]]:
-    """Each statement of a paper that is not reproduced in the first world but is in others, and these.
+    """The statements of a paper that another world reproduces but the first does not.
 
-    With its figure, what the first world says, and the label and outcome of each other in which it is reproduced.
+    Yields the figure, the outcome in the first world, and label and outcome for each world that reproduces it.
     """
     from fourhop.study.study import OUR_OWN
 
     for record in records:
-        # One that is the same as another is no other world.
+        # Skip worlds that are the same as another one for this figure.
         first, *others = (each for name, each in record["worlds"].items() if each["same_as"] == name)
         for name, it in first["checks"].items():
             if it["paper"] == OUR_OWN or it["verdict"] == "reproduced":

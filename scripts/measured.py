@@ -164,7 +164,8 @@ def in_worlds(records: list[dict[str, Any]], kept: dict[str, Any]) -> str:
     ]
     statements = next(iter(of["worlds"].values()))["statements"]
     said = f"{statements} statements in {len(of['figures'])} figures"
-    return f"{said}; not judged yet: {', '.join(missing) or 'none'}.\n\n{markdown(rows)}"
+    left = f"; not judged yet: {', '.join(missing)}" if missing else ""
+    return f"{said}{left}.\n\n{markdown(rows)}"
 
 
 def elsewhere(records: list[dict[str, Any]]) -> str:

@@ -5,7 +5,8 @@
                                         what it found in other worlds: papers/worlds.json
     scripts/measured.py costs [REPORT]  keep only what its sweeps cost; `reproduce` estimates the time left by it
     scripts/measured.py fill            write it into the documents
-    scripts/measured.py check           fail if a document says otherwise
+    scripts/measured.py check           fail if a document says otherwise, or if papers/worlds.json is older than
+                                        papers/measured.json and disagrees with it
     scripts/measured.py pin [REPORT] [FIGURE ...]
                                         keep what quick runs (`report-quick`) of these figures, or of all, give on the
                                         code that measured them
@@ -184,7 +185,7 @@ def markdown(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
 
 
-def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
+def outdated(found: dict[str, str], kept: dict[str, Any], judged: dict[str, Any]) -> list[str]:
     """Return one line for each figure that has to be measured again: why, and how."""
     lines = []
     for figure, fingerprint in found.items():
@@ -196,7 +197,9 @@ def outdated(found: dict[str, str], kept: dict[str, Any]) -> list[str]:
         else:
             why = "nothing is kept of its quick runs" if known else "it was never measured"
         lines.append(
-            f"{figure}: {why}; run `fourhop reproduce {figure} --full`, `scripts/measured.py keep` and `fill`, "
+            f"{figure}: {why}; run `fourhop reproduce {figure} --full`, "
+            f"{f'`fourhop reproduce {figure} --world all`, ' if figure in judged else ''}"
+            "`scripts/measured.py keep` and `fill`, "
             f"then `fourhop reproduce {figure} --quick` and `scripts/measured.py pin report-quick {figure}`"
         )
     return lines
@@ -236,7 +239,7 @@ def main(arguments: list[str]) -> int:
             write(kept, measured.FILE)
         case ["stale", *report] if len(report) <= 1:
             found = measured.fingerprints(Path(report[0]) if report else ROOT / "report-quick")
-            changed = outdated(found, kept)
+            changed = outdated(found, kept, judged)
             for line in changed:
                 print(line, file=sys.stderr)
             return 1 if changed else 0
@@ -253,10 +256,19 @@ def main(arguments: list[str]) -> int:
                     stale.append(path.name)
                     if what == "fill":
                         path.write_text(should, encoding="utf-8")
-            if what == "check" and stale:
+            if what == "fill":
+                return 0
+            if stale:
                 names = ", ".join(stale)
                 print(f"{names}: not what was measured; `scripts/measured.py fill` writes it", file=sys.stderr)
-                return 1
+            again = list(worlds.outdated(judged, kept))
+            for figure in again:
+                print(
+                    f"{figure}: {worlds.KEPT} and {measured.FILE} have different verdicts under ns2; run "
+                    f"`fourhop reproduce {figure} --world all` and `scripts/measured.py keep`",
+                    file=sys.stderr,
+                )
+            return 1 if stale or again else 0
         case _:
             print(__doc__, file=sys.stderr)
             return 2

@@ -138,6 +138,18 @@ def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> No
     assert script().filled("<!-- elsewhere p --><!-- / -->", kept, ns2) == "<!-- elsewhere p -->\nNone.\n<!-- / -->"
 
 
+def test_worlds_that_contradict_the_measurements_are_named() -> None:
+    def checks(**verdicts: str) -> dict[str, Any]:
+        return {name: {"statement": name, "verdict": verdict, "measured": ""} for name, verdict in verdicts.items()}
+
+    judged = {figure: {"worlds": {"ns2": {"checks": checks(one="partly")}}} for figure in ("p/f1", "p/f2", "p/f3")}
+    now = {"p/f1": checks(one="partly"), "p/f2": checks(one="reproduced"), "p/f3": checks(other="partly")}
+    kept = {figure: {"profiles": {"ns2": {"checks": each}}} for figure, each in now.items()}
+    assert list(worlds.outdated(judged, kept)) == ["p/f2", "p/f3"]
+    # Those in the project are not.
+    assert not list(worlds.outdated(measured.load(ROOT / "papers", worlds.KEPT), measured.load(ROOT / "papers")))
+
+
 def test_what_was_never_measured_is_an_error() -> None:
     with pytest.raises(KeyError, match="p/f2"):
         script().filled("<!-- p/f2 ns2 gain -->1<!-- / -->", KEPT, {})
@@ -205,9 +217,11 @@ def test_a_figure_is_stale_once_its_quick_runs_change(
 def test_what_to_do_about_each_stale_figure_is_printed() -> None:
     kept = {"p/f1": {"commit": "abc", "quick": "1"}, "p/f2": {"commit": "def"}, "p/f3": {"commit": "abc", "quick": "3"}}
     found = {"p/f1": "2", "p/f2": "2", "p/f3": "3", "p/f4": "4"}
-    changed, unpinned, new = script().outdated(found, kept)
+    changed, unpinned, new = script().outdated(found, kept, {"p/f2": {}})
     assert changed.startswith("p/f1: its quick runs differ from those of commit abc, which measured it; run `fourhop")
+    assert "--world" not in changed
     assert unpinned.startswith("p/f2: nothing is kept of its quick runs; run")
+    assert "`fourhop reproduce p/f2 --world all`" in unpinned
     assert new.startswith("p/f4: it was never measured; run")
     assert "`scripts/measured.py pin report-quick p/f4`" in new
 

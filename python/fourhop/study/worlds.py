@@ -205,6 +205,19 @@ def _extract(record: Record) -> Record:
     }
 
 
+def outdated(judged: Mapping[str, Record], measured: Mapping[str, Any]) -> Iterable[str]:
+    """The figures that later measurements contradict in ns-2.35 as it is, which is a profile as well as a world."""
+    for figure, record in judged.items():
+        now = measured.get(figure, {"profiles": {}})["profiles"].get("ns2", {"checks": {}})["checks"]
+        then = record["worlds"]["ns2"]["checks"]
+
+        def short(checks: Mapping[str, Record]) -> dict[str, list[str]]:
+            return {name: [it["statement"], it["verdict"]] for name, it in checks.items()}
+
+        if short(now) != short(then):
+            yield figure
+
+
 def elsewhere(records: Sequence[Record]) -> Iterable[tuple[str, Record, list[tuple[str, Record]]]]:
     """The statements of a paper that another world reproduces but the first does not.
 

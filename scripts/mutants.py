@@ -13,8 +13,8 @@ To compile each mutant by itself would take most of the time, so a copy of the s
 them at once: each function chooses its body by a variable of the environment. Other mutants (const
 functions, tables) are compiled alone.
 
-The tests of the mutant's own module come first, then those of its crate and of the crates above it, until one fails:
-of all of them those that come to its function, as a run without a mutant has shown.
+The tests of the mutant's own module come first, then those of its crate and of the crates above it, then the Python
+tests of its area, until one fails: of all of them those that come to its function, as a run without a mutant has shown.
 Needs cargo-mutants: cargo install --locked cargo-mutants
 """
 
@@ -49,7 +49,8 @@ class Area:
 
     sources: tuple[str, ...]  # below crates/
     first: tuple[str, ...] = ()  # the tests of its crate that are run first
-    networks: tuple[str, ...] = ()  # the tests of the simulator that are run last
+    networks: tuple[str, ...] = ()  # the tests of the simulator that are run after those of its crates
+    python: tuple[str, ...] = ()  # files of Python tests that are run last, against an extension with the mutants
 
 
 AREAS: dict[str, Area] = {
@@ -80,15 +81,48 @@ AREAS: dict[str, Area] = {
     "channel": Area(("sim/src/channel.rs", "sim/src/channel_choice.rs"), ("channel::", "channel_choice::")),
     "events": Area(("sim/src/event_queue.rs", "sim/src/event_queue/"), ("event_queue::",)),
     "mobility": Area(("sim/src/mobility/", "sim/src/grid.rs", "sim/src/air.rs"), ("mobility::", "grid::", "air::")),
-    "trace": Area(("sim/src/trace/",), ("trace::",)),
+    # Python reads what it writes.
+    "trace": Area(
+        ("sim/src/trace/",),
+        ("trace::",),
+        python=("tests/test_trace.py", "tests/test_pcap.py", "tests/test_perfetto.py"),
+    ),
     "wired": Area(("sim/src/wired/",), ("wired::",)),
-    "emu": Area(("emu/src/",)),
+    "emu": Area(
+        ("emu/src/",),
+        python=(
+            "tests/linux/test_nodes.py",
+            "tests/linux/test_link.py",
+            "tests/linux/test_medium.py",
+            "tests/linux/test_medium_rates.py",
+            "tests/linux/test_programs.py",
+            "tests/linux/test_measure.py",
+            "tests/linux/test_trace.py",
+            "tests/linux/test_view.py",
+        ),
+    ),
     "live": Area(("live/src/",)),
-    "gatewayd": Area(("gateway/src/",)),
-    "aodvd": Area(("aodvd/src/",)),
-    "bpf": Area(("bpf/src/",)),
+    "gatewayd": Area(
+        ("gateway/src/",),
+        python=(
+            "tests/linux/test_gateway.py",
+            "tests/linux/test_gateway_faults.py",
+            "tests/linux/test_gateway_setup.py",
+        ),
+    ),
+    "aodvd": Area(
+        ("aodvd/src/",),
+        python=(
+            "tests/linux/test_aodvd.py",
+            "tests/linux/test_aodvd_mesh.py",
+        ),
+    ),
+    "bpf": Area(
+        ("bpf/src/",),
+        python=("tests/linux/test_kernel.py",),
+    ),
 }
-# Programs for Linux: only where they are named, as most of what they do is seen by tests/linux, which is not run here.
+# Programs for Linux: only where they are named, as tests/linux needs root and minutes for each mutant.
 LINUX = ("emu", "live", "gatewayd", "aodvd", "bpf")
 # A mutant is tried in its own crate, then in that above it. Not in the simulator: what a module must do is to be seen
 # in its own tests, or in those of crates that use it.
@@ -119,10 +153,18 @@ pub fn mutant(here: &'static [usize]) -> usize {
     *CHOSEN.get_or_init(|| std::env::var("MUTANT").ok().and_then(|chosen| chosen.parse().ok()).unwrap_or(usize::MAX))
 }
 """
+# The Python that has what its tests need (`make build`).
+VENV = ROOT / ".venv" / "bin" / "python"
+# Where Python tests find the package and the programs for Linux.
+IN_PYTHON = {"PYTHONPATH": str(TREE / "python"), "FOURHOP_EMULATE": str(WORK / "build" / "debug" / "fourhop-emulate")}
+# Seconds after which Python tests that wait for ever have noticed.
+LONGEST = 1800
 # Processor seconds that most tests stay below. Those that do not are timed without a mutant.
 SHORT = 5
 
 
+# In place of a crate, for Python tests.
+PYTHON = "python"
 # A program of tests: its crate and its file. One run of it: with the filters that say which tests.
 Program = tuple[str, str]
 Step = tuple[Program, tuple[str, ...]]
@@ -250,6 +292,7 @@ def run(mutants: list[Mutant], woven_only: bool) -> Iterator[tuple[Mutant, str]]
         woven = file.read_text(encoding="utf-8")
         file.write_text(mutant.applied(pristine[mutant.file]), encoding="utf-8")
         programs, _ = build([mutant])
+        programs += build_python([mutant]) if programs else []
         yield mutant, outcome(mutant, steps(mutant, programs, None)) if programs else "unviable"
         file.write_text(woven, encoding="utf-8")
 
@@ -263,7 +306,7 @@ def build_woven(pristine: dict[str, str], mutants: list[Mutant]) -> tuple[list[P
         arms = weave(pristine, [mutant for mutant in mutants if mutant not in alone], alone)
         programs, errors = build(mutants)
         if programs:
-            return programs, alone
+            return programs + build_python(mutants), alone
         blamed = {
             mutant for file, first, last, mutant in arms if any(f == file and first <= n <= last for f, n in errors)
         }
@@ -338,6 +381,18 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
     return programs, set()
 
 
+def build_python(mutants: list[Mutant]) -> list[Program]:
+    """Compile what the Python tests of these mutants' areas run, if they have any: the files of tests."""
+    files = sorted({file for mutant in mutants for file in AREAS[mutant.area].python})
+    if files:
+        linux = any(file.startswith("tests/linux/") for file in files)
+        packages = ("py", *(("emu", "gateway", "aodvd", "bpf") if linux else ()))
+        command = ["cargo", "build", "--locked", *(part for name in packages for part in ("-p", f"fourhop-{name}"))]
+        subprocess.run(command, cwd=TREE, env=environment(), check=True)
+        shutil.copyfile(WORK / "build" / "debug" / "lib_core.so", TREE / "python" / "fourhop" / "_core.abi3.so")
+    return [(PYTHON, file) for file in files]
+
+
 def environment() -> dict[str, str]:
     """Variables for cargo and the tests. In a shared folder, cargo would take compiled mutants for the sources."""
     return {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), **ENVIRONMENT}
@@ -376,6 +431,7 @@ def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> I
     """In which order tests are run: the module's, then every program of its crate and of those above."""
     own, *_ = crates = tested_in(mutant)
     area = AREAS[mutant.area]
+    python = [(PYTHON, file) for file in area.python]
     for crate in crates:
         for program in sorted(programs, key=lambda program: not Path(program[1]).name.startswith(f"fourhop_{own}-")):
             if program[0] != crate:
@@ -391,6 +447,7 @@ def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> I
             of_module = tuple(name for name in names if name.startswith(area.first or ("",)))
             others = tuple(name for name in names if name not in of_module)
             yield from ((program, ("--exact", *tests)) for tests in (of_module, others) if tests)
+    yield from ((program, ()) for program in python if reached is None or reached[mutant.number, program[1]])
 
 
 def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
@@ -400,9 +457,10 @@ def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
 
 def passes(step: Step, mutant: Mutant) -> bool:
     """Whether tests pass with a mutant, in five times the time that they take without, and two seconds."""
-    used, passed = tried(step, mutant, SHORT)
-    if passed or used < SHORT:
-        return passed
+    if step[0][0] != PYTHON:
+        used, passed = tried(step, mutant, SHORT)
+        if passed or used < SHORT:
+            return passed
     limit = time_of(step)
     return limit > SHORT and tried(step, mutant, limit)[1]
 
@@ -421,17 +479,24 @@ def tried(
 ) -> tuple[float, bool]:
     """Run tests with a limit of processor seconds: how many they used, and whether all passed."""
     (crate, executable), filters = step
+    in_python = crate == PYTHON
+    command = [executable, *filters]
+    if in_python:
+        every = ("-m", "linux or not linux")
+        pytest = (str(VENV), "-m", "pytest", "-xq", "-p", "no:cacheprovider", *every, executable)
+        command = ["timeout", str(LONGEST), *pytest]
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if not in_python:  # whose libraries reserve addresses that they never use
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     chosen = {"MUTANT": str(mutant.number)} if mutant else {}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     process = subprocess.Popen(
-        [executable, *filters],
-        cwd=TREE / "crates" / crate,
-        env=environment() | chosen | dict(more),
+        command,
+        cwd=TREE if in_python else TREE / "crates" / crate,
+        env=environment() | IN_PYTHON | chosen | dict(more),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -95,6 +95,7 @@ def test_every_area_has_its_files_and_the_simulators_tests_that_it_names(mutants
     for area in mutants.AREAS.values():
         assert all((ROOT / "crates" / source).exists() for source in area.sources)
         assert all((ROOT / "crates/sim/tests" / f"{test.removesuffix('::')}.rs").exists() for test in area.networks)
+        assert all((ROOT / test).exists() for test in area.python)
 
 
 def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_last(mutants: ModuleType) -> None:
@@ -118,6 +119,16 @@ def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_l
     # A thread without the name of a test comes to it: all of them are run.
     exact = (networks, ("--exact", "packets::c"))
     assert list(mutants.steps(node, programs, reached)) == [(outside, ()), exact]
+
+
+def test_what_rust_does_not_kill_meets_the_tests_in_python_that_come_to_it(mutants: ModuleType) -> None:
+    rust, tables, captures = programs = [
+        ("sim", "/b/fourhop_sim-1"), ("python", "tests/test_trace.py"), ("python", "tests/test_pcap.py"),
+    ]  # fmt: skip
+    mutant = mutants.Mutant(0, "trace", "", "crates/sim/src/trace/pcap.rs", 0, 0, "", None)
+    assert set(mutants.steps(mutant, programs, None)) > {(rust, ()), (tables, ()), (captures, ())}
+    reached = defaultdict(set, {(0, rust[1]): {"trace::a"}, (0, captures[1]): {"main"}})
+    assert list(mutants.steps(mutant, programs, reached)) == [(rust, ("--exact", "trace::a")), (captures, ())]
 
 
 PYTHON = '''\

@@ -5,8 +5,8 @@
                                         what it found in other worlds: papers/worlds.json
     scripts/measured.py costs [REPORT]  keep only what its sweeps cost; `reproduce` estimates the time left by it
     scripts/measured.py fill            write it into the documents
-    scripts/measured.py check           fail if a document says otherwise, or if papers/worlds.json is older than
-                                        papers/measured.json and disagrees with it
+    scripts/measured.py check           fail if a document says otherwise, or if quick runs have changed since a figure
+                                        was judged in other worlds
     scripts/measured.py pin [REPORT] [FIGURE ...]
                                         keep what quick runs (`report-quick`) of these figures, or of all, give on the
                                         code that measured them
@@ -220,8 +220,11 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["keep", *report] if len(report) <= 1:
             out = Path(report[0]) if report else ROOT / "report"
-            write(kept | measured.extract(out), measured.FILE)
-            write(judged | worlds.extract(out), worlds.KEPT)
+            kept |= measured.extract(out)
+            judged = worlds.keep(worlds.extract(out), judged)
+            worlds.pin(judged, kept)
+            write(kept, measured.FILE)
+            write(judged, worlds.KEPT)
         case ["costs", *report] if len(report) <= 1:
             measured.take_costs(Path(report[0]) if report else ROOT / "report", kept)
             write(kept, measured.FILE)
@@ -236,7 +239,9 @@ def main(arguments: list[str]) -> int:
                     print(f"{figure}: never measured; run it in full, then `scripts/measured.py keep`", file=sys.stderr)
                     return 1
                 kept[figure]["quick"] = found[figure]
+            worlds.pin(judged, kept)
             write(kept, measured.FILE)
+            write(judged, worlds.KEPT)
         case ["stale", *report] if len(report) <= 1:
             found = measured.fingerprints(Path(report[0]) if report else ROOT / "report-quick")
             changed = outdated(found, kept, judged)
@@ -261,11 +266,11 @@ def main(arguments: list[str]) -> int:
             if stale:
                 names = ", ".join(stale)
                 print(f"{names}: not what was measured; `scripts/measured.py fill` writes it", file=sys.stderr)
-            again = list(worlds.outdated(judged, kept))
+            again = worlds.outdated(judged, kept)
             for figure in again:
                 print(
-                    f"{figure}: {worlds.KEPT} and {measured.FILE} have different verdicts under ns2; run "
-                    f"`fourhop reproduce {figure} --world all` and `scripts/measured.py keep`",
+                    f"{figure}: its quick runs have changed since it was judged in other worlds; run "
+                    f"`fourhop reproduce {figure} --world all`, `scripts/measured.py keep` and `fill`",
                     file=sys.stderr,
                 )
             return 1 if stale or again else 0

@@ -101,7 +101,15 @@ AREAS: dict[str, Area] = {
             "tests/linux/test_view.py",
         ),
     ),
-    "live": Area(("live/src/",)),
+    # The programs share it.
+    "live": Area(
+        ("live/src/",),
+        python=(
+            "tests/linux/test_nodes.py",
+            "tests/linux/test_gateway.py",
+            "tests/linux/test_aodvd.py",
+        ),
+    ),
     "gatewayd": Area(
         ("gateway/src/",),
         python=(

@@ -138,16 +138,20 @@ def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> No
     assert script().filled("<!-- elsewhere p --><!-- / -->", kept, ns2) == "<!-- elsewhere p -->\nNone.\n<!-- / -->"
 
 
-def test_worlds_that_contradict_the_measurements_are_named() -> None:
-    def checks(**verdicts: str) -> dict[str, Any]:
-        return {name: {"statement": name, "verdict": verdict, "measured": ""} for name, verdict in verdicts.items()}
-
-    judged = {figure: {"worlds": {"ns2": {"checks": checks(one="partly")}}} for figure in ("p/f1", "p/f2", "p/f3")}
-    now = {"p/f1": checks(one="partly"), "p/f2": checks(one="reproduced"), "p/f3": checks(other="partly")}
-    kept = {figure: {"profiles": {"ns2": {"checks": each}}} for figure, each in now.items()}
-    assert list(worlds.outdated(judged, kept)) == ["p/f2", "p/f3"]
-    # Those in the project are not.
-    assert not list(worlds.outdated(measured.load(ROOT / "papers", worlds.KEPT), measured.load(ROOT / "papers")))
+def test_worlds_are_outdated_once_the_quick_runs_of_their_figure_change() -> None:
+    judged: dict[str, Any] = {"p/f1": {"quick": "1"}, "p/f2": {"quick": "1"}, "p/f3": {}}
+    kept = {"p/f1": {"quick": "1"}, "p/f2": {"quick": "2"}, "p/f3": {"quick": "3"}, "p/f4": {"quick": "4"}}
+    assert worlds.outdated(judged, kept) == ["p/f2", "p/f3"]
+    # A pin is given to records that were judged since the last one.
+    worlds.pin(judged, kept)
+    assert judged == {"p/f1": {"quick": "1"}, "p/f2": {"quick": "1"}, "p/f3": {"quick": "3"}}
+    assert worlds.outdated(judged, kept) == ["p/f2"]
+    # Keeping what is kept already changes nothing; what was judged again has no pin yet.
+    found = {"p/f1": {}, "p/f2": {"commit": "abc"}}
+    judged = worlds.keep(found, judged)
+    assert judged == {"p/f1": {"quick": "1"}, "p/f2": {"commit": "abc"}, "p/f3": {"quick": "3"}}
+    # In the project none is.
+    assert worlds.outdated(measured.load(ROOT / "papers", worlds.KEPT), measured.load(ROOT / "papers")) == []
 
 
 def test_what_was_never_measured_is_an_error() -> None:

@@ -11,7 +11,7 @@ import pytest
 from fourhop import Scenario, Sweep
 from fourhop.errors import FourhopError
 from fourhop.study import worlds
-from fourhop.study.worlds import AUTHORS_CODE, HELLO, ROUTES_HOLD, TIMERS_2003, WORLDS, World
+from fourhop.study.worlds import AUTHORS_CODE, HELLO, STATIC_ROUTES, TIMERS_2003, WORLDS, World
 from tests.conftest import ROOT, Command
 
 STUDY = '''\
@@ -59,26 +59,26 @@ def verdicts(of: dict[str, Any]) -> list[str]:
 
 def test_every_statement_is_judged_in_every_world(papers: Path, fourhop: Command) -> None:
     out = papers.parent / "report"
-    done = fourhop("reproduce", "p", "--world", "routes-hold", "--world", "timers-2003+authors-code", "--jobs", "2")
+    done = fourhop("reproduce", "p", "--world", "static-routes", "--world", "timers-2003+authors-code", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     record = json.loads((out / "worlds" / "p" / "six.json").read_text(encoding="utf-8"))
     here = record["worlds"]
-    assert list(here) == ["ns2", "routes-hold", "timers-2003+authors-code"]
+    assert list(here) == ["ns2", "static-routes", "timers-2003+authors-code"]
     assert verdicts(here["ns2"]) == ["reproduced", "reproduced", "not reproduced"]
     # Both variants are one network there.
-    assert verdicts(here["routes-hold"]) == ["not reproduced", "reproduced", "not reproduced"]
-    assert here["routes-hold"]["keys"] == {"routing.protocol": "static"}
+    assert verdicts(here["static-routes"]) == ["not reproduced", "reproduced", "not reproduced"]
+    assert here["static-routes"]["keys"] == {"routing.protocol": "static"}
     # Nothing is paced: what is left is the other part.
     assert here["timers-2003+authors-code"]["same_as"] == "timers-2003"
     assert here["timers-2003+authors-code"]["lacks"] == {"authors-code": "nothing has this arithmetic"}
     summary = json.loads((out / "worlds.json").read_text(encoding="utf-8"))["p"]
     # Our own question does not count.
     assert [summary["worlds"][name]["statements"] for name in here] == [2, 2, 2]
-    assert [summary["worlds"][name]["reproduced"] for name in ("ns2", "routes-hold")] == [2, 1]
+    assert [summary["worlds"][name]["reproduced"] for name in ("ns2", "static-routes")] == [2, 1]
     assert summary["most"] == ["ns2"]
     assert summary["tried"] == 3
     page = (out / "worlds.html").read_text(encoding="utf-8")
-    assert all(text in page for text in ("routes that hold", "AODV costs goodput", "nothing has this arithmetic"))
+    assert all(text in page for text in ("static routes", "AODV costs goodput", "nothing has this arithmetic"))
     assert not (out / "index.html").exists()
     # Runs are shared with the reproduction, whose overview leads to the page.
     again = fourhop("reproduce", "p")
@@ -96,13 +96,13 @@ def test_every_statement_is_judged_in_every_world(papers: Path, fourhop: Command
 def test_an_unknown_world_lists_those_there_are(fourhop: Command) -> None:
     done = fourhop("reproduce", "p", "--world", "routes")
     assert done.returncode == 2
-    assert "--world: found 'routes', allowed: all, ns2, routes-hold, timers-2003, authors-code, hello" in done.stderr
+    assert "--world: found 'routes', allowed: all, ns2, static-routes, timers-2003, authors-code, hello" in done.stderr
 
 
 def test_worlds_are_singles_and_pairs_and_the_first_is_plain() -> None:
     names = [world.name for world in WORLDS]
     assert (len(names), len(set(names)), names[0]) == (10, 10, "ns2")
-    assert "routes-hold+hello" not in names
+    assert "static-routes+hello" not in names
     assert worlds.chosen(["all"]) == WORLDS
     assert [world.name for world in worlds.chosen(["hello"])] == ["ns2", "hello"]
 
@@ -128,8 +128,8 @@ def test_a_world_keeps_what_a_study_varies() -> None:
 @pytest.mark.parametrize(
     ("part", "scenario", "why"),
     [
-        (ROUTES_HOLD, "random-waypoint", "nodes move"),
-        (ROUTES_HOLD, "chain", None),
+        (STATIC_ROUTES, "random-waypoint", "nodes move"),
+        (STATIC_ROUTES, "chain", None),
         (AUTHORS_CODE, "chain", "nothing has this arithmetic"),
         (AUTHORS_CODE, "gateway-chain", "nothing has this arithmetic"),
         (AUTHORS_CODE, "contention", None),
@@ -171,6 +171,22 @@ def test_a_world_that_is_another_here_was_not_tried() -> None:
     record = {"paper": "p", "figure": "a", "worlds": {"ns2": here("ns2"), "authors-code": here("ns2")}}
     made = worlds.summary([record])["p"]
     assert (made["tried"], made["most"], made["worlds"]["authors-code"]["reproduced"]) == (1, ["ns2"], 1)
+
+
+def test_a_pair_is_listed_only_if_neither_of_its_parts_is_enough() -> None:
+    verdicts = {"ns2": "no", "hello": "yes", "static-routes": "no", "timers-2003": "no", "hello+static-routes": "yes"}
+    verdicts |= {"static-routes+timers-2003": "yes"}
+    of = {
+        name: {
+            "label": name,
+            "same_as": name,
+            "checks": {"c": {"paper": "", "verdict": "reproduced" if verdict == "yes" else "partly"}},
+        }
+        for name, verdict in verdicts.items()
+    }
+    [(figure, first, others)] = worlds.elsewhere([{"figure": "f1", "worlds": of}])
+    assert (figure, first["verdict"]) == ("f1", "partly")
+    assert [label for label, _ in others] == ["hello", "static-routes+timers-2003"]
 
 
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:

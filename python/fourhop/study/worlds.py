@@ -92,7 +92,7 @@ def _unpaced(scenarios: Sequence[Mapping[str, Any]]) -> str:
     return "" if any(map(paces, scenarios)) else "nothing has this arithmetic"
 
 
-ROUTES_HOLD = Part("routes-hold", "routes that hold", {"routing.protocol": "static"}, _moving)
+STATIC_ROUTES = Part("static-routes", "static routes", {"routing.protocol": "static"}, _moving)
 TIMERS_2003 = Part("timers-2003", "timers before October 2004", {"tcp.profile": "ns2-2003"})
 AUTHORS_CODE = Part(
     "authors-code",
@@ -105,13 +105,13 @@ HELLO = Part(
     "HELLO messages without link-layer detection",
     {"routing.hello": True, "routing.link_layer_detection": False},
 )
-PARTS = (ROUTES_HOLD, TIMERS_2003, AUTHORS_CODE, HELLO)
+PARTS = (STATIC_ROUTES, TIMERS_2003, AUTHORS_CODE, HELLO)
 
 WORLDS = (
     World("ns2"),
     *(World("ns2", (part,)) for part in PARTS),
     # Static routes have no HELLO messages.
-    *(World("ns2", pair) for pair in itertools.combinations(PARTS, 2) if set(pair) != {ROUTES_HOLD, HELLO}),
+    *(World("ns2", pair) for pair in itertools.combinations(PARTS, 2) if set(pair) != {STATIC_ROUTES, HELLO}),
 )
 """ns-2.35 as it is, then with each part, then with each pair of parts."""
 
@@ -205,32 +205,39 @@ def _extract(record: Record) -> Record:
     }
 
 
-def outdated(judged: Mapping[str, Record], measured: Mapping[str, Any]) -> Iterable[str]:
-    """The figures that later measurements contradict in ns-2.35 as it is, which is a profile as well as a world."""
+def keep(found: Mapping[str, Record], judged: Mapping[str, Record]) -> dict[str, Record]:
+    """Merge new records into those that are kept; a record that has not changed keeps its pin."""
+    same = {name for name, record in found.items() if {**judged.get(name, {}), "quick": ""} == {**record, "quick": ""}}
+    return {**judged, **{name: record for name, record in found.items() if name not in same}}
+
+
+def pin(judged: Mapping[str, Record], measured: Mapping[str, Any]) -> None:
+    """Give records without a pin that of their figures: what its quick runs give."""
     for figure, record in judged.items():
-        now = measured.get(figure, {"profiles": {}})["profiles"].get("ns2", {"checks": {}})["checks"]
-        then = record["worlds"]["ns2"]["checks"]
+        if pinned := measured.get(figure, {}).get("quick"):
+            record.setdefault("quick", pinned)
 
-        def short(checks: Mapping[str, Record]) -> dict[str, list[str]]:
-            return {name: [it["statement"], it["verdict"]] for name, it in checks.items()}
 
-        if short(now) != short(then):
-            yield figure
+def outdated(judged: Mapping[str, Record], measured: Mapping[str, Any]) -> list[str]:
+    """The figures whose quick runs have changed since they were judged in worlds."""
+    return [figure for figure, record in judged.items() if record.get("quick") != measured.get(figure, {}).get("quick")]
 
 
 def elsewhere(records: Sequence[Record]) -> Iterable[tuple[str, Record, list[tuple[str, Record]]]]:
     """The statements of a paper that another world reproduces but the first does not.
 
-    Yields the figure, the outcome in the first world, and label and outcome for each world that reproduces it.
+    Yields the figure, the outcome in the first world, and label and outcome for each world that reproduces it; a pair
+    only if neither of its parts does alone.
     """
     from fourhop.study.study import OUR_OWN
 
     for record in records:
         # Skip worlds that are the same as another one for this figure.
-        first, *others = (each for name, each in record["worlds"].items() if each["same_as"] == name)
-        for name, it in first["checks"].items():
+        (_, first), *others = ((name, each) for name, each in record["worlds"].items() if each["same_as"] == name)
+        for check, it in first["checks"].items():
             if it["paper"] == OUR_OWN or it["verdict"] == "reproduced":
                 continue
-            holds = [each for each in others if each["checks"][name]["verdict"] == "reproduced"]
-            if holds:
-                yield record["figure"], it, [(each["label"], each["checks"][name]) for each in holds]
+            holds = {name: each for name, each in others if each["checks"][check]["verdict"] == "reproduced"}
+            least = [each for name, each in holds.items() if "+" not in name or not set(name.split("+")) & set(holds)]
+            if least:
+                yield record["figure"], it, [(each["label"], each["checks"][check]) for each in least]

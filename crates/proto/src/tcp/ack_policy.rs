@@ -1,4 +1,4 @@
-//! The receiver: when it acknowledges, and the window it offers.
+//! When a receiver acknowledges, and the window it offers.
 
 use super::adhoc;
 use fourhop_units::{Dur, Time};
@@ -6,11 +6,11 @@ use fourhop_units::{Dur, Time};
 /// A segment with payload that has just been put into the receive buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// It was the next one expected and left no gap behind.
+    /// Whether it was the next segment expected and left no gap behind it.
     pub in_order: bool,
-    /// It filled a gap, wholly or in part.
+    /// Whether it filled a gap, at least in part.
     pub filled_gap: bool,
-    /// Bytes of payload.
+    /// Payload bytes.
     pub bytes: u32,
     /// Largest payload the peer sends.
     pub mss: u32,
@@ -18,43 +18,43 @@ pub struct Arrival {
     pub received: u64,
 }
 
-/// Answer to an arrival.
+/// When to acknowledge an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckDecision {
     /// Acknowledge at once.
     Now,
-    /// Acknowledge with the next segment that goes out, or after this time, whichever is first.
+    /// Acknowledge with the next outgoing segment, or after this time, whichever comes first.
     Within(Dur),
 }
 
 /// A receiver's policy.
 ///
 /// Call order: for each arriving segment `on_packet`, if [`wants_packets`](AckPolicy::wants_packets), then `on_segment`
-/// if it brings payload; `on_ack_sent` whenever a segment with an acknowledgement leaves (also one with data), `limit`
-/// when a window is about to be advertised.
+/// if it carries payload; `on_ack_sent` whenever a segment with an acknowledgement is sent (data segments included);
+/// `limit` when a window is about to be advertised.
 pub trait AckPolicy {
-    /// Does it look at what the path did to packets?
+    /// Whether it observes how packets fare on the path.
     fn wants_packets(&self) -> bool {
         false
     }
 
-    /// A packet has arrived at any place in the stream, including duplicates and probes without payload.
+    /// Handles a packet anywhere in the stream, including duplicates and probes without payload.
     fn on_packet(&mut self, _now: Time, _packet: &adhoc::Packet) {}
 
-    /// A segment has arrived.
+    /// Decides when to acknowledge an arriving segment.
     fn on_segment(&mut self, arrival: &Arrival) -> AckDecision;
 
-    /// The peer has an ACK for all data.
+    /// Notes that an ACK for all data has been sent.
     fn on_ack_sent(&mut self) {}
 
-    /// The most to advertise, in bytes; without it, what is free in the buffer. Only this may withdraw what was offered
-    /// before; data that then arrives beyond it is still accepted.
+    /// Upper limit of the advertised window in bytes; `None`: the free space in the buffer. Only this limit may shrink
+    /// a window already offered; data that then arrives beyond it is still accepted.
     fn limit(&self) -> Option<u64> {
         None
     }
 }
 
-/// When a receiver acknowledges. Segments out of order and those that fill a gap are acknowledged at once in any case.
+/// When a receiver acknowledges. Out-of-order segments and those that fill a gap are acknowledged at once in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Timing {
     /// Every segment at once.
@@ -62,27 +62,27 @@ pub enum Timing {
     /// Delayed acknowledgements: RFC 5681 section 4.2 (an ACK at least for every second full-sized segment) and RFC
     /// 9293 section 3.8.6.3.
     Delayed {
-        /// The longest wait. RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's least is 40 ms, ns-2.35's
-        /// DelAck sink has 100 ms.
+        /// The longest wait. RFC 9293 section 3.8.6.3 (MUST-58): less than 0.5 s. Linux's minimum is 40 ms; ns-2.35's
+        /// DelAck sink uses 100 ms.
         timeout: Dur,
-        /// Bytes since the last ACK.
+        /// Bytes received since the last ACK.
         bytes: u32,
     },
     /// Dynamic delayed acknowledgements: one ACK for d segments, d growing from 1 to 4 with the segments received
     /// (Altman, Jiménez, "Novel Delayed ACK Techniques for Improving TCP Performance in Multihop Wireless Networks",
     /// PWC 2003).
     ///
-    /// Deviation: the number of a segment is that of the bytes received in order, in segments.
+    /// Deviation: segments are numbered by the bytes received in order, in units of a segment.
     Dynamic {
         /// The longest wait, as with delayed acknowledgements.
         timeout: Dur,
-        /// Segments since the last ACK.
+        /// Segments received since the last ACK.
         segments: u32,
     },
 }
 
 impl Timing {
-    /// Altman, Jiménez 2003: from segments number 2, 5 and 9 on, counted from 0, d is 2, 3 and 4.
+    /// Altman, Jiménez 2003: d is 2, 3 and 4 from segments number 2, 5 and 9 on, counted from 0.
     const THRESHOLDS: [u64; 3] = [2, 5, 9];
 
     fn on_segment(&mut self, arrival: &Arrival) -> AckDecision {
@@ -111,25 +111,25 @@ impl Timing {
     }
 }
 
-/// A policy chosen at run time: when to acknowledge, and perhaps a window that follows the path.
+/// A policy chosen at run time: when to acknowledge, and optionally a window that follows the path.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverPolicy {
     /// When it acknowledges.
     pub timing: Timing,
-    /// The receiver of ad hoc TCP.
+    /// The ad hoc TCP receiver, if any.
     pub adhoc: Option<adhoc::Receiver>,
 }
 
 impl ReceiverPolicy {
-    /// Acknowledge every segment at once.
+    /// Acknowledges every segment at once.
     pub const EVERY_SEGMENT: ReceiverPolicy = ReceiverPolicy::timed(Timing::EverySegment);
 
-    /// Delay acknowledgements by at most `timeout`.
+    /// Delays acknowledgements by at most `timeout`.
     pub const fn delayed(timeout: Dur) -> ReceiverPolicy {
         ReceiverPolicy::timed(Timing::Delayed { timeout, bytes: 0 })
     }
 
-    /// Delay acknowledgements dynamically, by at most `timeout`.
+    /// Delays acknowledgements dynamically, by at most `timeout`.
     pub const fn dynamic(timeout: Dur) -> ReceiverPolicy {
         ReceiverPolicy::timed(Timing::Dynamic { timeout, segments: 0 })
     }
@@ -138,7 +138,7 @@ impl ReceiverPolicy {
         ReceiverPolicy { timing, adhoc: None }
     }
 
-    /// The same with a window that follows the path.
+    /// Adds a window that follows the path.
     pub fn with_adhoc(self, options: adhoc::ReceiverOptions) -> ReceiverPolicy {
         ReceiverPolicy { adhoc: Some(adhoc::Receiver::new(options)), ..self }
     }
@@ -177,7 +177,7 @@ impl AckPolicy for ReceiverPolicy {
 mod tests {
     use super::*;
 
-    /// Numbers of the segments, from 0, at which the policy acknowledges, all arriving in order.
+    /// Numbers, from 0, of the segments that trigger an ACK when all arrive in order.
     fn acknowledged(mut policy: ReceiverPolicy, segments: u64) -> Vec<u64> {
         let mut numbers = Vec::new();
         for n in 0..segments {
@@ -191,13 +191,14 @@ mod tests {
         numbers
     }
 
-    /// RFC 5681 section 4.2: at least every second full-sized segment. The first goes at once, as in ns-2.35.
+    /// RFC 5681 section 4.2: at least every second full-sized segment. The first is acknowledged at once, as in
+    /// ns-2.35.
     #[test]
     fn delayed_acks_answer_every_second_segment() {
         assert_eq!(acknowledged(ReceiverPolicy::delayed(Dur::from_millis(100)), 8), [0, 2, 4, 6]);
     }
 
-    /// Altman, Jiménez 2003, figure of d over the segment number.
+    /// Altman, Jiménez 2003, figure of d against the segment number.
     #[test]
     fn dynamic_acks_grow_to_every_fourth_segment() {
         assert_eq!(acknowledged(ReceiverPolicy::dynamic(Dur::from_millis(100)), 22), [0, 1, 3, 6, 10, 14, 18]);

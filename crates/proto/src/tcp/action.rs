@@ -1,38 +1,38 @@
-//! Requests of a connection to its driver.
+//! Requests from a connection to its driver.
 
 use crate::wire::TcpSegment;
 
-/// Requests of a socket to its driver.
+/// Requests from a socket to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Send a segment. Its payload is the `segment.payload` bytes of the outgoing stream from `stream_offset` on.
+    /// Send a segment. Its payload is `segment.payload` bytes of the outgoing stream, starting at `stream_offset`.
     Send {
         /// The segment.
         segment: TcpSegment,
-        /// Where in the stream its payload begins.
+        /// Position of its payload in the stream.
         stream_offset: u64,
     },
-    /// Of the segment just handled, `bytes` of payload after the first `skip` belong at `stream_offset` of the arriving
-    /// stream. Drivers without real bytes ignore it.
+    /// Of the segment just handled, the `bytes` of payload after the first `skip` belong at `stream_offset` of the
+    /// incoming stream. Drivers without real bytes ignore it.
     Stored {
         /// Bytes of payload to skip.
         skip: u32,
-        /// Where in the stream the rest begins.
+        /// Position of the rest in the stream.
         stream_offset: u64,
-        /// How many bytes were taken.
+        /// Bytes accepted.
         bytes: u32,
     },
-    /// So many more bytes are readable in order.
+    /// This many more bytes can be read in order.
     Delivered {
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
     /// The connection is established.
     Connected,
-    /// The peer will send no more; all it sent has been delivered.
+    /// The peer will send no more; everything it sent has been delivered.
     PeerClosed,
-    /// The connection has ended in order; the socket may be dropped.
+    /// The connection has closed in an orderly way; the socket may be dropped.
     Closed,
-    /// The connection was reset by the peer, refused, or given up after too many time-outs; the socket may be dropped.
+    /// The connection was reset by the peer, refused, or abandoned after too many timeouts; the socket may be dropped.
     Reset,
 }

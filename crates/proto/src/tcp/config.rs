@@ -1,95 +1,96 @@
-//! Every choice that the TCP standards leave open, as named options in two bundles.
+//! Every choice that the TCP standards leave open, as named options in two profiles.
 
 use super::ack_policy::ReceiverPolicy;
 use super::adhoc::{Clock, SenderOptions};
 use fourhop_cc::{Params, rbp};
 use fourhop_units::Dur;
 
-/// Segments that give round-trip samples to the retransmission timer.
+/// Segments from which the retransmission timer takes round-trip samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RttSampling {
-    /// One segment of fresh data at a time is timed; loss cancels it (RFC 6298 section 3, the minimum; ns-2.35).
+    /// One segment of new data at a time is timed; loss cancels the measurement (RFC 6298 section 3, the minimum;
+    /// ns-2.35).
     OneTimedSegment,
-    /// Each ACK that acknowledges only segments sent once, or carries a timestamp echo (RFC 7323 section 4).
+    /// Each ACK that covers only segments sent once, or carries a timestamp echo (RFC 7323 section 4).
     EveryAck,
 }
 
-/// From which window a loss cuts.
+/// The window that a loss reduces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowCut {
-    /// The congestion window with its inflation, at most [`Config::window_limit`]; half a segment survives the halving
+    /// The congestion window with its inflation, at most [`Config::window_limit`]; halving keeps half segments
     /// (ns-2.35).
     WindowInUse,
     /// The data in flight, in whole segments (RFC 5681 equation 4).
     FlightSize,
 }
 
-/// How transports that recover by SACK do it.
+/// How SACK-based transports recover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SackRecovery {
-    /// RFC 6675: the scoreboard says what is lost and how much is in flight.
+    /// RFC 6675: the scoreboard determines what is lost and how much is in flight.
     Scoreboard,
-    /// RFC 8985: what left before something that arrived is lost after a reordering window; a probe asks about the last
-    /// segments. Receivers report what came twice (RFC 2883). Senders of ad hoc TCP take the scoreboard instead.
+    /// RFC 8985: a segment is lost once one sent later has arrived and a reordering window has passed; a probe asks
+    /// about the last segments. Receivers report duplicates (RFC 2883). Ad hoc TCP senders use the scoreboard instead.
     RackTlp,
-    /// ns-2.35's `Sack1`: recovery begins with exactly the third ACK that reports something and not while a time-out is
-    /// repaired; the data in flight is counted (outstanding less three, one less per ACK, two less per partial ACK);
-    /// every hole below the highest report goes once, upwards, before fresh data; nothing is sent on duplicate ACKs
-    /// outside recovery but by limited transmit; the ACK that ends recovery forgets the scoreboard and the recovery
-    /// point.
+    /// ns-2.35's `Sack1`: recovery begins at exactly the third ACK that reports something, and not while a timeout is
+    /// being repaired; the data in flight is counted (outstanding minus three, minus one per ACK, minus two per partial
+    /// ACK); every hole below the highest report is retransmitted once, in ascending order, before new data; outside
+    /// recovery, duplicate ACKs trigger nothing but limited transmit; the ACK that ends recovery clears the scoreboard and the
+    /// recovery point.
     PipeCounter,
 }
 
 /// When segments that the window allows leave, if congestion control asks for an interval; see [`Pacer`](super::Pacer).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Release {
-    /// As soon as the interval since the last one has passed.
+    /// As soon as the interval since the previous one has passed.
     Gate,
-    /// Segments leave at once unless the timer of the segment before runs; when it fires, one leaves and restarts it.
-    /// The timer stops if the window is closed. Data put back by a timeout waits like fresh data; fast retransmissions
-    /// and limited transmit (RFC 3042) neither wait nor start the timer. The retransmission timer runs on while only
-    /// waiting data is left to send; when it expires, the window is one segment. Model: a pacing agent on ns-2.35's
-    /// NewReno; its sender always has data under way while it may send, unless it is paced.
+    /// Segments leave at once unless the timer started by the previous one is running; when it fires, one segment
+    /// leaves and restarts it. The timer stops if the window is closed. Data requeued by a timeout waits like new data;
+    /// fast retransmissions and limited transmit (RFC 3042) neither wait nor start the timer. The retransmission timer
+    /// keeps running while only waiting data is left to send; when it expires, the window is one segment. Model: a
+    /// pacing agent on ns-2.35's NewReno, whose sender always has data in flight while it may send, unless it is paced.
     Timer,
-    /// At the ticks of a timer, one a tick.
+    /// At the ticks of a timer, one segment per tick.
     Slots,
-    /// From a queue that such a timer empties, as in the TCP-AP authors' own ns-2 agent.
+    /// From a queue drained by such a timer, as in the TCP-AP authors' own ns-2 agent.
     Queue,
 }
 
-/// The clock that a gate waits by ([`Release::Gate`]).
+/// The clock of a pacing gate ([`Release::Gate`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacingClock {
-    /// Its tick, above zero; 1 ns represents a fine-grained clock. Linux 2.4 on a PC: 10 ms.
+    /// Tick length, above zero; 1 ns stands for a fine-grained clock. Linux 2.4 on a PC: 10 ms.
     pub tick: Dur,
-    /// Rounding of an interval that is not a whole number of ticks.
+    /// Rounding of intervals that are not a whole number of ticks.
     pub rounding: Rounding,
 }
 
 impl PacingClock {
-    /// No rounding to speak of.
+    /// Practically no rounding.
     pub const FINE: PacingClock = PacingClock { tick: Dur::from_nanos(1), rounding: Rounding::Up };
 }
 
-/// How an interval is kept by a clock that ticks.
+/// How a ticking clock keeps an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// It is rounded up: at most one segment a tick.
+    /// Rounded up: at most one segment per tick.
     Up,
-    /// It is rounded down: one shorter than a tick is none.
+    /// Rounded down: an interval shorter than a tick becomes zero.
     Down,
-    /// It is kept on average: at a tick all segments leave whose time has come since the one before.
+    /// Kept on average: each tick releases all segments that have come due since the previous tick.
     Carry,
 }
 
-/// Where a sender has its number of hops from.
+/// Where a sender gets its hop count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HopSource {
     /// Its own routing table.
     Routing,
-    /// The time to live of packets received, from the next of 30, 32, 64, 128 and 255 on.
+    /// The time to live of received packets, counted down from the next of 30, 32, 64, 128 and 255.
     Ttl,
-    /// How often the packet received was forwarded, which only a simulator counts.
+    /// How often the received packet was forwarded, which only a simulator counts.
     Travelled,
 }
 
@@ -98,26 +99,27 @@ pub enum HopSource {
 pub enum RoundTrips {
     /// None.
     Unknown,
-    /// Since the segment was made that RFC 7323 section 4.3 has the receiver echo: of those that one delayed ACK covers
-    /// the first, so that the delay counts.
+    /// Since the creation of the segment that the receiver echoes under RFC 7323 section 4.3: the first one that a
+    /// delayed ACK covers, so that the delay counts.
     Echoed,
-    /// Since the segment was made that the ACK answers: the last to have arrived.
+    /// Since the creation of the segment that the ACK answers: the last to have arrived.
     Latest,
 }
 
-/// Reports of a sender's driver besides its own route and interface.
+/// Reports from a sender's driver, besides its own route and interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathHints {
-    /// Where the number of hops comes from.
+    /// Source of the hop count.
     pub hops: HopSource,
     /// The round trip reported with each ACK, as if every packet had a timestamp.
     pub round_trips: RoundTrips,
-    /// The time to the node this many hops away, or to the receiver if it is nearer, with synchronised clocks.
+    /// The delay to the node this many hops away, or to the receiver if it is closer, measured with synchronised
+    /// clocks.
     pub forward_delay_over: Option<u8>,
 }
 
 impl PathHints {
-    /// The route alone.
+    /// Only the route.
     pub const PLAIN: PathHints =
         PathHints { hops: HopSource::Routing, round_trips: RoundTrips::Unknown, forward_delay_over: None };
 }
@@ -125,10 +127,10 @@ impl PathHints {
 /// Options of a connection. Plain data: start from a profile and change fields.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Largest segment payload in bytes, and what the MSS option says. ns-2.35 scenarios here: 1460. Standard: 1460
+    /// Largest segment payload in bytes, and the value of the MSS option. ns-2.35 scenarios here: 1460. Standard: 1460
     /// over Ethernet-sized links.
     pub mss: u32,
-    /// RFC 6691: peers that send no MSS option get 536 bytes. Standard and ns2 alike 536.
+    /// RFC 6691: peers that send no MSS option get 536 bytes. 536 in both profiles.
     pub mss_without_option: u32,
     /// Initial congestion window in segments. ns-2.35: 2 (after a "SYN" under window 1). RFC 6928: 10.
     pub initial_window: u32,
@@ -140,106 +142,108 @@ pub struct Config {
     pub window_limit: Option<u32>,
     /// Upper limit of the congestion window in segments.
     pub cwnd_clamp: u32,
-    /// Does the window grow only while it is what limits the sender? ns-2.35: no. RFC 9293 and Linux: yes.
+    /// Whether the window grows only while it limits the sender. ns-2.35: no. RFC 9293 and Linux: yes.
     pub grow_only_when_limited: bool,
-    /// Segments one ACK may add to growth, however many it acknowledges. ns-2.35 and RFC 5681: 1; RFC 3465: 2, which
-    /// keeps pace with delayed ACKs.
+    /// Most segments that one ACK contributes to growth, however many it acknowledges. ns-2.35 and RFC 5681: 1; RFC
+    /// 3465: 2, which keeps pace with delayed ACKs.
     pub growth_limit: u32,
-    /// Duplicate ACKs that mean a loss (RFC 5681: 3).
+    /// Duplicate ACKs that signal a loss (RFC 5681: 3).
     pub dup_ack_threshold: u32,
-    /// RFC 3042: one fresh segment for each of the first two duplicate ACKs. On in both.
+    /// RFC 3042: one new segment for each of the first two duplicate ACKs. On in both profiles.
     pub limited_transmit: bool,
-    /// From which window a loss cuts.
+    /// The window that a loss reduces.
     pub window_cut: WindowCut,
-    /// A repeated time-out of the same segment cuts the threshold again (ns-2.35); RFC 5681 section 3.1 holds it.
+    /// Whether a repeated timeout of the same segment reduces the threshold again (ns-2.35); RFC 5681 section 3.1 keeps
+    /// it.
     pub cut_on_each_timeout: bool,
-    /// Fresh segments one ACK may release during NewReno's fast recovery. ns-2.35: 2.
+    /// New segments that one ACK may release during NewReno's fast recovery. ns-2.35: 2.
     pub recovery_burst: Option<u32>,
-    /// The retransmission timer restarts only at the first partial ACK (RFC 6582's "impatient" variant; ns-2.35). The
-    /// "slow but steady" one restarts it at each.
+    /// Whether the retransmission timer restarts only at the first partial ACK (RFC 6582's "impatient" variant;
+    /// ns-2.35). The "slow but steady" variant restarts it at each.
     pub impatient: bool,
-    /// The full ACK that ends recovery also grows the window (ns-2.35), and the window stays what it was cut to,
-    /// however little is in flight. RFC 6582 section 3.2 step 3: no growth, and no more than in flight plus one
+    /// Whether the full ACK that ends recovery also grows the window (ns-2.35). The window then stays as reduced,
+    /// however little is in flight. RFC 6582 section 3.2 step 3: no growth, and at most the data in flight plus one
     /// segment.
     pub grow_on_full_ack: bool,
-    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns represents a fine-grained clock.
+    /// Tick of the clock that measures round trips. ns-2.35: 10 ms; 1 ns stands for a fine-grained clock.
     pub rtt_tick: Dur,
-    /// Measured segments.
+    /// Segments whose round trips are measured.
     pub rtt_sampling: RttSampling,
-    /// Time-out before the first sample. ns-2.35: 3 s. RFC 6298 section 2.1: 1 s.
+    /// Timeout before the first sample. ns-2.35: 3 s. RFC 6298 section 2.1: 1 s.
     pub rto_initial: Dur,
-    /// Least time-out. ns-2.35: 0.2 s. RFC 6298 section 2.4: 1 s. Within 2 % of no effect on chains.
+    /// Minimum timeout. ns-2.35: 0.2 s. RFC 6298 section 2.4: 1 s. Affects chains by at most 2 %.
     pub rto_min: Dur,
-    /// Largest time-out, with back-off. 60 s in both (RFC 6298 section 2.5).
+    /// Maximum timeout, with back-off. 60 s in both profiles (RFC 6298 section 2.5).
     pub rto_max: Dur,
     /// Clock granularity G of RFC 6298 equation 2.3. ns-2.35 has no such term.
     pub rto_granularity: Dur,
-    /// Least wait before a closed window is asked for the first time. RFC 9293 section 3.8.6.1 recommends one time-out,
-    /// which is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
+    /// Minimum wait before the first probe of a closed window. RFC 9293 section 3.8.6.1 recommends one timeout, which
+    /// is zero here; 4.4BSD: 5 s (`TCPTV_PERSMIN`). ns-2.35 has no persist timer.
     pub persist_min: Dur,
-    /// Beyond this back-off factor the smoothed round trip is forgotten. ns-2.35: 8. RFC 6298 section 5.7 allows it.
+    /// Back-off factor beyond which the smoothed round trip is discarded. ns-2.35: 8. RFC 6298 section 5.7 allows it.
     pub forget_srtt_beyond_backoff: Option<u32>,
-    /// Time-outs in a row after which the connection is given up; `None`: never (ns-2.35). RFC 9293 section 3.8.3 asks
-    /// for at least 100 s; 15 is about 9 minutes.
+    /// Consecutive timeouts after which the connection is abandoned; `None`: never (ns-2.35). RFC 9293 section 3.8.3
+    /// asks for at least 100 s; 15 take about 9 minutes.
     pub max_timeouts: Option<u32>,
-    /// Do retransmissions wait for the pacing interval too?
+    /// Whether retransmissions also wait for the pacing interval.
     pub pace_retransmissions: bool,
-    /// Does the stack space segments by itself, as Linux does behind `fq`? See `stack_pacing`. Not where the algorithm
-    /// asks for an interval of its own.
+    /// Whether the stack paces segments by itself, as Linux does with `fq`; see `stack_pacing`. No effect if the
+    /// algorithm asks for its own interval.
     pub stack_pacing: bool,
-    /// When paced segments leave. A pacing agent on ns-2.35's NewReno: by its one timer.
+    /// When paced segments leave. A pacing agent on ns-2.35's NewReno: by its single timer.
     pub release: Release,
-    /// By which clock, at a gate.
+    /// The clock of a gate.
     pub pacing_clock: PacingClock,
-    /// Does the time-out double each time (RFC 6298 section 5.5)? The TCP-AP authors' agent: no.
+    /// Whether the timeout doubles each time (RFC 6298 section 5.5). The TCP-AP authors' agent: no.
     pub rto_backoff: bool,
     /// Hints that the driver gives the sender.
     pub path_hints: PathHints,
-    /// Is the driver to record when segments could first leave, and when their bytes are delivered? It changes nothing
-    /// else.
+    /// Whether the driver records when segments could first leave, and when their bytes are delivered. It changes
+    /// nothing else.
     pub delivery_ages: bool,
-    /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both.
+    /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both profiles.
     pub nagle: bool,
-    /// Offer timestamps (RFC 7323). ns-2.35: off (on costs 1 to 7 % there: 12 bytes more on each ACK and segment).
+    /// Offer timestamps (RFC 7323). ns-2.35: off (they cost 1 to 7 % there: 12 bytes more on each ACK and segment).
     pub timestamps: bool,
-    /// Their clock.
+    /// The timestamp clock.
     pub clock: Clock,
-    /// The sender's side of ad hoc TCP; it does nothing until the peer shows that it is an ad hoc receiver.
+    /// The sender side of ad hoc TCP; inactive until the peer shows that it is an ad hoc receiver.
     pub adhoc_sender: Option<SenderOptions>,
-    /// Offer to listen to marks of queues (RFC 3168). Off in both.
+    /// Offer ECN (RFC 3168). Off in both profiles.
     pub ecn: bool,
     /// Offer selective acknowledgements (RFC 2018).
     pub sack: bool,
-    /// SACK blocks an ACK carries at most; four fit, or three with timestamps. ns-2.35's sink: 3.
+    /// Most SACK blocks in an ACK; four fit, or three with timestamps. ns-2.35's sink: 3.
     pub sack_blocks: u32,
-    /// How transports that recover by SACK do it.
+    /// How SACK-based transports recover.
     pub sack_recovery: SackRecovery,
-    /// The round trip of the newest segment that an ACK covers counts for congestion control even where it waited at
+    /// Whether congestion control samples the round trip of the newest segment that an ACK covers, even if it waited at
     /// the receiver for a retransmission (ns-2.35's Vegas). Karn's rule in its wide sense: no.
     pub sample_behind_holes: bool,
-    /// Vegas: a retransmission by the fine clock also doubles the coarse time-out (ns-2.35). Brakmo et al.: no.
+    /// Vegas: whether a retransmission by the fine clock also doubles the coarse timeout (ns-2.35). Brakmo et al.: no.
     pub vegas_backs_off: bool,
-    /// Vegas: the inflation that duplicate ACKs gave the window stays unless more than the threshold of them came
-    /// (ns-2.35). Otherwise the next new ACK ends it.
+    /// Vegas: whether the window stays inflated by duplicate ACKs unless more than the threshold of them arrived
+    /// (ns-2.35). Otherwise the next new ACK deflates it.
     pub vegas_keeps_inflation: bool,
-    /// Vegas: segments with data count without TCP and IP header on the air (ns-2.35, whose Vegas forgets to add them:
-    /// 1.7 % more goodput over one hop, nothing measurable from 4).
+    /// Vegas: whether data segments take air time without their TCP and IP headers (ns-2.35, whose Vegas forgets to add
+    /// them: 1.7 % more goodput over one hop, nothing measurable from 4).
     pub vegas_without_header: bool,
     /// Parameters of congestion control.
     pub cc: Params,
-    /// Bytes of receive buffer. ns-2.35's sink has no limit: 1 GiB, the most window scaling can say.
+    /// Receive buffer in bytes. ns-2.35's sink has no limit: 1 GiB, the most that window scaling can express.
     pub receive_buffer: u32,
-    /// The application reads with [`Socket::read`](super::Socket::read) instead of at once, so that the window can
-    /// close.
+    /// Whether the application reads with [`Socket::read`](super::Socket::read) rather than at once, so that the window
+    /// can close.
     pub explicit_read: bool,
     /// When the receiver acknowledges. ns-2.35's sink: every segment. RFC 9293 section 3.8.6.3: delayed.
     pub receiver: ReceiverPolicy,
-    /// Two maximum segment lifetimes in TIME-WAIT. RFC 9293: 4 minutes; 60 s as in Linux in both.
+    /// Time in TIME-WAIT, two maximum segment lifetimes. RFC 9293: 4 minutes; 60 s in both profiles, as in Linux.
     pub time_wait: Dur,
 }
 
 impl Config {
-    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as far as a TCP with a handshake and bytes can be that.
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as closely as a TCP with a handshake and a byte stream can match
+    /// it.
     pub const fn ns2() -> Config {
         Config {
             mss: 1460,
@@ -293,7 +297,7 @@ impl Config {
         }
     }
 
-    /// The standards as written. Fields not named here are as in ns-2.35.
+    /// The standards as written. Fields not listed here keep their ns-2.35 values.
     pub const fn standard() -> Config {
         Config {
             initial_window: 10,
@@ -328,9 +332,9 @@ impl Config {
         }
     }
 
-    /// The same with the timers of ns-2 before October 2004, when they became finer: the clock of round trips ticks
-    /// every 0.1 s, no time-out is below 1 s and the first one is 6 s (the defaults that ns-2.35's own test suites set
-    /// back, with the dates); the window starts with 1 segment (ns Manual, chapter on TCP agents, of 2003).
+    /// The same with the timers of ns-2 before October 2004, when they became finer: the round-trip clock ticks every
+    /// 0.1 s, no timeout is below 1 s, and the first is 6 s (the defaults that ns-2.35's own test suites restore, with
+    /// the dates); the window starts at 1 segment (ns Manual of 2003, chapter on TCP agents).
     pub const fn with_timers_of_2003(mut self) -> Config {
         self.rtt_tick = Dur::from_millis(100);
         self.rto_min = Dur::from_secs(1);
@@ -339,7 +343,7 @@ impl Config {
         self
     }
 
-    /// RFC 7323 section 2.2: the shift with which 16 bits can state the receive buffer.
+    /// RFC 7323 section 2.2: the shift needed to express the receive buffer in 16 bits.
     pub const fn window_scale(&self) -> u8 {
         let mut shift = 0;
         while shift < 14 && (self.receive_buffer >> shift) > u16::MAX as u32 {

@@ -1,4 +1,4 @@
-//! The sender's view of its connection during one call: the instant, the receiver, which fills in the other half
+//! The sender's view of its connection during one call: the current time, the receiver, which fills in the other half
 //! of every header, the timers and the driver's buffer.
 
 use super::action::Action;
@@ -19,7 +19,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A segment numbered `seq`, with the acknowledgement and the window that the receiver has to tell.
+    /// Builds a segment numbered `seq`, with the receiver's current acknowledgement and window.
     pub(super) fn segment(&mut self, seq: Seq, flags: TcpFlags, options: TcpOptions, payload: u32) -> TcpSegment {
         TcpSegment {
             src_port: self.ports.0,
@@ -34,7 +34,7 @@ impl Context<'_> {
         }
     }
 
-    /// Sends a segment that tells the peer all that has arrived.
+    /// Sends a segment that acknowledges everything received so far.
     pub(super) fn send(&mut self, segment: TcpSegment, stream_offset: u64) {
         self.out.push(Action::Send { segment, stream_offset });
         self.timers.stop(Timer::DelayedAck);

@@ -1,5 +1,5 @@
-//! Explicit congestion notification (RFC 3168 section 6.1): agreed upon with the SYN, echoed by the receiver until the
-//! sender says that it has reduced its window, answered by the sender once a window.
+//! Explicit congestion notification (RFC 3168 section 6.1): negotiated with the SYN, echoed by the receiver until the
+//! sender signals that it has reduced its window, answered by the sender once per window.
 //!
 //! ```text
 //!   sender                        queue                     receiver
@@ -8,19 +8,19 @@
 //!   next new data, CWR ──────────────────────────────────► stops
 //! ```
 //!
-//! Retransmissions, acknowledgements without data, window probes and SYNs are not marked as listening (sections 6.1.4
-//! to 6.1.6, 6.1.1). A window of two segments is not reduced further, as RFC 9438 section 4.6 has it; RFC 3168 would
-//! slow down by the timer.
+//! Retransmissions, pure acknowledgements, window probes and SYNs are not marked ECN-capable (sections 6.1.4 to 6.1.6,
+//! 6.1.1). A window of two segments is not reduced further, as in RFC 9438 section 4.6; RFC 3168 would slow down by the
+//! timer.
 
 use super::position::Pos;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};
 
-/// The bits of a SYN that offers, or of one that agrees as its `answer` (section 6.1.1).
+/// Flags of a SYN that offers ECN or, as an `answer`, agrees to it (section 6.1.1).
 pub(super) fn offer(offers: bool, answer: bool) -> TcpFlags {
     TcpFlags { ece: offers, cwr: offers && !answer, ..TcpFlags::default() }
 }
 
-/// Has the peer's SYN agreed? It asks with both bits; its answer agrees with ECE alone.
+/// Whether the peer's SYN offers ECN or agrees to it. An offer sets both bits, an answer only ECE.
 pub(super) fn is_offered(flags: TcpFlags) -> bool {
     if flags.ack { flags.ece && !flags.cwr } else { flags.ece && flags.cwr }
 }
@@ -28,9 +28,9 @@ pub(super) fn is_offered(flags: TcpFlags) -> bool {
 /// The receiver's part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// Both ends agreed.
+    /// Whether both ends agreed.
     active: bool,
-    /// A mark has come that the sender has not answered.
+    /// Whether a mark has arrived that the sender has not answered.
     echoes: bool,
     marks: u64,
 }
@@ -38,7 +38,7 @@ pub(super) struct Echo {
 impl Echo {
     pub(super) const OFF: Echo = Echo { active: false, echoes: false, marks: 0 };
 
-    /// Both ends agreed, or did not.
+    /// Records whether both ends agreed.
     pub(super) fn agree(&mut self, active: bool) {
         self.active = active;
     }
@@ -47,14 +47,14 @@ impl Echo {
         self.active
     }
 
-    /// An acceptable segment has come (section 6.1.3): the answer first, which may itself be marked.
+    /// Handles an acceptable segment (section 6.1.3). CWR applies first, since its segment may itself be marked.
     pub(super) fn handle_arrival(&mut self, segment: &TcpSegment) {
         let marked = self.active && segment.ecn == Ecn::Ce;
         self.echoes = marked || (self.echoes && !segment.flags.cwr);
         self.marks += u64::from(marked);
     }
 
-    /// Is a mark to be echoed?
+    /// Whether to echo a mark.
     pub(super) fn echoes(&self) -> bool {
         self.echoes
     }
@@ -68,33 +68,33 @@ impl Echo {
 /// The sender's part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// Both ends agreed.
+    /// Whether both ends agreed.
     active: bool,
-    /// The window was reduced, and the peer is to hear of it.
+    /// Whether the window was reduced and the peer has yet to be notified.
     due: bool,
-    /// Marks up to here are answered.
+    /// Marks up to this position have been answered.
     answered: Pos,
 }
 
 impl Answer {
     pub(super) const OFF: Answer = Answer { active: false, due: false, answered: Pos::SYN };
 
-    /// Both ends agreed, or did not.
+    /// Records whether both ends agreed.
     pub(super) fn agree(&mut self, active: bool) {
         self.active = active;
     }
 
-    /// Does this acknowledgement echo a mark? Then it does not grow the window (section 6.1.2).
+    /// Whether this acknowledgement echoes a mark. If so, it does not grow the window (section 6.1.2).
     pub(super) fn is_asked_by(&self, segment: &TcpSegment) -> bool {
         self.active && segment.flags.ece && !segment.flags.syn
     }
 
-    /// Is a mark that an acknowledgement up to `ack` echoes answered already, as one is per window?
+    /// Whether a mark echoed by an acknowledgement up to `ack` has been answered already, as happens once per window.
     pub(super) fn covers(&self, ack: Pos) -> bool {
         ack <= self.answered
     }
 
-    /// Writes the bits of a segment with data that leaves for the first time.
+    /// Sets the ECN bits of a data segment sent for the first time.
     pub(super) fn stamp(&mut self, segment: &mut TcpSegment) {
         if self.active && segment.payload > 0 {
             segment.ecn = Ecn::Ect0;
@@ -102,7 +102,7 @@ impl Answer {
         }
     }
 
-    /// The window is being reduced with `max` as SND.MAX: marks of what is in flight are answered by that.
+    /// Notes a window reduction with `max` as SND.MAX: it answers all marks on data in flight.
     pub(super) fn note_reduction(&mut self, max: Pos) {
         if self.active {
             (self.due, self.answered) = (true, max);

@@ -34,7 +34,7 @@ impl Socket {
             self.take_syn(now, segment);
             if acks_syn {
                 self.establish(now, segment, out);
-                // The acknowledgement rides on data if there is any.
+                // Piggybacks the acknowledgement on data if there is any.
                 self.rx.owe_ack();
                 self.transmit(now, out);
                 if self.rx.owes_ack() {
@@ -48,7 +48,7 @@ impl Socket {
         }
     }
 
-    /// Every state from SYN-RECEIVED on: RFC 9293 section 3.10.7.4, whose checks stand in order.
+    /// Every state from SYN-RECEIVED on: RFC 9293 section 3.10.7.4, with its checks in order.
     pub(super) fn on_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         let flags = segment.flags;
         self.rx.inform_policy(now, segment, self.tx.space.mss);
@@ -66,7 +66,7 @@ impl Socket {
         let seq = self.rx.space.locate(segment.seq);
         self.rx.stamps.take(now, seq, segment);
         if flags.rst {
-            // RFC 5961 section 3.2: only the exact number resets; another one in the window is asked about.
+            // RFC 5961 section 3.2: only the exact number resets; another one in the window gets a challenge ACK.
             if seq == self.rx.space.nxt() {
                 self.end(Action::Reset, out);
             } else {
@@ -96,7 +96,7 @@ impl Socket {
             return;
         }
         self.rx.ecn.handle_arrival(segment);
-        // Payload before the acknowledgement, so that what that one releases carries the answer to the payload.
+        // Payload before the acknowledgement, so that segments released by the latter also acknowledge the former.
         if self.state.may_receive() {
             self.rx.take_payload(now, segment, self.tx.space.mss, &mut self.timers, out);
         }
@@ -106,16 +106,17 @@ impl Socket {
         }
     }
 
-    /// Does a segment from before the window acknowledge what none in the window has? Its acknowledgement is then as
-    /// good as any (4.4BSD takes it, too). RFC 9293 drops the whole segment, and two ends which have both taken a probe
-    /// of a window they had opened, without the other's knowledge, would answer each other's acknowledgements for ever.
+    /// Whether a segment from before the window acknowledges more than any in the window has. Its acknowledgement is
+    /// then as good as any (4.4BSD takes it, too). RFC 9293 drops the whole segment. Two ends that have both accepted a
+    /// probe of a window they had opened, without the other's knowledge, would then answer each other's
+    /// acknowledgements forever.
     fn reports_late(&self, segment: &TcpSegment) -> bool {
         let (ack, flags) = (self.tx.space.locate(segment.ack), segment.flags);
         let agreed = flags.ack && !flags.syn && !flags.rst && self.state != State::SynReceived;
         agreed && self.rx.space.was_in_window(segment) && self.tx.space.una < ack && ack <= self.tx.space.max
     }
 
-    /// The acknowledgement of a segment, and what it means for a FIN of ours.
+    /// Handles the acknowledgement of a segment, including that of our FIN.
     fn take_acknowledgement(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         let (tx, mut cx) = self.halves(now, out);
         tx.process_ack(&mut cx, segment);
@@ -143,7 +144,7 @@ impl Socket {
         }
     }
 
-    /// The peer's SYN: its number and options.
+    /// Takes the peer's SYN: its number and options.
     fn take_syn(&mut self, now: Time, segment: &TcpSegment) {
         let config = &self.tx.config;
         let ecn = config.ecn && ecn::is_offered(segment.flags);
@@ -151,7 +152,7 @@ impl Socket {
         self.tx.agree(segment, self.rx.reports(), self.rx.stamps.are_agreed(), ecn);
     }
 
-    /// Our SYN is acknowledged, the peer's has arrived.
+    /// Enters ESTABLISHED: our SYN is acknowledged, the peer's has arrived.
     fn establish(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         self.state = State::Established;
         let (tx, mut cx) = self.halves(now, out);

@@ -1,4 +1,4 @@
-//! TCP (RFC 9293) without clock, sockets or payload bytes.
+//! TCP (RFC 9293) without a clock, sockets or payload bytes.
 //!
 //! | file | content |
 //! |---|---|
@@ -6,17 +6,17 @@
 //! | [`socket`](Socket), `input` | one connection: the states of RFC 9293, user calls; arriving segments, state by state |
 //! | `sender` | data in flight, recovery, congestion control, pacing |
 //! | `receiver`, [`ack_policy`](AckPolicy) | data received; acknowledgements and the offered window |
-//! | `context` | the sender's view of its connection: the instant, the receiver, timers, the driver's buffer |
+//! | `context` | the sender's view of its connection: current time, receiver, timers, the driver's buffer |
 //! | [`adhoc`] | ad hoc TCP: receivers that follow the path, senders that freeze and probe |
 //! | `timestamps`, `ecn` | RFC 7323; explicit congestion notification (RFC 3168) |
 //! | `position`, `timers` | sequence numbers that do not wrap; a table of timers |
 //!
-//! Congestion control is `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
+//! Congestion control is in `fourhop-cc`: the stack here owns recovery and obeys [`fourhop_cc::Window`].
 //!
-//! A payload is a length. [`Action::Send`] gives the position of its bytes in the stream, [`Action::Stored`] the place
-//! of arriving bytes, so a driver with real bytes needs only two buffers next to the socket.
+//! A payload is just a length. [`Action::Send`] gives the position of its bytes in the stream and [`Action::Stored`]
+//! that of arriving bytes, so a driver with real bytes needs only two buffers beside the socket.
 //!
-//! Left out: urgent data, fast open, path MTU discovery, keep-alive.
+//! Not implemented: urgent data, fast open, path MTU discovery, keep-alive.
 
 mod ack_policy;
 mod action;

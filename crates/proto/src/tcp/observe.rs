@@ -16,7 +16,7 @@ impl Socket {
         self.state
     }
 
-    /// Is its driver to record the ages of bytes?
+    /// Whether the driver records the ages of bytes.
     pub fn records_ages(&self) -> bool {
         self.tx.config.delivery_ages
     }
@@ -42,7 +42,7 @@ impl Socket {
         self.window().ssthresh
     }
 
-    /// Window the peer last advertised, in bytes.
+    /// Window last advertised by the peer, in bytes.
     pub fn peer_window(&self) -> u64 {
         self.tx.space.wnd
     }
@@ -52,17 +52,17 @@ impl Socket {
         self.tx.space.mss
     }
 
-    /// The sender's side of ad hoc TCP.
+    /// The sender side of ad hoc TCP.
     pub fn freeze(&self) -> &Freeze {
         &self.tx.freeze
     }
 
-    /// The receiver's side of ad hoc TCP, if it is one.
+    /// The ad hoc TCP receiver, if this is one.
     pub fn adhoc_receiver(&self) -> Option<&AdhocReceiver> {
         self.rx.policy.adhoc.as_ref()
     }
 
-    /// Least time between two segments, if the algorithm paces.
+    /// Minimum time between two segments, if the algorithm paces.
     pub fn pacing_interval(&self) -> Option<Dur> {
         self.window().pacing
     }
@@ -72,12 +72,12 @@ impl Socket {
         self.tx.control.measurements()
     }
 
-    /// Hints about the path that it needs.
+    /// Path hints that the sender needs.
     pub fn path_hints(&self) -> PathHints {
         self.tx.config.path_hints
     }
 
-    /// Would the timestamp of `segment` be the next to be echoed (RFC 7323 section 4.3)?
+    /// Whether the timestamp of `segment` would be the next to be echoed (RFC 7323 section 4.3).
     pub fn would_echo(&self, segment: &TcpSegment) -> bool {
         self.rx.stamps.would_echo(self.rx.space.locate(segment.seq), segment)
     }
@@ -87,33 +87,33 @@ impl Socket {
         self.tx.rtt.srtt()
     }
 
-    /// How many round trips were sampled since the connection began, and their sum.
+    /// Number of round trips sampled since the connection began, and their sum.
     pub fn rtt_samples(&self) -> (u64, Dur) {
         self.tx.rtt.samples()
     }
 
-    /// Retransmission time-out with back-off.
+    /// Retransmission timeout, back-off included.
     pub fn rto(&self) -> Dur {
         self.tx.rtt.rto()
     }
 
-    /// Bytes sent and not acknowledged.
+    /// Bytes sent but not acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.tx.space.in_flight()
     }
 
-    /// Bytes written and not sent, or sent and not acknowledged.
+    /// Bytes written but not acknowledged, sent or not.
     pub fn unacknowledged(&self) -> u64 {
         self.tx.space.end.beyond(self.tx.space.una.max(Pos::FIRST))
     }
 
-    /// Bytes that wait for [`read`](Socket::read).
+    /// Bytes waiting for [`read`](Socket::read).
     pub fn readable(&self) -> u64 {
         self.rx.space.unread()
     }
 
-    /// Do its segments with data count without their headers on the air
-    /// ([`Config::vegas_without_header`](super::Config::vegas_without_header))?
+    /// Whether its data segments take air time without their headers
+    /// ([`Config::vegas_without_header`](super::Config::vegas_without_header)).
     pub fn hides_headers(&self) -> bool {
         self.tx.hides_headers()
     }

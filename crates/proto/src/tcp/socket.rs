@@ -20,8 +20,8 @@ use fourhop_units::{Dur, Seq, Time};
 /// for a SYN. Then, in any order and with time that never runs backwards: [`handle_segment`](Socket::handle_segment),
 /// [`handle_timeout`](Socket::handle_timeout), [`write`](Socket::write), [`read`](Socket::read),
 /// [`close`](Socket::close), [`abort`](Socket::abort), [`handle_hint`](Socket::handle_hint). Each may change
-/// [`next_timeout`](Socket::next_timeout) and appends to `out` what the driver has to do, in order; getters change
-/// nothing. An early `handle_timeout` does nothing. After [`Action::Closed`] or [`Action::Reset`] nothing more comes.
+/// [`next_timeout`](Socket::next_timeout) and appends actions for the driver to `out`, in order; getters change
+/// nothing. An early `handle_timeout` does nothing. Nothing follows [`Action::Closed`] or [`Action::Reset`].
 #[derive(Clone, Debug)]
 pub struct Socket {
     pub(super) state: State,
@@ -30,15 +30,15 @@ pub struct Socket {
     pub(super) timers: Timers,
     pub(super) tx: Sender,
     pub(super) rx: Receiver,
-    /// Round trip of the segment that the next one answers, if its driver reports it.
+    /// Round trip that the next segment completes, if the driver reports it.
     round_trip: Option<Dur>,
 }
 
 impl Socket {
     /// A socket that will open a connection from port `local` to port `remote` with initial sequence number `iss`,
-    /// which should be random: the phase of the coarse clock and of the timestamps are taken from it too.
+    /// which should be random: it also sets the phase of the coarse clock and of the timestamps.
     ///
-    /// A transport that recovers by SACK offers it regardless of [`Config::sack`]; one that owns the window, and
+    /// A SACK-based transport offers SACK regardless of [`Config::sack`]; a transport that owns the window, and
     /// [`Config::stack_pacing`], pace by a gate.
     pub fn new(config: Config, transport: &'static Transport, local: u16, remote: u16, iss: Seq) -> Socket {
         let tx = Sender::new(config, transport, iss);
@@ -59,7 +59,7 @@ impl Socket {
         Socket { state: State::Listen, ..Socket::new(config, transport, local, 0, iss) }
     }
 
-    /// The sender, and what it may use of the rest.
+    /// Splits off the sender, with access to the parts of the rest that it may use.
     pub(super) fn halves<'a>(&'a mut self, now: Time, out: &'a mut Vec<Action>) -> (&'a mut Sender, Context<'a>) {
         let Socket { state, local_port, remote_port, timers, tx, rx, .. } = self;
         (tx, Context { now, state: *state, ports: (*local_port, *remote_port), rx, timers, out })
@@ -84,7 +84,7 @@ impl Socket {
         }
     }
 
-    /// Appends `bytes` to the outgoing stream; a transfer without end is a very large number. Ignored after `close`.
+    /// Appends `bytes` to the outgoing stream; an endless transfer writes a very large number. Ignored after `close`.
     pub fn write(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) {
         if !self.tx.space.fin {
             let (tx, mut cx) = self.halves(now, out);
@@ -103,14 +103,14 @@ impl Socket {
         read
     }
 
-    /// Takes back what was written but never sent, so that a [`close`](Socket::close) comes soon.
+    /// Takes back data that was written but never sent, so that a [`close`](Socket::close) takes effect soon.
     pub fn withdraw_unsent(&mut self) {
         if !self.tx.space.fin {
             self.tx.withdraw_unsent();
         }
     }
 
-    /// The user will write no more: a FIN follows the last byte. Arriving data is still delivered.
+    /// Closes the sending direction: a FIN follows the last byte. Arriving data is still delivered.
     pub fn close(&mut self, now: Time, out: &mut Vec<Action>) {
         if self.tx.space.fin {
             return;
@@ -135,24 +135,24 @@ impl Socket {
         self.end(Action::Closed, out);
     }
 
-    /// Another layer has something to tell congestion control.
+    /// Passes a hint from another layer to congestion control.
     pub fn handle_hint(&mut self, now: Time, hint: Hint, out: &mut Vec<Action>) {
         self.tx.take_hint(now, hint);
         self.transmit(now, out);
     }
 
-    /// The packet of the segment that is handled next travelled this number of hops, according to its time to live.
+    /// Notes how many hops the packet of the next segment travelled, according to its time to live.
     pub fn note_hops(&mut self, hops: u8) {
         self.rx.note_hops(hops);
     }
 
-    /// The segment that is handled next answers one that left so long ago, as a driver knows that stamps every packet.
+    /// Notes the round trip that the next segment completes, for drivers that timestamp every packet.
     pub fn note_round_trip(&mut self, rtt: Dur) {
         self.round_trip = Some(rtt);
     }
 
-    /// Path information of a segment, before its other effects: first the wired part of the round trip,
-    /// which a gateway wrote into it, then the round trip that this is a part of.
+    /// Takes the path information of a segment before its other effects: first the wired part of the round trip,
+    /// written into it by a gateway, then the whole round trip.
     fn take_path_news(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         if let Some(millis) = segment.options.wired_rtt {
             self.tx.take_hint(now, Hint::WiredRtt(Dur::from_millis(millis.into())));
@@ -167,7 +167,7 @@ impl Socket {
         Time::earlier_of(self.timers.next(), self.tx.next_pacing())
     }
 
-    /// Handles all timers that have expired.
+    /// Handles all expired timers.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         for timer in Timer::ALL {
             if self.timers.take_expired(timer, now) {
@@ -197,7 +197,7 @@ impl Socket {
         }
     }
 
-    /// A segment for this connection has arrived.
+    /// Handles a segment for this connection.
     pub fn handle_segment(&mut self, now: Time, segment: &TcpSegment, out: &mut Vec<Action>) {
         self.take_path_news(now, segment, out);
         match self.state {
@@ -213,7 +213,7 @@ impl Socket {
         }
     }
 
-    /// RFC 9293 section 3.10.7.1: the reset for a segment that no socket takes; `None` if it is a reset itself.
+    /// RFC 9293 section 3.10.7.1: the reset for a segment that no socket accepts; `None` if it is a reset itself.
     pub fn refuse(segment: &TcpSegment) -> Option<TcpSegment> {
         if segment.flags.rst {
             return None;
@@ -238,7 +238,7 @@ impl Socket {
         self.resend_syn(now, out);
     }
 
-    /// The SYN or SYN-ACK leaves, and may have to leave again.
+    /// Sends the SYN or SYN-ACK and arms the timer that resends it.
     fn resend_syn(&mut self, now: Time, out: &mut Vec<Action>) {
         self.timers.set(Timer::Retransmit, now + self.tx.rtt.rto());
         self.send_syn(now, out);
@@ -278,7 +278,7 @@ impl Socket {
         self.timers.set(Timer::TimeWait, now + self.tx.config.time_wait);
     }
 
-    /// Nothing more happens here; `how` tells the driver how it ended.
+    /// Ends the connection; `how` reports the outcome to the driver.
     pub(super) fn end(&mut self, how: Action, out: &mut Vec<Action>) {
         self.state = State::Closed;
         self.timers.stop_all();

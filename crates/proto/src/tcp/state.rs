@@ -1,15 +1,15 @@
-//! The states of a connection, and the operations that they allow.
+//! The states of a connection, and the operations they allow.
 
 /// States of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// No connection.
     Closed,
-    /// Waits for a SYN.
+    /// Waiting for a SYN.
     Listen,
-    /// Sent a SYN, waits for its answer.
+    /// SYN sent, waiting for its answer.
     SynSent,
-    /// Answered a SYN, waits for the acknowledgement.
+    /// SYN answered, waiting for the acknowledgement.
     SynReceived,
     /// Data flows both ways.
     Established,
@@ -28,18 +28,18 @@ pub enum State {
 }
 
 impl State {
-    /// Is the handshake under way?
+    /// Whether the handshake is under way.
     pub(super) fn is_opening(self) -> bool {
         matches!(self, State::SynSent | State::SynReceived)
     }
 
-    /// May data, or a FIN, be (re)transmitted?
+    /// Whether data or a FIN may be (re)transmitted.
     pub(super) fn may_transmit(self) -> bool {
         use State::*;
         matches!(self, Established | FinWait1 | CloseWait | Closing | LastAck)
     }
 
-    /// May payload arrive?
+    /// Whether payload may arrive.
     pub(super) fn may_receive(self) -> bool {
         matches!(self, State::Established | State::FinWait1 | State::FinWait2)
     }

@@ -36,8 +36,8 @@ pub enum SackRecovery {
     /// ns-2.35's `Sack1`: recovery begins at exactly the third ACK that reports something, and not while a timeout is
     /// being repaired; the data in flight is counted (outstanding minus three, minus one per ACK, minus two per partial
     /// ACK); every hole below the highest report is retransmitted once, in ascending order, before new data; outside
-    /// recovery, duplicate ACKs trigger nothing but limited transmit; the ACK that ends recovery clears the scoreboard and the
-    /// recovery point.
+    /// recovery, duplicate ACKs trigger nothing but limited transmit; the ACK that ends recovery clears the scoreboard
+    /// and the recovery point.
     PipeCounter,
 }
 

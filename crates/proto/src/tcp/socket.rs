@@ -92,7 +92,7 @@ impl Socket {
         }
     }
 
-    /// The application has read `bytes`; only with [`Config::explicit_read`]. Returns how many there were.
+    /// Reads up to `bytes` for the application; only with [`Config::explicit_read`]. Returns how many there were.
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Action>) -> u64 {
         let read = self.rx.space.read(bytes);
         let config = &self.tx.config;

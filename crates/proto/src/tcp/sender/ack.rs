@@ -1,4 +1,4 @@
-//! Acknowledgements: one path for all recovery strategies, which evaluate them.
+//! Acknowledgement processing: one path for all recovery strategies, which differ in how they evaluate an ACK.
 
 use super::Sender;
 use super::recovery::{Arrived, Heard, Reaction};
@@ -13,21 +13,21 @@ use fourhop_units::{Dur, Time};
 #[derive(Clone, Copy)]
 struct Before {
     in_flight: u32,
-    /// Did the window hold back data?
+    /// Whether the window limited what was sent.
     limited: bool,
-    /// May the window grow, as far as that matters?
+    /// Whether the use of the window allows it to grow.
     grows: bool,
 }
 
 impl Sender {
-    /// An acceptable segment's acknowledgement and window (RFC 9293 section 3.10.7.4, fifth check); it acknowledges
-    /// nothing that was never sent.
+    /// Processes the acknowledgement and the window of an acceptable segment (RFC 9293 section 3.10.7.4, fifth check);
+    /// it acknowledges nothing that was never sent.
     pub(in crate::tcp) fn process_ack(&mut self, cx: &mut Context, segment: &TcpSegment) {
         if let Some(queue) = &mut self.queue {
             queue.resume();
         }
         let ack = self.space.locate(segment.ack);
-        // A window probe does not count as in flight: its answers are no duplicates.
+        // A window probe does not count as in flight, so its answers are not duplicates.
         let outstanding = self.space.in_flight() > 0;
         let seq = cx.rx.space.locate(segment.seq);
         let window_changed = self.space.update_window(seq, ack, segment.window, !segment.flags.syn);
@@ -97,7 +97,7 @@ impl Sender {
         Before { in_flight, limited, grows }
     }
 
-    /// SND.UNA moves: updates the estimators, recovery and congestion control.
+    /// Advances SND.UNA: updates the estimators, recovery and congestion control.
     fn take_new_ack(&mut self, cx: &mut Context, arrived: &Arrived, heard: &Heard, before: Before) -> Ack {
         let &Arrived { now, ack, segment, .. } = arrived;
         self.strategy.before_new_ack(&self.config, &self.recovery, self.control.window_mut());
@@ -134,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Delivery reports for an algorithm that owns the window.
+    /// Reports delivery to an algorithm that owns the window.
     fn report_delivery(&mut self, now: Time, heard: &Heard, before: Before, newly_lost: u32) {
         let Some(mut sample) = heard.sample.filter(|_| self.control.owns_window()) else { return };
         (sample.newly_lost, sample.in_flight, sample.cwnd_limited) = (newly_lost, self.under_way(), before.limited);
@@ -145,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// Does what a duplicate ACK, or one without anything new, asks for.
+    /// Reacts to a duplicate ACK, or to one that brings nothing new.
     fn react(&mut self, cx: &mut Context, reaction: Reaction) {
         match reaction {
             Reaction::Nothing => {}
@@ -173,7 +173,7 @@ impl Sender {
         }
     }
 
-    /// Answers a mark as a loss, once a window and not while losses are repaired (RFC 3168 section 6.1.2).
+    /// Answers a mark like a loss, once per window and not while losses are being repaired (RFC 3168 section 6.1.2).
     fn answer_mark(&mut self, now: Time, ack: Pos) {
         if self.recovery.is_repairing() || self.ecn.covers(ack) {
             return;
@@ -189,7 +189,7 @@ impl Sender {
         }
     }
 
-    /// Feeds the estimator and answers the round trip for the algorithm.
+    /// Feeds the estimator and returns the round trip for the algorithm.
     fn sample_rtt(
         &mut self,
         cx: &Context,
@@ -206,7 +206,7 @@ impl Sender {
         let per_ack = sent_at.map(|at| now - at);
         match self.config.rtt_sampling {
             RttSampling::OneTimedSegment => {
-                // ns-2.35: a partial ACK ends the timing and the back-off, and gives no sample.
+                // ns-2.35: a partial ACK ends the timing and the back-off, but gives no sample.
                 let timed = self.rtt.finish_timing(ack, now).filter(|_| !partial);
                 if let Some(rtt) = timed {
                     self.rtt.sample(rtt, now);

@@ -1,4 +1,4 @@
-//! Congestion control with the window that it governs: all that writes the window goes through here.
+//! Congestion control and the window it governs: every write to the window goes through here.
 
 use crate::tcp::config::WindowCut;
 use fourhop_cc::rate::{Lost, RateSample};
@@ -24,7 +24,7 @@ impl Control {
         &self.win
     }
 
-    /// For recovery, which deflates what duplicate ACKs have inflated.
+    /// For recovery, which takes back the inflation by duplicate ACKs.
     pub(in crate::tcp) fn window_mut(&mut self) -> &mut Window {
         &mut self.win
     }
@@ -51,7 +51,7 @@ impl Control {
         self.win.set_cwnd(1);
     }
 
-    /// The connection is established.
+    /// Starts the algorithm on an established connection.
     pub(super) fn begin(&mut self, view: &View) {
         self.cc.init(&mut self.win, view);
     }
@@ -84,33 +84,33 @@ impl Control {
         self.cc.on_restart(&mut self.win, view);
     }
 
-    /// The stack spaces segments where the algorithm does not.
+    /// Sets the interval of the stack's own pacing, where the algorithm does not pace.
     pub(super) fn pace(&mut self, interval: Dur) {
         self.win.pacing = Some(interval);
     }
 
-    /// A segment has left the network, in Vegas's recovery.
+    /// Inflates the window by a segment that has left the network, in Vegas's recovery.
     pub(super) fn widen(&mut self) {
         self.win.cwnd = self.win.cwnd.saturating_add(1).min(self.win.cwnd_clamp);
     }
 
-    /// Slow start begins anew with the loss window; the threshold stays.
+    /// Restarts slow start from the loss window; the threshold stays.
     pub(super) fn restart(&mut self) {
         self.win.set_cwnd(self.cc.loss_window());
     }
 
-    /// Limit of an ad hoc receiver, in segments.
+    /// Sets the threshold to the limit of an ad hoc receiver, in segments.
     pub(super) fn set_threshold(&mut self, segments: u32) {
         self.win.ssthresh = segments;
     }
 
-    /// The window becomes what was in use, in units of 1/[`Window::ONE`] segment: the first step of a reduction.
+    /// First step of a reduction: limits the window to the part in use, in units of 1/[`Window::ONE`] segment.
     pub(super) fn limit_to(&mut self, used: u64) {
         self.win.set_fixed(used);
     }
 
-    /// The second step of a reduction, from the window `used`, to the threshold that the algorithm answers, or that a
-    /// receiver has `announced`. Under [`WindowCut::WindowInUse`] half a segment survives the halving.
+    /// Second step of a reduction: from the window `used` to the threshold that the algorithm returns, or that a
+    /// receiver has `announced`. Under [`WindowCut::WindowInUse`] halving keeps half segments.
     pub(super) fn reduce(&mut self, view: &View, cause: Cause, announced: Option<u32>, (cut, used): (WindowCut, u64)) {
         let ssthresh = announced.unwrap_or_else(|| self.cc.ssthresh(&self.win, view, cause)).max(2);
         let halved = announced.is_none() && ssthresh == (self.win.cwnd / 2).max(2);
@@ -118,13 +118,13 @@ impl Control {
         match cause {
             Cause::Timeout => self.restart(),
             Cause::FastRetransmit if halved && cut == WindowCut::WindowInUse => self.win.set_fixed(used / 2),
-            // A loss never widens the window to what a receiver would take.
+            // A loss never widens the window, whatever a receiver would accept.
             _ if announced.is_some() => self.win.set_cwnd(ssthresh.min(self.win.cwnd)),
             Cause::FastRetransmit | Cause::Overdue { .. } | Cause::Mark => self.win.set_cwnd(ssthresh),
         }
     }
 
-    /// The same where the fine clock found a segment overdue: `inflation` segments have left the network, and the
+    /// The same for a segment that the fine clock found overdue: `inflation` segments have left the network, and the
     /// threshold stays. Returns the window without them.
     pub(super) fn reduce_for_overdue(&mut self, view: &View, again: bool, inflation: u32) -> u32 {
         let deflated = self.cc.ssthresh(&self.win, view, Cause::Overdue { again });
@@ -132,7 +132,7 @@ impl Control {
         deflated
     }
 
-    /// A reduction was not needed: back to the window and the threshold from before.
+    /// Undoes a needless reduction: restores the previous window and threshold.
     pub(super) fn undo(&mut self, cwnd: u32, ssthresh: u32) {
         self.win.ssthresh = ssthresh;
         let cwnd = self.cc.undo(&self.win, cwnd);

@@ -9,7 +9,7 @@ use crate::wire::{TcpFlags, TcpSegment};
 const ACK: TcpFlags = TcpFlags { ack: true, syn: false, fin: false, rst: false, psh: false, ece: false, cwr: false };
 
 impl Sender {
-    /// Sends what was sent at `at` again, as far as one segment reaches but not beyond `until`; answers where it ends.
+    /// Retransmits at most one segment from `at` on, not beyond `until`; returns where it ends.
     pub(super) fn retransmit(&mut self, cx: &mut Context, at: Pos, until: Pos) -> Pos {
         let data_end = self.space.end.min(self.space.max).min(until);
         let len = data_end.beyond(at).min(u64::from(self.space.mss));
@@ -21,10 +21,10 @@ impl Sender {
         end
     }
 
-    /// Sends the bytes from `start` on, and the FIN if it is there.
+    /// Sends `len` bytes from `start` on, and the FIN if asked.
     pub(super) fn emit(&mut self, cx: &mut Context, start: Pos, len: u64, fin: bool) {
         let end = start + len + u64::from(fin);
-        // Nothing but a sender that ns-2.35 paces by a timer has this timer running with nothing under way.
+        // Only a sender paced by ns-2.35's timer has the retransmission timer running with nothing in flight.
         let first = !self.space.outstanding() && !self.is_paced_by_timer();
         let fresh = self.space.note_sent(start, end, cx.now);
         if fresh {
@@ -50,7 +50,8 @@ impl Sender {
 
     /// Sends an acknowledgement without data.
     pub(in crate::tcp) fn send_ack(&mut self, cx: &mut Context) {
-        // SND.MAX, not SND.NXT, which a time-out takes back: the peer would find the number old. Within its window.
+        // SND.MAX, not SND.NXT, which a timeout pulls back: the peer would consider it old. Limited to the peer's
+        // window.
         let at = self.space.max.min(self.space.edge).max(self.space.una);
         let mut segment = self.header(cx, at, ACK, 0);
         segment.flags.ece = cx.rx.ecn.echoes();
@@ -58,7 +59,7 @@ impl Sender {
         cx.send(segment, at.offset());
     }
 
-    /// Asks for an acknowledgement (RFC 1122 section 4.2.3.6): nothing from the place before SND.UNA.
+    /// Asks for an acknowledgement (RFC 1122 section 4.2.3.6): an empty segment numbered just before SND.UNA.
     pub(super) fn send_keep_alive(&mut self, cx: &mut Context) {
         let segment = self.header(cx, self.space.una.before(), ACK, 0);
         cx.send(segment, self.space.una.offset());

@@ -1,11 +1,11 @@
-//! Connects [`Freeze`](crate::tcp::adhoc::Freeze) to the sender: the effect of an acknowledgement on it (figure 7), the
-//! probe timer, the threshold.
+//! Connects [`Freeze`](crate::tcp::adhoc::Freeze) to the sender: how acknowledgements affect it (figure 7), the probe
+//! timer, the threshold.
 //!
-//! All of this applies only towards a peer that has withdrawn a window (section III-E: "when communicating with an ad
-//! hoc receiver"); before that the sender is an ordinary one.
+//! All of this applies only to a peer that has withdrawn a window (section III-E: "when communicating with an ad hoc
+//! receiver"); until then the sender is an ordinary one.
 //!
-//! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload and the number before SND.UNA, which every TCP has
-//! seen and therefore answers.
+//! A probe is a keep-alive (RFC 1122 section 4.2.3.6): no payload, and the number before SND.UNA, which every TCP has
+//! received and therefore answers.
 
 use super::Sender;
 use crate::tcp::adhoc::{Cause, Phase};
@@ -16,9 +16,9 @@ use fourhop_cc::CaState;
 use fourhop_units::Time;
 
 impl Sender {
-    /// The window in an acceptable segment has been taken; `ack` acknowledges, without payload if `pure`. Decides
-    /// before the segment is processed, so that what it releases goes, or stays, by the new state. True if a probe has
-    /// to follow.
+    /// Weighs the window of an acceptable segment, which is already stored; the segment acknowledges up to `ack`,
+    /// without payload if `pure`. Decides before the segment is processed, so that the new state governs whatever the
+    /// segment releases. Returns whether a probe has to follow.
     pub(super) fn weigh_window(&mut self, cx: &mut Context, ack: Pos, pure: bool) -> bool {
         self.freeze.forget_answer();
         if !self.freeze.is_active() || ack < self.space.una || cx.state.is_opening() {
@@ -44,8 +44,8 @@ impl Sender {
         false
     }
 
-    /// Freezes, or stays frozen; the timer starts anew if what came is `telling` of the data in flight. The peer's own
-    /// data is not: it could keep a sender waiting for as long as it flows.
+    /// Freezes, or stays frozen; the timer restarts if the segment is `telling`, that is, says something about the data
+    /// in flight. The peer's own data does not: it could keep a sender waiting for as long as it flows.
     fn withhold(&mut self, cx: &mut Context, cause: Cause, under_way: bool, telling: bool) -> bool {
         let asks = match self.freeze.phase() {
             Phase::Running => {
@@ -70,7 +70,7 @@ impl Sender {
         asks
     }
 
-    /// Stops the retransmission timer and waits. The threshold becomes what the receiver last allowed.
+    /// Stops the retransmission timer and waits. The threshold becomes the window last allowed by the receiver.
     pub(super) fn begin_freeze(&mut self, cx: &mut Context, cause: Cause, under_way: bool) {
         self.freeze.handle_path(cx.rx.hops(), self.rtt.base_rto());
         self.freeze.freeze(cause, under_way, self.rtt.base_rto());
@@ -83,7 +83,7 @@ impl Sender {
         cx.timers.set(Timer::Probe, cx.now + self.freeze.interval());
     }
 
-    /// The caller processes the acknowledgement and transmits.
+    /// Thaws; the caller processes the acknowledgement and transmits.
     fn thaw(&mut self, cx: &mut Context) {
         self.freeze.thaw();
         self.recovery.end_timeouts();
@@ -91,8 +91,8 @@ impl Sender {
         self.restart_retransmit_timer(cx);
     }
 
-    /// The probe timer expired: the data in flight is lost, or another probe is. True if the connection is to be given
-    /// up.
+    /// Handles an expired probe timer: either the data in flight or another probe is lost. Returns whether to give up
+    /// the connection.
     pub(in crate::tcp) fn on_probe_timeout(&mut self, cx: &mut Context) -> bool {
         if !self.freeze.is_frozen() || !cx.state.may_transmit() {
             return false;
@@ -110,7 +110,7 @@ impl Sender {
         false
     }
 
-    /// The data in flight is taken for lost; slow start will begin with it. The estimates of the round trip stay.
+    /// Treats the data in flight as lost; slow start will begin with it. The round-trip estimates stay.
     fn discard_outstanding(&mut self, now: Time) {
         self.withdraw_queue();
         self.go_back(now);
@@ -124,13 +124,12 @@ impl Sender {
         self.send_keep_alive(cx);
     }
 
-    /// The window the peer advertises, in segments, as a slow-start threshold.
+    /// The window advertised by the peer, in segments, as a slow-start threshold.
     fn advertised_segments(&self) -> u32 {
         u32::try_from(self.space.wnd / u64::from(self.space.mss)).unwrap_or(u32::MAX).max(2)
     }
 
-    /// Replaces the algorithm's threshold after a loss: the window of an ad hoc receiver (section
-    /// III-E).
+    /// The window of an ad hoc receiver, which replaces the algorithm's threshold after a loss (section III-E).
     pub(super) fn threshold_from_receiver(&self) -> Option<u32> {
         (self.freeze.is_active() && self.space.wnd > 0).then(|| self.advertised_segments())
     }

@@ -1,5 +1,4 @@
-//! Losses: what triggers a recovery, what the retransmission timer does (RFC 6298 section 5), and how the window is
-//! reduced.
+//! Losses: triggers of recovery, the retransmission timer (RFC 6298 section 5), and reductions of the window.
 
 use super::Sender;
 use super::recovery::Strategy;
@@ -12,7 +11,7 @@ use fourhop_cc::{CaState, Cause, Window};
 use fourhop_units::Time;
 
 impl Sender {
-    /// RFC 5681 section 3.2 step 2 with RFC 6582's recovery point.
+    /// RFC 5681 section 3.2 step 2, with RFC 6582's recovery point.
     pub(super) fn enter_recovery(&mut self, cx: &mut Context) {
         self.stats.fast_retransmits += 1;
         if self.control.owns_window() {
@@ -26,9 +25,9 @@ impl Sender {
         self.restart_retransmit_timer(cx);
     }
 
-    /// The fine clock found the oldest segment overdue; `again`: it had been retransmitted.
+    /// Resends the oldest segment, which the fine clock found overdue; `again`: it had been retransmitted before.
     pub(super) fn resend_overdue(&mut self, cx: &mut Context, again: bool, cut: bool) {
-        // Until all of that is acknowledged nothing more is repaired.
+        // Nothing more is repaired until all of this is acknowledged.
         self.recovery.recover = self.space.max;
         if cut {
             self.cut_for_overdue(cx.now, again);
@@ -48,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// The window becomes what the algorithm answers, and the duplicate ACKs inflate it; the threshold stays.
+    /// Sets the window to the algorithm's answer, inflated by the duplicate ACKs; the threshold stays.
     fn cut_for_overdue(&mut self, now: Time, again: bool) {
         let most = match self.config.window_cut {
             WindowCut::WindowInUse => self.config.window_limit.unwrap_or(u32::MAX),
@@ -64,7 +63,7 @@ impl Sender {
         }
     }
 
-    /// The answer to a SYN or SYN-ACK is overdue. True if the connection is to be given up.
+    /// Handles an overdue answer to a SYN or SYN-ACK. Returns whether to give up the connection.
     pub(in crate::tcp) fn on_handshake_timeout(&mut self) -> bool {
         self.stats.timeouts += 1;
         if self.recovery.note_timeout(self.config.max_timeouts) {
@@ -74,8 +73,8 @@ impl Sender {
         false
     }
 
-    /// The retransmission timer expired (RFC 6298 section 5.4 to 5.7, RFC 5681 equation 4): everything is sent again in
-    /// slow start, except what a jump of the acknowledgement skips. True if the connection is to be given up.
+    /// Handles an expired retransmission timer (RFC 6298 section 5.4 to 5.7, RFC 5681 equation 4): everything is sent
+    /// again in slow start, except what a jump of the acknowledgement skips. Returns whether to give up the connection.
     pub(in crate::tcp) fn on_retransmit_timeout(&mut self, cx: &mut Context) -> bool {
         let now = cx.now;
         if !self.space.outstanding() {
@@ -119,7 +118,7 @@ impl Sender {
         false
     }
 
-    /// The timer expired though all that was sent is acknowledged: what the pacing queue or timer kept back never left.
+    /// Handles an expiry although everything sent is acknowledged: the pacing queue or timer never released the rest.
     /// ns-2.35 restarts from one segment and keeps the threshold.
     fn on_idle_timeout(&mut self, cx: &mut Context) {
         self.stats.timeouts += 1;
@@ -132,8 +131,8 @@ impl Sender {
         self.transmit(cx);
     }
 
-    /// The data in flight is taken for lost: SND.NXT returns to SND.UNA, and what had been learnt about it is
-    /// forgotten.
+    /// Treats the data in flight as lost: SND.NXT returns to SND.UNA, and everything learnt about the data is
+    /// discarded.
     pub(super) fn go_back(&mut self, now: Time) {
         self.strategy.on_timeout(now);
         self.recovery.repair_all(&self.space);
@@ -142,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// Reduces the window: first to the window in use, then to the algorithm's answer.
+    /// Reduces the window: first to the window in use, then as the algorithm decides.
     pub(super) fn cut(&mut self, now: Time, state: CaState, cause: Cause) {
         let one = u64::from(Window::ONE);
         let in_flight = self.space.in_flight_segments();
@@ -152,12 +151,12 @@ impl Sender {
                 let limit = u64::from(self.config.window_limit.unwrap_or(u32::MAX)) * one;
                 (window + u64::from(self.recovery.inflation) * one).min(limit)
             }
-            // RFC 5681 section 3.2 step 2: what limited transmit sent does not count.
+            // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
             WindowCut::FlightSize => window.min(u64::from(in_flight.saturating_sub(self.recovery.limited)) * one),
         };
         self.control.limit_to(used);
         self.ecn.note_reduction(self.space.max);
-        // A mark changes nothing but the window.
+        // A mark changes only the window.
         if cause != Cause::Mark {
             self.set_ca_state(now, state);
         }

@@ -5,11 +5,11 @@
 //! | `space` | the send sequence space and the list of segments in flight |
 //! | `ack` | acknowledgements and their effects |
 //! | [`recovery`] | the strategies that find and repair losses: Reno and NewReno, SACK, RACK-TLP, Vegas's fine clock |
-//! | `loss`, `undo` | window cuts by losses; the retransmission timer; spurious timeouts (RFC 3522) |
+//! | `loss`, `undo` | window reductions after losses; the retransmission timer; spurious timeouts (RFC 3522) |
 //! | `probes` | RACK-TLP's timer: the reordering window and the tail probe |
-//! | `control` | congestion control with its window; `stack_pacing`: the interval that Linux's stack takes |
-//! | `output`, `depart` | choice of the next segment; its departure |
-//! | [`pacer`](Pacer), `queue`, `release` | its release, if congestion control asks for an interval |
+//! | `control` | congestion control with its window; `stack_pacing`: the pacing interval of Linux's stack |
+//! | `output`, `depart` | choosing the next segment; sending it |
+//! | [`pacer`](Pacer), `queue`, `release` | releasing it, if congestion control asks for an interval |
 //! | `freezing` | ad hoc TCP's frozen state |
 //! | `rtt` | RFC 6298 and ns-2.35's coarse clock |
 
@@ -58,18 +58,18 @@ pub(super) struct Sender {
     strategy: Strategy,
     pub(super) rtt: RttEstimator,
     pacer: Pacer,
-    /// Segments that have left in the burst at hand; 0 outside one.
+    /// Segments sent so far in the current burst; 0 outside one.
     in_burst: u32,
     /// Present under [`Release::Queue`].
     queue: Option<SendQueue>,
-    /// Ad hoc TCP: is the sender frozen?
+    /// Ad hoc TCP: whether the sender is frozen.
     pub(super) freeze: Freeze,
     ecn: Answer,
-    /// The window before the last time-out, until something new is acknowledged.
+    /// The window before the last timeout, until new data is acknowledged.
     before_timeout: Option<BeforeTimeout>,
-    /// Window probes in a row.
+    /// Consecutive window probes.
     probes: u32,
-    /// All but what the receiver counts.
+    /// All counters except the receiver's.
     pub(super) stats: Stats,
 }
 
@@ -78,7 +78,7 @@ impl Sender {
         config.sack |= transport.uses_sack();
         config.stack_pacing &= !transport.owns_window();
         if transport.owns_window() || config.stack_pacing {
-            // A rate is kept by a gate, which the other ways, those of agents on ns-2, are not.
+            // Only a gate keeps a rate; the other ways are those of ns-2 agents.
             config.release = Release::Gate;
         }
         let initial = Window {
@@ -112,25 +112,25 @@ impl Sender {
         self.control.transport().recovery == Recovers::RackTlp || self.config.sack_recovery == SackRecovery::RackTlp
     }
 
-    /// The SYN is about to leave.
+    /// Prepares for sending the SYN.
     pub(super) fn open(&mut self, now: Time) {
         self.space.open();
         self.rtt.start_timing(Pos::FIRST, now);
     }
 
-    /// The peer's SYN has come; `sack`, `timestamps` and `ecn` are what both ends want.
+    /// Handles the peer's SYN; `sack`, `timestamps` and `ecn` are what both ends want.
     pub(super) fn agree(&mut self, segment: &TcpSegment, sack: bool, timestamps: bool, ecn: bool) {
         let options = &segment.options;
         let offered = options.mss.map_or(self.config.mss_without_option, u32::from).max(1);
         let mss = offered.min(self.config.mss);
-        // RFC 6691: the option counts without TCP options; the sender makes room for them. 10 bytes and 2 padding.
+        // RFC 6691: the MSS option ignores TCP options; the sender makes room for them. 10 bytes and 2 of padding.
         let mss = if timestamps { mss.saturating_sub(12).max(1) } else { mss };
         self.space.agree(mss, options.window_scale);
         self.ecn.agree(ecn);
         self.strategy = Strategy::new(self.control.transport().recovery, sack, &self.config);
     }
 
-    /// Our SYN is acknowledged by `segment`, which begins at `seq`; the peer's has arrived.
+    /// Starts transmission: `segment`, which begins at `seq`, acknowledges our SYN, and the peer's has arrived.
     pub(super) fn establish(&mut self, cx: &mut Context, seq: Pos, segment: &TcpSegment) {
         self.space.acknowledge(Pos::FIRST);
         self.space.update_window(seq, Pos::FIRST, segment.window, !segment.flags.syn);
@@ -155,41 +155,41 @@ impl Sender {
         self.transmit(cx);
     }
 
-    /// Takes back what was written but never sent.
+    /// Takes back data that was written but never sent.
     pub(super) fn withdraw_unsent(&mut self) {
         self.withdraw_queue();
         self.space.withdraw_unsent();
     }
 
-    /// Nothing leaves any more.
+    /// Stops sending for good.
     pub(super) fn stop(&mut self) {
         self.space.close();
         self.freeze.thaw();
         self.pacer.stop();
     }
 
-    /// The connection waits in TIME-WAIT.
+    /// Stops pacing in TIME-WAIT.
     pub(super) fn rest(&mut self) {
         self.pacer.stop();
     }
 
-    /// Another layer has something to tell congestion control.
+    /// Passes a hint from another layer to congestion control.
     pub(super) fn take_hint(&mut self, now: Time, hint: Hint) {
         let view = self.view(now, self.space.in_flight_segments());
         self.control.on_hint(&view, hint);
     }
 
-    /// When pacing wants to be called.
+    /// When the pacer's timer fires.
     pub(super) fn next_pacing(&self) -> Option<Time> {
         self.pacer.next_timeout()
     }
 
-    /// Do its segments with data count without their headers on the air ([`Config::vegas_without_header`])?
+    /// Whether data segments take air time without their headers ([`Config::vegas_without_header`]).
     pub(super) fn hides_headers(&self) -> bool {
         self.config.vegas_without_header && matches!(self.strategy, Strategy::FineClock(_))
     }
 
-    /// Segments on their way.
+    /// Segments in flight.
     fn under_way(&self) -> u32 {
         match &self.strategy {
             Strategy::Rack(rack) => rack.flight.in_flight(),
@@ -197,7 +197,7 @@ impl Sender {
         }
     }
 
-    /// The recovery by time, if that is how this connection recovers.
+    /// RACK-TLP's state, if this connection recovers by time.
     pub(super) fn rack(&self) -> Option<&Rack> {
         match &self.strategy {
             Strategy::Rack(rack) => Some(rack),
@@ -211,7 +211,7 @@ impl Sender {
         self.control.on_state(&view, state);
     }
 
-    /// View of congestion control.
+    /// The state that congestion control sees.
     fn view(&self, now: Time, in_flight: u32) -> View {
         let window = self.control.window().cwnd + self.recovery.inflation;
         View {

@@ -15,8 +15,8 @@ impl Sender {
         self.transmit_at_most(cx, 0, u32::MAX);
     }
 
-    /// Sends at most `budget` segments under a congestion window `extra` segments larger; a pending retransmission goes
-    /// first and is not counted, unless it waits for the timer. Returns how many of the budget went.
+    /// Sends at most `budget` segments under a congestion window enlarged by `extra` segments. A pending retransmission
+    /// goes first and is not counted, unless it waits for the timer. Returns how much of the budget was used.
     pub(super) fn transmit_at_most(&mut self, cx: &mut Context, extra: u32, budget: u32) -> u32 {
         if !cx.state.may_transmit() || self.freeze.is_frozen() {
             return 0;
@@ -47,7 +47,7 @@ impl Sender {
         }
         while sent < budget {
             if self.space.nxt < self.space.max {
-                // After a time-out: what the receiver has reported since is not sent again (RFC 6675 section 5.1).
+                // After a timeout: do not resend what the receiver has reported since (RFC 6675 section 5.1).
                 self.space.go_to(self.strategy.missing_from(self.space.nxt).0);
             }
             let cwnd = u64::from(self.control.window().cwnd) + u64::from(self.recovery.inflation) + u64::from(extra);
@@ -64,7 +64,7 @@ impl Sender {
         sent
     }
 
-    /// Sends in recovery by SACK what RFC 6675 section 5 step C allows.
+    /// Sends, in SACK recovery, what RFC 6675 section 5 step C allows.
     fn transmit_in_sack_recovery(&mut self, cx: &mut Context) {
         let Strategy::Sack(sack) = &self.strategy else { return };
         for _ in 0..sack.room(&self.space, self.control.window().cwnd) {
@@ -87,8 +87,8 @@ impl Sender {
         }
     }
 
-    /// Sends, where recovery goes by time, at most `budget` segments while the window has room for what is under way:
-    /// the first that is lost, or the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
+    /// Sends, under time-based recovery, at most `budget` segments while the window has room beyond the data in flight:
+    /// the first lost segment, or else the next of the stream (RFC 8985 section 6; RFC 6675's pipe without its rules).
     fn transmit_by_flight(&mut self, cx: &mut Context, budget: u32) -> u32 {
         self.report_restart(cx.now);
         let all_wait = self.config.pace_retransmissions || self.config.stack_pacing || self.control.owns_window();
@@ -96,10 +96,10 @@ impl Sender {
         while sent < budget {
             let Strategy::Rack(rack) = &self.strategy else { break };
             let lost = rack.flight.first_lost();
-            // Data in a pacing queue takes room in the window.
+            // Data in a pacing queue takes up room in the window.
             let queued = self.space.nxt.beyond(self.space.max).div_ceil(u64::from(self.space.mss)) as u32;
             let has_room = rack.flight.in_flight().saturating_add(queued) < self.control.window().cwnd;
-            // RFC 6675 section 5 step 4.3: the first loss goes again whatever is under way.
+            // RFC 6675 section 5 step 4.3: the first loss is resent whatever is in flight.
             if !has_room && (self.recovery.resend.is_none() || lost.is_none()) {
                 break;
             }
@@ -149,7 +149,7 @@ impl Sender {
         sack.lost_hole(&self.space).or_else(fresh).or_else(|| sack.last_resort(&self.space))
     }
 
-    /// The segment at SND.NXT, if a window of `cwnd` segments and the peer let it go.
+    /// The segment at SND.NXT, if a window of `cwnd` segments and the peer allow it.
     pub(super) fn next_segment(&self, cwnd: u64) -> Option<Next> {
         let snd = &self.space;
         let mss = u64::from(snd.mss);
@@ -164,7 +164,7 @@ impl Sender {
         let window = (cwnd * mss + sacked).min(limit);
         let room = (snd.una + window).beyond(snd.nxt).min(peer_room);
         let waiting = snd.end - snd.nxt;
-        // A resent segment stops where the receiver has the rest.
+        // A resent segment stops where data begins that the receiver has.
         let gap = self.strategy.missing_from(snd.nxt).1.map_or(u64::MAX, |sacked| sacked.beyond(snd.nxt));
         let len = waiting.min(mss).min(room).min(gap);
         let whole = len == mss || len == gap;
@@ -176,7 +176,8 @@ impl Sender {
         Some(Next { len, fin: snd.fin && len == waiting && peer_room > len })
     }
 
-    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window lets nothing go, a timer asks again.
+    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window blocks everything, a timer sends
+    /// probes.
     pub(super) fn watch_window(&mut self, cx: &mut Context) {
         if self.space.in_flight() > 0 || !self.space.unsent() || cx.timers.is_set(Timer::Retransmit) {
             cx.timers.stop(Timer::Persist);
@@ -186,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// Is it only the pacing timer that the next segment waits for?
+    /// Whether the next segment waits only for the pacing timer.
     fn waits_for_pacing(&self) -> bool {
         let cwnd = u64::from(self.control.window().cwnd) + u64::from(self.recovery.inflation);
         self.pacer.next_timeout().is_some() && self.next_segment(cwnd).is_some()
@@ -197,14 +198,14 @@ impl Sender {
         first.saturating_mul(1 << self.probes.min(16)).min(self.config.rto_max)
     }
 
-    /// The persist timer expired: one byte, or the FIN, beyond what the window allows.
+    /// Handles an expired persist timer: sends one byte, or the FIN, beyond what the window allows.
     pub(in crate::tcp) fn probe_window(&mut self, cx: &mut Context) {
         if self.space.in_flight() > 0 || !self.space.unsent() {
             return;
         }
         self.stats.window_probes += 1;
         self.probes += 1;
-        // The override timer of silly-window avoidance sends a window below one segment whole.
+        // A window below one segment is filled by the override timer of silly-window avoidance.
         let len = self.space.end.beyond(self.space.nxt).min(self.space.wnd.clamp(1, u64::from(self.space.mss)));
         let start = self.space.nxt;
         let open = self.space.wnd > 0;
@@ -212,7 +213,7 @@ impl Sender {
         if open {
             self.space.go_to(start + len);
         } else {
-            // The byte stays unsent as far as SND.NXT is concerned: a closed window is not a loss.
+            // For SND.NXT the byte stays unsent: a closed window is not a loss.
             cx.timers.stop(Timer::Retransmit);
             cx.timers.set(Timer::Persist, cx.now + self.persist_interval());
         }

@@ -2,87 +2,87 @@
 //!
 //! | [`Release`] | a segment leaves |
 //! |---|---|
-//! | `Gate` | at once, unless the interval that was in force when an earlier one left has not passed; then when it has, by a clock that may tick ([`PacingClock`]) |
-//! | `Timer` | at once, unless the timer runs that the segment before it has started; when it fires, one leaves and starts it again; a timer that finds the window closed stops |
-//! | `Slots` | at the ticks of a timer that fires each interval, one a tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
-//! | `Queue` | likewise; the window fills a queue, and what has its place there counts as sent, see `send_queue` |
+//! | `Gate` | at once, or once the interval that was in force when an earlier one left has passed, by a clock that may tick ([`PacingClock`]) |
+//! | `Timer` | at once, unless the timer started by the previous segment is running; when it fires, one leaves and restarts it; a timer that finds the window closed stops |
+//! | `Slots` | at the ticks of a timer that fires each interval, one per tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
+//! | `Queue` | likewise; the window fills a queue, and segments in it count as sent, see `send_queue` |
 //!
-//! With the latter three the timer is stopped while there is nothing to send; the first segment then leaves at once and
+//! With the last three, the timer is stopped while there is nothing to send; the first segment then leaves at once and
 //! starts it.
 
 use crate::tcp::config::{PacingClock, Release, Rounding};
 use fourhop_units::{Dur, Time};
 
-/// Shortest tick: an interval below it is rounded up, so that the timer never spins. No 802.11 frame takes less than
+/// Shortest tick: a shorter interval is rounded up, so that the timer never spins. No 802.11 frame takes less time than
 /// its preamble of 20 us (IEEE 802.11-2020 clause 17.3.3).
 const SHORTEST_TICK: Dur = Dur::from_micros(20);
 
-/// Release of a segment that the window allows.
+/// Whether a segment that the window allows may leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Admission {
     /// It may leave.
     Now,
-    /// It waits; the pacer's timer fires then.
+    /// It waits until then, when the pacer's timer fires.
     At(Time),
 }
 
-/// Segments that a call of [`Pacer::tick`] releases.
+/// Segments released by a call of [`Pacer::tick`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tick {
     /// Nothing: the timer was not due, or nothing waits.
     Nothing,
-    /// One segment; [`Pacer::pass_slot`] ends it.
+    /// One segment; [`Pacer::pass_slot`] ends the slot.
     Slot,
-    /// All that [`Pacer::admit`] lets go.
+    /// All that [`Pacer::admit`] allows.
     Everything,
 }
 
-/// Spaces the segments of one sender. The interval is a parameter of each call, because it belongs to congestion
-/// control and may change between two segments; without one nothing waits.
+/// Paces the segments of one sender. The interval is a parameter of each call, because it belongs to congestion control
+/// and may change between two segments; without an interval nothing waits.
 ///
 /// # Call order
 /// [`admit`](Pacer::admit) before each segment that may have to wait, [`departed`](Pacer::departed) after each that has
-/// left, waited or not, and after one that was admitted also [`pass_slot`](Pacer::pass_slot). At
-/// [`next_timeout`](Pacer::next_timeout), which all of these but `pass_slot` may change, [`tick`](Pacer::tick); too
+/// left, whether it waited or not, and [`pass_slot`](Pacer::pass_slot) as well after an admitted one.
+/// [`tick`](Pacer::tick) at [`next_timeout`](Pacer::next_timeout), which all of these but `pass_slot` may change; too
 /// early it does nothing. Time never runs backwards.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     release: Release,
-    /// `Gate`: a segment that was sent before waits as well.
+    /// `Gate`: whether retransmissions wait, too.
     repeats_wait: bool,
     clock: PacingClock,
-    /// `Gate`: before this instant a segment waits.
+    /// `Gate`: segments wait until this instant.
     next_send: Time,
-    /// `Timer`, `Slots`, `Queue`: this tick has not been used yet.
+    /// `Timer`, `Slots`, `Queue`: whether this tick is still unused.
     slot: bool,
     due: Option<Time>,
 }
 
 impl Pacer {
-    /// A pacer before its first segment. At a gate, segments that were sent before wait only if `repeats_wait`; for
-    /// slots all wait.
+    /// A pacer before its first segment. At a gate, retransmissions wait only if `repeats_wait`; with slots, everything
+    /// waits.
     pub const fn new(release: Release, repeats_wait: bool) -> Pacer {
         let clock = PacingClock::FINE;
         Pacer { release, repeats_wait, clock, next_send: Time::ZERO, slot: false, due: None }
     }
 
-    /// The same with a gate that waits by this clock.
+    /// The same, with a gate that waits by this clock.
     pub const fn with_clock(self, clock: PacingClock) -> Pacer {
         Pacer { clock, ..self }
     }
 
-    /// Reading of the clock: the tick before, or at, an instant.
+    /// Reading of the clock: the last tick at or before an instant.
     fn reading(&self, at: Time) -> Time {
         let nanos = at.as_nanos();
         Time::from_nanos(nanos - nanos % self.clock.tick.as_nanos())
     }
 
-    /// When the clock first shows that `at` has come.
+    /// The first tick at or after an instant.
     fn tick_at(&self, at: Time) -> Time {
         self.reading(Time::from_nanos(at.as_nanos() + self.clock.tick.as_nanos() - 1))
     }
 
-    /// May a segment leave now? `fresh`: it was never sent.
+    /// Whether a segment may leave now. `fresh`: it was never sent.
     pub fn admit(&mut self, now: Time, interval: Option<Dur>, fresh: bool) -> Admission {
         let Some(interval) = interval else { return Admission::Now };
         match (self.release, self.due) {
@@ -101,22 +101,22 @@ impl Pacer {
         }
     }
 
-    /// A segment has left.
+    /// Notes that a segment has left.
     pub fn departed(&mut self, now: Time, interval: Option<Dur>) {
         let Some(interval) = interval else { return };
         let (tick, nanos) = (self.clock.tick.as_nanos(), interval.as_nanos());
         let next = match self.clock.rounding {
             Rounding::Up => self.reading(now) + Dur::from_nanos(nanos.div_ceil(tick) * tick),
             Rounding::Down => self.reading(now) + Dur::from_nanos(nanos / tick * tick),
-            // A segment that a tick let go was due up to a tick ago, which is not lost.
+            // A segment released by a tick was due up to a tick earlier; that time is not lost.
             Rounding::Carry if now < self.next_send + self.clock.tick => self.next_send.min(now) + interval,
             Rounding::Carry => now + interval,
         };
-        // One that did not wait may leave under a shorter interval than the one that others still wait out.
+        // A segment that did not wait may have a shorter interval than the one others are still waiting out.
         self.next_send = self.next_send.max(next);
     }
 
-    /// The slot is used, or nothing was there to use it.
+    /// Ends the slot, used or not.
     pub fn pass_slot(&mut self) {
         self.slot = false;
     }
@@ -126,7 +126,7 @@ impl Pacer {
         self.due
     }
 
-    /// The timer may have fired; `waiting` says whether there is anything to send.
+    /// Handles the timer if it has fired; `waiting` says whether there is anything to send.
     pub fn tick(&mut self, now: Time, interval: Option<Dur>, waiting: bool) -> Tick {
         if self.due.take_if(|due| *due <= now).is_none() {
             return Tick::Nothing;
@@ -140,7 +140,7 @@ impl Pacer {
         Tick::Slot
     }
 
-    /// The sender stops: the timer is off until the next segment asks.
+    /// Stops the timer until the next segment asks.
     pub fn stop(&mut self) {
         self.due = None;
     }
@@ -158,7 +158,7 @@ mod tests {
         Some(Dur::from_micros(micros))
     }
 
-    /// When `count` segments leave that all wait from `from` on, timer by timer, with one interval.
+    /// Departures of `count` segments that all wait from `from` on, timer by timer, with one interval.
     fn departures(pacer: &mut Pacer, from: u64, interval: Option<Dur>, count: usize) -> Vec<Time> {
         let (mut now, mut times) = (at(from), Vec::new());
         while times.len() < count {
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(strict.admit(at(4_000), every(2_000), false), Admission::At(at(10_000)), "unless it waits as well");
     }
 
-    /// A gate that has been open for long lets one segment through, not as many as would have fitted.
+    /// A gate that has been open for a long time lets one segment through, not as many as would have fitted.
     #[test]
     fn an_idle_gate_saves_nothing_up() {
         let mut pacer = Pacer::new(Release::Gate, false);
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(departures(&mut pacer, 95_000, every(10_000), 2), [at(95_000), at(105_000)]);
     }
 
-    /// A tick that finds nothing it may send passes unused, and what comes after it waits for the next one; a timer
-    /// that finds nothing to send at all is stopped.
+    /// A tick that may send nothing passes unused, and later segments wait for the next one; a timer that finds nothing
+    /// to send at all stops.
     ///
     /// ```text
     /// ms      0    10       20   25   30   40
@@ -251,8 +251,8 @@ mod tests {
         assert_eq!(departures(&mut pacer, 47_000, interval, 2), [at(47_000), at(57_000)], "a new raster");
     }
 
-    /// A timer that was stopped because the window was closed lets the first segment go at once, and it starts the
-    /// timer again; without that it would have waited until 30 ms.
+    /// A timer stopped by a closed window lets the first segment leave at once, which restarts it; otherwise that
+    /// segment would have waited until 30 ms.
     ///
     /// ```text
     /// ms      0    10        25   35
@@ -269,8 +269,8 @@ mod tests {
         assert_eq!(departures(&mut pacer, 25_000, interval, 2), [at(25_000), at(35_000)]);
     }
 
-    /// The next tick comes by the interval in force at this one. One shorter than a preamble is rounded up; if there is
-    /// none any more, the timer lets everything go.
+    /// The next tick follows from the interval in force at this one. An interval shorter than a preamble is rounded up;
+    /// once there is none, the timer releases everything.
     #[test]
     fn ticks_follow_the_interval() {
         let mut pacer = Pacer::new(Release::Slots, false);
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(pacer.next_timeout(), None);
     }
 
-    /// A sender that stops takes its timer along.
+    /// A sender that stops also stops its timer.
     #[test]
     fn a_stopped_pacer_is_silent() {
         for release in [Release::Gate, Release::Timer, Release::Slots] {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     /// Four segments 8 ms apart after a pause, by a clock that ticks every 10 ms. Kept on average they are due at 94,
-    /// 102, 110 and 118 ms: what was saved up in the pause does not count.
+    /// 102, 110 and 118 ms: the pause saves nothing up.
     ///
     /// ```text
     /// ms       90   100  110  120

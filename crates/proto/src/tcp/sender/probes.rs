@@ -1,5 +1,5 @@
-//! Losses that RACK-TLP (`recovery`) finds by time, its timer, and its probes (RFC 8985 sections 6 and 7). Proportional
-//! rate reduction (RFC 6937) is left out. Nothing here has an effect under another strategy.
+//! Time-based loss detection by RACK-TLP (`recovery`), its timer, and its probes (RFC 8985 sections 6 and 7).
+//! Proportional rate reduction (RFC 6937) is left out. Nothing here has an effect under another strategy.
 
 use super::Sender;
 use super::recovery::{Awaits, RoundTrips, Strategy};
@@ -13,8 +13,8 @@ impl Sender {
         RoundTrips { min: self.rtt.min_rtt(), srtt: self.rtt.srtt() }
     }
 
-    /// Section 6.2 step 5, what follows from it for recovery, and the timer for the rest of the reordering window.
-    /// Returns how many segments are lost that were not.
+    /// Section 6.2 step 5, its consequences for recovery, and the timer for the rest of the reordering window. Returns
+    /// the number of newly lost segments.
     pub(super) fn find_losses(&mut self, cx: &mut Context, prior: u32) -> u32 {
         if self.rack().is_none() {
             return 0;
@@ -47,7 +47,7 @@ impl Sender {
         search.lost
     }
 
-    /// Section 7.4: a probe has repaired the only loss; the window answers it as a recovery that is over already.
+    /// Section 7.4: a probe has repaired the only loss; reduces the window as after a recovery that is already over.
     pub(super) fn cut_for_probe(&mut self, now: Time) {
         if !self.control.owns_window() {
             self.cut(now, CaState::Recovery, Cause::FastRetransmit);
@@ -55,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// Section 7.2: restarts the timer for a probe, if one is to come; it is not to be later than the retransmission
+    /// Section 7.2: restarts the timer for a probe, if one is due, so that it fires no later than the retransmission
     /// timer.
     pub(super) fn schedule_probe(&mut self, cx: &mut Context) {
         let quiet = matches!(self.recovery.state, CaState::Open | CaState::Disorder);
@@ -72,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// The timer of RACK-TLP expired.
+    /// Handles an expired RACK-TLP timer.
     pub(in crate::tcp) fn on_rack_timeout(&mut self, cx: &mut Context) {
         if !cx.state.may_transmit() || self.freeze.is_frozen() {
             return;
@@ -109,7 +109,7 @@ impl Sender {
         self.restart_retransmit_timer(cx);
     }
 
-    /// `BBRHandleRestartFromIdle()` of the draft asks to know.
+    /// Reports a restart from idle, for `BBRHandleRestartFromIdle()` of the draft.
     pub(super) fn report_restart(&mut self, now: Time) {
         let Strategy::Rack(rack) = &self.strategy else { return };
         let idle = rack.flight.in_flight() == 0 && rack.is_app_limited();
@@ -119,8 +119,8 @@ impl Sender {
         }
     }
 
-    /// `CheckIfApplicationLimited()` of draft-ietf-ccwg-bbr-05, section 4.1.2.4: what is sent from now on tells nothing
-    /// of the path.
+    /// `CheckIfApplicationLimited()` of draft-ietf-ccwg-bbr-05, section 4.1.2.4: data sent from now on says nothing
+    /// about the path.
     pub(super) fn note_application_limit(&mut self) {
         let nothing_left = !self.space.unsent();
         let Strategy::Rack(rack) = &mut self.strategy else { return };
@@ -130,7 +130,7 @@ impl Sender {
         }
     }
 
-    /// Section 6.3, before the window is cut.
+    /// Section 6.3, before the window is reduced.
     pub(super) fn lose_by_timeout(&mut self, cx: &mut Context) {
         if self.rack().is_none() {
             return;
@@ -147,7 +147,7 @@ impl Sender {
         cx.timers.stop(Timer::Rack);
     }
 
-    /// Segments sent now are no sample of the path, because the algorithm limits the rate on purpose.
+    /// Marks segments sent now as useless samples of the path, because the algorithm limits the rate on purpose.
     pub(super) fn mark_app_limited(&mut self) {
         if let Strategy::Rack(rack) = &mut self.strategy {
             rack.mark_app_limited();

@@ -2,9 +2,9 @@
 //! window fills it, and each slot of the [`Pacer`](super::Pacer) removes one segment.
 //!
 //! Three duplicate ACKs or a timeout empty the queue, the retransmission leaves at once, and pacing is off until the
-//! next ACK. Data from the queue counts as sent, as in that agent: after a fast retransmit it is missing until the
-//! window has passed it or a timeout goes back, which also happens when nothing is in flight. Deviation: the agent
-//! stops its timer for good if its queue is empty at a fast retransmit; here this case is treated like the other.
+//! next ACK. Queued data counts as sent, as in that agent: after a fast retransmit it is missing until the window has
+//! passed it or a timeout goes back, which also happens when nothing is in flight. Deviation: the agent stops its timer
+//! for good if its queue is empty at a fast retransmit; here this case is treated like the other.
 
 use super::space::Next;
 use crate::tcp::position::Pos;
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub(super) enum Waiting {
     /// The segment at SND.NXT.
     Next(Pos, Next),
-    /// A retransmission from here to before there.
+    /// A retransmission from the first position to before the second.
     Again(Pos, Pos),
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Waiting {
 #[derive(Clone, Default, Debug)]
 pub(super) struct SendQueue {
     waiting: VecDeque<Waiting>,
-    /// No pacing until the next ACK.
+    /// Whether pacing is off until the next ACK.
     pub(super) suspended: bool,
 }
 
@@ -32,7 +32,7 @@ impl SendQueue {
         self.waiting.push_back(waiting);
     }
 
-    /// The oldest segment.
+    /// Removes the oldest segment.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         self.waiting.pop_front()
     }
@@ -45,13 +45,13 @@ impl SendQueue {
         self.waiting.clear();
     }
 
-    /// A loss empties it, and nothing waits before the next ACK.
+    /// Empties the queue after a loss; nothing waits before the next ACK.
     pub(super) fn suspend(&mut self) {
         self.waiting.clear();
         self.suspended = true;
     }
 
-    /// An ACK has come.
+    /// Ends the suspension when an ACK arrives.
     pub(super) fn resume(&mut self) {
         self.suspended = false;
     }

@@ -1,9 +1,9 @@
 //! Connects pacing to the sender: segments that pass the [`Pacer`](super::Pacer), the queue of the authors' agent, and
 //! releases by the timer.
 //!
-//! Segments that a time-out puts back wait for their slots like new ones; TCP's own retransmissions, which are the
-//! first segment after a time-out and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first
-//! segment after a time-out waits as well.
+//! Segments requeued by a timeout wait for their slots like new ones. TCP's own retransmissions, which are the first
+//! segment after a timeout and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first segment
+//! after a timeout waits, too.
 
 use super::Sender;
 use super::pacer::{Admission, Tick};
@@ -20,24 +20,24 @@ impl Sender {
         self.control.window().pacing
     }
 
-    /// Whether pacing delays the segment at hand; then the timer runs. `fresh`: it was never sent. Segments that enter
-    /// a queue do not wait before it.
+    /// Whether pacing delays the segment at hand; if so, the timer runs. `fresh`: it was never sent. Segments that
+    /// enter a queue do not wait before it.
     pub(super) fn must_wait(&mut self, now: Time, fresh: bool) -> bool {
         self.queue.is_none() && self.pacer.admit(now, self.interval(), fresh) != Admission::Now
     }
 
-    /// Is there something that only pacing keeps back, so that ns-2.35's retransmission timer runs though nothing is
-    /// under way?
+    /// Whether pacing alone keeps something back, so that ns-2.35's retransmission timer runs although nothing is in
+    /// flight.
     pub(super) fn keeps_back(&self) -> bool {
         self.space.has_unreleased() || (self.is_paced_by_timer() && self.space.unsent())
     }
 
-    /// Do segments leave by [`Release::Timer`] now?
+    /// Whether segments currently leave by [`Release::Timer`].
     pub(super) fn is_paced_by_timer(&self) -> bool {
         self.config.release == Release::Timer && self.interval().is_some()
     }
 
-    /// Do segments go through a queue now?
+    /// Whether segments currently pass through a queue.
     fn is_queueing(&self) -> bool {
         self.interval().is_some() && self.queue.as_ref().is_some_and(|queue| !queue.suspended)
     }
@@ -55,8 +55,8 @@ impl Sender {
         }
     }
 
-    /// Sends the hole at `at` again. The agent whose way the queue is puts those of partial ACKs into it; others empty
-    /// it.
+    /// Retransmits the hole at `at`. The agent modelled by the queue puts the holes of partial ACKs into it; other
+    /// holes empty it.
     pub(super) fn send_hole(&mut self, cx: &mut Context, at: Pos, until: Pos) {
         let repairs = self.recovery.state == CaState::Recovery && self.recovery.partial_seen;
         if repairs && self.is_queueing() {
@@ -76,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// A slot lets go what has waited longest.
+    /// Uses a slot to send the oldest segment of the queue.
     fn leave_queue(&mut self, cx: &mut Context) {
         self.pacer.pass_slot();
         match self.queue.as_mut().and_then(|queue| queue.pop()) {
@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// A loss, if paced, empties the queue, and nothing waits in it before the next ACK.
+    /// Empties the queue after a loss, if paced; nothing waits in it before the next ACK.
     pub(super) fn suspend_queue(&mut self) {
         let paced = self.interval().is_some();
         if let Some(queue) = self.queue.as_mut().filter(|_| paced) {
@@ -105,8 +105,8 @@ impl Sender {
         }
     }
 
-    /// Releases the segments that an expired pacing timer delayed. The timer runs on beside an empty queue, but not
-    /// beside a connection without data.
+    /// Releases the segments delayed by an expired pacing timer. The timer keeps running while the queue is empty, but
+    /// not on a connection without data.
     pub(in crate::tcp) fn handle_pacing_timeout(&mut self, cx: &mut Context) {
         let queued = self.queue.as_ref().is_some_and(|queue| !queue.is_empty());
         match self.pacer.tick(cx.now, self.interval(), queued || self.space.unsent()) {

@@ -1,7 +1,7 @@
-//! Round-trip estimation and the retransmission time-out: RFC 6298, and ns-2.35's coarse clock as options of it.
+//! Round-trip estimation and the retransmission timeout: RFC 6298, with ns-2.35's coarse clock as an option.
 //!
-//! Both are the same fixed-point arithmetic (SRTT scaled by 8, RTTVAR by 4, Jacobson 1988) in different ticks: 1 ns
-//! here represents a fine-grained clock, and ns-2.35 counts 10 ms ticks.
+//! Both use the same fixed-point arithmetic (SRTT scaled by 8, RTTVAR by 4, Jacobson 1988) with different ticks: 1 ns
+//! stands for a fine-grained clock, and ns-2.35 counts 10 ms ticks.
 
 use crate::tcp::config::Config;
 use crate::tcp::position::Pos;
@@ -21,12 +21,12 @@ pub(in crate::tcp) struct RttEstimator {
     srtt_x8: i64,
     /// RTTVAR in quarters of a tick.
     rttvar_x4: i64,
-    /// SRTT + 4 RTTVAR as of the last sample; the initial value before.
+    /// SRTT + 4 RTTVAR as of the last sample; before that, the initial value.
     rto: Dur,
     /// Factor 2^n of exponential back-off.
     backoff: u32,
     min_rtt: Option<Dur>,
-    /// Samples so far and their sum, exact: neither is rounded to the clock's tick.
+    /// Number and sum of the samples, exact: not rounded to the clock's tick.
     samples: u64,
     sum: Dur,
     /// The segment being timed: where it ends and when it left.
@@ -59,27 +59,27 @@ impl RttEstimator {
         self.timed.get_or_insert((end, now));
     }
 
-    /// Forgets the segment being timed: an acknowledgement could not tell its copies apart (Karn).
+    /// Stops timing the segment: an acknowledgement could not be attributed to one of its copies (Karn).
     pub(in crate::tcp) fn cancel_timing(&mut self) {
         self.timed = None;
     }
 
-    /// Everything up to `ack` is acknowledged: if that covers the timed segment, its round trip. Also ends the back-off
-    /// (RFC 6298 section 5.7: a segment that was not retransmitted has been acknowledged).
+    /// Takes an acknowledgement of everything up to `ack`. If it covers the timed segment, returns its round trip and
+    /// ends the back-off (RFC 6298 section 5.7: a segment that was not retransmitted has been acknowledged).
     pub(in crate::tcp) fn finish_timing(&mut self, ack: Pos, now: Time) -> Option<Dur> {
         let (_, sent) = self.timed.take_if(|(end, _)| *end <= ack)?;
         self.backoff = 1;
         Some(now - sent)
     }
 
-    /// A round trip that ended at `now` (RFC 6298 section 2).
+    /// Takes a round trip that ended at `now` (RFC 6298 section 2).
     pub(in crate::tcp) fn sample(&mut self, rtt: Dur, now: Time) {
         self.backoff = 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;
         self.sum += rtt;
-        // A coarse clock counts the ticks between departure and arrival, so where in a tick the segment left decides
-        // the rounding.
+        // A coarse clock counts the ticks between departure and arrival, so the rounding depends on where in a tick the
+        // segment left.
         let sent = (now.as_nanos() + self.phase.as_nanos()).saturating_sub(rtt.as_nanos());
         let into_tick = Dur::from_nanos(sent % self.tick.as_nanos());
         let ticks = ((rtt + into_tick).div_floor(self.tick) as i64).max(1);
@@ -101,7 +101,7 @@ impl RttEstimator {
         };
     }
 
-    /// The timer expired: RFC 6298 section 5.5, the time-out doubles.
+    /// Doubles the timeout after an expiry (RFC 6298 section 5.5).
     pub(in crate::tcp) fn back_off(&mut self) {
         self.timed = None;
         self.backoff = self.backoff.saturating_mul(2).min(1 << 16);
@@ -111,12 +111,12 @@ impl RttEstimator {
         }
     }
 
-    /// Something new was acknowledged.
+    /// Ends the back-off once something new is acknowledged.
     pub(in crate::tcp) fn end_back_off(&mut self) {
         self.backoff = 1;
     }
 
-    /// RFC 6298 section 5.7: after a lost SYN the time-out starts at 3 s at least.
+    /// RFC 6298 section 5.7: after a lost SYN the timeout starts at 3 s or more.
     pub(in crate::tcp) fn syn_was_lost(&mut self) {
         self.backoff = 1;
         if self.srtt_x8 == 0 {
@@ -124,12 +124,12 @@ impl RttEstimator {
         }
     }
 
-    /// Time-out with back-off: what the timer is set to.
+    /// Timeout with back-off, to which the timer is set.
     pub(in crate::tcp) fn rto(&self) -> Dur {
         self.base_rto().saturating_mul(u64::from(self.backoff)).min(self.rto_max)
     }
 
-    /// Time-out without back-off. The minimum applies before the factor.
+    /// Timeout without back-off. The minimum applies before the factor.
     pub(in crate::tcp) fn base_rto(&self) -> Dur {
         self.rto.max(self.rto_min).min(self.rto_max)
     }
@@ -139,7 +139,7 @@ impl RttEstimator {
         (self.srtt_x8 > 0).then(|| Dur::from_nanos(self.tick.as_nanos() * self.srtt_x8 as u64 / 8))
     }
 
-    /// How many samples there were, and their sum.
+    /// Number of samples, and their sum.
     pub(in crate::tcp) fn samples(&self) -> (u64, Dur) {
         (self.samples, self.sum)
     }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((rtt.min_rtt(), rtt.samples()), (Some(MS(100)), (2, MS(300))));
     }
 
-    /// RFC 6298 sections 5.5 to 5.7: doubling up to the maximum, the end by a fresh sample.
+    /// RFC 6298 sections 5.5 to 5.7: doubling up to the maximum, until a new sample.
     #[test]
     fn back_off_doubles_to_the_maximum_and_a_sample_ends_it() {
         let mut rtt = RttEstimator::new(&Config::standard(), Dur::ZERO);
@@ -187,8 +187,8 @@ mod tests {
         assert_eq!(rtt.rto(), Dur::from_secs(1));
     }
 
-    /// ns-2.35: 96 ms that begin 5 ms into a tick count 10 ticks, at the start of a tick 9; the initial time-out is 3 s
-    /// and the least 0.2 s.
+    /// ns-2.35: 96 ms that begin 5 ms into a tick count as 10 ticks, at the start of a tick as 9; the initial timeout
+    /// is 3 s and the minimum 0.2 s.
     #[test]
     fn the_coarse_clock_counts_ticks_between_departure_and_arrival() {
         let mut rtt = RttEstimator::new(&Config::ns2(), MS(5));

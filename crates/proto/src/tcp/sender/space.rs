@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Sent {
     end: Pos,
-    /// When it last left.
+    /// When it was last sent.
     pub(in crate::tcp) at: Time,
     pub(in crate::tcp) retransmitted: bool,
 }
@@ -17,37 +17,37 @@ pub(in crate::tcp) struct Sent {
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct SendSpace {
     pub(in crate::tcp) iss: Seq,
-    /// SND.UNA: everything before is acknowledged.
+    /// SND.UNA: everything before it is acknowledged.
     pub(in crate::tcp) una: Pos,
-    /// SND.NXT: what is sent next. Returns to `una` after a time-out, and is never before it.
+    /// SND.NXT: the position to send next. Returns to `una` after a timeout, and is never before it.
     pub(in crate::tcp) nxt: Pos,
-    /// The place after the last ever sent. `una <= max`, and `nxt <= max` but for what the window has let into the
-    /// queue of [`Release::Queue`](crate::tcp::Release::Queue): that lies between `max` and `nxt`.
+    /// The position after the last ever sent. `una <= max`, and `nxt <= max` except for data that the window has let
+    /// into the queue of [`Release::Queue`](crate::tcp::Release::Queue), which is between `max` and `nxt`.
     pub(in crate::tcp) max: Pos,
-    /// The place after the last byte the user has written.
+    /// The position after the last byte written by the user.
     pub(in crate::tcp) end: Pos,
-    /// The user has closed: there is a FIN at `end`.
+    /// Whether the user has closed; then there is a FIN at `end`.
     pub(in crate::tcp) fin: bool,
     /// SND.WND in bytes.
     pub(in crate::tcp) wnd: u64,
-    /// The furthest place the peer ever offered to take.
+    /// The furthest position that the peer has ever offered to accept.
     pub(in crate::tcp) edge: Pos,
-    /// Largest window the peer ever offered: its buffer, for the silly-window rule.
+    /// Largest window that the peer has ever offered: its buffer, for the silly-window rule.
     pub(in crate::tcp) max_wnd: u64,
-    /// SND.WL1: where the segment that last set the window began.
+    /// SND.WL1: start of the segment that last set the window.
     wl1: Pos,
-    /// SND.WL2: what it acknowledged.
+    /// SND.WL2: acknowledgement of that segment.
     wl2: Pos,
     /// Shift of the window field in arriving segments, SYN excepted.
     pub(in crate::tcp) scale: u8,
     /// Largest payload of a segment.
     pub(in crate::tcp) mss: u32,
-    /// Acknowledged bytes that did not make a whole segment.
+    /// Acknowledged bytes that did not add up to a whole segment.
     acked_rest: u64,
     sent: VecDeque<Sent>,
 }
 
-/// The next segment of the stream: bytes from SND.NXT on, and whether the FIN rides on it.
+/// The next segment of the stream: bytes from SND.NXT on, and whether it carries the FIN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) struct Next {
     pub(in crate::tcp) len: u64,
@@ -66,11 +66,11 @@ impl Next {
 pub(in crate::tcp) struct Acked {
     /// Bytes of the stream.
     pub(in crate::tcp) bytes: u64,
-    /// Whole segments, together with what earlier ones left over.
+    /// Whole segments, including leftovers of earlier acknowledgements.
     pub(in crate::tcp) segments: u32,
-    /// When the newest segment covered had left; `None` if any of those covered was sent more than once.
+    /// Departure of the newest segment covered; `None` if any segment covered was sent more than once.
     pub(in crate::tcp) sent_at: Option<Time>,
-    /// The same, whatever else was covered, if that newest one was sent once.
+    /// Departure of the newest segment covered if that one was sent once, whatever else was covered.
     pub(in crate::tcp) newest_sent_at: Option<Time>,
 }
 
@@ -95,53 +95,53 @@ impl SendSpace {
         }
     }
 
-    /// The SYN leaves.
+    /// Accounts for the SYN.
     pub(in crate::tcp) fn open(&mut self) {
         (self.nxt, self.max) = (Pos::FIRST, Pos::FIRST);
     }
 
-    /// The peer's SYN has come: the largest payload, and how the peer scales its window.
+    /// Takes from the peer's SYN the largest payload and the scale of the window.
     pub(in crate::tcp) fn agree(&mut self, mss: u32, scale: Option<u8>) {
         self.mss = mss;
         self.scale = scale.map_or(self.scale, |shift| shift.min(14));
     }
 
-    /// The user writes so many bytes.
+    /// Appends bytes written by the user.
     pub(in crate::tcp) fn write(&mut self, bytes: u64) {
         self.end = self.end.advance(bytes);
     }
 
-    /// Takes back what was written and never sent.
+    /// Takes back data that was written but never sent.
     pub(in crate::tcp) fn withdraw_unsent(&mut self) {
         self.end = self.end.min(self.max.max(Pos::FIRST));
     }
 
-    /// The user writes no more.
+    /// Ends the stream: the user writes no more.
     pub(in crate::tcp) fn close(&mut self) {
         self.fin = true;
     }
 
-    /// SND.NXT moves to a place.
+    /// Moves SND.NXT.
     pub(super) fn go_to(&mut self, nxt: Pos) {
         self.nxt = nxt;
     }
 
-    /// Place of an arriving acknowledgement number.
+    /// Position of an arriving acknowledgement number.
     pub(in crate::tcp) fn locate(&self, ack: Seq) -> Pos {
         self.una.locate(self.iss, ack)
     }
 
-    /// Is anything unacknowledged?
+    /// Whether anything is unacknowledged.
     pub(in crate::tcp) fn outstanding(&self) -> bool {
         self.max > self.una
     }
 
-    /// Is the FIN sent and acknowledged?
+    /// Whether the FIN is sent and acknowledged.
     pub(in crate::tcp) fn fin_acked(&self) -> bool {
         self.fin && self.una > self.end
     }
 
-    /// The value of SND.UNA once everything the user has handed over is acknowledged.
+    /// The value of SND.UNA once everything handed over by the user is acknowledged.
     pub(in crate::tcp) fn finish(&self) -> Pos {
         self.end + u64::from(self.fin)
     }
@@ -156,18 +156,18 @@ impl SendSpace {
         self.in_flight().div_ceil(u64::from(self.mss)) as u32
     }
 
-    /// Does something wait in the queue of [`Release::Queue`](crate::tcp::Release::Queue), or did when a loss emptied
-    /// it?
+    /// Whether something waits in the queue of [`Release::Queue`](crate::tcp::Release::Queue), or did when a loss
+    /// emptied it.
     pub(in crate::tcp) fn has_unreleased(&self) -> bool {
         self.nxt > self.max
     }
 
-    /// Data or FIN beyond SND.NXT?
+    /// Whether data or a FIN is left from SND.NXT on.
     pub(in crate::tcp) fn unsent(&self) -> bool {
         self.nxt < self.end || (self.fin && self.nxt == self.end)
     }
 
-    /// RFC 9293 section 3.10.7.4: takes the window of a segment that is newer than the one that set it. True if the
+    /// RFC 9293 section 3.10.7.4: takes the window of a segment newer than the one that set it. Returns whether the
     /// window changed.
     pub(in crate::tcp) fn update_window(&mut self, seq: Pos, ack: Pos, field: u16, scaled: bool) -> bool {
         let newer = self.wl1 < seq || (self.wl1 == seq && self.wl2 <= ack);
@@ -182,12 +182,12 @@ impl SendSpace {
         changed
     }
 
-    /// Has the peer taken back some of what it offered?
+    /// Whether the peer has taken back part of its offer.
     pub(in crate::tcp) fn is_taken_back(&self) -> bool {
         self.wl2 + self.wnd < self.edge
     }
 
-    /// Notes the transmission of everything from `start` to before `end`. True if it is all fresh.
+    /// Notes the transmission of everything from `start` to before `end`. Returns whether all of it is new.
     pub(in crate::tcp) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) -> bool {
         let known = self.max;
         if start < known {
@@ -204,7 +204,7 @@ impl SendSpace {
         }
         let recorded = self.sent.back().map_or(self.una, |last| last.end);
         if end > recorded {
-            // A segment that began within what was sent before is ambiguous as a whole (Karn).
+            // A segment that began within data sent before is ambiguous as a whole (Karn).
             self.sent.push_back(Sent { end, at: now, retransmitted: start < known });
         }
         self.max = self.max.max(end);
@@ -216,7 +216,7 @@ impl SendSpace {
         self.sent.front().copied()
     }
 
-    /// Moves SND.UNA to `ack`, which lies beyond it and not beyond what was sent.
+    /// Moves SND.UNA to `ack`, which is beyond it but not beyond what was sent.
     pub(in crate::tcp) fn acknowledge(&mut self, ack: Pos) -> Acked {
         let bytes = ack.min(self.end).offset() - self.una.min(self.end).offset();
         let mut sent_at = None;

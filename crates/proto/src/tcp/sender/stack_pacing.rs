@@ -1,11 +1,11 @@
-//! Pacing by the stack, for algorithms that ask for none, as Linux does it where `fq` or the stack's own timer spaces
+//! Pacing by the stack for algorithms that ask for none, as Linux does where `fq` or the stack's own timer spaces
 //! segments.
 //!
 //! Source: Linux 6.18, `tcp_update_pacing_rate` (net/ipv4/tcp_input.c) and `tcp_update_skb_after_send` (tcp_output.c):
-//! the rate is the window, or what is in flight if that is more, in a smoothed round trip, times `tcp_pacing_ss_ratio`
+//! the rate is the window, or the data in flight if that is more, per smoothed round trip, times `tcp_pacing_ss_ratio`
 //! (200 %) while the window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten
-//! segments of a connection are not paced. Segments leave one at a time: bursts as TCP segmentation offload makes them
-//! are left out.
+//! segments of a connection are not paced. Segments leave one at a time: the bursts of TCP segmentation offload are
+//! left out.
 
 use super::Sender;
 use fourhop_units::Dur;
@@ -14,11 +14,11 @@ use fourhop_units::Dur;
 const SLOW_START: u64 = 200;
 /// `net.ipv4.tcp_pacing_ca_ratio`, per cent.
 const AVOIDANCE: u64 = 120;
-/// Segments at the beginning of a connection that leave as the window allows.
+/// Segments at the start of a connection that leave as the window allows.
 const UNPACED: u64 = 10;
 
 impl Sender {
-    /// After an acknowledgement: the interval that follows from window and round trip.
+    /// Sets the interval that follows from the window and the round trip, after an acknowledgement.
     pub(super) fn pace_by_window(&mut self) {
         let Some(srtt) = self.rtt.srtt().filter(|_| self.stats.segments_sent >= UNPACED) else { return };
         let win = self.control.window();

@@ -1,4 +1,4 @@
-//! Forward delays: the difference of two clocks, that of the sender in the timestamp and that of the receiver.
+//! Forward delays: the difference between the sender's clock in the timestamp and the receiver's clock.
 //!
 //! Section III-A requires synchronised clocks. RFC 7323 section 5.4 lets a clock start at any value; ours start at a
 //! different value for each connection unless they are [`synchronised`](Clock::synchronised).
@@ -8,37 +8,37 @@ use fourhop_units::{Dur, Time};
 /// The clock of timestamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
-    /// Its unit. RFC 7323 section 5.4: 1 ms to 1 s; forward delays over a few hops want a finer one.
+    /// Its unit. RFC 7323 section 5.4: 1 ms to 1 s; forward delays over a few hops need a finer one.
     pub tick: Dur,
-    /// Does it show the time since the beginning, the same at all nodes?
+    /// Whether it shows the time since the beginning, the same at all nodes.
     pub synchronised: bool,
 }
 
-/// How far the clock of a receiver is from that of its sender.
+/// Difference between the clocks of a receiver and its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Skew {
-    /// How far it is ahead at time zero, in ns; negative: behind.
+    /// How far the receiver's clock is ahead at time zero, in ns; negative: behind.
     pub offset_ns: i64,
-    /// How much faster it runs, in parts of a thousand million.
+    /// How much faster it runs, in parts per billion.
     pub drift_ppb: i64,
 }
 
-/// A delay beyond this says that the clocks have nothing to do with each other.
+/// A delay beyond this means that the two clocks are unrelated.
 const IMPLAUSIBLE: Dur = Dur::from_secs(120);
-/// So does one that is this far below zero.
+/// So does a delay this far below zero.
 const IMPLAUSIBLE_BEHIND: Dur = Dur::from_secs(10);
 
 impl Clock {
-    /// Milliseconds from an arbitrary beginning.
+    /// Milliseconds from an arbitrary start.
     pub const OWN: Clock = Clock { tick: Dur::from_millis(1), synchronised: false };
 
-    /// Its reading.
+    /// Reading of the clock.
     pub fn reading(&self, now: Time) -> u32 {
         (now.as_nanos() / self.tick.as_nanos().max(1)) as u32
     }
 
-    /// The time since `sent`, a reading of the sender's, by a clock that is off by `skew`: at least a tick, so that no
-    /// clock makes a delay vanish. `None` if the two clocks cannot be meant to agree.
+    /// The time since `sent`, a reading of the sender's clock, by a clock that is off by `skew`: at least a tick, so
+    /// that no clock makes a delay vanish. `None` if the two clocks cannot be meant to agree.
     pub fn delay_since(&self, sent: u32, now: Time, skew: Skew) -> Option<Dur> {
         let tick = i128::from(self.tick.as_nanos().max(1));
         let here = i128::from(now.as_nanos());
@@ -50,7 +50,8 @@ impl Clock {
         plausible.contains(&ns).then(|| Dur::from_nanos(ns.max(tick) as u64))
     }
 
-    /// RFC 7323 section 5.5 for this tick: after so long the order of two readings says nothing (24 days of 1 ms).
+    /// RFC 7323 section 5.5 for this tick: the time after which the order of two readings means nothing (24 days at 1
+    /// ms).
     pub fn outdated(&self) -> Dur {
         self.tick.saturating_mul(24 * 24 * 3_600_000)
     }
@@ -73,7 +74,7 @@ mod tests {
         assert_eq!(delay(Skew { offset_ns: 0, drift_ppb: 20_000 }), Some(Dur::from_micros(25_020)));
     }
 
-    /// A clock that is behind makes delays small, then nothing: a tick is the least. Far off it is no clock at all.
+    /// A clock that is behind makes delays small, down to the minimum of one tick. Far off, it is no clock at all.
     #[test]
     fn a_clock_behind_hides_delays() {
         let sent = FINE.reading(Time::from_millis(1_000));

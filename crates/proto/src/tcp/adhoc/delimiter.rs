@@ -1,11 +1,11 @@
-//! The delimiter: how many segments the path can hold (section III-C).
+//! The delimiter: how many segments fit on the path (section III-C).
 //!
 //! W_max = ceil(n / 4): of four consecutive hops one can send. Equation 4 subtracts the excess of the present delay
 //! over the smallest one: W_practical = S_average / P x FLD_min x W_max / n, which with equation 2 is W_max x FLD_min /
-//! FLD. It is at least W_LOWER, even where the path is so short that W_max is less.
+//! FLD. It is at least W_LOWER, even on paths so short that W_max is less.
 //!
-//! Towards a sender behind a wire, whose queues do no harm, it acts only while the buffers are full: it begins when the
-//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and ends below a low one. The marks lie between
+//! For a sender behind a wire, whose queues do no harm, it acts only while the buffers are full: it starts when the
+//! buffer occupancy W_max (1 - FLD_min / SFLD) rises above a high mark and stops below a low one. The marks are between
 //! the smallest and the largest occupancy seen over this number of hops; the paper does not say where.
 
 use fourhop_units::Dur;
@@ -13,10 +13,10 @@ use fourhop_units::Dur;
 /// W_LOWER of section III-C: the least slow-start threshold.
 pub const W_LOWER: u32 = 2;
 
-/// Where the two marks lie between the smallest and the largest buffer occupancy, in thousandths.
+/// Positions of the two marks between the smallest and the largest buffer occupancy, in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gate {
-    /// Below this the window is free again.
+    /// Below this the window is no longer limited.
     pub low: u32,
     /// Above this it is limited.
     pub high: u32,
@@ -30,11 +30,11 @@ impl Gate {
 /// Rounding of equation 4's window to whole segments; the paper leaves it open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// A fraction is cut off: where W_max is 3, a packet that took longer than the fastest leaves 2.
+    /// Rounds down: where W_max is 3, a packet slower than the fastest leaves 2.
     Floor,
-    /// Half a segment and more counts as one.
+    /// Half a segment or more counts as one.
     Nearest,
-    /// Every fraction counts as a segment.
+    /// Rounds up: every fraction counts as a segment.
     Ceiling,
 }
 
@@ -43,7 +43,7 @@ pub enum Rounding {
 pub struct Delimiter {
     gate: Gate,
     fld_min: Option<Dur>,
-    /// Smallest and largest occupancy over this number of hops.
+    /// Smallest and largest occupancy over the current number of hops.
     range: Option<(u32, u32)>,
     occupancy: u32,
     crowded: bool,
@@ -55,12 +55,12 @@ impl Delimiter {
         Delimiter { gate, fld_min: None, range: None, occupancy: 0, crowded: false }
     }
 
-    /// The route has changed.
+    /// Starts anew: the route has changed.
     pub fn reset(&mut self) {
         *self = Delimiter::new(self.gate);
     }
 
-    /// A packet took `fld` over `hops`; smoothed, packets take `sfld`.
+    /// Takes the delay `fld` of a packet over `hops`, and the smoothed delay `sfld`.
     pub fn sample(&mut self, hops: u8, fld: Dur, sfld: Dur) {
         let least = self.fld_min.map_or(fld, |least| least.min(fld));
         self.fld_min = Some(least);
@@ -76,7 +76,7 @@ impl Delimiter {
         }
     }
 
-    /// Are the buffers of the path full, by the two marks?
+    /// Whether the buffers of the path are full, by the two marks.
     pub fn is_crowded(&self) -> bool {
         self.crowded
     }
@@ -86,12 +86,12 @@ impl Delimiter {
         self.occupancy
     }
 
-    /// The least delay over this number of hops.
+    /// The smallest delay over the current number of hops.
     pub fn fld_min(&self) -> Option<Dur> {
         self.fld_min
     }
 
-    /// W_max: the number of segments that a path of this many hops can hold.
+    /// W_max: the number of segments that fit on a path of this many hops.
     pub fn w_max(hops: u8) -> u32 {
         u32::from(hops).div_ceil(4)
     }
@@ -114,7 +114,7 @@ impl Delimiter {
         (window as u32).clamp(W_LOWER, Delimiter::w_upper(hops))
     }
 
-    /// (n / FLD_min - n / SFLD) FLD_min W_max / n, in thousandths; zero while packets are faster than ever.
+    /// (n / FLD_min - n / SFLD) FLD_min W_max / n, in thousandths; zero while packets are faster than ever before.
     fn occupancy_of(hops: u8, least: Dur, sfld: Dur) -> u32 {
         let (least, sfld) = (u128::from(least.as_nanos()), u128::from(sfld.as_nanos().max(1)));
         let share = 1_000u128.saturating_sub(1_000 * least / sfld) as u32;
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Equation 4 over 16 hops: W_max is 4; with twice the least delay half of it is left, and never less than two.
+    /// Equation 4 over 16 hops: W_max is 4; twice the smallest delay leaves half of it, and never less than two.
     #[test]
     fn the_window_falls_with_the_delay() {
         let mut delimiter = Delimiter::new(Gate::QUARTERS);
@@ -149,12 +149,12 @@ mod tests {
             [window(100), window(133), window(134), window(200), window(1_000), window(100)],
             [4, 3, 2, 2, 2, 4]
         );
-        // A new least delay counts at once; what was enough before is slow now.
+        // A new smallest delay counts at once; a delay that was fast before is slow now.
         assert_eq!([window(50), window(100)], [4, 2]);
     }
 
-    /// Over 12 hops W_max is 3: with the fraction cut off only the fastest packet leaves it, with the nearest number
-    /// those of up to 6/5 of the least delay, and rounded up those of up to 3/2.
+    /// Over 12 hops W_max is 3. Rounded down, only the fastest packet keeps it; rounded to nearest, packets of up to
+    /// 6/5 of the smallest delay; rounded up, those below 3/2.
     #[test]
     fn fractions_are_cut_off_or_rounded() {
         let mut delimiter = Delimiter::new(Gate::QUARTERS);
@@ -174,7 +174,7 @@ mod tests {
             delimiter.sample(16, MS(100), sfld);
             (delimiter.occupancy(), delimiter.is_crowded())
         };
-        // At a mark nothing changes: 4 (1 - 100 / 160) is the high one, 4 (1 - 100 / 114.28) the low one.
+        // Exactly at a mark nothing changes: 4 (1 - 100 / 160) is the high one, 4 (1 - 100 / 114.28) the low one.
         let (high, low) = (MS(160), Dur::from_micros(114_280));
         assert_eq!(smoothed(MS(100)), (0, false));
         assert_eq!(smoothed(MS(200)), (2_000, true));

@@ -1,4 +1,4 @@
-//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it does not depend on the stream.
+//! The frozen state of an ad hoc sender (section III-E, figure 6), as far as it is independent of the stream.
 //!
 //! ```text
 //!                     closed window, window below the data in flight, time-out
@@ -9,8 +9,8 @@
 //!      └─────────────────── open window: as before ───────────────────── Waiting
 //! ```
 //!
-//! While waiting and asking, only the sender's retransmission timer is off; while probing, it has taken the data in
-//! flight for lost. In each of the three states a timer runs, so a frozen sender always wakes.
+//! While waiting and asking, only the sender's retransmission timer is off; while probing, it has given up the data in
+//! flight. A timer runs in each of the three states, so a frozen sender always wakes up.
 
 use fourhop_units::Dur;
 
@@ -19,8 +19,8 @@ use fourhop_units::Dur;
 pub struct SenderOptions {
     /// Longest time between probes. The paper: 32 s.
     pub probe_max: Dur,
-    /// And at most this multiple of the largest time-out since the number of hops last changed, the bound that section
-    /// III-E derives from S_min; `None`: no such bound.
+    /// Further limit on that time, as a multiple of the largest timeout since the hop count last changed: the bound
+    /// that section III-E derives from S_min; `None`: no such bound.
     pub probe_rtos: Option<u32>,
 }
 
@@ -29,22 +29,22 @@ pub struct SenderOptions {
 pub enum Cause {
     /// The receiver closed its window (ZWA).
     ZeroWindow,
-    /// The receiver took its window back to less than is in flight (provisionally frozen).
+    /// The receiver shrank its window to less than the data in flight (provisionally frozen).
     Provisional,
     /// The retransmission timer expired.
     Timeout,
 }
 
-/// The state of a sender.
+/// The phase of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// It sends.
+    /// Sending.
     Running,
     /// Frozen, awaiting acknowledgements of the data in flight.
     Waiting,
-    /// Frozen with nothing in flight; the first probe has gone.
+    /// Frozen with nothing in flight; the first probe has been sent.
     Asking,
-    /// Frozen; the data in flight is given up, probes go out.
+    /// Frozen; the data in flight is given up, probes are being sent.
     Probing,
 }
 
@@ -55,7 +55,7 @@ pub struct SenderStats {
     pub by_zero_window: u64,
     /// Times frozen provisionally.
     pub provisional: u64,
-    /// Times frozen by a time-out.
+    /// Times frozen by a timeout.
     pub by_timeout: u64,
     /// Probes sent.
     pub probes: u64,
@@ -65,23 +65,23 @@ pub struct SenderStats {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Freeze {
     options: Option<SenderOptions>,
-    /// The peer has taken back a window it offered, which ad hoc receivers do and no other.
+    /// Whether the peer has taken back a window it offered, which only ad hoc receivers do.
     pub recognised: bool,
     phase: Phase,
     cause: Cause,
     /// Time until the next probe.
     interval: Dur,
-    /// The acknowledgement at hand answers a probe, or comes after what it answers was given up: the time it took is
-    /// that of the path's absence.
+    /// Whether the current acknowledgement answers a probe, or data that has been given up: its delay is the time for
+    /// which the path was absent.
     late_answer: bool,
     hops: Option<u8>,
-    /// Largest time-out since the number of hops changed.
+    /// Largest timeout since the hop count changed.
     rto_most: Dur,
     stats: SenderStats,
 }
 
 impl Freeze {
-    /// A sender that runs; without options it always does.
+    /// A sender that is running; without options it never freezes.
     pub const fn new(options: Option<SenderOptions>) -> Freeze {
         Freeze {
             options,
@@ -96,17 +96,17 @@ impl Freeze {
         }
     }
 
-    /// Is this an ad hoc sender at all?
+    /// Whether this is an ad hoc sender at all.
     pub fn is_built_in(&self) -> bool {
         self.options.is_some()
     }
 
-    /// Does an ad hoc sender talk to an ad hoc receiver?
+    /// Whether this is an ad hoc sender that talks to an ad hoc receiver.
     pub fn is_active(&self) -> bool {
         self.options.is_some() && self.recognised
     }
 
-    /// The path has `hops` hops, and the present time-out is `rto`.
+    /// Takes the hop count of the path and the current timeout `rto`.
     pub fn handle_path(&mut self, hops: Option<u8>, rto: Dur) {
         if self.hops != hops {
             (self.hops, self.rto_most) = (hops, Dur::ZERO);
@@ -114,8 +114,8 @@ impl Freeze {
         self.rto_most = self.rto_most.max(rto);
     }
 
-    /// Stops. Until an answer comes something happens after `rto`: give up the data in flight, or, if there is nothing,
-    /// find the probe that goes now unanswered.
+    /// Freezes the sender. If no answer arrives within `rto`, the data in flight is given up or, if there is none, the
+    /// probe sent now counts as unanswered.
     pub fn freeze(&mut self, cause: Cause, under_way: bool, rto: Dur) {
         if !self.is_frozen() {
             self.note(cause);
@@ -125,7 +125,7 @@ impl Freeze {
         self.interval = self.bounded(rto);
     }
 
-    /// An answer keeps it frozen.
+    /// Stays frozen after an answer.
     pub fn hold(&mut self, cause: Cause) {
         if self.cause != cause {
             self.note(cause);
@@ -141,8 +141,8 @@ impl Freeze {
         }
     }
 
-    /// The time is up: true if from now on the data in flight counts as lost. The next probe goes now, another one an
-    /// [`interval`](Freeze::interval) later, which has doubled if the last one failed.
+    /// Handles the end of an interval; returns whether the data in flight counts as lost from now on. The next probe is
+    /// sent now, another one an [`interval`](Freeze::interval) later, which has doubled if the last probe failed.
     pub fn handle_timeout(&mut self, rto: Dur) -> bool {
         let gives_up = self.phase != Phase::Probing;
         self.interval = self.bounded(match self.phase {
@@ -156,54 +156,54 @@ impl Freeze {
     fn bounded(&self, interval: Dur) -> Dur {
         let Some(options) = self.options else { return interval };
         let by_rto = options.probe_rtos.map_or(Dur::MAX, |times| self.rto_most.saturating_mul(u64::from(times)));
-        // Never so often that answers cannot be in time.
+        // Not so often that answers cannot arrive in time.
         let least = Dur::from_millis(1);
         interval.min(options.probe_max).min(by_rto).max(least)
     }
 
-    /// A probe has been sent.
+    /// Notes that a probe has been sent.
     pub fn note_probe(&mut self) {
         self.stats.probes += 1;
     }
 
-    /// Does the acknowledgement at hand tell a round trip? One that ends probing does not (section III-E: the estimates
-    /// are not to be affected).
+    /// Whether the current acknowledgement gives a round-trip sample. One that ends probing does not (section III-E:
+    /// the estimates are not to be affected).
     pub fn is_round_trip_sample(&self) -> bool {
         !self.late_answer
     }
 
-    /// Another acknowledgement comes.
+    /// Moves on to another acknowledgement.
     pub fn forget_answer(&mut self) {
         self.late_answer = false;
     }
 
-    /// Runs again.
+    /// Resumes sending.
     pub fn thaw(&mut self) {
         self.late_answer = self.is_probing();
         self.phase = Phase::Running;
     }
 
-    /// Time from a probe to the next.
+    /// Time between probes.
     pub fn interval(&self) -> Dur {
         self.interval
     }
 
-    /// The present state.
+    /// The current phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Why it is, or was last, frozen.
+    /// Why the sender is, or was last, frozen.
     pub fn cause(&self) -> Cause {
         self.cause
     }
 
-    /// Is it?
+    /// Whether the sender is frozen.
     pub fn is_frozen(&self) -> bool {
         self.phase != Phase::Running
     }
 
-    /// Has it given up the data in flight?
+    /// Whether it has given up the data in flight.
     pub fn is_probing(&self) -> bool {
         self.phase == Phase::Probing
     }
@@ -224,7 +224,7 @@ mod tests {
         Freeze::new(Some(SenderOptions { probe_max: S(32), probe_rtos }))
     }
 
-    /// Section III-E: one more time-out, then probes at doubling intervals up to 32 s.
+    /// Section III-E: one more timeout, then probes at doubling intervals up to 32 s.
     #[test]
     fn probes_back_off_to_their_bound() {
         let mut freeze = sender(None);
@@ -241,7 +241,7 @@ mod tests {
         assert!(!freeze.is_frozen());
     }
 
-    /// With nothing in flight the first probe goes at once, and only its failure gives anything up.
+    /// With nothing in flight the first probe is sent at once, and nothing is given up until it fails.
     #[test]
     fn with_nothing_under_way_the_first_probe_goes_at_once() {
         let mut freeze = sender(None);
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((freeze.phase(), freeze.interval()), (Phase::Probing, S(2)));
     }
 
-    /// The bound from S_min: twice the largest time-out since the number of hops changed.
+    /// The bound from S_min: twice the largest timeout since the hop count changed.
     #[test]
     fn the_largest_time_out_over_these_hops_bounds_the_interval() {
         let mut freeze = sender(Some(2));

@@ -1,18 +1,18 @@
-//! The freezer: how long the next packet may take before its sender should be stopped (section III-D).
+//! The freezer: how long the next packet may take before the sender should be stopped (section III-D).
 //!
-//! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, from SFLD = FLD and FLDD = FLD / 2
-//! of the first packet; the second one's FLDD is its distance from the first. A packet may take SFLD + beta FLDD, both
-//! as they were when it departed. The limit counts only if they were fresh then.
+//! Equation 5: FLDD' = 1/4 |FLD - SFLD| + 3/4 FLDD and SFLD' = 7/8 SFLD + 1/8 FLD, starting from SFLD = FLD and FLDD =
+//! FLD / 2 of the first packet; the second packet's FLDD is its distance from the first. A packet may take SFLD + beta
+//! FLDD, both as of its departure. The limit counts only if they were fresh then.
 //!
-//! The paper does not define fresh. Here an estimate is fresh if, at the departure of the packet, it was not older than
+//! The paper does not define fresh. Here an estimate is fresh if, at the departure of the packet, it was no older than
 //! a multiple of SFLD ([`Freezer::new`]).
 
 use fourhop_units::{Dur, Time};
 
-/// Estimates remembered: more packets are not in flight at a time on the paths that a window of n/4 fits.
+/// Estimates remembered: no more packets are in flight at a time on the paths for which a window of n/4 is enough.
 const REMEMBERED: usize = 8;
 
-/// Estimates as of an instant.
+/// Estimates at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Estimate {
     at: Time,
@@ -29,7 +29,7 @@ pub struct Freezer {
     fresh_for: u32,
     /// Packets since the route changed, the i of equation 5.
     samples: u32,
-    /// The newest is at `samples - 1` modulo their number.
+    /// Ring buffer; the newest is at `samples - 1` modulo its size.
     past: [Estimate; REMEMBERED],
 }
 
@@ -39,7 +39,7 @@ impl Freezer {
         Freezer { beta, fresh_for, samples: 0, past: [Estimate::default(); REMEMBERED] }
     }
 
-    /// The route has changed: i is 0 again.
+    /// Starts anew: the route has changed, and i is 0 again.
     pub fn reset(&mut self) {
         *self = Freezer::new(self.beta, self.fresh_for);
     }
@@ -55,8 +55,8 @@ impl Freezer {
         fresh.then(|| self.limit(before))
     }
 
-    /// A packet that departed at `departed` arrives at `now`, `fld` later: did it take too long? Answers before it
-    /// learns.
+    /// Takes a packet that departed at `departed` and arrived at `now`, `fld` later; returns whether it took too long
+    /// by the estimates before it.
     pub fn sample(&mut self, now: Time, departed: Time, fld: Dur) -> bool {
         let late = self.timer(departed).is_some_and(|timer| fld > timer);
         self.learn(now, fld);
@@ -68,12 +68,12 @@ impl Freezer {
         self.newest().map(|past| Dur::from_nanos(past.sfld_x8 / 8))
     }
 
-    /// Its deviation.
+    /// Deviation of the forward delay.
     pub fn fldd(&self) -> Option<Dur> {
         self.newest().map(|past| Dur::from_nanos(past.fldd_x4 / 4))
     }
 
-    /// Longest delay of a packet that departs now.
+    /// Maximum delay of a packet that departs now.
     pub fn limit_now(&self) -> Option<Dur> {
         self.newest().map(|past| self.limit(past))
     }
@@ -88,7 +88,7 @@ impl Freezer {
     }
 
     fn learn(&mut self, now: Time, fld: Dur) {
-        // A year fits eightfold; what takes longer is no delay of a network.
+        // Eight times a year still fits; anything longer is not a network delay.
         let fld = fld.as_nanos().min(u64::MAX >> 4);
         let next = match self.newest() {
             None => Estimate { at: now, sfld_x8: fld * 8, fldd_x4: fld * 2 },
@@ -102,7 +102,7 @@ impl Freezer {
             }
         };
         self.past[self.samples as usize % REMEMBERED] = next;
-        // Beyond what is remembered only the place in the ring counts.
+        // Beyond the ring's size only the place in the ring matters.
         self.samples = if self.samples < u32::MAX { self.samples + 1 } else { REMEMBERED as u32 * 2 };
     }
 }
@@ -138,15 +138,15 @@ mod tests {
         // Both leave at 110 ms under SFLD = 100, FLDD = 50: limit 350 ms.
         assert_eq!(freezer.timer(AT(110)), Some(MS(350)));
         assert!(!freezer.sample(AT(210), AT(110), MS(100)));
-        // The first of them made FLDD zero, which is not the second one's business.
+        // The first of them made FLDD zero, which does not affect the second.
         assert_eq!(freezer.timer(AT(210)), Some(MS(100)));
         assert_eq!(freezer.timer(AT(110)), Some(MS(350)));
         assert!(!freezer.sample(AT(430), AT(110), MS(320)));
         assert!(freezer.sample(AT(600), AT(215), MS(385)));
     }
 
-    /// Estimates older than four smoothed delays say nothing about a packet, and nothing is known of one that left
-    /// before the first.
+    /// Estimates older than four smoothed delays say nothing about a packet, and nothing is known about one that left
+    /// before the first estimate.
     #[test]
     fn stale_estimates_do_not_count() {
         let mut freezer = Freezer::new(5, 4);
@@ -158,7 +158,7 @@ mod tests {
         assert!(!freezer.sample(AT(9_000), AT(600), MS(8_400)));
     }
 
-    /// A packet that takes just what it may is in time.
+    /// A packet that takes exactly the limit is in time.
     #[test]
     fn the_limit_itself_is_in_time() {
         for (nanos, late) in [(350_000_000, false), (350_000_001, true)] {
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// When the count of packets has no more room, their places go on round the ring.
+    /// When the packet count overflows, places continue around the ring.
     #[test]
     fn four_thousand_million_packets_are_no_end() {
         let mut freezer = Freezer::new(5, 4);

@@ -1,22 +1,22 @@
 //! The rater: the throughput of a hop of the path, from the delay of one packet over all hops (section III-B).
 //!
 //! Equation 2: FLD = n P / S_average, with n hops and a packet of P bytes, so that S_average = n P / FLD is the
-//! harmonic mean of the hops. Equation 3 bounds it: above S_max, which a hop of 802.11 cannot exceed, there must be a
+//! harmonic mean of the hops. Equation 3 bounds it: above S_max, which an 802.11 hop cannot exceed, there must be a
 //! faster link on the path; below S_min, the least that the freezing timer tolerates, the route is about to break.
 //!
 //! Rates are in bytes per second. Equation 1 is the same for a single hop and its two instants.
 
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// Estimates the throughput of a hop and knows its upper bound.
+/// Estimates the throughput of a hop and checks it against its upper bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rater {
     /// B_raw, the bit rate of the receiver's own interface.
     link_rate: Rate,
-    /// The time a hop needs for a packet besides its payload, without contention.
+    /// The time that a hop needs for a packet besides its payload, without contention.
     overhead: Dur,
     average: Option<u64>,
-    /// S_average was above S_max, and since then no hop count has changed.
+    /// Whether S_average has been above S_max since the hop count last changed.
     faster_link: bool,
 }
 
@@ -26,7 +26,7 @@ impl Rater {
         Rater { link_rate, overhead, average: None, faster_link: false }
     }
 
-    /// A packet of `bytes` took `fld` over `hops`.
+    /// Takes a packet of `bytes` that took `fld` over `hops`.
     pub fn sample(&mut self, hops: u8, bytes: u32, fld: Dur) {
         // No IP packet is longer.
         let bytes = bytes.min(u32::from(u16::MAX));
@@ -35,7 +35,7 @@ impl Rater {
         self.faster_link |= average > self.s_max(bytes);
     }
 
-    /// The route has changed.
+    /// Starts anew: the route has changed.
     pub fn reset(&mut self) {
         (self.average, self.faster_link) = (None, false);
     }
@@ -45,7 +45,8 @@ impl Rater {
         self.average
     }
 
-    /// Has a packet come faster than radio hops can carry it (equation 3), so that a wire must be part of the path?
+    /// Whether a packet arrived faster than radio hops can carry it (equation 3), so that a wire must be part of the
+    /// path.
     pub fn suspects_faster_link(&self) -> bool {
         self.faster_link
     }
@@ -56,8 +57,8 @@ impl Rater {
         Rater::throughput(1, bytes, self.overhead + self.link_rate.time_for(Bytes(u64::from(bytes))))
     }
 
-    /// n P / FLD. For the freezing timer in place of FLD this is S_min (end of section III-B; the text leaves out n,
-    /// with which equation 3 holds).
+    /// n P / FLD. With the freezing timer in place of FLD this is S_min (end of section III-B; the text omits n, which
+    /// equation 3 needs to hold).
     fn throughput(hops: u8, bytes: u32, delay: Dur) -> u64 {
         let rate = u128::from(hops) * u128::from(bytes) * 1_000_000_000 / u128::from(delay.as_nanos().max(1));
         u64::try_from(rate).unwrap_or(u64::MAX)
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(Rater::throughput(5, 500, MS(50)), 50_000);
     }
 
-    /// Equation 3: beyond S_max a faster link is supposed, until the route changes.
+    /// Equation 3: above S_max a faster link is assumed, until the route changes.
     #[test]
     fn what_is_too_fast_for_radio_tells_of_a_wire() {
         let mut rater = rater();

@@ -1,12 +1,12 @@
-//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every packet that arrives
-//! (figure 4).
+//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every arriving packet (figure
+//! 4).
 //!
-//! With each change of the number of hops all three start anew. Packets with less than half a segment of payload are
-//! not measured, because they are faster than others; one of them is taken for a probe and answered with W_max
-//! (footnote 6). A packet that triggers a freeze is answered with a closed window at once, the next one that does not
-//! with an open window.
+//! All three start anew whenever the hop count changes. Packets with less than half a segment of payload are not
+//! measured, because they are faster than others; such a packet counts as a probe and is answered with W_max (footnote
+//! 6). A packet that triggers a freeze is answered with a closed window at once, the next one that does not with an
+//! open window.
 //!
-//! Left out: the window of the SYN-ACK is that of the buffer; the limits apply from the first data on.
+//! Left out: the SYN-ACK advertises the whole buffer; the limits apply from the first data on.
 
 use super::clock::Skew;
 use super::delimiter::{Delimiter, Gate, Rounding};
@@ -17,40 +17,40 @@ use fourhop_units::{Dur, Rate, Time};
 /// Options of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReceiverOptions {
-    /// Is the window limited to what the path holds?
+    /// Whether the window is limited to what the path holds.
     pub delimiter: bool,
-    /// Does that follow the rate that the rater finds? Otherwise it is W_max alone, whoever the sender is.
+    /// Whether that limit follows the rate found by the rater. Otherwise it is just W_max, whoever the sender is.
     pub rater: bool,
-    /// Rounding of a fraction of a segment.
+    /// Rounding of fractional segments.
     pub rounding: Rounding,
-    /// Are senders frozen?
+    /// Whether senders are frozen.
     pub freezer: bool,
-    /// Deviations tolerated; the paper has 5.
+    /// Deviations tolerated; the paper uses 5.
     pub beta: u32,
     /// Smoothed delays after which an estimate is stale. Our choice; the paper says "equal, or close".
     pub fresh_for: u32,
     /// Marks of the buffer occupancy.
     pub gate: Gate,
-    /// Bit rate of the own interface, for S_max.
+    /// Bit rate of our own interface, for S_max.
     pub link_rate: Rate,
-    /// Least time a hop spends on a packet besides its payload, for S_max.
+    /// Least time that a hop spends on a packet besides its payload, for S_max.
     pub overhead: Dur,
-    /// How far the own clock is off.
+    /// How far our own clock is off.
     pub skew: Skew,
 }
 
-/// An arriving packet as the path has left it.
+/// An arriving packet and how it fared on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Bytes of payload.
+    /// Payload bytes.
     pub bytes: u32,
     /// Largest payload of a segment.
     pub mss: u32,
-    /// Hops it came over, as its time to live tells.
+    /// Hops it travelled, according to its time to live.
     pub hops: Option<u8>,
-    /// Its forward link delay, if clocks tell.
+    /// Its forward link delay, if the clocks can give it.
     pub delay: Option<Dur>,
-    /// Does it only ask for an answer?
+    /// Whether it only asks for an answer.
     pub probe: bool,
 }
 
@@ -59,13 +59,13 @@ pub struct Packet {
 pub struct ReceiverStats {
     /// Packets that froze the sender.
     pub freezes: u64,
-    /// Changes of the number of hops.
+    /// Changes of the hop count.
     pub hop_changes: u64,
     /// Probes, or packets too small to be measured.
     pub probes: u64,
 }
 
-/// The receiver's side of ad hoc TCP.
+/// The receiver side of ad hoc TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receiver {
     options: ReceiverOptions,
@@ -73,12 +73,12 @@ pub struct Receiver {
     rater: Rater,
     delimiter: Delimiter,
     freezer: Freezer,
-    /// Largest payload of a segment, as the last packet had it.
+    /// Largest payload of a segment, according to the last packet.
     mss: u32,
     /// Segments to offer; `None` before anything is known.
     window: Option<u32>,
     frozen: bool,
-    /// The next acknowledgement must not wait.
+    /// Whether the next acknowledgement must not be delayed.
     urgent: bool,
     stats: ReceiverStats,
 }
@@ -100,12 +100,12 @@ impl Receiver {
         }
     }
 
-    /// How far the own clock is off.
+    /// How far our own clock is off.
     pub fn skew(&self) -> Skew {
         self.options.skew
     }
 
-    /// A packet has arrived at any place in the stream.
+    /// Handles a packet anywhere in the stream.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if let Some(hops) = packet.hops.filter(|&hops| self.hops != Some(hops)) {
             self.handle_hops(hops);
@@ -135,7 +135,7 @@ impl Receiver {
         self.decide(freezes, Some(window));
     }
 
-    /// The route has another length: what was measured belongs to the old one.
+    /// Handles a new route length: measurements belong to the old route.
     fn handle_hops(&mut self, hops: u8) {
         self.stats.hop_changes += u64::from(self.hops.is_some());
         self.hops = Some(hops);
@@ -149,17 +149,17 @@ impl Receiver {
         (self.frozen, self.window) = (frozen, window);
     }
 
-    /// Must the next acknowledgement leave at once?
+    /// Whether the next acknowledgement must be sent at once.
     pub fn is_urgent(&self) -> bool {
         self.urgent
     }
 
-    /// An acknowledgement has left.
+    /// Notes that an acknowledgement has been sent.
     pub fn handle_ack_sent(&mut self) {
         self.urgent = false;
     }
 
-    /// The most to offer, in bytes; `None` sets no limit.
+    /// Largest window to offer, in bytes; `None`: no limit.
     pub fn limit(&self) -> Option<u64> {
         if self.frozen {
             return Some(0);
@@ -168,12 +168,12 @@ impl Receiver {
         self.window.filter(|_| self.options.delimiter && !free).map(|window| u64::from(window) * u64::from(self.mss))
     }
 
-    /// Segments that the delimiter allows, whether or not they are what is offered.
+    /// Segments that the delimiter allows, whether or not this is what is offered.
     pub fn window(&self) -> Option<u32> {
         self.window
     }
 
-    /// Hops of the path.
+    /// Hop count of the path.
     pub fn hops(&self) -> Option<u8> {
         self.hops
     }
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(receiver.stats().freezes, 1);
     }
 
-    /// Another number of hops: i of equation 5 is 0 again and FLD_min is new, so that nothing freezes.
+    /// Another hop count: i of equation 5 is 0 again and FLD_min is new, so nothing freezes.
     #[test]
     fn another_number_of_hops_begins_anew() {
         let mut receiver = Receiver::new(OPTIONS);
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(receiver.stats().probes, 0);
         receiver.handle_packet(Time::from_secs(2), &probe);
         assert_eq!((receiver.limit(), receiver.freezer().sfld()), (Some(4_000), sfld));
-        // Neither is a packet of less than half a segment; one of half is.
+        // A packet of less than half a segment is not measured either; one of half is.
         receiver.handle_packet(Time::from_secs(3), &Packet { bytes: 499, probe: false, ..probe });
         assert_eq!((receiver.stats().probes, receiver.freezer().sfld()), (2, sfld));
         receiver.handle_packet(Time::from_secs(4), &Packet { bytes: 500, probe: false, ..probe });
@@ -290,12 +290,12 @@ mod tests {
         let mut receiver = Receiver::new(ReceiverOptions { freezer: false, ..OPTIONS });
         full(&mut receiver, 8, 0, 100);
         assert_eq!(full(&mut receiver, 8, 110, 351), Some(2_000));
-        // Without the rater it is W_max, however long packets take, and also towards a sender behind a wire.
+        // Without the rater it is W_max, however long packets take, and also for a sender behind a wire.
         let mut receiver = Receiver::new(ReceiverOptions { rater: false, freezer: false, ..OPTIONS });
         assert_eq!([70, 100, 900].map(|delay| full(&mut receiver, 16, 1_000, delay)), [Some(4_000); 3]);
     }
 
-    /// The fraction of a segment that equation 4 leaves over 12 hops, 3 times 100 / 110.
+    /// The fraction of a segment left by equation 4 over 12 hops, 3 times 100 / 110.
     #[test]
     fn the_window_is_rounded_as_configured() {
         for (rounding, window) in [(Rounding::Floor, 2_000), (Rounding::Nearest, 3_000), (Rounding::Ceiling, 3_000)] {
@@ -305,11 +305,11 @@ mod tests {
         }
     }
 
-    /// A packet faster than radio: the sender is behind a wire, and only a crowded path limits it.
+    /// A packet faster than radio: the sender is behind a wire, and is limited only while the path is crowded.
     #[test]
     fn a_wired_sender_is_limited_while_buffers_are_full() {
         let mut receiver = Receiver::new(ReceiverOptions { freezer: false, ..OPTIONS });
-        // 16 hops of 1,000 bytes at 2 Mbit/s take 80 ms at least.
+        // 16 hops of 1,000 bytes at 2 Mbit/s take at least 80 ms.
         assert_eq!(full(&mut receiver, 16, 0, 70), None);
         for n in 0..30 {
             full(&mut receiver, 16, 1_000 * n, 900);
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(receiver.limit(), None);
     }
 
-    /// Without a clock or without a number of hops nothing is known, and nothing is limited.
+    /// Without a clock or a hop count nothing is known, and nothing is limited.
     #[test]
     fn what_cannot_be_measured_is_not_limited() {
         let mut receiver = Receiver::new(OPTIONS);

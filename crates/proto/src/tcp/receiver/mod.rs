@@ -1,7 +1,7 @@
 //! The receiving half of a connection: received data, and acknowledgements with their timing.
 //!
 //! `space` is the sequence space: reassembly, the window, SACK blocks. [`ReceiverPolicy`] decides when to acknowledge
-//! and how much to offer.
+//! and how large a window to offer.
 
 mod space;
 
@@ -23,19 +23,19 @@ pub(super) struct Receiver {
     pub(super) policy: ReceiverPolicy,
     pub(super) stamps: Stamps,
     pub(super) ecn: Echo,
-    /// SACK blocks that an ACK carries at most, if both ends offered selective acknowledgements.
+    /// Most SACK blocks in an ACK, if both ends offered selective acknowledgements.
     sack_blocks: Option<u32>,
-    /// The application reads when it likes, instead of at once.
+    /// Whether the application reads when it likes, rather than at once.
     explicit_read: bool,
-    /// An acknowledgement has to leave with this call.
+    /// Whether an acknowledgement must be sent during this call.
     ack_due: bool,
-    /// Hops travelled by the last packet, if its driver reports them.
+    /// Hops travelled by the last packet, if the driver reports them.
     hops: Option<u8>,
     bytes_delivered: u64,
 }
 
 impl Receiver {
-    /// `dsack`: is what comes twice to be reported (RFC 2883)? `iss` is the own initial sequence number.
+    /// `dsack`: whether to report duplicates (RFC 2883). `iss` is our own initial sequence number.
     pub(super) fn new(config: &Config, dsack: bool, iss: Seq) -> Receiver {
         Receiver {
             space: ReceiveSpace::new(config.receive_buffer, config.mss, dsack),
@@ -50,7 +50,7 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN has come, and may offer what `config` wants as well.
+    /// Handles the peer's SYN and agrees on the options that `config` wants, too.
     pub(super) fn agree(&mut self, now: Time, segment: &TcpSegment, config: &Config, ecn: bool) {
         let options = &segment.options;
         let scale = options.window_scale.map(|_| config.window_scale());
@@ -61,12 +61,12 @@ impl Receiver {
         self.stamps.note_ack_sent(self.space.nxt());
     }
 
-    /// Do both ends understand selective acknowledgements?
+    /// Whether both ends understand selective acknowledgements.
     pub(super) fn reports(&self) -> bool {
         self.sack_blocks.is_some()
     }
 
-    /// The packet of the segment that comes next travelled this number of hops.
+    /// Notes how many hops the packet of the next segment travelled.
     pub(super) fn note_hops(&mut self, hops: u8) {
         self.hops = Some(hops);
     }
@@ -79,7 +79,7 @@ impl Receiver {
         self.bytes_delivered
     }
 
-    /// An acknowledgement has to leave with this call.
+    /// Requests an acknowledgement during this call.
     pub(super) fn owe_ack(&mut self) {
         self.ack_due = true;
     }
@@ -88,7 +88,7 @@ impl Receiver {
         self.ack_due
     }
 
-    /// A segment has come from where nothing is taken any more.
+    /// Handles an unacceptable or outdated segment.
     pub(super) fn take_unacceptable(&mut self, segment: &TcpSegment) {
         self.ack_due |= !segment.flags.rst;
         self.space.note_duplicate(self.space.locate(segment.seq), segment.payload.into());
@@ -139,7 +139,7 @@ impl Receiver {
         }
     }
 
-    /// Notes the FIN of a segment; true if by now the peer has closed and everything before has arrived.
+    /// Notes the FIN of a segment; returns whether the peer has closed and everything before the FIN has arrived.
     pub(super) fn take_fin(&mut self, segment: &TcpSegment) -> bool {
         if segment.flags.fin {
             self.space.note_fin(self.space.locate(segment.seq) + u64::from(segment.payload));
@@ -150,7 +150,7 @@ impl Receiver {
         closed
     }
 
-    /// Tells the policy, if it wants to know, what the path has done to the packet of `segment`.
+    /// Informs the policy, if it wants to know, how the packet of `segment` fared on the path.
     pub(super) fn inform_policy(&mut self, now: Time, segment: &TcpSegment, mss: u32) {
         if !self.policy.wants_packets() {
             return;
@@ -171,13 +171,13 @@ impl Receiver {
         self.space.advertise(&self.policy)
     }
 
-    /// The options of a segment with `payload` bytes, of at most `mss`.
+    /// The options of a segment with `payload` bytes, out of at most `mss`.
     pub(super) fn options(&mut self, now: Time, payload: u64, mss: u32) -> TcpOptions {
         let timestamps = self.stamps.option(now);
         let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
         if let Some(most) = self.sack_blocks.filter(|_| self.space.has_report()) {
-            // RFC 2018 section 3: three blocks fit beside timestamps, four alone. Data has priority: a segment carries
-            // as many blocks as fit below the maximum size, so a full one carries none.
+            // RFC 2018 section 3: three blocks fit beside timestamps, four without. Data has priority: a segment
+            // carries as many blocks as fit below the maximum size, so a full one carries none.
             let most = u64::from(most.min(if timestamps.is_some() { 3 } else { 4 }));
             let room = u64::from(mss).saturating_sub(payload) / 8;
             let blocks = if payload == 0 { most } else { room.saturating_sub(1).min(most) };
@@ -186,7 +186,7 @@ impl Receiver {
         options
     }
 
-    /// The peer has an ACK for everything that arrived.
+    /// Notes that an ACK for everything that arrived has been sent.
     pub(super) fn note_ack_sent(&mut self) {
         self.ack_due = false;
         self.policy.on_ack_sent();

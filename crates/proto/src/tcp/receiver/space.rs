@@ -1,6 +1,6 @@
-//! The receive sequence space (RFC 9293 section 3.4): reassembly, the window offered, SACK blocks (RFC 2018).
+//! The receive sequence space (RFC 9293 section 3.4): reassembly, the offered window, SACK blocks (RFC 2018).
 //!
-//! A D-SACK (RFC 2883) reports duplicates, if wanted. Left out: reneging (received data is never dropped).
+//! Optionally reports duplicates by D-SACK (RFC 2883). Left out: reneging (received data is never dropped).
 
 use crate::tcp::ack_policy::AckPolicy;
 use crate::tcp::position::Pos;
@@ -12,7 +12,7 @@ use fourhop_units::Seq;
 struct Range {
     start: Pos,
     end: Pos,
-    /// Larger for ranges that changed later: RFC 2018 section 4 wants the latest first.
+    /// Larger for ranges that changed later: RFC 2018 section 4 asks for the latest first.
     stamp: u64,
 }
 
@@ -20,42 +20,42 @@ struct Range {
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct ReceiveSpace {
     irs: Seq,
-    /// RCV.NXT: everything before has arrived.
+    /// RCV.NXT: everything before it has arrived.
     nxt: Pos,
-    /// RCV.NXT + RCV.WND as the peer knows it; never moves back.
+    /// RCV.NXT + RCV.WND as known to the peer; never moves back.
     edge: Pos,
     buffer: u64,
-    /// Arrived in order and not read by the application.
+    /// Bytes that arrived in order and have not been read by the application.
     unread: u64,
     /// Disjoint, not adjacent, in order, all beyond `nxt`.
     ranges: Vec<Range>,
     stamp: u64,
-    /// Is what comes twice to be reported?
+    /// Whether duplicates are to be reported.
     dsack: bool,
     /// Duplicates not yet reported.
     duplicate: Option<(Pos, Pos)>,
-    /// Place of the peer's FIN, once seen.
+    /// Position of the peer's FIN, once seen.
     fin: Option<Pos>,
-    /// Shift of the window field in segments that are sent, SYN excepted; `None` if the peer does not scale.
+    /// Shift of the window field in outgoing segments, except SYNs; `None` if the peer does not scale.
     scale: Option<u8>,
-    /// Largest payload that arrives: unit of the silly-window rule.
+    /// Largest payload of arriving segments: the unit of the silly-window rule.
     mss: u32,
 }
 
-/// Result of a segment.
+/// Result of storing a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) struct Stored {
     /// Bytes of the segment's payload to skip.
     pub(in crate::tcp) skip: u64,
     /// Where the rest begins.
     pub(in crate::tcp) start: Pos,
-    /// How many bytes of it were taken.
+    /// Bytes of the rest that were accepted.
     pub(in crate::tcp) bytes: u64,
     /// Bytes that became readable in order.
     pub(in crate::tcp) delivered: u64,
-    /// It began at or before a gap and closed some of it.
+    /// Whether it began at or before a gap and closed some of it.
     pub(in crate::tcp) filled_gap: bool,
-    /// No gap is left.
+    /// Whether no gap is left.
     pub(in crate::tcp) in_order: bool,
 }
 
@@ -77,7 +77,8 @@ impl ReceiveSpace {
         }
     }
 
-    /// Notes what of these places has come before: the part before RCV.NXT, or all if it lies in one range.
+    /// Notes the part of a range that is a duplicate: the part before RCV.NXT, or all of it if it is within one stored
+    /// range.
     pub(in crate::tcp) fn note_duplicate(&mut self, start: Pos, len: u64) {
         if !self.dsack || len == 0 {
             return;
@@ -91,8 +92,8 @@ impl ReceiveSpace {
         }
     }
 
-    /// The peer's SYN: its initial sequence number, and the shift that it accepts. The window that our own SYN offers
-    /// is never scaled (RFC 7323 section 2.2).
+    /// Handles the peer's SYN: its initial sequence number, and the shift that it accepts. The window offered by our
+    /// own SYN is never scaled (RFC 7323 section 2.2).
     pub(in crate::tcp) fn synchronise(&mut self, irs: Seq, scale: Option<u8>) {
         self.irs = irs;
         self.scale = scale;
@@ -100,7 +101,7 @@ impl ReceiveSpace {
         self.edge = self.nxt + u64::from(self.syn_window());
     }
 
-    /// RCV.NXT: everything before has arrived.
+    /// RCV.NXT: everything before it has arrived.
     pub(in crate::tcp) fn nxt(&self) -> Pos {
         self.nxt
     }
@@ -119,7 +120,7 @@ impl ReceiveSpace {
         u16::try_from(self.buffer).unwrap_or(u16::MAX)
     }
 
-    /// Place of the number `seq` in the peer's stream.
+    /// Position of the number `seq` in the peer's stream.
     pub(in crate::tcp) fn locate(&self, seq: Seq) -> Pos {
         self.nxt.locate(self.irs, seq)
     }
@@ -134,21 +135,22 @@ impl ReceiveSpace {
         self.edge - self.nxt
     }
 
-    /// RFC 9293 section 3.4, the four cases of acceptability; an acknowledgement may stand at the right edge, too,
-    /// where a peer that has filled the window sends it from (Linux and 4.4BSD take it).
+    /// RFC 9293 section 3.4, the four cases of acceptability. An acknowledgement is also accepted at the right edge,
+    /// from where a peer that has filled the window sends it (Linux and 4.4BSD accept it).
     pub(in crate::tcp) fn accepts(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         let len = u64::from(segment.seq_len());
         if len == 0 { self.nxt <= start && start <= self.edge } else { start < self.edge && start + len > self.nxt }
     }
 
-    /// Did a segment lie in the window a buffer's length ago at most?
+    /// Whether a segment was in the window at most a buffer's length ago.
     pub(in crate::tcp) fn was_in_window(&self, segment: &TcpSegment) -> bool {
         let start = self.locate(segment.seq);
         start < self.nxt && self.nxt <= start + self.buffer
     }
 
-    /// Takes what lies within the window out of a payload of `len` bytes at `start`. The segment must be acceptable.
+    /// Stores the part of a payload of `len` bytes at `start` that is within the window. The segment must be
+    /// acceptable.
     pub(in crate::tcp) fn store(&mut self, start: Pos, len: u64) -> Stored {
         self.note_duplicate(start, len);
         let from = start.max(self.nxt);
@@ -193,14 +195,14 @@ impl ReceiveSpace {
         }
     }
 
-    /// Notes the place of the peer's FIN, if it lies within the window.
+    /// Notes the position of the peer's FIN, if it is within the window.
     pub(in crate::tcp) fn note_fin(&mut self, at: Pos) {
         if at < self.edge || at == self.nxt {
             self.fin.get_or_insert(at);
         }
     }
 
-    /// Steps over the FIN once everything before it has arrived; true the one time that happens.
+    /// Steps over the FIN once everything before it has arrived; returns true only that once.
     pub(in crate::tcp) fn take_fin(&mut self) -> bool {
         let reached = self.fin == Some(self.nxt);
         if reached {
@@ -211,14 +213,14 @@ impl ReceiveSpace {
         reached
     }
 
-    /// The application has read `bytes`.
+    /// Reads up to `bytes` for the application; returns the number read.
     pub(in crate::tcp) fn read(&mut self, bytes: u64) -> u64 {
         let bytes = bytes.min(self.unread);
         self.unread -= bytes;
         bytes
     }
 
-    /// Bytes that wait for the application.
+    /// Bytes waiting for the application.
     pub(in crate::tcp) fn unread(&self) -> u64 {
         self.unread
     }
@@ -235,14 +237,15 @@ impl ReceiveSpace {
     }
 
     /// Window field of the next segment; moves the right edge. RFC 9293 section 3.8.6.2.2: the edge stays until it can
-    /// move by a segment or half the buffer. The field may say less, if the policy limits it, but what was offered once
-    /// is still taken.
+    /// move by a segment or half the buffer. A policy may limit the field to less, but data within an earlier offer is
+    /// still accepted.
     pub(in crate::tcp) fn advertise(&mut self, policy: &impl AckPolicy) -> u16 {
         let target = self.target();
         if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
             self.edge = target;
         }
-        // Rounded up, so that a window that is no multiple of the scale does not seem to shrink (RFC 7323 section 2.4).
+        // Rounded up, so that a window that is not a multiple of the scale does not seem to shrink (RFC 7323 section
+        // 2.4).
         let field = self.window().div_ceil(1 << self.shift()).min(u64::from(u16::MAX));
         self.edge = self.edge.max(self.nxt + (field << self.shift()));
         match policy.limit() {
@@ -251,12 +254,12 @@ impl ReceiveSpace {
         }
     }
 
-    /// Is there a gap, or something that came twice?
+    /// Whether there is a gap or a duplicate to report.
     pub(in crate::tcp) fn has_report(&self) -> bool {
         !self.ranges.is_empty() || self.duplicate.is_some()
     }
 
-    /// Up to `limit` blocks: what came twice, once, then the one that changed last first.
+    /// Up to `limit` blocks: a duplicate, reported once, then ranges, the latest change first.
     pub(in crate::tcp) fn sack_blocks(&mut self, limit: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if limit > 0
@@ -289,7 +292,8 @@ mod tests {
         Pos::FIRST + offset
     }
 
-    /// RFC 2018 section 4: the first block holds the latest arrival, the others follow in the order they changed.
+    /// RFC 2018 section 4: the first block contains the latest arrival, the others follow in the order of their
+    /// changes.
     #[test]
     fn sack_blocks_name_the_latest_arrival_first() {
         let mut receiver = receiver();

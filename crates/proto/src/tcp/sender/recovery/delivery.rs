@@ -5,7 +5,7 @@
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_units::{Dur, Time};
 
-/// State stored with a segment as it leaves (section 4.1.2.1.2).
+/// State recorded with a segment when it is sent (section 4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Stamp {
     delivered: u64,
@@ -16,10 +16,10 @@ pub(in crate::tcp) struct Stamp {
     app_limited: bool,
 }
 
-/// A segment that has arrived, as the sample takes it.
+/// A segment that has arrived, as input to the sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// When it left, and where it ends: of two the later one counts.
+    /// When it was sent, and where it ends: the later of two counts.
     pub(super) order: (Time, u64),
     pub(super) retransmitted: bool,
     pub(super) stamp: Stamp,
@@ -30,15 +30,15 @@ pub(super) struct Arrived {
 pub(in crate::tcp) struct Delivery {
     delivered: u64,
     delivered_at: Time,
-    /// When the segment left that was last found to have arrived.
+    /// Departure of the segment most recently found to have arrived.
     first_sent: Time,
     lost: u64,
-    /// The application had run out of data: what is sent until so much is delivered tells nothing of the path.
+    /// The application had run out of data: until this much is delivered, data sent says nothing about the path.
     app_limited: Option<u64>,
-    /// Of this acknowledgement: how many it reports, and the one that left last.
+    /// Of this acknowledgement: the number of segments it reports, and the one sent last.
     newly_acked: u32,
     newest: Option<Arrived>,
-    /// The newest segment that ever arrived.
+    /// The newest segment to arrive so far.
     last: Option<Stamp>,
 }
 
@@ -56,7 +56,7 @@ impl Delivery {
         }
     }
 
-    /// `OnPacketSent()`: a segment leaves, beside `in_flight` others.
+    /// `OnPacketSent()`: a segment is sent while `in_flight` others are in flight.
     pub(super) fn stamp(&mut self, now: Time, in_flight: u32) -> Stamp {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -71,8 +71,8 @@ impl Delivery {
         }
     }
 
-    /// `UpdateRateSample()`. `None` arrives without a sample, because an earlier copy of it did than the one whose
-    /// times are known (section 4.1.3.4, the second choice).
+    /// `UpdateRateSample()`. With `None` the arrival gives no sample, because the copy that arrived is an earlier one
+    /// than the one whose times are known (section 4.1.3.4, the second choice).
     pub(super) fn take(&mut self, now: Time, arrived: Option<Arrived>) {
         self.delivered += 1;
         self.delivered_at = now;
@@ -83,8 +83,8 @@ impl Delivery {
         }
     }
 
-    /// `GenerateRateSample()`: what an acknowledgement tells, once all that it reports was taken. No round trip was
-    /// below `min_rtt`.
+    /// `GenerateRateSample()`: the sample of an acknowledgement, once everything it reports has been taken. No round
+    /// trip was below `min_rtt`.
     pub(super) fn sample(&mut self, now: Time, min_rtt: Option<Dur>) -> RateSample {
         self.app_limited = self.app_limited.filter(|&until| self.delivered <= until);
         let mut sample = RateSample {
@@ -105,18 +105,18 @@ impl Delivery {
         if min_rtt.is_none_or(|least| interval >= least) {
             sample.rate = Bandwidth::over(sample.delivered, interval);
         }
-        // Section 4.2: which of its copies has arrived is not known.
+        // Section 4.2: it is not known which copy has arrived.
         sample.rtt = Some(now - sent).filter(|_| !retransmitted);
         sample
     }
 
-    /// The segment with this stamp is lost.
+    /// Counts the segment with this stamp as lost.
     pub(super) fn lose(&mut self, stamp: &Stamp) -> Lost {
         self.lost += 1;
         self.report(stamp)
     }
 
-    /// The newest segment that arrived, as if it had been lost: what a mark is reported by.
+    /// The newest segment to arrive, reported as if it had been lost: this is how a mark is reported.
     pub(in crate::tcp) fn newest(&self) -> Option<Lost> {
         self.last.as_ref().map(|stamp| self.report(stamp))
     }
@@ -140,7 +140,7 @@ impl Delivery {
     }
 }
 
-/// No window has more.
+/// Saturates: no window has more segments.
 fn segments(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
@@ -151,7 +151,7 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// Segments that leave one each 10 ms from 0 on, and are acknowledged 100 ms later.
+    /// Segments sent every 10 ms from 0 on, and acknowledged 100 ms later.
     fn steady(delivery: &mut Delivery, acks: &[u64]) -> Vec<RateSample> {
         let mut stamps = Vec::new();
         let mut samples = Vec::new();
@@ -172,20 +172,20 @@ mod tests {
         samples
     }
 
-    /// Every second segment is acknowledged, with the one before it: 100 segments a second, by the ACKs alone at times
-    /// more.
+    /// Every second segment is acknowledged, together with the one before it: 100 segments per second, although the
+    /// ACKs alone sometimes suggest more.
     #[test]
     fn a_steady_flow_has_the_rate_at_which_it_is_sent() {
         let mut delivery = Delivery::new();
         let samples = steady(&mut delivery, &[1, 3, 5, 7, 9, 11, 13, 15]);
         let last = samples.last().expect("eight");
         assert_eq!((last.newly_acked, last.total_delivered), (2, 16));
-        // Segment 15 left at 150 ms, as 6 were delivered: 10 in 100 ms.
+        // Segment 15 left at 150 ms, when 6 had been delivered: 10 in 100 ms.
         assert_eq!((last.delivered, last.prior_delivered, last.rate.per_second()), (10, 6, 100));
         assert_eq!((last.rtt, last.tx_in_flight), (Some(Dur::from_millis(100)), 10));
     }
 
-    /// Section 4.1.1.2.4: acknowledgements that come at once do not make the path faster than the sender was.
+    /// Section 4.1.1.2.4: acknowledgements that arrive in a burst do not make the path faster than the sender was.
     #[test]
     fn compressed_acknowledgements_do_not_count() {
         let mut delivery = Delivery::new();
@@ -208,8 +208,8 @@ mod tests {
         assert!(short.has_data && short.rate.is_zero() && short.rtt.is_none());
     }
 
-    /// Section 4.1.2.4: samples are marked until all is delivered that was in flight as the application had nothing to
-    /// send.
+    /// Section 4.1.2.4: samples are marked until everything is delivered that was in flight when the application ran
+    /// out of data.
     #[test]
     fn a_bubble_marks_a_round_trip() {
         let mut delivery = Delivery::new();

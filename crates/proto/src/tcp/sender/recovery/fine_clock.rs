@@ -1,7 +1,7 @@
 //! Vegas's retransmission: a fine-grained clock finds the oldest segment overdue long before the third duplicate ACK or
 //! the coarse timer (Brakmo et al. 1995, section 3.1), with ns-2.35's arithmetic.
 //!
-//! Left out of ns-2.35: when nothing is in flight, its first check after a retransmission finds an empty table slot
+//! Left out of ns-2.35: if nothing is in flight, its first check after a retransmission finds an empty table slot
 //! overdue and sends the next segment twice.
 
 use super::state::{Reaction, Recovery};
@@ -10,7 +10,7 @@ use crate::tcp::sender::space::SendSpace;
 use fourhop_cc::Window;
 use fourhop_units::{Dur, Time};
 
-/// The fine clock and what a retransmission by it leaves behind.
+/// The fine clock and the aftermath of its retransmissions.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct FineClock {
     /// Eight times the smoothed round trip and four times its mean deviation, in nanoseconds.
@@ -18,13 +18,13 @@ pub(in crate::tcp) struct FineClock {
     rttvar_x4: i64,
     /// A segment older than this is overdue.
     timeout: Dur,
-    /// New ACKs that still have to look at the oldest segment.
+    /// New ACKs that still have to check the oldest segment.
     worried: u32,
-    /// The window without the inflation that the last cut added.
+    /// The window without the inflation added by the last cut.
     deflated: Option<u32>,
-    /// When the window was last cut: a segment sent before does not cut it again.
+    /// When the window was last cut: a segment sent before that does not cut it again.
     cut_at: Option<Time>,
-    /// The last thing that happened to the window was a time-out.
+    /// Whether the last change of the window was due to a timeout.
     after_timeout: bool,
 }
 
@@ -42,7 +42,7 @@ impl FineClock {
         }
     }
 
-    /// A round trip: gains of 1/8 and 1/4; srtt + 2 deviations, and a sixteenth.
+    /// Takes a round trip, with gains of 1/8 and 1/4; the timeout is srtt + 2 deviations, plus a sixteenth.
     fn sample(&mut self, rtt: Dur) {
         let rtt = rtt.as_nanos() as i64;
         if self.srtt_x8 == 0 {
@@ -83,13 +83,13 @@ impl FineClock {
         }
     }
 
-    /// The window has been cut to `deflated` segments, to which duplicate ACKs were added.
+    /// Notes that the window was cut to `deflated` segments, then inflated by the duplicate ACKs.
     pub(in crate::tcp) fn note_cut(&mut self, now: Time, deflated: u32) {
         self.deflated = Some(deflated);
         self.cut_at = Some(now);
     }
 
-    /// Before a new ACK takes effect: the inflation of the last cut ends.
+    /// Ends the inflation of the last cut, before a new ACK takes effect.
     pub(super) fn end_inflation(&mut self, config: &Config, recovery: &Recovery, win: &mut Window) {
         let more = recovery.dup_acks > config.dup_ack_threshold;
         let Some(deflated) = self.deflated.filter(|_| more || !config.vegas_keeps_inflation) else {
@@ -104,7 +104,7 @@ impl FineClock {
         }
     }
 
-    /// After a new ACK: the first two after a retransmission look whether the next segment is overdue as well.
+    /// After a new ACK: the first two after a retransmission check whether the next segment is overdue, too.
     pub(super) fn on_new_ack(&mut self, now: Time, rtt: Option<Dur>, snd: &SendSpace) -> bool {
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -114,7 +114,7 @@ impl FineClock {
         overdue
     }
 
-    /// The coarse timer has expired.
+    /// Handles an expired coarse timer.
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.deflated = None;
         self.cut_at = Some(now);
@@ -158,7 +158,7 @@ mod tests {
         snd
     }
 
-    /// A clock whose time-out is srtt + 2 deviations and a sixteenth = (100 + 2 * 25 * 3/4) * 17/16 = 146 ms.
+    /// A clock whose timeout is srtt + 2 deviations and a sixteenth = (100 + 2 * 25 * 3/4) * 17/16 = 146 ms.
     fn clock() -> FineClock {
         let mut clock = FineClock::new();
         clock.sample(Dur::from_millis(100));
@@ -170,8 +170,8 @@ mod tests {
         clock.on_duplicate(Time::from_millis(ms), &Config::standard(), snd, &recovery)
     }
 
-    /// The first duplicate ACK resends a segment older than the time-out; the third any, if no time-out is being
-    /// repaired; further ones widen the window as long as nothing is overdue.
+    /// The first duplicate ACK resends a segment older than the timeout; the third resends any, unless a timeout is
+    /// being repaired; further ones widen the window as long as nothing is overdue.
     #[test]
     fn age_or_the_third_duplicate_resend() {
         let snd = ten_under_way();
@@ -193,7 +193,7 @@ mod tests {
         assert!(matches!(duplicate(&mut clock, 10, 3, &beyond), Reaction::Resend { .. }));
     }
 
-    /// Each retransmission gives the segment an eighth more time, a repeated one twice as much; only one that left
+    /// Each retransmission gives the segment an eighth more time, a repeated one twice as much; only a segment sent
     /// after the last cut cuts the window again.
     #[test]
     fn a_repeated_retransmission_waits_longer() {
@@ -209,7 +209,8 @@ mod tests {
         assert_eq!(clock.timeout, (first + first / 8) * 2);
     }
 
-    /// The first two new ACKs after a retransmission look at the next segment; one that finds nothing ends it.
+    /// The first two new ACKs after a retransmission check the next segment; the first to find it in time ends the
+    /// checks.
     #[test]
     fn two_new_acks_look_again() {
         let (snd, mut clock) = (ten_under_way(), clock());
@@ -222,8 +223,8 @@ mod tests {
         assert_eq!(found, [false; 3]);
     }
 
-    /// ns-2.35: the new ACK after more duplicates than the threshold sets the window to that of the cut, a fraction of
-    /// a segment included; with `vegas_keeps_inflation` only then.
+    /// ns-2.35: the new ACK after more duplicates than the threshold sets the window back to that of the cut, even if
+    /// it exceeds that by only a fraction of a segment; with `vegas_keeps_inflation` only then.
     #[test]
     fn a_new_ack_ends_the_inflation() {
         let after = |keeps, dup_acks, cwnd, cwnd_cnt| {

@@ -1,5 +1,5 @@
-//! The fate of each segment in flight: sent when, sent again, reported, taken for lost. Recovery by time needs it
-//! (RFC 8985 section 5.1), and so do samples of the delivery rate.
+//! The fate of each segment in flight: when it was sent, whether it was retransmitted, reported or marked lost.
+//! Time-based recovery needs it (RFC 8985 section 5.1), and so do samples of the delivery rate.
 
 use super::delivery::{Arrived, Delivery, Stamp};
 use crate::tcp::position::Pos;
@@ -12,24 +12,24 @@ use std::collections::VecDeque;
 pub(in crate::tcp) struct Segment {
     pub(in crate::tcp) start: Pos,
     pub(in crate::tcp) end: Pos,
-    /// When it last left.
+    /// When it was last sent.
     pub(super) at: Time,
     pub(super) retransmitted: bool,
-    /// The receiver has it.
+    /// Whether the receiver has it.
     pub(super) sacked: bool,
-    /// Taken for lost, and not sent again since.
+    /// Whether it was marked lost and has not been sent again since.
     pub(super) lost: bool,
     stamp: Stamp,
 }
 
 impl Segment {
-    /// Is it on its way?
+    /// Whether it is in flight.
     pub(super) fn is_under_way(&self) -> bool {
         !self.sacked && !self.lost
     }
 }
 
-/// How many segments are on their way, reported, lost; and how many on their way were sent more than once.
+/// Segments in flight, reported and lost; and those in flight that were sent more than once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(in crate::tcp) struct Counts {
     under_way: u32,
@@ -39,19 +39,19 @@ pub(in crate::tcp) struct Counts {
 }
 
 impl Counts {
-    /// A segment is on its way from now on.
+    /// Counts a segment as in flight.
     fn sets_out(&mut self, segment: &Segment) {
         self.under_way += 1;
         self.again += u32::from(segment.retransmitted);
     }
 
-    /// It was, and is no more.
+    /// Counts a segment as no longer in flight.
     fn no_longer_under_way(&mut self, segment: &Segment) {
         self.under_way -= 1;
         self.again -= u32::from(segment.retransmitted);
     }
 
-    /// It counts neither as lost nor as on its way from now on, whichever it was.
+    /// Counts a segment as neither lost nor in flight, whichever it was.
     fn forget(&mut self, segment: &mut Segment) {
         if segment.lost {
             segment.lost = false;
@@ -76,12 +76,12 @@ impl Flight {
         Flight { segments: VecDeque::new(), counts: Counts::default(), delivery: Delivery::new() }
     }
 
-    /// Segments on their way.
+    /// Segments in flight.
     pub(in crate::tcp) fn in_flight(&self) -> u32 {
         self.counts.under_way
     }
 
-    /// Data from `start` to before `end` leaves, for the first time or again.
+    /// Notes that data from `start` to before `end` is sent, for the first time or again.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
         let known = self.segments.back().map_or(start, |last| last.end);
         if start < known {
@@ -106,8 +106,8 @@ impl Flight {
         }
     }
 
-    /// Everything before `ack` has arrived, and what lies in `blocks`. Calls `visit` with each segment that was not
-    /// known to have; it answers whether the times of that segment may be trusted.
+    /// Handles the arrival of everything before `ack` and within `blocks`. Calls `visit` with each segment not known to
+    /// have arrived; it returns whether the times of that segment may be trusted.
     pub(super) fn deliver(
         &mut self,
         now: Time,
@@ -147,7 +147,7 @@ impl Flight {
         self.delivery.take(now, Some(arrived).filter(|_| trusted));
     }
 
-    /// Takes those on their way for lost that `is_lost` says, and reports each. Returns how many.
+    /// Marks segments in flight as lost where `is_lost` says so, and reports each. Returns their number.
     pub(super) fn lose(&mut self, mut is_lost: impl FnMut(&Segment) -> bool, mut report: impl FnMut(&Lost)) -> u32 {
         let before = self.counts.lost;
         for segment in &mut self.segments {
@@ -161,7 +161,7 @@ impl Flight {
         self.counts.lost - before
     }
 
-    /// Nothing was lost: what was taken for lost and not sent again is on its way.
+    /// Undoes losses: segments marked lost and not sent again are in flight.
     pub(in crate::tcp) fn forgive(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.lost) {
             segment.lost = false;
@@ -170,7 +170,7 @@ impl Flight {
         }
     }
 
-    /// The receiver has dropped its out-of-order data (RFC 2018 section 8).
+    /// Forgets SACK reports: the receiver has dropped its out-of-order data (RFC 2018 section 8).
     pub(super) fn forget_reports(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.sacked) {
             segment.sacked = false;
@@ -179,7 +179,7 @@ impl Flight {
         }
     }
 
-    /// The first segment that is lost.
+    /// The first lost segment.
     pub(in crate::tcp) fn first_lost(&self) -> Option<Segment> {
         if self.counts.lost == 0 {
             return None;
@@ -187,7 +187,7 @@ impl Flight {
         self.segments.iter().find(|segment| segment.lost).copied()
     }
 
-    /// The counts are those of the list.
+    /// Checks the counts against the list.
     #[cfg(test)]
     #[track_caller]
     pub(in crate::tcp) fn check(&self) {

@@ -1,5 +1,5 @@
 //! The state of loss recovery, and the recovery strategies. Each strategy is a type that evaluates acknowledgements;
-//! the sender acts on its answer.
+//! the sender acts on its result.
 //!
 //! ```text
 //!   hear (reports) ──► on_partial_ack, on_whole_ack ──► Verdict ──┐
@@ -8,14 +8,14 @@
 //!
 //! | file | strategy |
 //! |---|---|
-//! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ones (RFC 6582) |
+//! | `reno` | duplicate ACKs alone (RFC 5681), with NewReno's partial ACKs (RFC 6582) |
 //! | `sack`, `scoreboard` | selective acknowledgements (RFC 6675) |
 //! | `rack`, `flight`, `delivery` | a later arrival proves a loss (RFC 8985); the segments in flight; samples of the delivery rate |
 //! | `fine_clock` | Vegas's fine-grained clock, which finds segments overdue (Brakmo et al. 1995) |
-//! | `state` | shared state, and the answers |
+//! | `state` | shared state, and the results of the strategies |
 //!
 //! The window during fast recovery is `cwnd` plus an inflation that counts the segments known to have left the network;
-//! RFC 5681 section 3.2 puts both into cwnd, which is equivalent.
+//! RFC 5681 section 3.2 folds both into cwnd, which is equivalent.
 
 mod delivery;
 mod fine_clock;
@@ -48,9 +48,9 @@ pub(super) struct Arrived<'a> {
     pub(super) now: Time,
     pub(super) ack: Pos,
     pub(super) segment: &'a TcpSegment,
-    /// Data was in flight, besides window probes.
+    /// Whether data was in flight, apart from window probes.
     pub(super) outstanding: bool,
-    /// It changed the peer's window.
+    /// Whether it changed the peer's window.
     pub(super) window_changed: bool,
 }
 
@@ -64,7 +64,8 @@ pub(super) enum Strategy {
 }
 
 impl Strategy {
-    /// Strategy of a transport; `sack`: both ends agreed on selective acknowledgements. Without, it is NewReno.
+    /// The strategy of a transport; `sack`: both ends agreed on selective acknowledgements. Without them, it is
+    /// NewReno.
     pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
         let by_time = config.sack_recovery == SackRecovery::RackTlp;
         match kind {
@@ -73,7 +74,7 @@ impl Strategy {
                 Strategy::Reno(Reno { partial_acks: true, burst: config.recovery_burst.unwrap_or(u32::MAX) })
             }
             Kind::RackTlp => Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold))),
-            // A sender of ad hoc TCP that freezes goes back to SND.UNA, which recovery by time never does.
+            // An ad hoc TCP sender that freezes goes back to SND.UNA, which time-based recovery never does.
             Kind::Sack if sack && by_time && config.adhoc_sender.is_none() => {
                 Strategy::Rack(Box::new(Rack::new(config.dup_ack_threshold)))
             }
@@ -83,7 +84,7 @@ impl Strategy {
         }
     }
 
-    /// Takes what a segment reports before its acknowledgement takes effect.
+    /// Takes the reports of a segment before its acknowledgement takes effect.
     pub(super) fn hear(
         &mut self,
         arrived: &Arrived,
@@ -97,7 +98,7 @@ impl Strategy {
             Strategy::Rack(rack) => {
                 let report = Report::read(ack, segment, space);
                 let echo = stamps.echo(segment);
-                // The clock has the tick that the segment left in, so that an equal reading is not older.
+                // The timestamp clock reads the tick in which the segment left, so an equal reading is not older.
                 let is_stale = |at| echo.is_some_and(|echo| stamps.answers_earlier(echo, at));
                 return rack.hear(now, &report, segment, space.una, min_rtt, is_stale);
             }
@@ -107,24 +108,24 @@ impl Strategy {
         Heard { news, dsack: false, repaired: false, sample: None }
     }
 
-    /// Before a new ACK takes effect.
+    /// Runs before a new ACK takes effect.
     pub(super) fn before_new_ack(&mut self, config: &Config, recovery: &Recovery, win: &mut Window) {
         if let Strategy::FineClock(clock) = self {
             clock.end_inflation(config, recovery, win);
         }
     }
 
-    /// Does an ACK in recovery short of the recovery point leave it in flight, as a partial one?
+    /// Whether an ACK short of the recovery point is a partial one, which does not end recovery.
     pub(super) fn knows_partial_acks(&self) -> bool {
         match self {
             Strategy::Reno(reno) => reno.partial_acks,
             Strategy::Sack(_) => true,
-            // By time an ACK is judged by what it reports.
+            // Time-based recovery judges an ACK by its reports.
             Strategy::Rack(_) | Strategy::FineClock(_) => false,
         }
     }
 
-    /// A partial ACK of `segments` segments has moved SND.UNA; see [`Strategy::knows_partial_acks`].
+    /// Handles a partial ACK that has moved SND.UNA by `segments` segments; see [`Strategy::knows_partial_acks`].
     pub(super) fn on_partial_ack(
         &mut self,
         segments: u32,
@@ -142,7 +143,7 @@ impl Strategy {
         Verdict { state: recovery.state, grows: true, restarts }
     }
 
-    /// Any other ACK has moved SND.UNA. `covered`: it reaches the recovery point.
+    /// Handles any other ACK that has moved SND.UNA. `covered`: it reaches the recovery point.
     pub(super) fn on_whole_ack(
         &mut self,
         covered: bool,
@@ -161,7 +162,7 @@ impl Strategy {
                 let exits = covered && recovery.is_repairing();
                 rack.adapt_window(space.una, space.max, heard.dsack, exits);
                 let state = if exits { CaState::Open } else { before };
-                // As after any recovery the ACK that ends it does not grow the window.
+                // As after any recovery, the ACK that ends it does not grow the window.
                 return Verdict { state, grows: !exits, restarts: true };
             }
             Strategy::FineClock(_) => true,
@@ -170,8 +171,8 @@ impl Strategy {
         Verdict { state, grows, restarts: true }
     }
 
-    /// An ACK that leaves SND.UNA where it is: does it count as a duplicate (RFC 5681 section 2; RFC 6675 section 2: or
-    /// one with news), and what may the sender do?
+    /// Handles an ACK that leaves SND.UNA unchanged. Returns whether it counts as a duplicate (RFC 5681 section 2; RFC
+    /// 6675 section 2: or one with news), and what the sender may do.
     pub(super) fn on_duplicate(
         &mut self,
         arrived: &Arrived,
@@ -202,7 +203,8 @@ impl Strategy {
         (heard.news, reaction)
     }
 
-    /// After a new ACK, which gave a round trip or not: is the segment that is the oldest now to go again at once?
+    /// After a new ACK, with its round trip if known: whether the segment that is now the oldest must be resent at
+    /// once.
     pub(super) fn finds_next_overdue(&mut self, now: Time, rtt: Option<Dur>, space: &SendSpace) -> bool {
         match self {
             Strategy::FineClock(clock) => clock.on_new_ack(now, rtt, space),
@@ -210,7 +212,7 @@ impl Strategy {
         }
     }
 
-    /// Fresh segments that a new ACK may release: fewer once enough duplicates have come.
+    /// New segments that a new ACK may release: fewer once enough duplicates have arrived.
     pub(super) fn budget(&self, recovery: &Recovery, config: &Config) -> u32 {
         match self {
             Strategy::Reno(reno) if recovery.dup_acks >= config.dup_ack_threshold => reno.burst,
@@ -218,7 +220,7 @@ impl Strategy {
         }
     }
 
-    /// Recovery has begun.
+    /// Begins a recovery.
     pub(super) fn begin(&mut self, config: &Config, space: &SendSpace, recovery: &mut Recovery) {
         recovery.begin(space.max);
         let (inflation, resend) = match self {
@@ -232,7 +234,7 @@ impl Strategy {
         (recovery.inflation, recovery.resend) = (inflation, resend);
     }
 
-    /// The data in flight is taken for lost.
+    /// Handles a timeout: the data in flight is treated as lost.
     pub(super) fn on_timeout(&mut self, now: Time) {
         match self {
             Strategy::Reno(_) => {}
@@ -242,14 +244,14 @@ impl Strategy {
         }
     }
 
-    /// Data between two places leaves.
+    /// Notes that data between two positions is sent.
     pub(super) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
         if let Strategy::Rack(rack) = self {
             rack.note_sent(start, end, now);
         }
     }
 
-    /// The first place from `from` on that the receiver is not known to hold, and where what it holds goes on.
+    /// The first position from `from` on that the receiver is not known to have, and where the data it has continues.
     pub(super) fn missing_from(&self, from: Pos) -> (Pos, Option<Pos>) {
         match self {
             Strategy::Sack(sack) => sack.missing_from(from),
@@ -257,7 +259,7 @@ impl Strategy {
         }
     }
 
-    /// Bytes before `place` that the receiver is known to hold and that for this reason are not in flight.
+    /// Bytes before `place` that the receiver is known to have and that are therefore not in flight.
     pub(super) fn sacked_before(&self, place: Pos) -> u64 {
         match self {
             Strategy::Sack(sack) => sack.sacked_before(place),

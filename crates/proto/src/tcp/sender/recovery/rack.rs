@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985): a segment is lost if one that left later has arrived, and if what reordering may take has
-//! passed since. A probe asks about the last segments, which nothing follows.
+//! RACK-TLP (RFC 8985): a segment is lost once one sent later has arrived and the time allowed for reordering has
+//! passed. A probe asks about the last segments, which nothing follows.
 //!
 //! ```text
 //!   an ACK ──► RACK.xmit_ts: the newest segment here   lost: left before it, and RACK.rtt + reordering window ago
@@ -7,8 +7,8 @@
 //!   nothing for two round trips ──► probe: the next segment, or the last one again
 //! ```
 //!
-//! Ours: the least round trip is that of the whole connection (section 6.2 step 1 allows it); of a retransmission that
-//! cut the window nothing is undone, even if a D-SACK shows that it was not needed.
+//! Ours: the minimum round trip is that of the whole connection (section 6.2 step 1 allows it); nothing is undone for a
+//! retransmission that reduced the window, even if a D-SACK shows that it was not needed.
 
 use super::flight::{Flight, Segment};
 use super::state::Heard;
@@ -19,30 +19,30 @@ use arrayvec::ArrayVec;
 use fourhop_cc::rate::{Lost, RateSample};
 use fourhop_units::{Dur, Time};
 
-/// Section 6.2 step 4: D-SACKs keep the window wide for so many recoveries.
+/// Section 6.2 step 4: the number of recoveries for which D-SACKs keep the window wide.
 const PERSIST: u32 = 16;
 /// TLP.max_ack_delay: how long a receiver may delay its ACK of a single segment. Linux 6.18: `TCP_RTO_MIN`.
 const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
-/// Section 7.2: PTO before the first round trip was measured.
+/// Section 7.2: PTO before the first round-trip measurement.
 const FIRST_PROBE: Dur = Dur::from_secs(1);
 
 /// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Awaits {
-    /// The reordering window to pass.
+    /// The end of the reordering window.
     Reordering,
     /// The probe timeout.
     Probe,
 }
 
-/// Round trips as the stack knows them.
+/// Round trips known to the stack.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct RoundTrips {
     pub(in crate::tcp) min: Option<Dur>,
     pub(in crate::tcp) srtt: Option<Dur>,
 }
 
-/// Report of an acknowledgement, as the stack has read it.
+/// Reports in an acknowledgement, parsed by the stack.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     ack: Pos,
@@ -53,8 +53,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Reports of a segment: SACK blocks within the data in flight, and a D-SACK, which is the first block if that
-    /// lies before the acknowledgement or within the second (RFC 2883 section 4).
+    /// Reads the reports of a segment: SACK blocks within the data in flight, and a D-SACK, which is the first block if
+    /// it is below the acknowledgement or within the second block (RFC 2883 section 4).
     pub(super) fn read(ack: Pos, segment: &TcpSegment, space: &SendSpace) -> Report {
         let mut blocks: ArrayVec<(Pos, Pos), 4> = segment
             .options
@@ -71,21 +71,21 @@ impl Report {
     }
 }
 
-/// The timer to set after a search for losses.
+/// Result of a search for losses, with the timer to set.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Search {
     pub(in crate::tcp) lost: u32,
     pub(in crate::tcp) wait: Option<Dur>,
 }
 
-/// The newest segment that arrived, by the time at which it left and its place.
+/// The newest segment that arrived, ordered by departure and position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Newest {
     at: Time,
     end: Pos,
 }
 
-/// RACK-TLP of one connection.
+/// RACK-TLP state of one connection.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Rack {
     pub(in crate::tcp) flight: Flight,
@@ -93,7 +93,7 @@ pub(in crate::tcp) struct Rack {
     newest: Option<Newest>,
     /// RACK.rtt.
     rtt: Dur,
-    /// RACK.fack: the furthest place that arrived.
+    /// RACK.fack: the furthest position that arrived.
     fack: Pos,
     reordering_seen: bool,
     dsack_round: Option<Pos>,
@@ -122,12 +122,12 @@ impl Rack {
         }
     }
 
-    /// Section 6.1: a segment leaves.
+    /// Section 6.1: notes that a segment is sent.
     pub(in crate::tcp) fn note_sent(&mut self, start: Pos, end: Pos, now: Time) {
         self.flight.note_sent(start, end, now);
     }
 
-    /// An acknowledgement and its report (sections 6.2 and 7.4). `una` is SND.UNA before it takes effect.
+    /// Handles an acknowledgement and its reports (sections 6.2 and 7.4). `una` is SND.UNA before it takes effect.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -143,9 +143,9 @@ impl Rack {
         Heard { news, dsack: report.dsack.is_some(), repaired, sample: Some(sample) }
     }
 
-    /// Section 6.2, steps 1 to 3: what arrived, the newest of it, reordering. `is_stale` tells of a segment that left
-    /// at some instant whether the acknowledgement's timestamp shows that it answers a copy from before. Answers
-    /// whether SACK reported anything that was not known, and the sample of the delivery rate.
+    /// Section 6.2, steps 1 to 3: arrivals, the newest of them, reordering. `is_stale` takes the departure of a segment
+    /// and returns whether the acknowledgement's timestamp shows that it answers an earlier copy. Returns whether SACK
+    /// reported anything new, and the sample of the delivery rate.
     fn take(
         &mut self,
         now: Time,
@@ -176,7 +176,7 @@ impl Rack {
         (sacked, sample)
     }
 
-    /// Section 6.2 step 4, the part that D-SACKs change; `exits`: this acknowledgement ends a recovery.
+    /// Section 6.2 step 4, the part that depends on D-SACKs; `exits`: this acknowledgement ends a recovery.
     pub(super) fn adapt_window(&mut self, una: Pos, nxt: Pos, dsack: bool, exits: bool) {
         self.dsack_round = self.dsack_round.filter(|&round| una < round);
         if self.dsack_round.is_none() && dsack {
@@ -200,7 +200,7 @@ impl Rack {
         quarter.saturating_mul(self.reo_wnd_mult.into()).min(trips.srtt.unwrap_or_default())
     }
 
-    /// Section 6.2 step 5: takes for lost what is overdue, and reports each segment.
+    /// Section 6.2 step 5: marks overdue segments as lost, and reports each.
     pub(in crate::tcp) fn detect_loss(
         &mut self,
         now: Time,
@@ -210,7 +210,7 @@ impl Rack {
     ) -> Search {
         let Some(newest) = self.newest else { return Search { lost: 0, wait: None } };
         if self.flight.counts.sacked == 0 && self.flight.counts.again == 0 {
-            // All that is under way left after all that arrived.
+            // Everything in flight was sent after everything that arrived.
             return Search { lost: 0, wait: None };
         }
         let patience = self.rtt + self.window(trips, recovering);
@@ -231,8 +231,8 @@ impl Rack {
         Search { lost, wait }
     }
 
-    /// Section 6.3: the retransmission timer expired. The first segment is lost, and each that has waited as long as
-    /// detection by time would have.
+    /// Section 6.3: the retransmission timer expired. The first segment is lost, and so is every other that has waited
+    /// as long as time-based detection would have.
     pub(in crate::tcp) fn lose_on_timeout(&mut self, now: Time, trips: RoundTrips, report: impl FnMut(&Lost)) {
         self.probe = None;
         if self.flight.segments.front().is_some_and(|front| front.sacked) {
@@ -243,14 +243,14 @@ impl Rack {
         self.flight.lose(|segment| Some(segment.start) == first || segment.at + patience <= now, report);
     }
 
-    /// All that is under way is taken for lost.
+    /// Marks everything in flight as lost.
     pub(in crate::tcp) fn lose_all(&mut self) {
         self.probe = None;
         self.flight.lose(|_| true, |_| {});
     }
 
-    /// Section 7.2, `TLP_calc_PTO()`: after how long to probe, if there is something to probe for: nothing reported,
-    /// nothing lost, no other probe under way.
+    /// Section 7.2, `TLP_calc_PTO()`: the time until a probe, if one is called for: nothing reported, nothing lost, no
+    /// other probe in flight.
     pub(in crate::tcp) fn probe_timeout(&self, srtt: Option<Dur>) -> Option<Dur> {
         let quiet = self.probe.is_none() && self.flight.counts.sacked == 0 && self.flight.counts.lost == 0;
         if !quiet || self.flight.in_flight() == 0 {
@@ -260,21 +260,21 @@ impl Rack {
         Some(srtt.map_or(FIRST_PROBE, |srtt| srtt * 2 + alone))
     }
 
-    /// Section 7.3: the segment to send again where there is nothing new, which is the last.
+    /// Section 7.3: the segment to resend if there is nothing new, which is the last.
     pub(in crate::tcp) fn last(&self) -> Option<Segment> {
         self.flight.segments.back().filter(|last| !last.sacked).copied()
     }
 
-    /// A probe has left that ends at `end`.
+    /// Notes a probe that ends at `end`.
     pub(in crate::tcp) fn note_probe(&mut self, end: Pos, again: bool) {
         self.probe = Some((end, again));
     }
 
-    /// Section 7.4, `TLP_process_ack()`. True if the probe has repaired a loss, which the window has to answer. `bare`:
-    /// a duplicate without any report.
+    /// Section 7.4, `TLP_process_ack()`. Returns whether the probe has repaired a loss, to which the window must
+    /// respond. `bare`: a duplicate without any report.
     fn probe_repaired(&mut self, report: &Report, bare: bool) -> bool {
         let Some((end, again)) = self.probe.filter(|&(end, _)| report.ack >= end) else { return false };
-        // Case 1: the receiver had it already, and says so.
+        // Case 1: the receiver already had it, and says so.
         let spurious = report.dsack.is_some_and(|(_, right)| right == end);
         let over = !again || spurious || report.ack > end || bare;
         if over {
@@ -283,12 +283,12 @@ impl Rack {
         over && again && !spurious && report.ack > end
     }
 
-    /// See [`fourhop_cc::CongestionControl::marks_app_limited`]; or the application has run out of data.
+    /// See [`fourhop_cc::CongestionControl::marks_app_limited`]; also called when the application has run out of data.
     pub(in crate::tcp) fn mark_app_limited(&mut self) {
         self.flight.delivery.mark_app_limited(self.flight.in_flight());
     }
 
-    /// Is what leaves now limited by the application?
+    /// Whether data sent now is limited by the application.
     pub(in crate::tcp) fn is_app_limited(&self) -> bool {
         self.flight.delivery.is_app_limited()
     }
@@ -300,7 +300,7 @@ mod tests {
     use crate::wire::{SackBlocks, TcpOptions};
     use fourhop_units::Seq;
 
-    /// RFC 2883, section 4: a D-SACK is the first block, and lies before the acknowledgement or within the second.
+    /// RFC 2883, section 4: a D-SACK is the first block, and is below the acknowledgement or within the second block.
     #[test]
     fn a_d_sack_lies_before_the_acknowledgement_or_within_the_second_block() {
         let read = |blocks: &[(u32, u32)]| {

@@ -1,5 +1,5 @@
-//! Recovery by duplicate ACKs: fast retransmit and recovery (RFC 5681 section 3.2), with NewReno's partial ACKs (RFC
-//! 6582) or without.
+//! Recovery by duplicate ACKs: fast retransmit and fast recovery (RFC 5681 section 3.2), with or without NewReno's
+//! partial ACKs (RFC 6582).
 
 use super::state::{Reaction, Recovery};
 use crate::tcp::config::Config;
@@ -9,9 +9,9 @@ use fourhop_cc::{CaState, Window};
 /// The differences between Reno and NewReno; all state is [`Recovery`]'s.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Reno {
-    /// RFC 6582: an ACK short of the recovery point is a partial one. RFC 5681: it ends recovery.
+    /// RFC 6582: an ACK short of the recovery point is partial. RFC 5681: it ends recovery.
     pub(super) partial_acks: bool,
-    /// Fresh segments that an ACK in recovery releases at most.
+    /// Most new segments that an ACK in recovery releases.
     pub(super) burst: u32,
 }
 
@@ -26,14 +26,14 @@ impl Reno {
         } else if recovery.dup_acks >= threshold {
             Reaction::Send { budget }
         } else {
-            // RFC 3042: one fresh segment, at most two beyond the congestion window.
+            // RFC 3042: one new segment, at most two beyond the congestion window.
             Reaction::Early { extra: recovery.dup_acks, budget: u32::from(config.limited_transmit) }
         }
     }
 }
 
 /// RFC 6582 section 3.2 step 3, partial acknowledgement: the next hole is lost as well. The window deflates by the
-/// acknowledged data, less one segment for the retransmission. True if the retransmission timer restarts.
+/// acknowledged data, less one segment for the retransmission. Returns whether the retransmission timer restarts.
 pub(super) fn on_partial_ack(
     segments: u32,
     config: &Config,
@@ -54,8 +54,8 @@ pub(super) fn on_partial_ack(
     restarts_timer
 }
 
-/// RFC 6582 section 3.2 step 3, full acknowledgement, first option; ns-2.35 leaves the window and lets it grow. True if
-/// it may.
+/// RFC 6582 section 3.2 step 3, full acknowledgement, first option; ns-2.35 leaves the window and lets it grow. Returns
+/// whether the window may grow.
 pub(super) fn on_full_ack(config: &Config, snd: &SendSpace, win: &mut Window) -> bool {
     if !config.grow_on_full_ack {
         let under_way = snd.in_flight_segments().max(1) + 1;
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(recovery.inflation, 4);
     }
 
-    /// RFC 6582 section 3.2 step 2: SND.UNA has to lie beyond the recovery point, by one byte at least.
+    /// RFC 6582 section 3.2 step 2: SND.UNA must be beyond the recovery point, by at least one byte.
     #[test]
     fn no_recovery_begins_before_the_recovery_point_is_passed() {
         let config = Config::standard();
@@ -117,13 +117,13 @@ mod tests {
         assert_eq!(reno.on_duplicate(&config, &under_way(4, 9), &mut recovery), Reaction::Send { budget: u32::MAX });
         let beyond = reno.on_duplicate(&config, &under_way(5, 9), &mut recovery);
         assert_eq!(beyond, Reaction::Recover { budget: u32::MAX });
-        // The third is missed only once.
+        // Recovery begins at the third duplicate or not at all.
         recovery.dup_acks = 4;
         assert_eq!(reno.on_duplicate(&config, &under_way(5, 9), &mut recovery), Reaction::Send { budget: u32::MAX });
     }
 
-    /// RFC 6582 section 3.2 step 3: deflate by the acknowledged data, add back a segment; beyond the inflation the
-    /// window itself shrinks. In sums of window and inflation: 10 + 8 - 3 + 1, 10 + 3 - 3 + 1, 10 + 3 - 6 + 1.
+    /// RFC 6582 section 3.2 step 3: deflate by the acknowledged data, add back a segment; once the inflation is used
+    /// up, the window itself shrinks. In sums of window and inflation: 10 + 8 - 3 + 1, 10 + 3 - 3 + 1, 10 + 3 - 6 + 1.
     #[test]
     fn a_partial_ack_deflates() {
         for (inflation, segments, sum) in [(8, 3, 16), (3, 3, 11), (3, 6, 8), (4, 1, 14), (4, 0, 14)] {

@@ -1,8 +1,8 @@
 //! Loss recovery by selective acknowledgements: RFC 6675, and ns-2.35's `Sack1` as an option.
 //!
-//! RFC 6675 derives the amount in flight from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
-//! segments minus the duplicate ACKs at the start, one less for each ACK, two less for a partial one, one more for each
-//! segment sent.
+//! RFC 6675 derives the data in flight from the scoreboard at each acknowledgement; ns-2.35 counts it: outstanding
+//! segments minus the duplicate ACKs at the start, minus one for each ACK, minus two for a partial ACK, plus one for
+//! each segment sent.
 
 use super::scoreboard::Scoreboard;
 use super::state::{Reaction, Recovery};
@@ -13,10 +13,10 @@ use crate::tcp::sender::space::{Next, SendSpace};
 use crate::wire::TcpSegment;
 use fourhop_cc::CaState;
 
-/// Next segment of recovery by SACK.
+/// Next segment in SACK recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Choice {
-    /// A hole, up to a place.
+    /// A hole, up to a position.
     Again { at: Pos, until: Pos },
     /// The last segment in flight, once per recovery (RFC 6675 section 4, rule 4).
     Rescue { at: Pos },
@@ -28,11 +28,11 @@ pub(in crate::tcp) enum Choice {
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Sack {
     board: Scoreboard,
-    /// Recovers in ns-2.35's manner, by counting?
+    /// Whether it counts the data in flight, as ns-2.35 does.
     counts: bool,
     /// ns-2.35's count of segments in the network during recovery; below zero if ACKs outnumber them.
     pipe: i64,
-    /// Duplicate ACKs that prove a loss.
+    /// Duplicate ACKs that signal a loss.
     threshold: u32,
 }
 
@@ -42,8 +42,8 @@ impl Sack {
         Sack { board: Scoreboard::new(), counts, pipe: 0, threshold: config.dup_ack_threshold }
     }
 
-    /// Takes the SACK blocks of an acceptable segment; true if they tell anything. ns-2.35 does not listen between a
-    /// time-out and the next new ACK.
+    /// Takes the SACK blocks of an acceptable segment; returns whether they report anything new. ns-2.35 ignores them
+    /// between a timeout and the next new ACK.
     pub(super) fn take_blocks(&mut self, ack: Pos, segment: &TcpSegment, snd: &SendSpace, timed_out: bool) -> bool {
         let deaf = self.counts && timed_out && ack <= snd.una;
         if deaf || ack < snd.una {
@@ -53,7 +53,7 @@ impl Sack {
         self.board.update(ack, snd.max, blocks)
     }
 
-    /// An ACK that does not move SND.UNA; `news` says whether its SACK blocks did tell anything.
+    /// Handles an ACK that does not move SND.UNA; `news`: its SACK blocks report something new.
     pub(super) fn on_duplicate(
         &mut self,
         news: bool,
@@ -70,7 +70,7 @@ impl Sack {
         } else if news && self.proves_loss(snd, recovery) && snd.una >= recovery.recover {
             Reaction::Recover { budget: u32::MAX }
         } else if news && recovery.state != CaState::Loss && config.limited_transmit {
-            // RFC 6675 section 5 step 3: fresh segments as pipe allows; SACKed data leaves pipe below cwnd.
+            // RFC 6675 section 5 step 3: new segments as pipe allows; SACKed data leaves pipe below cwnd.
             self.board.high_rxt = snd.una;
             Reaction::Early { extra: 0, budget: u32::MAX }
         } else {
@@ -78,13 +78,13 @@ impl Sack {
         }
     }
 
-    /// ns-2.35: recovery begins with exactly the third duplicate ACK; while duplicate ACKs arrive nothing else is sent.
+    /// ns-2.35: recovery begins at exactly the third duplicate ACK; nothing else is sent while duplicate ACKs arrive.
     fn on_counted_duplicate(&self, news: bool, config: &Config, snd: &SendSpace, recovery: &Recovery) -> Reaction {
         let dup_acks = recovery.dup_acks;
         if dup_acks == 0 {
             Reaction::Send { budget: u32::MAX }
         } else if news && dup_acks == self.threshold && snd.una > recovery.recover {
-            // It sends the first hole alone at first.
+            // At first, only the first hole is sent.
             Reaction::Recover { budget: 0 }
         } else if news && dup_acks < self.threshold && config.limited_transmit {
             Reaction::Early { extra: dup_acks, budget: 1 }
@@ -93,12 +93,12 @@ impl Sack {
         }
     }
 
-    /// RFC 6675 section 5: enough ACKs that report something, or enough in a report.
+    /// RFC 6675 section 5: enough ACKs that report something, or enough data in the reports.
     fn proves_loss(&self, snd: &SendSpace, recovery: &Recovery) -> bool {
         recovery.dup_acks >= self.threshold || self.board.is_lost(snd.una, snd.mss, self.threshold)
     }
 
-    /// RFC 6675 section 5 step 4: the first hole goes again at once.
+    /// RFC 6675 section 5 step 4: the first hole is resent at once.
     pub(super) fn begin(&mut self, snd: &SendSpace) {
         let outstanding = (snd.max - snd.una).div_ceil(u64::from(snd.mss));
         self.pipe = outstanding as i64 - i64::from(self.threshold);
@@ -107,7 +107,7 @@ impl Sack {
         self.board.rescue_rxt = self.board.high_rxt;
     }
 
-    /// A new ACK short of the recovery point; it restarts the retransmission timer.
+    /// Handles a new ACK short of the recovery point; it restarts the retransmission timer.
     pub(super) fn on_partial_ack(&mut self, rtt: &mut RttEstimator) -> bool {
         if self.counts {
             self.pipe -= 2;
@@ -116,7 +116,7 @@ impl Sack {
         true
     }
 
-    /// A new ACK outside recovery, or the one that ends it, which does not grow the window.
+    /// Handles a new ACK outside recovery, or the one that ends it. The latter does not grow the window.
     pub(super) fn on_whole_ack(&mut self, ends_recovery: bool, recovery: &mut Recovery) -> bool {
         if self.counts {
             self.board.clear();
@@ -132,7 +132,8 @@ impl Sack {
         self.board.clear();
     }
 
-    /// How many segments may go in recovery now, under a window of `cwnd` segments (RFC 6675 section 5 step C).
+    /// Number of segments that may be sent now in recovery, under a window of `cwnd` segments (RFC 6675 section 5 step
+    /// C).
     pub(in crate::tcp) fn room(&self, snd: &SendSpace, cwnd: u32) -> u64 {
         if self.counts {
             return u64::try_from(i64::from(cwnd) - self.pipe).unwrap_or(0);
@@ -141,15 +142,15 @@ impl Sack {
         window.saturating_sub(self.board.pipe(snd.una, snd.max, snd.mss, self.threshold)) / mss
     }
 
-    /// RFC 6675 section 4, `NextSeg()`, rule 1: a lost hole goes before fresh data. ns-2.35 takes each hole below the
-    /// highest SACKed place once, lost or not; it has neither rule 3 nor 4.
+    /// RFC 6675 section 4, `NextSeg()`, rule 1: a lost hole precedes new data. ns-2.35 takes each hole below the
+    /// highest SACKed position once, lost or not; it has neither rule 3 nor rule 4.
     pub(in crate::tcp) fn lost_hole(&self, snd: &SendSpace) -> Option<Choice> {
         let hole = self.board.hole_from(self.board.high_rxt.max(snd.una))?;
         let lost = self.counts || self.board.is_lost(hole.start, snd.mss, self.threshold);
         lost.then_some(Choice::Again { at: hole.start, until: hole.end })
     }
 
-    /// Rules 3 and 4, where no fresh data may go: a hole not known to be lost, then the last segment.
+    /// Rules 3 and 4, when no new data may be sent: a hole not known to be lost, then the last segment.
     pub(in crate::tcp) fn last_resort(&self, snd: &SendSpace) -> Option<Choice> {
         let board = &self.board;
         if self.counts {
@@ -164,7 +165,7 @@ impl Sack {
         due.then(|| Choice::Rescue { at: last.start + (last.end - last.start - tail) })
     }
 
-    /// A segment has left in recovery; a retransmission reached up to `end`.
+    /// Notes a segment sent in recovery; a retransmission reached up to `end`.
     pub(in crate::tcp) fn note_sent(&mut self, choice: Choice, end: Pos, recovery: &Recovery) {
         match choice {
             Choice::Again { .. } => self.board.high_rxt = self.board.high_rxt.max(end),
@@ -178,7 +179,7 @@ impl Sack {
         self.board.missing_from(from)
     }
 
-    /// ns-2.35 counts them as in flight.
+    /// ns-2.35 counts SACKed bytes as in flight.
     pub(super) fn sacked_before(&self, place: Pos) -> u64 {
         if self.counts { 0 } else { self.board.sacked_before(place) }
     }
@@ -196,7 +197,7 @@ mod tests {
         Pos::FIRST + segment * MSS
     }
 
-    /// Segments 0 to 9 in flight, those in `sacked` reported.
+    /// Segments 0 to 9 in flight, those in `sacked` SACKed.
     fn reported(config: &Config, sacked: &[(u64, u64)]) -> (Sack, SendSpace) {
         let mut snd = SendSpace::new(Seq::from_wire(1), MSS as u32);
         (snd.una, snd.nxt, snd.max, snd.end) = (at(0), at(0), at(0), at(10));
@@ -213,7 +214,7 @@ mod tests {
         Some(Choice::Again { at: at(from), until: at(until) })
     }
 
-    /// ns-2.35's `Sack1` takes no blocks between a time-out and the next new ACK. RFC 6675 section 5.1, does.
+    /// ns-2.35's `Sack1` ignores blocks between a timeout and the next new ACK. RFC 6675 section 5.1 does not.
     #[test]
     fn only_ns2_is_deaf_after_a_time_out() {
         for (config, timed_out, ack, hears) in [
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// RFC 6675 section 5: evidence begins recovery, from the recovery point on, and not after less.
+    /// RFC 6675 section 5: recovery begins with enough evidence, from the recovery point on, and not with less.
     #[test]
     fn evidence_begins_recovery() {
         let config = Config::standard();
@@ -253,7 +254,7 @@ mod tests {
     }
 
     /// ns-2.35's `Sack1`: limited transmit up to the third duplicate, which begins recovery unless it falls short of
-    /// the recovery point; after it nothing more.
+    /// the recovery point; nothing after that.
     #[test]
     fn ns2_counts_duplicates() {
         let config = Config { limited_transmit: true, ..Config::ns2() };
@@ -275,14 +276,14 @@ mod tests {
         }
     }
 
-    /// RFC 6675 section 4, `NextSeg()`, by rules; HighRxt moves with what has gone.
+    /// RFC 6675 section 4, `NextSeg()`, rule by rule; HighRxt advances with each retransmission.
     #[test]
     fn holes_go_in_the_order_of_the_rules() {
         let config = Config::standard();
         let (mut sack, mut snd) = reported(&config, &[(1, 2), (3, 6), (8, 9)]);
         let recovery = Recovery { recover: at(10), ..Recovery::new() };
         sack.begin(&snd);
-        // 0 went as recovery began. 2 has four segments above, 6 and 7 one.
+        // 0 was sent when recovery began. 2 has four SACKed segments above it, 6 and 7 have one.
         assert_eq!(sack.lost_hole(&snd), again(2, 3));
         sack.note_sent(Choice::Again { at: at(2), until: at(3) }, at(3), &recovery);
         assert_eq!((sack.lost_hole(&snd), sack.last_resort(&snd)), (None, again(6, 8)));
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(sack.last_resort(&snd), None, "once per recovery");
     }
 
-    /// Room is the window less pipe: 0 and 2 are lost, 2 has not gone again; 0 has, and 6, 7 and 9 are on their way.
+    /// Room is the window minus pipe: 0 and 2 are lost; 2 has not been resent, 0 has, and 6, 7 and 9 are in flight.
     #[test]
     fn room_is_what_pipe_leaves() {
         let (mut sack, snd) = reported(&Config::standard(), &[(1, 2), (3, 6), (8, 9)]);
@@ -303,8 +304,8 @@ mod tests {
         assert_eq!([3, 4, 5, 8].map(|cwnd| sack.room(&snd, cwnd)), [0, 0, 1, 4]);
     }
 
-    /// ns-2.35: outstanding less three, one less for an ACK, two for a partial one, one more for a segment sent; every
-    /// hole below the highest report goes once, and nothing beyond.
+    /// ns-2.35: outstanding minus three, minus one for an ACK, minus two for a partial ACK, plus one for a segment
+    /// sent; every hole below the highest report is sent once, and nothing beyond.
     #[test]
     fn ns2_counts() {
         let config = Config::ns2();

@@ -1,22 +1,22 @@
-//! Data that the receiver has beyond SND.UNA by its SACK blocks (RFC 2018), and the losses that follow from it
-//! (RFC 6675 section 4).
+//! Data beyond SND.UNA that the receiver has according to its SACK blocks (RFC 2018), and the losses that follow from
+//! it (RFC 6675 section 4).
 //!
-//! Left out: D-SACK (RFC 2883), whose blocks lie below SND.UNA and are ignored.
+//! Left out: D-SACK (RFC 2883), whose blocks are below SND.UNA and are ignored.
 
 use crate::tcp::position::Pos;
 
 /// The scoreboard of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
-    /// Received: disjoint, not adjacent, in order, all beyond SND.UNA.
+    /// Received ranges: disjoint, not adjacent, in order, all beyond SND.UNA.
     ranges: Vec<(Pos, Pos)>,
-    /// The place after HighRxt: everything before it that had to be retransmitted in this recovery has been.
+    /// The position after HighRxt: everything before it that needed retransmission in this recovery has been resent.
     pub(super) high_rxt: Pos,
-    /// The place after RescueRxt.
+    /// The position after RescueRxt.
     pub(super) rescue_rxt: Pos,
 }
 
-/// Bytes that are missing at the receiver, between two places.
+/// Bytes missing at the receiver, between two positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Hole {
     pub(super) start: Pos,
@@ -28,8 +28,8 @@ impl Scoreboard {
         Scoreboard { ranges: Vec::new(), high_rxt: Pos::SYN, rescue_rxt: Pos::SYN }
     }
 
-    /// RFC 6675 section 4, `Update()`: forgets what lies before `una`, learns `blocks`. Blocks that do not lie within
-    /// the data in flight are ignored. True if anything was learnt.
+    /// RFC 6675 section 4, `Update()`: forgets everything before `una` and adds `blocks`. Blocks that are not within
+    /// the data in flight are ignored. Returns whether anything was new.
     pub(super) fn update(&mut self, una: Pos, max: Pos, blocks: impl Iterator<Item = (Pos, Pos)>) -> bool {
         let below = self.ranges.partition_point(|&(_, end)| end <= una);
         self.ranges.drain(..below);
@@ -67,7 +67,7 @@ impl Scoreboard {
         self.ranges.clear();
     }
 
-    /// The last hole below `max`, where `una` begins the data in flight; empty if all of it is SACKed.
+    /// The last hole below `max`, with the data in flight starting at `una`; empty if all of it is SACKed.
     pub(super) fn last_hole(&self, una: Pos, max: Pos) -> Hole {
         let mut before = self.ranges.iter().rev();
         let end = match before.clone().next() {
@@ -85,7 +85,7 @@ impl Scoreboard {
         self.ranges.iter().map(|&(start, end)| end.min(place).beyond(start)).sum()
     }
 
-    /// The first place from `from` on without a SACK, and the start of the next SACKed range.
+    /// The first position from `from` on without a SACK, and the start of the next SACKed range.
     pub(super) fn missing_from(&self, from: Pos) -> (Pos, Option<Pos>) {
         let next = self.ranges.partition_point(|&(_, end)| end <= from);
         match self.ranges.get(next) {
@@ -94,14 +94,14 @@ impl Scoreboard {
         }
     }
 
-    /// The first hole from `from` on, below the highest SACKed place.
+    /// The first hole from `from` on, below the highest SACKed position.
     pub(super) fn hole_from(&self, from: Pos) -> Option<Hole> {
         let (start, end) = self.missing_from(from);
         end.map(|end| Hole { start, end })
     }
 
     /// RFC 6675 section 4, `IsLost()`: `threshold` separate ranges are SACKed beyond `place`, or more bytes than
-    /// `threshold - 1` segments have.
+    /// `threshold - 1` segments contain.
     pub(super) fn is_lost(&self, place: Pos, mss: u32, threshold: u32) -> bool {
         let above = self.ranges.partition_point(|&(_, end)| end <= place);
         self.proves_loss(above, mss, threshold)
@@ -112,7 +112,7 @@ impl Scoreboard {
         self.ranges.len() - above >= threshold as usize || bytes() > u64::from(threshold - 1) * u64::from(mss)
     }
 
-    /// RFC 6675 section 4, `SetPipe()`: bytes believed to be in the network, of those between `una` and `max`.
+    /// RFC 6675 section 4, `SetPipe()`: bytes between `una` and `max` believed to be in the network.
     pub(super) fn pipe(&self, una: Pos, max: Pos, mss: u32, threshold: u32) -> u64 {
         let mut pipe = 0;
         let mut from = una;
@@ -167,13 +167,13 @@ mod tests {
         assert!(!lost(&[(1, 2), (3, 4), (5, 6)], 2));
     }
 
-    /// RFC 6675 section 4, `SetPipe()`: a lost byte counts only if it was retransmitted, one not lost and retransmitted
-    /// counts twice.
+    /// RFC 6675 section 4, `SetPipe()`: a lost byte counts only if it was retransmitted; one that is not lost but was
+    /// retransmitted counts twice.
     #[test]
     fn pipe_counts_what_is_neither_received_nor_lost() {
         let mut board = board(&[(1, 2), (3, 7)]);
         let pipe = |board: &Scoreboard| board.pipe(at(0), at(10), MSS, 3) / u64::from(MSS);
-        // Segments 0 and 2 are lost, 7 to 9 are on their way.
+        // Segments 0 and 2 are lost, 7 to 9 are in flight.
         assert_eq!(pipe(&board), 3);
         board.high_rxt = at(1);
         assert_eq!(pipe(&board), 4);

@@ -1,28 +1,28 @@
-//! Shared by all recovery strategies: the state of recovery, and their answers.
+//! Shared by all recovery strategies: the state of recovery, and their results.
 
 use crate::tcp::position::Pos;
 use crate::tcp::sender::space::SendSpace;
 use fourhop_cc::CaState;
 use fourhop_cc::rate::RateSample;
 
-/// The state that all recovery strategies keep.
+/// State common to all recovery strategies.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) state: CaState,
     /// Duplicate ACKs since SND.UNA last moved (partial ACKs in recovery do not clear it).
     pub(in crate::tcp) dup_acks: u32,
-    /// SND.MAX when the last recovery or time-out began: recovery ends when it is acknowledged, and no fast retransmit
+    /// SND.MAX when the last recovery or timeout began: recovery ends once it is acknowledged, and no fast retransmit
     /// happens before something beyond it is (RFC 6582 section 3.2).
     pub(in crate::tcp) recover: Pos,
     /// Segments known to have left the network, on top of `cwnd`.
     pub(in crate::tcp) inflation: u32,
-    /// A partial ACK has arrived in this recovery.
+    /// Whether a partial ACK has arrived in this recovery.
     pub(in crate::tcp) partial_seen: bool,
-    /// Fresh segments sent by limited transmit since SND.UNA last moved.
+    /// New segments sent by limited transmit since SND.UNA last moved.
     pub(in crate::tcp) limited: u32,
-    /// A lost segment that goes before everything else.
+    /// A lost segment to send before everything else.
     pub(in crate::tcp) resend: Option<Pos>,
-    /// Time-outs in a row.
+    /// Consecutive timeouts.
     pub(in crate::tcp) timeouts: u32,
 }
 
@@ -40,66 +40,66 @@ impl Recovery {
         }
     }
 
-    /// Are losses being repaired?
+    /// Whether losses are being repaired.
     pub(in crate::tcp) fn is_repairing(&self) -> bool {
         matches!(self.state, CaState::Recovery | CaState::Loss)
     }
 
-    /// Time-outs in a row.
+    /// Consecutive timeouts.
     pub(in crate::tcp) fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// One more time-out in a row. True if that is more than `most`.
+    /// Counts a timeout. Returns whether there have been more than `most` in a row.
     pub(in crate::tcp) fn note_timeout(&mut self, most: Option<u32>) -> bool {
         self.timeouts += 1;
         self.exhausts(most)
     }
 
-    /// Have there been more time-outs in a row than `most`?
+    /// Whether there have been more consecutive timeouts than `most`.
     pub(in crate::tcp) fn exhausts(&self, most: Option<u32>) -> bool {
         most.is_some_and(|most| self.timeouts > most)
     }
 
-    /// The peer answers.
+    /// Ends a series of timeouts: the peer answers.
     pub(in crate::tcp) fn end_timeouts(&mut self) {
         self.timeouts = 0;
     }
 
-    /// SND.UNA moves to `ack`.
+    /// Notes that SND.UNA moves to `ack`.
     pub(in crate::tcp) fn advance(&mut self, ack: Pos) {
         self.timeouts = 0;
         self.limited = 0;
         self.resend = self.resend.filter(|&at| at >= ack);
     }
 
-    /// No ACK is a duplicate any more.
+    /// Resets the count of duplicate ACKs and the inflation.
     pub(in crate::tcp) fn end_duplicates(&mut self) {
         (self.dup_acks, self.inflation) = (0, 0);
     }
 
-    /// A duplicate ACK, which counts if there is `news` in it.
+    /// Counts a duplicate ACK if it brings `news`.
     pub(in crate::tcp) fn note_duplicate(&mut self, news: bool) {
         self.dup_acks += u32::from(news);
     }
 
-    /// Losses found by a fine clock count as `threshold` duplicates.
+    /// Counts a loss found by a fine clock as `threshold` duplicates.
     pub(in crate::tcp) fn count_as_duplicates(&mut self, threshold: u32) {
         self.dup_acks = threshold;
     }
 
-    /// Limited transmit has sent so many.
+    /// Counts segments sent by limited transmit.
     pub(in crate::tcp) fn note_limited(&mut self, sent: u32) {
         self.limited += sent;
     }
 
-    /// A recovery begins that lasts until `max` is acknowledged.
+    /// Begins a recovery that lasts until `max` is acknowledged.
     pub(in crate::tcp) fn begin(&mut self, max: Pos) {
         self.recover = max;
         self.partial_seen = false;
     }
 
-    /// The inflation ends: a time-out cuts the window.
+    /// Ends the inflation: a timeout reduces the window.
     pub(in crate::tcp) fn deflate(&mut self) {
         self.inflation = 0;
     }
@@ -112,20 +112,20 @@ impl Recovery {
         self.resend = space.outstanding().then_some(space.una);
     }
 
-    /// The segment that goes before everything else has gone, or need not go.
+    /// Clears the segment to send before everything else: it has been sent, or need not be.
     pub(in crate::tcp) fn end_resend(&mut self) {
         self.resend = None;
     }
 }
 
-/// The news in an acceptable segment about arrived data, before its acknowledgement takes effect.
+/// News about arrived data in an acceptable segment, before its acknowledgement takes effect.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Heard {
-    /// It tells anything. Without reports every ACK does.
+    /// Whether it reports anything new. Without SACK every ACK does.
     pub(in crate::tcp) news: bool,
-    /// It says that something came twice.
+    /// Whether it reports a duplicate.
     pub(in crate::tcp) dsack: bool,
-    /// A tail probe has repaired a loss, which the window has to answer.
+    /// Whether a tail probe has repaired a loss, to which the window must respond.
     pub(in crate::tcp) repaired: bool,
     /// Its delivery sample, if delivery is measured.
     pub(in crate::tcp) sample: Option<RateSample>,
@@ -134,33 +134,33 @@ pub(in crate::tcp) struct Heard {
 /// Meaning of an ACK that moved SND.UNA.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Verdict {
-    /// The phase that recovery is in from now on.
+    /// The phase of recovery from now on.
     pub(in crate::tcp) state: CaState,
-    /// May the window grow by it?
+    /// Whether it may grow the window.
     pub(in crate::tcp) grows: bool,
-    /// Does it restart the retransmission timer?
+    /// Whether it restarts the retransmission timer.
     pub(in crate::tcp) restarts: bool,
 }
 
-/// The sender's response to an ACK. A budget counts fresh segments.
+/// The sender's response to an ACK. A budget counts new segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::tcp) enum Reaction {
-    /// Nothing.
+    /// Do nothing.
     Nothing,
     /// Send what the window allows.
     Send { budget: u32 },
-    /// A first sign of loss: limited transmit (RFC 3042) under a window `extra` segments larger.
+    /// A first sign of loss: limited transmit (RFC 3042) under a window enlarged by `extra` segments.
     Early { extra: u32, budget: u32 },
-    /// A loss: cut the window, begin recovery, then send.
+    /// A loss: reduce the window, begin recovery, then send.
     Recover { budget: u32 },
-    /// The fine clock: send the oldest segment again, which had been retransmitted before or not, and cut the window or
-    /// leave it.
+    /// The fine clock: resend the oldest segment, which may have been retransmitted before (`again`), and reduce the
+    /// window if `cut`.
     Resend { again: bool, cut: bool },
-    /// The window grows by the segment that has left the network; send.
+    /// Grow the window by the segment that has left the network, then send.
     Widen,
 }
 
 impl Reaction {
-    /// Send all that the window allows.
+    /// Send everything the window allows.
     pub(in crate::tcp) const SEND: Reaction = Reaction::Send { budget: u32::MAX };
 }

@@ -1,10 +1,10 @@
 //! Ages of bytes at delivery, from the logs of both ends of a TCP flow.
 //!
-//! A byte is born when it becomes the next to be sent: when the byte before it has left for the first time, or when the
-//! application writes it to a sender that has nothing else. From then on everything counts that keeps it from the
-//! receiving application: a window that is full, pacing, a frozen sender, the network, retransmissions, and the wait
-//! for what is missing before it. Where the application has always more to send, this is the delay of data that is made
-//! as late as possible.
+//! A byte is born when it becomes the next to be sent: when the byte before it has been sent for the first time, or
+//! when the application writes it to a sender that has nothing else. From then on everything counts that keeps it from
+//! the receiving application: a full window, pacing, a frozen sender, the network, retransmissions, and the wait for
+//! missing data before it. If the application always has more to send, this is the delay of data generated as late as
+//! possible.
 
 use fourhop_units::{Dur, Time};
 
@@ -12,22 +12,21 @@ use fourhop_units::{Dur, Time};
 /// delivered.
 #[derive(Clone, Default, Debug)]
 pub struct AgeLog {
-    /// Bytes of the flow up to an end, and the instant; both grow.
+    /// Bytes of the flow up to an end, and the instant; both increase.
     entries: Vec<(u64, Time)>,
-    /// Sender: bytes of the connections that are gone.
+    /// Sender: bytes of earlier connections.
     base: u64,
     /// Sender: when the next byte was born.
     born: Time,
 }
 
 impl AgeLog {
-    /// Sender: the application has written to a connection that had nothing to send.
+    /// Sender: notes that the application has written to a connection with nothing to send.
     pub(crate) fn note_written(&mut self, now: Time) {
         self.born = now;
     }
 
-    /// Sender: a segment leaves whose bytes end at `end` of its connection's stream; those that were sent before do not
-    /// count.
+    /// Sender: notes a segment whose bytes end at `end` of its connection's stream; retransmissions do not count.
     pub(crate) fn note_sent(&mut self, end: u64, now: Time) {
         let end = self.base + end;
         if end > self.bytes() {
@@ -36,12 +35,12 @@ impl AgeLog {
         }
     }
 
-    /// Sender: the next connection counts from 0 again.
+    /// Sender: starts a new connection, which counts from 0 again.
     pub(crate) fn note_renewed(&mut self) {
         self.base = self.bytes();
     }
 
-    /// Receiver: `total` bytes of the flow have been delivered.
+    /// Receiver: notes that `total` bytes of the flow have been delivered.
     pub(crate) fn note_delivered(&mut self, total: u64, now: Time) {
         self.entries.push((total, now));
     }
@@ -50,7 +49,7 @@ impl AgeLog {
         self.entries.last().map_or(0, |(bytes, _)| *bytes)
     }
 
-    /// The ages of what the other end `received` after `from` and up to `to`, each with its number of bytes.
+    /// Ages of the bytes that the other end `received` after `from` and up to `to`, each with its number of bytes.
     fn of_delivered(&self, received: &AgeLog, from: Time, to: Time) -> Vec<(Dur, u64)> {
         let (mut ages, mut segments, mut start) = (Vec::new(), self.entries.iter().peekable(), 0);
         for &(total, at) in &received.entries {
@@ -71,7 +70,7 @@ impl AgeLog {
     }
 }
 
-/// How the ages of bytes are distributed.
+/// Distribution of the ages of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ages {
     /// Mean over the bytes.
@@ -85,8 +84,7 @@ pub struct Ages {
 }
 
 impl Ages {
-    /// Ages of data delivered after `from` and up to `to`, by the logs of sender and receiver; `None` if there was
-    /// none.
+    /// Ages of data delivered after `from` and up to `to`, by the logs of sender and receiver; `None` if there is none.
     pub fn of(sent: &AgeLog, received: &AgeLog, from: Time, to: Time) -> Option<Ages> {
         let mut ages = sent.of_delivered(received, from, to);
         ages.sort_unstable();

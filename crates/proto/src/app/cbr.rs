@@ -3,7 +3,7 @@
 
 use fourhop_units::{Bytes, Dur, Rate, Time};
 
-/// When and how much.
+/// When to send, and how much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// First datagram.
@@ -46,7 +46,7 @@ impl Cbr {
         Some((number, self.config.payload))
     }
 
-    /// Datagrams made.
+    /// Datagrams generated.
     pub fn sent(&self) -> u64 {
         u64::from(self.sent)
     }

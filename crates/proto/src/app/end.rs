@@ -6,7 +6,7 @@ use crate::wire::{Body, TransportPacket};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, Seq, Time};
 
-/// Names a flow at one of its ends.
+/// Identifies a flow at one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowAddress {
     /// The other end.
@@ -20,17 +20,17 @@ pub struct FlowAddress {
 /// Counters of an end, whatever its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Packets with data, repeated ones included.
+    /// Data packets, retransmissions included.
     pub sent: u64,
-    /// Of those, repeated ones.
+    /// Retransmissions among them.
     pub retransmitted: u64,
-    /// Times that answers failed to come for so long that it began anew.
+    /// Times that the end started over because answers were missing for too long.
     pub timeouts: u64,
-    /// Losses found by answers.
+    /// Losses detected from answers.
     pub fast_retransmits: u64,
 }
 
-/// A sender's knowledge of its path.
+/// A sender's view of its path.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PathSeen {
     /// Newest round trip.
@@ -46,11 +46,11 @@ pub struct PathSeen {
 pub struct Shared<'a> {
     /// The flow.
     pub address: FlowAddress,
-    /// Payload bytes received here, each once.
+    /// Payload bytes received here, each counted once.
     pub received: &'a mut Bytes,
     /// Payload bytes that arrived here, repeated ones included.
     pub arrived: &'a mut Bytes,
-    /// Where ages of bytes are written down, if they are.
+    /// Where to record the ages of bytes, if wanted.
     pub ages: Option<&'a mut AgeLog>,
     /// Packets for the other end.
     pub out: &'a mut Vec<Body>,
@@ -66,7 +66,7 @@ pub trait FlowEnd: Sized {
     /// Sender and receiver of a transfer; `first` is the sender's first number.
     fn pair(config: &Self::Config, transfer: Transfer, first: Seq) -> (Self, Self);
 
-    /// Are the ages of bytes at delivery written down?
+    /// Whether the ages of bytes at delivery are recorded.
     fn records_ages(&self) -> bool {
         false
     }
@@ -77,7 +77,7 @@ pub trait FlowEnd: Sized {
     /// Does what is due at `now`.
     fn handle_timeout(&mut self, now: Time, shared: Shared<'_>);
 
-    /// A packet of the other end.
+    /// Handles a packet from the other end.
     fn handle_packet(&mut self, now: Time, packet: &Self::Packet, shared: Shared<'_>);
 
     /// Its counters.
@@ -85,12 +85,12 @@ pub trait FlowEnd: Sized {
         Counts::default()
     }
 
-    /// Number and sum of the round trips that it has sampled.
+    /// Number and sum of its round-trip samples.
     fn rtt_samples(&self) -> (u64, Dur) {
         (0, Dur::ZERO)
     }
 
-    /// Its knowledge of the path.
+    /// Its view of the path.
     fn path_seen(&self) -> PathSeen {
         PathSeen::default()
     }

@@ -1,22 +1,21 @@
-//! Short files over TCP, one after the other: Pareto sizes, exponential pauses (ElRakabawy et al. 2005, section 5.2).
+//! Short files over TCP, one after another: Pareto sizes, exponential pauses (ElRakabawy et al. 2005, section 5.2).
 //!
-//! A file is on its way from the time it is written until its last byte is acknowledged; then the pause begins. The
-//! papers average the goodput of files: each has its size over this time, and each counts the same
-//! ([`Files::mean_goodput`]). [`Files::active`] gives another measure, all bytes over
-//! all the time, in which a large file counts for more.
+//! A file is in transfer from the time it is written until its last byte is acknowledged; then the pause begins. The
+//! papers average the goodput of files, each being its size over this time, and each file counts the same
+//! ([`Files::mean_goodput`]). [`Files::active`] gives another measure, all bytes over all the time, in which a large
+//! file counts for more.
 //!
-//! The paper does not say whether each file has its own connection. Both variants are implemented; where all files
-//! share one connection, its window and its estimates survive the pauses, as in ns-2, whose agents have no connections
-//! to close.
+//! The paper does not say whether each file has its own connection. Both variants are implemented; if all files share
+//! one connection, its window and estimates survive the pauses, as in ns-2, whose agents have no connections to close.
 
 use fourhop_units::{Bytes, Dur, Stream, Time};
 
-/// Content and time.
+/// Sizes and times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// When the first file is written.
     pub start: Time,
-    /// No file begins at or after this; one under way is completed.
+    /// No file begins at or after this; one in transfer is completed.
     pub stop: Option<Time>,
     /// Mean size.
     pub mean_size: Bytes,
@@ -24,15 +23,15 @@ pub struct Config {
     pub shape: u32,
     /// Mean pause.
     pub mean_pause: Dur,
-    /// A connection for each file, rather than one for all?
+    /// Whether each file has its own connection, rather than one for all.
     pub fresh: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Until then there is nothing to send.
+    /// Nothing to send until then.
     Pausing(Time),
-    /// A file is on its way since then.
+    /// A file has been in transfer since then.
     Sending(Time),
     /// No file will follow.
     Ended,
@@ -47,16 +46,16 @@ pub struct Files {
     stage: Stage,
     completed: u64,
     active: Dur,
-    /// Size of the file on its way, and the sum of the goodputs of those completed, in bit/s.
+    /// Size of the file in transfer, and the sum of the goodputs of completed files, in bit/s.
     size: u64,
     goodputs: f64,
 }
 
-/// Largest file: 1 TiB. Pareto's tail has no end.
+/// Largest file: 1 TiB, as the tail of a Pareto distribution has no end.
 const LARGEST: f64 = (1u64 << 40) as f64;
 
 impl Files {
-    /// A source that has sent nothing yet; sizes and pauses have streams of their own.
+    /// A source that has sent nothing yet; sizes and pauses have separate streams.
     pub fn new(config: Config, sizes: Stream, pauses: Stream) -> Files {
         let stage = Stage::Pausing(config.start);
         Files { config, sizes, pauses, stage, completed: 0, active: Dur::ZERO, size: 0, goodputs: 0.0 }
@@ -82,7 +81,7 @@ impl Files {
         Some(self.size)
     }
 
-    /// All that was written is acknowledged. True if that ends a file.
+    /// Notes that everything written is acknowledged. Returns whether that completes a file.
     pub fn handle_acknowledged(&mut self, now: Time) -> bool {
         let Stage::Sending(since) = self.stage else { return false };
         self.completed += 1;
@@ -95,17 +94,17 @@ impl Files {
         true
     }
 
-    /// Is a file on its way?
+    /// Whether a file is in transfer.
     pub fn is_sending(&self) -> bool {
         matches!(self.stage, Stage::Sending(_))
     }
 
-    /// Has each file a connection of its own?
+    /// Whether each file has its own connection.
     pub fn is_fresh(&self) -> bool {
         self.config.fresh
     }
 
-    /// Is this the first file?
+    /// Whether this is the first file.
     pub fn is_first(&self) -> bool {
         self.completed == 0
     }
@@ -115,12 +114,12 @@ impl Files {
         self.completed
     }
 
-    /// Mean over the completed files of size over time, in bit/s, if there is one.
+    /// Mean over the completed files of size over time, in bit/s; `None` if there are none.
     pub fn mean_goodput(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.goodputs / self.completed as f64)
     }
 
-    /// How long files were on their way until `now`.
+    /// Total time for which files were in transfer until `now`.
     pub fn active(&self, now: Time) -> Dur {
         match self.stage {
             Stage::Sending(since) => self.active + now.saturating_since(since),
@@ -192,7 +191,7 @@ mod tests {
         assert_eq!((files.active(now), files.completed()), (Dur::from_secs(200), 20_000));
     }
 
-    /// A large file and a small one count the same, whatever time they take.
+    /// A large file and a small one count the same, however long they take.
     #[test]
     fn the_mean_goodput_is_that_of_files() {
         let mut files = files(1_500, Dur::ZERO);

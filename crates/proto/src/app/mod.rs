@@ -1,13 +1,13 @@
-//! Traffic sources of flows, their receivers, and the ends of flows as their nodes see them.
+//! Traffic sources, their receivers, and the ends of flows as their nodes see them.
 //!
 //! | file | content |
 //! |---|---|
 //! | [`ages`] | ages of bytes at delivery |
-//! | [`end`] | an end of a flow, whatever its transport |
+//! | [`end`] | an end of a flow, for any transport |
 //! | [`cbr`] | constant bit rate UDP |
 //! | [`files`] | short files over TCP with pauses between them |
 //! | [`ping`] | ICMP echo, answered by the peer |
-//! | [`sink`] | receiver of UDP: each datagram once |
+//! | [`sink`] | UDP receiver: counts each datagram once |
 //! | [`transfer`] | a TCP transfer, endless or of a given size |
 
 pub mod ages;

@@ -1,32 +1,32 @@
 //! ICMP echo requests (RFC 792) and the round trips of their replies: at fixed intervals, or with a limited number
-//! under way, as in ping's adaptive mode.
+//! outstanding, as in ping's adaptive mode.
 
 use fourhop_units::{Bytes, Dur, Time};
 use std::collections::VecDeque;
 
-/// When and how large.
+/// When to send, and how large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// First request.
     pub start: Time,
     /// No request at or after this.
     pub stop: Option<Time>,
-    /// Between requests.
+    /// Time between requests.
     pub interval: Dur,
-    /// Requests under way at most; a further one waits for an answer, or until one has been under way for
+    /// Most requests outstanding; a further one waits for an answer, or until one has been outstanding for
     /// [`LOST_AFTER`].
     pub outstanding: Option<u32>,
     /// Payload of a request.
     pub payload: Bytes,
 }
 
-/// Requests that still await their replies; older ones count as lost.
+/// Most requests that await their replies; older ones count as lost.
 const OUTSTANDING: usize = 1024;
 
-/// When a request counts as lost where their number is limited; after the interval, if that is longer.
+/// When a request counts as lost if their number is limited; after the interval, if that is longer.
 pub const LOST_AFTER: Dur = Dur::from_secs(1);
 
-/// The asking side of one flow.
+/// The requesting side of one flow.
 #[derive(Clone, Debug)]
 pub struct Pinger {
     config: Config,
@@ -61,7 +61,7 @@ impl Pinger {
         Some((number, self.config.payload))
     }
 
-    /// A reply has come back.
+    /// Handles a reply.
     pub fn handle_reply(&mut self, now: Time, number: u16) {
         if let Some(index) = self.outstanding.iter().position(|&(n, _)| n == number)
             && let Some((_, sent)) = self.outstanding.remove(index)
@@ -75,7 +75,7 @@ impl Pinger {
         }
     }
 
-    /// When the oldest request was sent, if there are as many under way as may be.
+    /// When the oldest request was sent, if as many are outstanding as allowed.
     fn oldest_of_too_many(&self) -> Option<Time> {
         let limit = self.config.outstanding?;
         self.outstanding.front().filter(|_| self.outstanding.len() >= limit as usize).map(|&(_, sent)| sent)
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(ping.handle_timeout(Time::ZERO), Some((0, Bytes(56))));
         assert_eq!(ping.handle_timeout(ms(10)), None, "one is under way");
         assert_eq!(ping.next_timeout(), Some(ms(1_000)));
-        // An answer that comes before the next request is due changes nothing about when that is.
+        // An answer before the next request is due does not change when that is.
         ping.handle_reply(ms(4), 0);
         assert_eq!((ping.next_timeout(), ping.handle_timeout(ms(10))), (Some(ms(10)), Some((1, Bytes(56)))));
-        // One that comes later lets the next request go at once, never in the past.
+        // A later answer releases the next request at once, never in the past.
         ping.handle_reply(ms(55), 1);
         assert_eq!((ping.next_timeout(), ping.handle_timeout(ms(55))), (Some(ms(55)), Some((2, Bytes(56)))));
-        // No answer: it is given up.
+        // No answer: the request is given up.
         assert_eq!(ping.handle_timeout(ms(1_055)), Some((3, Bytes(56))));
         ping.handle_reply(ms(1_060), 2);
         assert_eq!((ping.sent(), ping.received()), (4, 2), "too late");

@@ -1,23 +1,23 @@
 //! The receiving side of UDP: which datagrams arrive for the first time.
 //!
-//! A datagram can arrive twice although its source sent it once. If a neighbour receives a frame and none of its ACKs
-//! comes back, the MAC gives the frame up, and routing sends the packet again over another path (RFC 3561 section
-//! 6.12). Goodput counts a datagram once, so the receiver remembers the sequence numbers of the newest datagrams in a
-//! sliding window, as receivers of ESP do (RFC 4303 section 3.4.3); the window moves by words rather than bits (RFC
-//! 6479). Sequence numbers wrap (RFC 1982).
+//! A datagram can arrive twice although its source sent it once. If a neighbour receives a frame but none of its ACKs
+//! gets back, the MAC gives up the frame, and routing sends the packet again over another path (RFC 3561 section 6.12).
+//! Goodput counts a datagram once, so the receiver remembers the sequence numbers of the newest datagrams in a sliding
+//! window, as ESP receivers do (RFC 4303 section 3.4.3); the window moves by words rather than bits (RFC 6479).
+//! Sequence numbers wrap (RFC 1982).
 //!
 //! A datagram older than the window cannot be distinguished from a repeated one and counts as late: it has arrived but
-//! is not delivered, as in RFC 4303. The window is a million numbers wide because each node on the path may hold a
-//! packet in its send buffer for 30 s at a time while later ones overtake it: of 195 datagrams a second in a network of
-//! 50 moving nodes, some came 24,096 numbers, two minutes, behind others.
+//! is not delivered, as in RFC 4303. The window is a million numbers wide because each node on the path may keep a
+//! packet in its send buffer for 30 s at a time while later ones overtake it: of 195 datagrams per second in a network
+//! of 50 moving nodes, some arrived 24,096 numbers, two minutes, behind others.
 
 use crate::counters::counters;
 use std::collections::VecDeque;
 
-/// Numbers in a word of the window.
+/// Numbers per word of the window.
 const BITS: u32 = u64::BITS;
 
-/// Words of the window, at most: 2^20 numbers in 128 KiB, which only a flow of as many datagrams takes.
+/// Most words of the window: 2^20 numbers in 128 KiB, which only a flow of that many datagrams uses.
 const WORDS: usize = 1 << 14;
 
 counters! {
@@ -33,15 +33,15 @@ counters! {
 /// The receiver of one flow.
 #[derive(Clone, Default, Debug)]
 pub struct Sink {
-    /// The least number of the window's first word, a multiple of [`BITS`].
+    /// The lowest number in the window's first word, a multiple of [`BITS`].
     first: Option<u32>,
-    /// A bit for each number, up to the word of the newest.
+    /// One bit per number, up to the word of the newest.
     seen: VecDeque<u64>,
     counters: Counters,
 }
 
 impl Sink {
-    /// A datagram with this number has arrived: is it to be delivered? The first number may be any.
+    /// Takes a datagram with this number; returns whether to deliver it. The first number may be any.
     pub fn handle_datagram(&mut self, number: u32) -> bool {
         let first = self.first.get_or_insert(number / BITS * BITS);
         let ahead = number.wrapping_sub(*first) as i32;
@@ -87,7 +87,7 @@ mod tests {
 
     /// Numbers in a full window.
     const FULL: u32 = WORDS as u32 * BITS;
-    /// Of these, the newest that are never late: all but the oldest word.
+    /// Of these, the newest, which are never late: all but the oldest word.
     const KEPT: i64 = (FULL - BITS) as i64;
 
     #[test]

@@ -1,6 +1,6 @@
 //! CoDel (RFC 8289): drops at the head of a queue whose packets have had too high a delay for too long.
 //!
-//! Written from the RFC's section 5. The control law's division by a square root is done with integers.
+//! Written from section 5 of the RFC. The control law divides by a square root in integer arithmetic.
 
 use fourhop_units::{Dur, Time};
 
@@ -16,7 +16,7 @@ pub struct Config {
 /// State of one queue.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Codel {
-    /// When the delay, above the target since, will have been so for an interval.
+    /// When the delay will have been above the target for an interval, if it stays there.
     first_above: Option<Time>,
     drop_next: Time,
     count: u32,
@@ -24,25 +24,25 @@ pub struct Codel {
     dropping: bool,
 }
 
-/// Decision about the packet at the head.
+/// Verdict on the packet at the head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Send it.
     Pass,
-    /// Drop it, and ask about the next.
+    /// Drop it, and ask about the next one.
     Drop,
 }
 
 impl Codel {
-    /// Section 5.3, `control_law`: the next drop comes interval / sqrt(count) after `at`.
+    /// Section 5.3, `control_law`: the next drop is interval / sqrt(count) after `at`.
     fn next_drop(&self, config: &Config, at: Time) -> Time {
         // The square root in 1/2^16.
         let root = (u64::from(self.count.max(1)) << 32).isqrt();
         at + Dur::from_nanos((u128::from(config.interval.as_nanos()) << 16).div_euclid(u128::from(root)) as u64)
     }
 
-    /// Section 5.6, `dodequeue`: has the delay been above the target for an interval? `backlog` bytes stay behind this
-    /// packet.
+    /// Section 5.6, `dodequeue`: whether the delay has been above the target for an interval. `backlog` bytes remain
+    /// behind this packet.
     fn may_drop(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> bool {
         if waited < config.target || backlog <= u64::from(mtu) {
             self.first_above = None;
@@ -57,7 +57,7 @@ impl Codel {
         }
     }
 
-    /// Section 5.5, `dequeue`, for the packet at the head, which has waited that long. Asked again after
+    /// Section 5.5, `dequeue`, for the packet at the head, which has waited this long. Called again after
     /// [`Verdict::Drop`].
     pub fn handle_head(&mut self, config: &Config, now: Time, waited: Dur, backlog: u64, mtu: u32) -> Verdict {
         let may_drop = self.may_drop(config, now, waited, backlog, mtu);
@@ -82,7 +82,7 @@ impl Codel {
         Verdict::Pass
     }
 
-    /// The queue ran empty (section 5.6).
+    /// Notes that the queue ran empty (section 5.6).
     pub fn handle_empty(&mut self) {
         self.first_above = None;
         self.dropping = false;
@@ -95,7 +95,7 @@ mod tests {
 
     const CONFIG: Config = Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) };
 
-    /// A queue that always has packets which have waited for `wait`, looked at each millisecond: when it drops.
+    /// When a queue drops packets if it is checked every millisecond and its packets have always waited for `wait`.
     fn drops(wait: Dur, millis: u64) -> Vec<u64> {
         let mut codel = Codel::default();
         let mut found = Vec::new();
@@ -112,22 +112,21 @@ mod tests {
         assert_eq!(drops(Dur::from_millis(4), 1_000), []);
     }
 
-    /// RFC 8289 section 5.6: a delay of just the target is too much.
+    /// RFC 8289 section 5.6: a delay of exactly the target is too much.
     #[test]
     fn at_the_target_packets_are_dropped() {
         assert_eq!(drops(CONFIG.target, 200), [100]);
     }
 
-    /// The first drop an interval after the delay rose, then at distances of interval / sqrt(n).
+    /// The first drop comes an interval after the delay rose, the next ones at distances of interval / sqrt(n).
     #[test]
     fn drops_come_faster_until_the_delay_falls() {
         let found = drops(Dur::from_millis(20), 500);
         assert_eq!(&found[..5], [100, 200, 271, 329, 379]);
     }
 
-    /// RFC 8289 section 5.5: a rate of drops that was in force a short while ago is taken up again, less the drops it
-    /// began with; "short" is below 16 intervals since the drop that would have been next, and a single drop is no
-    /// rate.
+    /// RFC 8289 section 5.5: a recent drop rate is resumed, less the drops it began with; "recent" means less than 16
+    /// intervals since the drop that would have been next, and a single drop is no rate.
     #[test]
     fn a_recent_drop_rate_is_taken_up_again() {
         let drop_next = Time::from_secs(9);
@@ -146,7 +145,7 @@ mod tests {
         assert_eq!(resumed(10, 1, Dur::from_millis(1_600)), (1, 1, 100), "too long ago");
     }
 
-    /// The same in time: eleven drops by 602 ms, then a moment without delay.
+    /// The same over time: eleven drops by 602 ms, then a moment without delay.
     #[test]
     fn the_delay_comes_back_after_a_moment() {
         let mut codel = Codel::default();
@@ -171,7 +170,7 @@ mod tests {
         }
     }
 
-    /// Section 5.6: a queue that ran empty has no delay to speak of; whatever comes has an interval of its own.
+    /// Section 5.6: a queue that ran empty has no delay to speak of; later packets get a new interval.
     #[test]
     fn an_empty_queue_begins_anew() {
         let mut codel = Codel::default();

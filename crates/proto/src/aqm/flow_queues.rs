@@ -7,18 +7,18 @@ use super::codel::{self, Codel, Verdict};
 use fourhop_units::Time;
 use std::collections::VecDeque;
 
-/// Common state of a set of queues.
+/// Parameters common to a set of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Bytes a queue may send in a round. Section 5.2.4: the MTU with the link's header, 1514.
+    /// Bytes that a queue may send per round. Section 5.2.4: the MTU with the link's header, 1514.
     pub quantum: u32,
-    /// CoDel's.
+    /// Parameters of CoDel.
     pub codel: codel::Config,
-    /// As long as no more bytes than this stay behind a packet, CoDel does not drop it.
+    /// CoDel does not drop a packet with at most this many bytes behind it.
     pub mtu: u32,
 }
 
-/// A packet that waits, with when it came and its bytes.
+/// A queued packet, with its arrival time and length.
 #[derive(Clone, Debug)]
 struct Waiting<P> {
     since: Time,
@@ -44,8 +44,8 @@ impl<P> Queue<P> {
 /// Queues of flows. There are no timers.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<P> {
-    /// Hash values that have been seen, in order, each with the place of its queue: of thousands of possible ones few
-    /// have.
+    /// Hash values seen so far, in order, each with the index of its queue: few of the thousands of possible values
+    /// occur.
     places: Vec<(u32, u32)>,
     queues: Vec<Queue<P>>,
     /// Lists of section 4.2: new and old flows.
@@ -61,17 +61,17 @@ impl<P> Default for FlowQueues<P> {
 }
 
 impl<P> FlowQueues<P> {
-    /// Packets that wait.
+    /// Packets queued.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Does nothing wait?
+    /// Whether nothing is queued.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// A packet of `len` bytes for the queue of the hash value `bucket`.
+    /// Appends a packet of `len` bytes to the queue of the hash value `bucket`.
     pub fn enqueue(&mut self, config: &Config, now: Time, bucket: u32, len: u32, packet: P) {
         let place = match self.places.binary_search_by_key(&bucket, |&(bucket, _)| bucket) {
             Ok(at) => self.places[at].1,
@@ -98,8 +98,8 @@ impl<P> FlowQueues<P> {
         self.queues.iter().map(|queue| queue.bytes).max().unwrap_or(0)
     }
 
-    /// Section 4.1.1: on overflow, packets are dropped from the head of the longest queue; of equally long ones that of
-    /// the largest hash value.
+    /// Section 4.1.1: on overflow, drops a packet from the head of the longest queue; of equally long ones, that of the
+    /// largest hash value.
     pub fn drop_from_longest(&mut self) -> Option<P> {
         let by_bytes = |&place: &u32| self.queues[place as usize].bytes;
         let longest = self.places.iter().map(|&(_, place)| place).max_by_key(by_bytes)?;
@@ -110,8 +110,8 @@ impl<P> FlowQueues<P> {
         Some(head.packet)
     }
 
-    /// Section 4.2: the next packet by deficit round robin, new flows before old ones. CoDel's drops go to `lost`,
-    /// which returns packets that shall pass after all.
+    /// Section 4.2: takes the next packet by deficit round robin, new flows before old ones. CoDel's drops go to
+    /// `lost`, which returns packets that should pass after all.
     pub fn dequeue(&mut self, config: &Config, now: Time, mut lost: impl FnMut(P) -> Option<P>) -> Option<P> {
         loop {
             let from_new = !self.new.is_empty();
@@ -148,7 +148,7 @@ impl<P> FlowQueues<P> {
         }
     }
 
-    /// Takes out every packet and hands it to `lost`, flow by flow.
+    /// Removes every packet and hands it to `lost`, flow by flow.
     pub fn clear(&mut self, mut lost: impl FnMut(P)) {
         for queue in &mut self.queues {
             queue.packets.drain(..).for_each(|waiting| lost(waiting.packet));

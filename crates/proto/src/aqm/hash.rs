@@ -1,12 +1,12 @@
 //! SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", Indocrypt 2012) of two words.
 //!
-//! It is keyed, so that nobody without the key can choose flows that collide in a table, and gives the same result on
-//! every machine.
+//! It is keyed, so that nobody without the key can choose flows that collide in a table, and it gives the same result
+//! on every machine.
 
 use core::net::IpAddr;
 
-/// The secret that decides the places of flows in a table. A gateway between real networks draws one at random when it
-/// starts; with one that is known, anybody can choose flows that share a place.
+/// The secret that determines the places of flows in a table. A gateway between real networks draws one at random when
+/// it starts; if it is known, anybody can choose flows that collide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HashKey(pub [u64; 2]);
 
@@ -18,7 +18,7 @@ pub fn siphash(HashKey(key): HashKey, words: [u64; 2]) -> u64 {
         key[0] ^ 0x6c79_6765_6e65_7261,
         key[1] ^ 0x7465_6462_7974_6573,
     ];
-    // Sixteen bytes: the last word holds nothing but the length.
+    // Sixteen bytes: the last word contains only the length.
     for word in [words[0], words[1], 16 << 56] {
         v[3] ^= word;
         round(&mut v);
@@ -29,7 +29,7 @@ pub fn siphash(HashKey(key): HashKey, words: [u64; 2]) -> u64 {
     v[0] ^ v[1] ^ v[2] ^ v[3]
 }
 
-/// An address and a port as one word: those of IPv4 as they are, those of IPv6 by their hash.
+/// An address and a port as one word: unchanged for IPv4, hashed for IPv6.
 pub fn word(key: HashKey, addr: IpAddr, port: u16) -> u64 {
     let (high, low) = match addr {
         IpAddr::V4(addr) => return u64::from(u32::from(addr)) << 16 | u64::from(port),
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use core::hash::Hasher;
 
-    /// The standard library's default hasher is SipHash-1-3 with a key of zeros today; its authors do not promise it
-    /// for ever, in which case this test and not the function is at fault.
+    /// The standard library's default hasher is currently SipHash-1-3 with a zero key. Its authors do not promise to
+    /// keep it; if it changes, this test and not the function is at fault.
     #[test]
     #[allow(clippy::disallowed_types)]
     fn agrees_with_another_siphash() {
@@ -68,8 +68,8 @@ mod tests {
         }
     }
 
-    /// Key and message of the appendix of the paper, 00 to 0f each, with 1 and 3 rounds; the number is that of a
-    /// program of its own, which gives the appendix's for 2 and 4 rounds.
+    /// Key and message of the paper's appendix, 00 to 0f each, with 1 and 3 rounds; the expected value is from a
+    /// separate program, which reproduces the appendix's value for 2 and 4 rounds.
     #[test]
     fn every_bit_of_the_key_counts() {
         let bytes = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];

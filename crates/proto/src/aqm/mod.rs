@@ -1,12 +1,12 @@
-//! Active queue management: each flow has a queue of its own, and each queue is kept short.
+//! Active queue management: each flow has its own queue, and each queue is kept short.
 //!
 //! | file | content |
 //! |---|---|
 //! | [`codel`] | CoDel (RFC 8289) for one queue |
 //! | [`flow_queues`] | FQ-CoDel (RFC 8290): queues of flows in deficit round robin |
-//! | `hash` | the keyed hash that gives a flow its queue |
+//! | `hash` | the keyed hash that maps a flow to its queue |
 //!
-//! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer one for each
+//! The gateway has one set of queues in front of the radio ([`crate::gateway::FqCodel`]), the link layer has one per
 //! neighbour ([`crate::net::station_queues`]).
 //!
 //! The owner of the queues may mark packets instead of dropping them (RFC 3168).

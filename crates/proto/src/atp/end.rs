@@ -10,9 +10,9 @@ use fourhop_units::{Bytes, Dur, Seq, Time};
 /// One end.
 #[derive(Debug)]
 pub enum End {
-    /// With what it sends.
+    /// The sending end, with its traffic source.
     Sender(Transfer, Box<Sender>),
-    /// The other.
+    /// The receiving end.
     Receiver(Box<Receiver>),
 }
 
@@ -50,7 +50,7 @@ impl FlowEnd for End {
                         sender.open(now, bytes);
                     }
                     Some(Step::End) => sender.withdraw_unsent(),
-                    // The reader of scenarios gives such a transfer no rate.
+                    // The scenario reader gives an ATP transfer no rate.
                     Some(Step::Go { .. }) | None => {}
                 }
                 while let Some(data) = sender.handle_timeout(now) {
@@ -84,12 +84,12 @@ impl FlowEnd for End {
                     send(&mut shared, AtpContent::Feedback(feedback));
                 }
             }
-            // Neither end sends what the other is.
+            // A sender gets no data, and a receiver no feedback.
             _ => {}
         }
     }
 
-    /// It has no retransmission timer: what comes nearest to its expiry is that feedback fails to come until the path
+    /// ATP has no retransmission timer: the nearest equivalent of an expiry is feedback that is missing until the path
     /// is probed anew.
     fn counts(&self) -> Counts {
         let End::Sender(_, sender) = self else { return Counts::default() };

@@ -1,5 +1,5 @@
-//! A node's part: how long packets wait in its queue, how long their transmission takes, and what it writes into those
-//! of ATP.
+//! A node's part: how long packets wait in its queue, how long their transmission takes, and the delay it writes into
+//! ATP packets.
 //!
 //! ```text
 //!   enters queue        leaves queue                         acknowledged, or given up
@@ -8,9 +8,9 @@
 //!                            ▲ packet's delay = max(it, mean wait + mean transmission so far)
 //! ```
 //!
-//! The transmission contains the access to the medium and every retry, so that the neighbours' traffic counts. Means
-//! are exponential and belong to the node, not to a flow. Waits are those of ATP's data, which carries the instant it
-//! came to the queue; in a queue that is served in order everything else waits as long. Transmissions are those of all
+//! The transmission time includes access to the medium and every retry, so that the neighbours' traffic counts. Means
+//! are exponential and belong to the node, not to a flow. Waits are those of ATP data, which carries the time of its
+//! arrival at the queue; in a queue served in order, everything else waits as long. Transmission times are those of all
 //! unicast packets.
 
 use super::{Config, micros};
@@ -19,8 +19,8 @@ use fourhop_units::{Dur, Time};
 
 /// The averages of a node.
 ///
-/// [`Meter::handle_departure`] sees each packet that leaves the queue for the MAC, [`Meter::handle_free`] the MAC when
-/// it has nothing in hand, as often as the driver likes. There are no timers.
+/// Call [`Meter::handle_departure`] for each packet that leaves the queue for the MAC, and [`Meter::handle_free`] when
+/// the MAC has nothing in hand, as often as you like. There are no timers.
 #[derive(Clone, Debug)]
 pub struct Meter {
     config: Config,
@@ -28,17 +28,17 @@ pub struct Meter {
     transmission: Option<Dur>,
     /// Since when the MAC has had a unicast packet in hand.
     in_hand: Option<Time>,
-    /// When it last was rid of one.
+    /// When it last finished one.
     freed: Time,
 }
 
 impl Meter {
-    /// Of a node that has sent nothing.
+    /// The meter of a node that has sent nothing.
     pub fn new(config: Config) -> Meter {
         Meter { config, wait: None, transmission: None, in_hand: None, freed: Time::ZERO }
     }
 
-    /// The MAC has nothing in hand.
+    /// Notes that the MAC has nothing in hand.
     #[inline]
     pub fn handle_free(&mut self, now: Time) {
         if let Some(since) = self.in_hand.take() {
@@ -47,15 +47,15 @@ impl Meter {
         }
     }
 
-    /// A packet leaves the queue for the MAC. `alone` says how long its transmission lasts at least, with nobody in the
-    /// way.
+    /// Handles a packet that leaves the queue for the MAC. `alone` gives the minimum duration of its transmission,
+    /// without contention.
     pub fn handle_departure(&mut self, now: Time, msdu: &mut Msdu, alone: impl FnOnce(&Msdu) -> Dur) {
         self.handle_free(now);
         if msdu.dst.is_broadcast() || matches!(msdu.payload, Payload::Arp(_)) {
             return;
         }
         if now.saturating_since(self.freed) >= self.config.epoch {
-            // Old measurements do not apply any more.
+            // Old measurements no longer apply.
             (self.wait, self.transmission) = (None, None);
         }
         self.in_hand = Some(now);

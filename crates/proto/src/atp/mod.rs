@@ -1,5 +1,5 @@
 //! ATP, the ad hoc transport protocol (Sundaresan, Anantharaman, Hsieh, Sivakumar, MobiHoc 2003; IEEE Transactions on
-//! Mobile Computing 4, 2005): reliable, paced by a rate that the nodes of the path report; it is no TCP.
+//! Mobile Computing 4, 2005): reliable, and paced at a rate reported by the nodes of the path; it is not TCP.
 //!
 //! ```text
 //!  sender ── data, a packet every 1 / rate ──► node ──► node ──► receiver
@@ -16,9 +16,9 @@
 //! | [`receiver`] | the stream in order, averages, feedback |
 //! | [`end`] | both ends as their nodes see them |
 //!
-//! We did not have the paper itself: this follows descriptions by others, above all the papers on TCP-AP and
-//! TCP-GAP, and the abstracts. docs/atp.md lists their constants, ours where they leave them open, and
-//! omissions. A constant that is not marked as theirs is ours.
+//! We did not have the paper itself: this follows descriptions by others, above all the papers on TCP-AP and TCP-GAP,
+//! and the abstracts. docs/atp.md lists their constants, ours where they leave one open, and omissions. A constant not
+//! marked as theirs is ours.
 
 pub mod end;
 pub mod meter;
@@ -34,29 +34,29 @@ pub use sender::{Sender, Stats};
 
 use fourhop_units::Dur;
 
-/// Options of ATP, at its ends and at nodes.
+/// Options of ATP, for its ends and for nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Time between two feedbacks; longer than a round trip. The description has one second.
+    /// Time between two feedback packets; longer than a round trip. The description uses one second.
     pub epoch: Dur,
-    /// Weight of the old average of delays, at nodes and at the receiver, in thousandths. Ours: 3/4.
+    /// Weight of the old average in averages of delays, at nodes and at the receiver, in thousandths. Ours: 3/4.
     pub smoothing: u32,
-    /// By how much the path has to offer more than the present rate before that rises, as a share of it in thousandths.
+    /// How much more than the present rate the path must offer before the rate rises, as a share of it in thousandths.
     /// Ours: 1/10.
     pub increase_over: u32,
-    /// Share of what the path offers more by which the rate then rises, in thousandths. Ours: 1/5.
+    /// Share of the surplus offered by the path by which the rate then rises, in thousandths. Ours: 1/5.
     pub increase_by: u32,
-    /// Assumption of a node that has sent nothing for an epoch: so many packets of the flow compete around it for
-    /// the medium. Ours: 3, a packet that arrives, one that leaves, and the one at the next node.
+    /// Number of the flow's packets assumed to compete for the medium around a node that has sent nothing for an epoch.
+    /// Ours: 3, a packet that arrives, one that leaves, and the one at the next node.
     pub idle_factor: u32,
     /// Payload of a packet in bytes.
     pub mss: u32,
-    /// Are the ages of bytes at delivery written down?
+    /// Whether the ages of bytes at delivery are recorded.
     pub delivery_ages: bool,
 }
 
 impl Config {
-    /// The published values, and ours for those left open.
+    /// The published values, and our own for those left open.
     pub const fn published() -> Config {
         Config {
             epoch: Dur::from_secs(1),
@@ -69,7 +69,7 @@ impl Config {
         }
     }
 
-    /// The average after `new`, given that before it.
+    /// The average after `new`, given the average before it.
     fn averaged(&self, old: Option<Dur>, new: Dur) -> Dur {
         let Some(old) = old else { return new };
         let weight = u128::from(self.smoothing.min(999));
@@ -78,7 +78,7 @@ impl Config {
     }
 }
 
-/// A delay as the header has it; more than the field holds, 71 minutes, is its largest value.
+/// A delay in the unit of the header; delays beyond the field's range, 71 minutes, saturate.
 fn micros(delay: Dur) -> u32 {
     u32::try_from(delay.as_micros_rounded()).unwrap_or(u32::MAX)
 }

@@ -3,15 +3,15 @@
 use super::Config;
 use fourhop_units::Dur;
 
-/// Packets per second, counted in thousandths, at least one.
+/// Packets per second, in thousandths; at least one thousandth.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PacketRate(u64);
 
-/// Nanoseconds for a thousandth of a packet per second.
+/// Nanoseconds per packet at a thousandth of a packet per second.
 const NANOS: u64 = 1_000_000_000_000;
 
 impl PacketRate {
-    /// One packet in each `delay`.
+    /// One packet per `delay`.
     pub fn of_delay(delay: Dur) -> PacketRate {
         PacketRate(NANOS / delay.as_nanos().max(1)).at_least(1)
     }
@@ -26,8 +26,8 @@ impl PacketRate {
     }
 
     /// The rate after feedback of `offered`. Description: it rises, by a fraction of the difference, only if the path
-    /// offers more than the present rate and a fraction of it; it falls to what is offered at once; it is maintained
-    /// otherwise.
+    /// offers more than the present rate plus a fraction of it; it falls to the offer at once; otherwise it is
+    /// maintained.
     #[must_use]
     pub fn after_feedback(self, offered: PacketRate, config: &Config) -> PacketRate {
         let (own, offered) = (u128::from(self.0), u128::from(offered.0));
@@ -39,13 +39,13 @@ impl PacketRate {
         PacketRate(next as u64).at_least_one_in(config.epoch)
     }
 
-    /// Half of it.
+    /// Half the rate.
     #[must_use]
     pub fn halved(self, config: &Config) -> PacketRate {
         PacketRate(self.0 / 2).at_least_one_in(config.epoch)
     }
 
-    /// At least a packet in each epoch, as feedback without a packet has nothing to tell. Ours.
+    /// At least one packet per epoch, as feedback without a packet would say nothing. Ours.
     #[must_use]
     pub fn at_least_one_in(self, epoch: Dur) -> PacketRate {
         self.at_least(PacketRate::of_delay(epoch).0)

@@ -1,8 +1,8 @@
-//! The receiver: puts the stream in order, averages the delays that packets bring, and feeds back once in an epoch.
+//! The receiver: puts the stream in order, averages the delays reported by packets, and sends feedback once per epoch.
 //!
-//! Feedback is also the answer to a probe, at once and with that probe's delay alone, since quick start asks for the
-//! path as it is. Ours: a receiver to which nothing comes for three epochs says nothing more until something comes. By
-//! then its sender probes, or has sent everything; so no packet is needed that ends a stream.
+//! Feedback also answers a probe, at once and with that probe's delay alone, since quick start asks for the present
+//! state of the path. Ours: a receiver that gets nothing for three epochs stays silent until something arrives. By then
+//! its sender is probing, or has sent everything, so no packet is needed to end a stream.
 
 use super::{Config, micros};
 use crate::wire::{AtpData, AtpFeedback};
@@ -15,7 +15,7 @@ const SILENT_AFTER: u32 = 3;
 /// Actions for the driver.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Outcome {
-    /// Bytes that are handed to the application, in order.
+    /// Bytes handed to the application, in order.
     pub delivered: u64,
     /// Feedback for the sender.
     pub feedback: Option<Box<AtpFeedback>>,
@@ -27,14 +27,14 @@ pub struct Receiver {
     config: Config,
     /// Bytes delivered.
     complete: u64,
-    /// Data [first, behind last) beyond that, in order, not touching each other.
+    /// Ranges [first, behind last) beyond that, in order, not adjacent.
     beyond: Vec<(u64, u64)>,
     delay: Option<Dur>,
-    /// The newest number, and when it came.
+    /// The newest number, and when it arrived.
     newest: Option<(Seq, Time)>,
     next_number: Seq,
     epoch_ends: Option<Time>,
-    /// Epochs in a row without data.
+    /// Consecutive epochs without data.
     silent: u32,
     heard: bool,
 }
@@ -60,7 +60,7 @@ impl Receiver {
         self.epoch_ends
     }
 
-    /// Data has come.
+    /// Handles a data packet.
     pub fn handle_data(&mut self, now: Time, data: &AtpData) -> Outcome {
         let delay = Dur::from_micros(u64::from(data.delay_us));
         self.delay = Some(if data.asks { delay } else { self.config.averaged(self.delay, delay) });
@@ -80,7 +80,7 @@ impl Receiver {
         Outcome { delivered, feedback: None }
     }
 
-    /// An epoch ends; nothing if called early.
+    /// Handles the end of an epoch; does nothing if called early.
     pub fn handle_timeout(&mut self, now: Time) -> Outcome {
         let Some(ended) = self.epoch_ends.filter(|&at| at <= now) else { return Outcome::default() };
         self.silent = if core::mem::take(&mut self.heard) { 0 } else { self.silent + 1 };
@@ -112,7 +112,7 @@ impl Receiver {
     fn feedback(&mut self, now: Time) -> Option<Box<AtpFeedback>> {
         let (newest, came) = self.newest?;
         let distance = |place: u64| u32::try_from(place - self.complete).ok();
-        // Distances that do not fit belong to no sender that keeps to its window.
+        // Distances that do not fit cannot come from a sender that keeps to its window.
         let fitting = self.beyond.iter().map_while(|&(first, behind)| Some((distance(first)?, distance(behind)?)));
         let blocks: ArrayVec<_, { crate::wire::SACK_BLOCKS }> = fitting.take(crate::wire::SACK_BLOCKS).collect();
         let number = self.next_number;
@@ -127,7 +127,7 @@ impl Receiver {
         }))
     }
 
-    /// Are the ages of bytes written down?
+    /// Whether the ages of bytes are recorded.
     pub fn records_ages(&self) -> bool {
         self.config.delivery_ages
     }

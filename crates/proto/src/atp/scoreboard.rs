@@ -1,8 +1,8 @@
 //! A sender's segments: arrived, lost, or next to send.
 //!
-//! Data is cut into packets of one size, except the last. Each transmission has a number, and feedback names the newest
-//! number received. Earlier transmissions that have not arrived are lost (there is no allowance for reordering). Later
-//! ones are lost after two epochs under way; an epoch is longer than a round trip.
+//! Data is cut into packets of equal size, except the last. Each transmission has a number, and feedback names the
+//! newest number received. Earlier transmissions that have not arrived are lost (there is no allowance for reordering).
+//! Later ones are lost after two epochs in flight; an epoch is longer than a round trip.
 
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::{Dur, Seq, Time};
@@ -25,12 +25,12 @@ struct Sent {
     state: State,
 }
 
-/// Result of a feedback.
+/// Result of feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct News {
     /// Packets now known to have arrived.
     pub arrived: u64,
-    /// When the newest transmission received was made, if that is still known.
+    /// When the newest transmission received was sent, if still known.
     pub newest_sent: Option<Time>,
 }
 
@@ -54,22 +54,22 @@ impl Scoreboard {
         Scoreboard { mss, end: 0, base: 0, sent: VecDeque::new(), next_number: first, lost: 0 }
     }
 
-    /// So many more bytes are to be sent; what was written before is sent already, or a multiple of the packet's size.
+    /// Appends bytes to send; everything written before must have been sent, or be a multiple of the packet size.
     pub fn write(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
-    /// Nothing more is sent for the first time.
+    /// Takes back data that has not been sent.
     pub fn withdraw_unsent(&mut self) {
         self.end = self.behind(self.sent.len());
     }
 
-    /// Is there something that has not arrived, as far as is known?
+    /// Whether anything is outstanding, as far as is known.
     pub fn awaits(&self) -> bool {
         !self.sent.is_empty()
     }
 
-    /// Is there something to be sent now?
+    /// Whether there is something to send now.
     pub fn has_next(&self) -> bool {
         self.lost > 0 || self.has_new()
     }
@@ -78,13 +78,13 @@ impl Scoreboard {
         self.sent.len() < WINDOW && self.behind(self.sent.len()) < self.end
     }
 
-    /// Place in the stream where the first `count` of `sent` end.
+    /// Stream position at which the first `count` packets of `sent` end.
     fn behind(&self, count: usize) -> u64 {
         ((self.base + count as u64) * self.mss).min(self.end)
     }
 
-    /// The next packet: first lost ones (description: retransmissions first), then new data. The flag says whether it
-    /// has been sent before.
+    /// Returns the next packet: lost ones first (description: retransmissions first), then new data. The flag says
+    /// whether it has been sent before.
     pub fn next(&mut self, now: Time) -> Option<(AtpData, bool)> {
         let place = match self.lost {
             0 => None,
@@ -93,7 +93,7 @@ impl Scoreboard {
         place.map(|place| (self.again(now, place), true)).or_else(|| Some((self.new_data(now)?, false)))
     }
 
-    /// The packet of a probe: the first that has not arrived.
+    /// Returns a probe: the first packet that has not arrived.
     pub fn probe(&mut self, now: Time) -> Option<(AtpData, bool)> {
         let (data, again) = if self.awaits() { (self.again(now, 0), true) } else { (self.new_data(now)?, false) };
         Some((AtpData { asks: true, ..data }, again))
@@ -134,7 +134,7 @@ impl Scoreboard {
         }
     }
 
-    /// Feedback has come. It may be as old as it likes.
+    /// Handles feedback, however old.
     pub fn handle_feedback(&mut self, now: Time, feedback: &AtpFeedback, epoch: Dur) -> News {
         let newest_sent = self.sent.iter().find(|sent| sent.number == feedback.newest).map(|sent| sent.at);
         let mut news = News { arrived: 0, newest_sent };
@@ -168,7 +168,7 @@ impl Scoreboard {
     }
 
     fn note_lost(&mut self, now: Time, feedback: &AtpFeedback, epoch: Dur) {
-        // If all blocks are used, packets beyond the last block are unknown.
+        // If all blocks are used, the state of packets beyond the last block is unknown.
         let known = match feedback.blocks.last() {
             Some((_, behind)) if feedback.blocks.is_full() => feedback.complete + u64::from(*behind),
             _ => u64::MAX,

@@ -1,4 +1,4 @@
-//! The sender: quick start, a packet in each interval of its rate, and what happens when feedback fails to come.
+//! The sender: quick start, one packet per interval of its rate, and the response to missing feedback.
 //!
 //! ```text
 //!            open              feedback: rate = what the path offers
@@ -7,8 +7,8 @@
 //!                     └──────────────────────────────────────────────────┘   3 epochs without
 //! ```
 //!
-//! There is no retransmission timer and no window that follows losses: data that is lost goes out again within the
-//! rate. Description: what happens after two and three epochs. Ours: an epoch counts as missed half an epoch after its
+//! There is no retransmission timer, and no window that reacts to losses: lost data is resent within the rate.
+//! Description: what happens after two and three epochs. Ours: an epoch counts as missed half an epoch after its
 //! feedback was due.
 
 use super::Config;
@@ -42,24 +42,24 @@ counters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Closed,
-    /// With the next probe then.
+    /// With the time of the next probe.
     Probing(Time),
     Sending,
 }
 
 /// The sender of one stream.
 ///
-/// [`Sender::open`] comes first and once. Every call may change `next_timeout`; [`Sender::handle_timeout`] has at most
-/// one packet to send and is called again until there is none.
+/// Call [`Sender::open`] first, and once. Every call may change `next_timeout`; [`Sender::handle_timeout`] returns at
+/// most one packet and is called again until there is none.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
     board: Scoreboard,
     phase: Phase,
     rate: PacketRate,
-    /// The last transmission.
+    /// Time of the last transmission.
     sent: Time,
-    /// Since when feedback has been awaited, and the epochs that have gone by without.
+    /// Since when feedback has been awaited, and the epochs that have passed without it.
     heard: Time,
     missed: u32,
     last_feedback: Option<Seq>,
@@ -70,7 +70,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender with nothing to send, whose transmissions count from `first`.
+    /// A sender with nothing to send, whose transmissions are numbered from `first`.
     pub fn new(config: Config, first: Seq) -> Sender {
         Sender {
             config,
@@ -88,13 +88,13 @@ impl Sender {
         }
     }
 
-    /// Begins to send so many bytes.
+    /// Starts sending this many bytes.
     pub fn open(&mut self, now: Time, bytes: u64) {
         self.board.write(bytes);
         self.phase = Phase::Probing(now);
     }
 
-    /// Takes back what has not been sent.
+    /// Takes back data that has not been sent.
     pub fn withdraw_unsent(&mut self) {
         self.board.withdraw_unsent();
     }
@@ -111,12 +111,12 @@ impl Sender {
         }
     }
 
-    /// When one more epoch counts as missed.
+    /// When the next epoch counts as missed.
     fn feedback_missed(&self) -> Time {
         self.heard + self.config.epoch * u64::from(self.missed + 1) + self.config.epoch / 2
     }
 
-    /// A packet that is due at `now`, if any; nothing if called early.
+    /// Returns the packet due at `now`, if any; nothing if called early.
     pub fn handle_timeout(&mut self, now: Time) -> Option<AtpData> {
         while self.phase == Phase::Sending && self.board.awaits() && self.feedback_missed() <= now {
             self.feedback_failed(now);
@@ -153,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Feedback has come.
+    /// Handles feedback.
     pub fn handle_feedback(&mut self, now: Time, feedback: &AtpFeedback) {
         if self.phase == Phase::Closed || self.last_feedback.is_some_and(|last| !feedback.number.after(last)) {
             return;
@@ -183,12 +183,12 @@ impl Sender {
         self.offered.map(|_| self.rate.interval())
     }
 
-    /// The delay that feedback brought last.
+    /// The delay reported by the last feedback.
     pub fn offered(&self) -> Option<Dur> {
         self.offered
     }
 
-    /// The newest round trip, without the time that feedback was waited for.
+    /// The newest round trip, without the wait for feedback at the receiver.
     pub fn rtt(&self) -> Option<Dur> {
         self.rtt
     }
@@ -203,7 +203,7 @@ impl Sender {
         &self.stats
     }
 
-    /// Are the ages of bytes written down?
+    /// Whether the ages of bytes are recorded.
     pub fn records_ages(&self) -> bool {
         self.config.delivery_ages
     }

@@ -1,4 +1,4 @@
-//! The receiver's side: which measurement belongs to which acknowledgement.
+//! The receiver side: which measurement belongs to which acknowledgement.
 //!
 //! An acknowledgement carries the measurement of the last packet that it acknowledges, cumulatively or by SACK, and
 //! each measurement is returned once: a duplicate acknowledgement that covers nothing new carries none.
@@ -8,8 +8,8 @@ use crate::wire::options::{Echo, Path};
 use fourhop_units::{Dur, Seq};
 use std::collections::VecDeque;
 
-/// Measurements that wait for their acknowledgement, at most; more than a window of 64 kB has segments. The oldest is
-/// forgotten.
+/// Most measurements that wait for their acknowledgement: more than the segments in a window of 64 kB. The oldest is
+/// dropped.
 const WAITING_MAX: usize = 128;
 
 /// Measurement of a data segment.
@@ -25,7 +25,7 @@ struct Arrived {
 pub struct Covered {
     /// Bandwidth and delay of the path.
     pub echo: Echo,
-    /// How long the packet was on its way, without waits in queues, if the simulator reports it.
+    /// Time the packet was in transit, without waits in queues, if the simulator reports it.
     pub forward: Option<Dur>,
 }
 
@@ -36,7 +36,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// A segment has arrived that was measured on its way.
+    /// Notes an arriving segment that was measured on its way.
     pub fn note(&mut self, segment: &TcpSegment, path: Path, forward: Option<Dur>) {
         if segment.payload == 0 {
             return;
@@ -49,7 +49,8 @@ impl Coverage {
         self.waiting.push_back(Arrived { start, end, covered: Covered { echo, forward } });
     }
 
-    /// The measurement of the last packet to arrive among those that `ack` acknowledges. All of these are done with.
+    /// Takes the measurement of the last packet to arrive among those that `ack` acknowledges, and removes all of
+    /// these.
     pub fn take(&mut self, ack: &TcpSegment) -> Option<Covered> {
         let covers = |arrived: &Arrived| {
             let by_sack = |&(left, right): &(Seq, Seq)| !arrived.start.before(left) && !arrived.end.after(right);

@@ -1,5 +1,5 @@
-//! Full control of the window: the module acknowledges data to the local TCP itself (Kliazovich, Granelli 2005, end of
-//! section IV), keeps what the peer has not acknowledged, and retransmits it when it is lost.
+//! Full control of the window: the module itself acknowledges data to the local TCP (Kliazovich, Granelli 2005, end of
+//! section IV), keeps data that the peer has not acknowledged, and retransmits it when it is lost.
 //!
 //! ```text
 //!   TCP ── data ──►  una ........ sent ........ end      una: acknowledged by the peer
@@ -12,9 +12,9 @@
 //! is ever acknowledged here, and the right edge of the window that TCP sees is never beyond the peer's.
 //!
 //! The paper says only that acknowledgements are generated. We assume the following: twice the window is kept; loss is
-//! detected by three duplicate acknowledgements (RFC 5681) or a time-out (RFC 6298), after which each partial
-//! acknowledgement triggers the next segment (RFC 6582); SACK is not used. A peer that is silent for 16 time-outs
-//! resets the connection.
+//! detected by three duplicate acknowledgements (RFC 5681) or a timeout (RFC 6298), after which each partial
+//! acknowledgement triggers the next segment (RFC 6582); SACK is not used. The connection is reset if the peer is
+//! silent for 16 timeouts.
 
 use super::rto::Rto;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -23,10 +23,10 @@ use std::collections::VecDeque;
 
 /// RFC 5681 section 3.2.
 const DUPLICATES: u32 = 3;
-/// Time-outs in a row without a word of the peer that are borne: about ten minutes (RFC 9293 section 3.8.3: 100 s at
-/// least).
+/// Consecutive timeouts tolerated without an answer from the peer: about ten minutes (RFC 9293 section 3.8.3: at least
+/// 100 s).
 const SILENCE_MAX: u32 = 15;
-/// No window is larger (RFC 7323 section 2.3: below 2^30), and twice as much is still an order of sequence numbers.
+/// No window is larger (RFC 7323 section 2.3: below 2^30), and sequence numbers are still ordered within twice as much.
 const WINDOW_MAX: u64 = 1 << 29;
 
 /// Output of a module: segments for the network and for the local TCP.
@@ -38,20 +38,20 @@ pub struct Segments {
     pub up: Vec<TcpSegment>,
 }
 
-/// State of the sender's side when a segment comes.
+/// State of the sender side when a segment arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bandwidth times delay in bytes, one segment at least; `None` without a measurement.
     pub window: Option<u64>,
     /// Shift of the window field in arriving segments.
     pub shift: u8,
-    /// And in those of the local TCP.
+    /// The same in segments of the local TCP.
     pub own_shift: u8,
     /// Bytes of a segment.
     pub segment: u32,
 }
 
-/// The latest acknowledgement number, window and time stamps of the local TCP, for retransmissions.
+/// The latest acknowledgement number, window and timestamps of the local TCP, for retransmissions.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     ack: Seq,
@@ -59,17 +59,17 @@ struct Newest {
     timestamps: Option<Timestamps>,
 }
 
-/// The peer's values, from its segments.
+/// Values from the peer's segments.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     ports: (u16, u16),
-    /// Behind the last octet that has come: where an acknowledgement of the peer's would stand.
+    /// Position after the last octet received: the sequence number that an acknowledgement from the peer would have.
     next: Seq,
     /// Newest TSval (RFC 7323 section 4.3: an older one would be refused).
     clock: Option<u32>,
     /// Window field of the newest acknowledgement.
     window: u16,
-    /// Where that acknowledgement stood.
+    /// Sequence number of that acknowledgement.
     at: Seq,
 }
 
@@ -85,21 +85,21 @@ struct Stream {
     /// Right edge of the peer's window.
     edge: Seq,
     limits: Limits,
-    /// Window in force: the last one measured, as long as there is data that TCP does not answer for.
+    /// Window in force: the last one measured, as long as there is data that TCP is not responsible for.
     window: Option<u64>,
     newest: Option<Newest>,
     peer: Option<Peer>,
     /// Window field last sent to TCP.
     sent_window: u16,
     duplicates: u32,
-    /// Loss recovery ends here.
+    /// Where loss recovery ends.
     recover: Option<Seq>,
     rto: Rto,
     silence: u32,
     timer: Option<Time>,
-    /// Has the peer acknowledged the SYN?
+    /// Whether the peer has acknowledged the SYN.
     open: bool,
-    /// Given up: every segment of TCP is answered with a reset.
+    /// Whether the connection was given up: every segment of TCP is then answered with a reset.
     dead: bool,
 }
 
@@ -118,7 +118,7 @@ fn end_of(segment: &TcpSegment) -> Seq {
 }
 
 impl LocalAcks {
-    /// A segment of the local TCP.
+    /// Handles a segment of the local TCP.
     pub fn handle_outgoing(&mut self, now: Time, mut segment: TcpSegment, limits: &Limits, out: &mut Segments) {
         let flags = segment.flags;
         let first = segment.seq + 1;
@@ -130,7 +130,7 @@ impl LocalAcks {
             return;
         };
         if flags.rst {
-            // RFC 5961 section 3.2: only the number that the peer expects resets.
+            // RFC 5961 section 3.2: only the number expected by the peer resets.
             segment.seq = segment.seq.min(stream.sent);
             out.down.push(segment);
             self.stream = None;
@@ -146,11 +146,12 @@ impl LocalAcks {
             stream.newest = Some(Newest { ack, window, timestamps });
         }
         if segment.seq_len() > 0 && segment.seq.before(stream.acked) {
-            // TCP has missed an acknowledgement. To none of its own can this be an answer: the two would never end.
+            // TCP has missed an acknowledgement. A pure acknowledgement is never answered, or the exchange would not
+            // end.
             stream.acknowledge(out);
         }
         if segment.seq_len() == 0 {
-            // The module may still keep data of TCP: the peer refuses a number beyond its window.
+            // The module may still keep TCP's data, and the peer refuses a number beyond its window.
             segment.seq = segment.seq.min(stream.sent);
             if stream.window.is_some() {
                 segment.seq = segment.seq.min(stream.edge.max(stream.una));
@@ -162,7 +163,7 @@ impl LocalAcks {
         stream.go_on(now, out);
     }
 
-    /// A segment for the local TCP, with its window as the peer advertised it. The part for TCP goes up.
+    /// Handles a segment for the local TCP, with the window advertised by the peer. TCP's part goes up.
     pub fn handle_incoming(&mut self, now: Time, mut segment: TcpSegment, limits: &Limits, out: &mut Segments) {
         let flags = segment.flags;
         let Some(stream) = self.stream.as_mut().filter(|stream| !stream.dead) else {
@@ -170,7 +171,7 @@ impl LocalAcks {
             return;
         };
         if flags.rst {
-            // RFC 5961 section 3.2: TCP asks about any other number.
+            // RFC 5961 section 3.2: TCP challenges any other number.
             if stream.newest.is_none_or(|newest| newest.ack == segment.seq) {
                 self.stream = None;
             }
@@ -205,7 +206,7 @@ impl LocalAcks {
             }
         }
         if segment.ack.before(stream.acked) {
-            // TCP knows more than that already.
+            // TCP already knows more than that.
             if !pure {
                 segment.ack = stream.acked;
                 segment.options.sack.clear();
@@ -214,7 +215,7 @@ impl LocalAcks {
             }
         } else {
             if stream.window.is_some() {
-                // RFC 5681 section 2: TCP knows a duplicate by its unchanged window.
+                // RFC 5681 section 2: TCP recognises a duplicate by its unchanged window.
                 segment.window = if repeated { stream.sent_window.min(segment.window) } else { stream.offered() };
             }
             stream.hand_up(segment, out);
@@ -240,17 +241,17 @@ impl LocalAcks {
         stream.arm(now);
     }
 
-    /// When [`LocalAcks::handle_timeout`] has to be called.
+    /// When [`LocalAcks::handle_timeout`] must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.stream.as_ref()?.timer
     }
 
-    /// Is anything kept that the peer has not acknowledged?
+    /// Whether anything is kept that the peer has not acknowledged.
     pub fn holds(&self) -> bool {
         self.stream.as_ref().is_some_and(|stream| !stream.kept.is_empty())
     }
 
-    /// Bytes that the local TCP takes for acknowledged and the peer has not acknowledged.
+    /// Bytes that the local TCP considers acknowledged but the peer has not acknowledged.
     pub fn buffered(&self) -> u64 {
         self.stream.as_ref().map_or(0, |stream| span(stream.una, stream.acked))
     }
@@ -289,7 +290,8 @@ impl Stream {
         }
     }
 
-    /// Is the segment not older than those that have come (RFC 9293 section 3.10.7.4, SND.WL1)?
+    /// Notes the peer's values; returns whether the segment is no older than earlier ones (RFC 9293 section 3.10.7.4,
+    /// SND.WL1).
     fn note_peer(&mut self, segment: &TcpSegment) -> bool {
         let (end, at) = (end_of(segment), segment.seq);
         let clock = segment.options.timestamps.map(|timestamps| timestamps.value);
@@ -309,11 +311,11 @@ impl Stream {
         news
     }
 
-    /// Takes data of the local TCP in, or lets it pass if TCP answers for it.
+    /// Takes in data of the local TCP, or lets it pass if TCP is responsible for it.
     fn keep(&mut self, mut segment: TcpSegment, out: &mut Segments) {
         let end = end_of(&segment);
         if segment.seq.after(self.end) {
-            // A hole that cannot be; TCP has had no acknowledgement and sends again.
+            // A hole that cannot occur; TCP gets no acknowledgement and sends again.
             return;
         }
         if segment.seq.before(self.sent) && end.after(self.acked) {
@@ -335,7 +337,7 @@ impl Stream {
         }
     }
 
-    /// The peer has acknowledged more.
+    /// Handles an acknowledgement of new data by the peer.
     fn advance(&mut self, now: Time, ack: Seq, out: &mut Segments) {
         self.una = ack;
         self.sent = self.sent.max(ack);
@@ -363,7 +365,7 @@ impl Stream {
         }
     }
 
-    /// The window has moved; what went out as a probe of a closed one was refused, and fits now.
+    /// Handles a moved window: data sent as a probe of a closed one was refused, and fits now.
     fn opened(&mut self, old_edge: Seq, out: &mut Segments) {
         let Some(front) = self.kept.front() else { return };
         if end_of(front).after(old_edge) && !end_of(front).after(self.edge) && self.una != self.sent {
@@ -373,7 +375,7 @@ impl Stream {
         }
     }
 
-    /// The oldest segment again, if TCP does not answer for it.
+    /// Resends the oldest segment, unless TCP is responsible for it.
     fn resend(&mut self, out: &mut Segments) {
         if self.acked.after(self.una)
             && let Some(front) = self.kept.front()
@@ -383,21 +385,22 @@ impl Stream {
         }
     }
 
-    /// Consequences of an event.
+    /// Follows up on an event.
     fn go_on(&mut self, now: Time, out: &mut Segments) {
         self.pump(now, out);
         self.acknowledge_locally(out);
         self.arm(now);
     }
 
-    /// Sends what the window allows; without one everything, as TCP's own window says.
+    /// Sends what the window allows; without a window everything, within TCP's own window.
     fn pump(&mut self, now: Time, out: &mut Segments) {
         for segment in &self.kept {
             let end = end_of(segment);
             if !end.after(self.sent) {
                 continue;
             }
-            // With nothing in flight a segment goes whatever the window: it is also the probe of a closed one.
+            // With nothing in flight, a segment is sent whatever the window: it also serves as the probe of a closed
+            // one.
             if let Some(window) = self.window
                 && self.una != self.sent
                 && (span(self.una, end) > window || end.after(self.edge))
@@ -433,7 +436,7 @@ impl Stream {
         }
     }
 
-    /// The time-out runs while there is data in flight that TCP does not answer for.
+    /// Runs the retransmission timer while there is data in flight that TCP is not responsible for.
     fn arm(&mut self, now: Time) {
         if self.una == self.sent || !self.acked.after(self.una) {
             self.timer = None;
@@ -450,7 +453,7 @@ impl Stream {
         out.down.push(reset((peer.ports.1, peer.ports.0), self.una, newest.ack));
     }
 
-    /// Where TCP's window may end: within the peer's, and within twice the own.
+    /// Right edge for TCP's window: within the peer's, and within twice our own.
     fn right(&self) -> Seq {
         match self.window {
             Some(window) => self.edge.min(self.una + 2 * window as u32),
@@ -458,7 +461,7 @@ impl Stream {
         }
     }
 
-    /// Window field of that.
+    /// Window field for that edge.
     fn offered(&self) -> u16 {
         let right = self.right();
         let bytes = if right.after(self.acked) { span(self.acked, right) } else { 0 };
@@ -469,7 +472,7 @@ impl Stream {
         u64::from(window) << self.limits.shift
     }
 
-    /// A segment that was kept, with what TCP says by now.
+    /// A kept segment, updated with TCP's latest acknowledgement, window and timestamps.
     fn fresh(&self, kept: &TcpSegment) -> TcpSegment {
         let mut segment = kept.clone();
         if let Some(newest) = self.newest {
@@ -490,7 +493,7 @@ impl Stream {
     /// An acknowledgement as the peer would send it.
     fn acknowledge(&mut self, out: &mut Segments) {
         let (Some(peer), Some(newest)) = (self.peer.filter(|_| self.open), self.newest) else { return };
-        // TCP refuses a number beyond its own window, as that of a probe may be.
+        // TCP refuses a number beyond its own window, which that of a probe may be.
         let seq = peer.next.min(newest.ack + (u32::from(newest.window) << self.limits.own_shift));
         let timestamps = peer.clock.zip(newest.timestamps);
         let timestamps = timestamps.map(|(value, ours)| Timestamps { value, echo: ours.value });

@@ -1,5 +1,5 @@
-//! C3TCP's congestion control module: it is located below TCP and sets TCP's window from the measurements of the links
-//! on the path (Kliazovich, Granelli 2005, section IV and figure 4). The TCP above it is unchanged and may be any.
+//! C3TCP's congestion control module: it sits below TCP and sets TCP's window from measurements of the links on the
+//! path (Kliazovich, Granelli 2005, section IV and figure 4). The TCP above it is unchanged and can be any.
 //!
 //! ```text
 //!           TCP                                        TCP
@@ -15,13 +15,13 @@
 //! | file | content |
 //! |---|---|
 //! | [`coverage`] | receiver: the measurement of the last packet that an acknowledgement covers |
-//! | [`window`] | sender: the product of bandwidth and delay, written into the window field |
-//! | [`local_acks`] | an option: acknowledgements made here, for full control |
+//! | [`window`] | sender: the bandwidth-delay product, written into the window field |
+//! | [`local_acks`] | optional: acknowledgements generated here, for full control |
 //! | [`table`] | the connections of a node; packets in, packets out |
 //!
 //! A device reads the segment and writes the window with [`crate::wire::bytes`].
 //!
-//! The open points of the paper and what is assumed for them: docs/c3tcp.md.
+//! For the open points of the paper and our assumptions about them, see docs/c3tcp.md.
 
 pub mod coverage;
 pub mod local_acks;
@@ -53,7 +53,7 @@ impl Ccm {
         Ccm { coverage: Coverage::default(), window: SenderWindow::new(options) }
     }
 
-    /// A segment of the local TCP. Returns the fields for its MAC header, if any.
+    /// Handles a segment of the local TCP. Returns the fields for its MAC header, if any.
     pub fn handle_outgoing(&mut self, segment: &TcpSegment) -> Option<Carried> {
         self.window.note_outgoing(segment);
         if segment.flags.syn || segment.flags.rst {
@@ -70,8 +70,8 @@ impl Ccm {
         (!options.is_empty()).then(|| Carried { options, forward, ..Carried::default() })
     }
 
-    /// A segment for the local TCP, which has travelled `hops` links (0: unknown), since `created` if the simulator
-    /// reports it. Lowers its window field, or leaves the segment as it is.
+    /// Handles a segment for the local TCP, which has travelled `hops` links (0: unknown), since `created` if the
+    /// simulator reports it. Lowers its window field, or leaves the segment unchanged.
     pub fn handle_incoming(
         &mut self,
         now: Time,
@@ -83,7 +83,7 @@ impl Ccm {
         if let Some(carried) = carried {
             let on_way = created.map(|created| now.saturating_since(created));
             let options = &carried.options;
-            // A node on the way that has measured nothing leaves the sum too small and the least too large.
+            // If a node on the path has measured nothing, the sum is too small and the minimum too large.
             if let Some(path) = options.path.filter(|path| complete(path.links, hops)) {
                 let forward = on_way.map(|on_way| on_way.saturating_sub(carried.waited));
                 self.coverage.note(segment, path, forward);
@@ -107,13 +107,13 @@ impl Ccm {
         local_acks::Limits { window: measured, shift, own_shift, segment }
     }
 
-    /// State of the sender's side, for inspection.
+    /// State of the sender side, for inspection.
     pub fn window(&self) -> &SenderWindow {
         &self.window
     }
 }
 
-/// Has every link measured?
+/// Whether every link has measured.
 fn complete(links: u8, hops: u8) -> bool {
     links > 0 && (hops == 0 || links == hops)
 }

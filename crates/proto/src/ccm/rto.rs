@@ -7,7 +7,7 @@ use fourhop_units::{Dur, Seq, Time};
 const INITIAL: Dur = Dur::from_secs(1);
 const LEAST: Dur = Dur::from_secs(1);
 const MOST: Dur = Dur::from_secs(60);
-/// 1 s doubled as often is beyond the most.
+/// 1 s doubled this often exceeds the maximum.
 const BACKOFF_MAX: u32 = 6;
 
 /// Retransmission time-out of one direction of a connection.
@@ -16,22 +16,22 @@ pub(super) struct Rto {
     /// SRTT and RTTVAR.
     smoothed: Option<(Dur, Dur)>,
     pub(super) backoff: u32,
-    /// Where the segment that is being timed ends, and when it left.
+    /// End of the segment being timed, and when it was sent.
     timed: Option<(Seq, Time)>,
 }
 
 impl Rto {
-    /// A segment that ends at `end` leaves for the first time.
+    /// Notes that a segment ending at `end` is sent for the first time.
     pub(super) fn sent(&mut self, now: Time, end: Seq) {
         self.timed.get_or_insert((end, now));
     }
 
-    /// Something is sent again: an acknowledgement could not tell its copies apart (Karn, section 3).
+    /// Stops timing on a retransmission: an acknowledgement could not be attributed to one copy (Karn, section 3).
     pub(super) fn forget(&mut self) {
         self.timed = None;
     }
 
-    /// Something new is acknowledged, which ends the back-off.
+    /// Ends the back-off, as something new is acknowledged.
     pub(super) fn acknowledged(&mut self, now: Time, ack: Seq) {
         self.backoff = 0;
         let Some((_, sent)) = self.timed.take_if(|(end, _)| !end.after(ack)) else { return };
@@ -64,7 +64,7 @@ mod tests {
         Seq::from_wire(n)
     }
 
-    /// The time-out after these round trips in milliseconds, one after the other.
+    /// The timeout after these round trips in milliseconds, one after another.
     fn after(round_trips: &[u64]) -> Dur {
         let mut rto = Rto::default();
         for (n, &rtt) in (1..).zip(round_trips) {
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(rto.get(), Dur::from_secs(3));
     }
 
-    /// Karn (RFC 6298 section 3): nothing that was sent twice is a sample. One segment is timed at a time, up to where
-    /// it ends.
+    /// Karn (RFC 6298 section 3): nothing that was sent twice gives a sample. One segment is timed at a time, up to its
+    /// end.
     #[test]
     fn a_sample_is_the_round_trip_of_one_segment_sent_once() {
         let mut rto = Rto::default();

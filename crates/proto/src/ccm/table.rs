@@ -1,4 +1,4 @@
-//! The modules of a node: one for each connection, found by its addresses and ports.
+//! The modules of a node: one per connection, found by its addresses and ports.
 
 use super::Ccm;
 use super::local_acks::{LocalAcks, Segments};
@@ -8,8 +8,7 @@ use crate::wire::{Body, EchoMessage, Ipv4Packet, MeasuredSegment, PacketMeta, Tc
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// Connections that a node remembers at most; the one that was silent longest is forgotten, and its window is its
-/// peer's again.
+/// Most connections that a node remembers; the one silent longest is forgotten, and its window is again the peer's.
 const FLOWS_MAX: usize = 256;
 
 /// A connection as this node sees it.
@@ -44,16 +43,16 @@ struct Local {
 }
 
 /// The modules of a node, between its transports and its network layer. [`Modules::handle_outgoing`] sees each packet
-/// that was made here, [`Modules::handle_incoming`] each packet for this node before its transport does. Where local
-/// acknowledgements are in use, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there
-/// are no timers.
+/// generated here, [`Modules::handle_incoming`] each packet for this node before its transport does. With local
+/// acknowledgements, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there are no
+/// timers.
 #[derive(Clone, Debug)]
 pub struct Modules {
     options: Options,
     flows: Vec<Flow>,
-    /// Packets that go on at `next_timeout`, down and up.
+    /// Packets to pass on at `next_timeout`, down and up.
     pending: Packets,
-    /// When these came to be.
+    /// When they were created.
     pending_since: Time,
     absorbed: u64,
     emitted: u64,
@@ -69,7 +68,7 @@ pub struct Packets {
 }
 
 impl Modules {
-    /// No connection yet.
+    /// Modules without any connection yet.
     pub fn new(options: Options) -> Modules {
         Modules {
             options,
@@ -81,17 +80,18 @@ impl Modules {
         }
     }
 
-    /// The module of a connection, if anything of it has passed.
+    /// The module of a connection, if any of its packets has passed.
     pub fn of(&self, key: FlowKey) -> Option<&Ccm> {
         self.flows.iter().find(|flow| flow.key == key).map(|flow| &flow.module)
     }
 
-    /// Packets taken in for good, and packets made: local acknowledgements keep, drop and repeat.
+    /// Packets absorbed, and packets emitted: local acknowledgements keep, drop and repeat packets.
     pub fn balance(&self) -> (u64, u64) {
         (self.absorbed, self.emitted)
     }
 
-    /// A packet made here, on its way down. False if it ends here; what follows from it comes at `next_timeout`.
+    /// Handles a packet generated here, on its way down. Returns false if it ends here; its results follow at
+    /// `next_timeout`.
     pub fn handle_outgoing(&mut self, now: Time, packet: &mut Ipv4Packet) -> bool {
         let Body::Tcp(segment) = &packet.body else { return true };
         let key = FlowKey { peer: packet.dst, local_port: segment.src_port, peer_port: segment.dst_port };
@@ -107,7 +107,8 @@ impl Modules {
         false
     }
 
-    /// A packet for this node, on its way up. False if it ends here; what follows from it comes at `next_timeout`.
+    /// Handles a packet for this node, on its way up. Returns false if it ends here; its results follow at
+    /// `next_timeout`.
     pub fn handle_incoming(&mut self, now: Time, packet: &mut Ipv4Packet) -> bool {
         let carried = packet.take_carried();
         let Body::Tcp(segment) = &mut packet.body else { return true };
@@ -120,7 +121,7 @@ impl Modules {
         let advertised = segment.window;
         flow.module.handle_incoming(now, segment, carried.as_ref(), hops, created);
         let Some(local) = &mut flow.local else { return true };
-        // Local acknowledgements hold the window themselves.
+        // Local acknowledgements control the window themselves.
         let segment = TcpSegment { window: advertised, ..segment.clone() };
         local.arrived = Some(shell(packet));
         let limits = flow.module.limits(now);
@@ -129,14 +130,14 @@ impl Modules {
         false
     }
 
-    /// When [`Modules::handle_timeout`] has to be called.
+    /// When [`Modules::handle_timeout`] must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let waits = !self.pending.down.is_empty() || !self.pending.up.is_empty();
         let timers = self.flows.iter().filter_map(|flow| flow.local.as_ref()?.acks.next_timeout());
         timers.chain(waits.then_some(self.pending_since)).min()
     }
 
-    /// Does what is due at `now`; nothing if called early. The packets go on.
+    /// Does what is due at `now`; nothing if called early. Passes on pending packets.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Packets) {
         for place in 0..self.flows.len() {
             let flow = &mut self.flows[place];
@@ -158,7 +159,7 @@ impl Modules {
         }
     }
 
-    /// The flow of a connection. None if there are too many that hold what they have acknowledged.
+    /// The flow of a connection; `None` if too many flows keep data that they have acknowledged.
     fn flow(&mut self, now: Time, key: FlowKey) -> Option<&mut Flow> {
         let place = match self.flows.iter().position(|flow| flow.key == key) {
             Some(place) => place,
@@ -185,7 +186,7 @@ impl Flow {
     }
 }
 
-/// Makes packets of the segments that local acknowledgements let go.
+/// Makes packets of the segments released by local acknowledgements.
 fn collect(flow: &mut Flow, now: Time, out: &mut Packets) {
     let Some(local) = &mut flow.local else { return };
     for segment in local.segments.down.drain(..) {
@@ -201,7 +202,7 @@ fn collect(flow: &mut Flow, now: Time, out: &mut Packets) {
     }
 }
 
-/// Adds the options of its module to a packet.
+/// Adds its module's options to a packet.
 fn measured(module: &mut Ccm, packet: &mut Ipv4Packet) {
     if let Body::Tcp(segment) = &packet.body
         && let Some(carried) = module.handle_outgoing(segment)
@@ -210,7 +211,7 @@ fn measured(module: &mut Ccm, packet: &mut Ipv4Packet) {
     }
 }
 
-/// A packet without what it carries; one that is made of it is another packet.
+/// A packet without its content; a packet made from it is a new one.
 fn shell(packet: &Ipv4Packet) -> Ipv4Packet {
     let body = Body::Echo(EchoMessage { reply: false, ident: 0, number: 0, payload: 0 });
     Ipv4Packet { body, meta: PacketMeta { number: 0, ..packet.meta }, ..*packet }

@@ -44,7 +44,7 @@ fn sender(mss: u16, ours: Option<u8>, peers: Option<u8>) -> Ccm {
     module
 }
 
-/// Options of an acknowledgement: `kbps` and `ms` for the way there, `back` ms for its own over `links`.
+/// Options of an acknowledgement: `kbps` and `ms` for the forward path, `back` ms for its own over `links`.
 fn echo(kbps: u32, ms: u32, back: u32, links: u8) -> Carried {
     let options = options::Options {
         echo: Some(Echo { bandwidth: kbps * 1000, delay: ms * 1000 }),
@@ -70,7 +70,7 @@ fn the_window_is_bandwidth_times_delay() {
     // 800 kbit/s x (20 + 10) ms = 24,000 bit.
     assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
     assert_eq!(module.window().written(), Some(3_000));
-    // The peer's own window where that is smaller, one segment where the product is.
+    // The peer's window if it is smaller, one segment if the product is.
     assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 2_500), Some(&echo(800, 20, 10, 2))), 2_500);
     assert_eq!(window_after(&mut module, 120, segment(0, 0, 3, 60_000), Some(&echo(8, 20, 10, 2))), 1_000);
     assert_eq!(window_after(&mut module, 130, segment(0, 0, 4, 300), Some(&echo(8, 20, 10, 2))), 300);
@@ -113,15 +113,16 @@ fn a_measurement_holds_for_a_while() {
     assert_eq!(window_after(&mut module, 3_101, segment(0, 0, 3, 60_000), None), 60_000);
 }
 
-/// RFC 5681 section 2: a duplicate has the window of the acknowledgement before it, else fast retransmit never comes.
+/// RFC 5681 section 2: a duplicate repeats the window of the acknowledgement before it, or fast retransmit never
+/// happens.
 #[test]
 fn duplicate_acknowledgements_keep_their_window() {
     let mut module = sender(1000, None, None);
     assert_eq!(window_after(&mut module, 100, segment(0, 0, 1, 60_000), Some(&echo(800, 20, 10, 2))), 3_000);
-    // With SACK a duplicate may bring news.
+    // With SACK a duplicate may carry news.
     assert_eq!(window_after(&mut module, 110, segment(0, 0, 1, 60_000), Some(&echo(900, 20, 10, 2))), 3_000);
     assert_eq!(window_after(&mut module, 5_000, segment(0, 0, 1, 60_000), None), 3_000);
-    // A window update is none, and must not look like one.
+    // A window update is not a duplicate, and must not look like one.
     assert_eq!(window_after(&mut module, 5_010, segment(0, 0, 1, 59_000), Some(&echo(800, 20, 10, 2))), 3_001);
     assert_eq!(window_after(&mut module, 5_020, segment(0, 0, 2, 60_000), None), 3_000);
 }
@@ -139,7 +140,7 @@ fn measurements_are_smoothed() {
     assert_eq!(window_after(&mut module, 9_000, segment(0, 0, 3, 60_000), Some(&echo(1_600, 35, 15, 2))), 10_000);
 }
 
-/// A measurement by no link at all is none; one over links that cannot be counted is.
+/// A measurement by no link at all does not count; one over links that cannot be counted does.
 #[test]
 fn a_measurement_is_of_at_least_one_link() {
     let mut module = sender(1000, None, None);
@@ -147,7 +148,7 @@ fn a_measurement_is_of_at_least_one_link() {
     assert_eq!(window_after(&mut module, 110, segment(0, 0, 2, 60_000), Some(&echo(800, 20, 10, 1))), 3_000);
 }
 
-/// In the simulator: what a packet took there and its acknowledgement back.
+/// In the simulator: the time of a packet on the forward path and of its acknowledgement on the way back.
 #[test]
 fn the_true_delay_is_that_of_both_ways() {
     let mut module = sender(1000, None, None);
@@ -157,8 +158,8 @@ fn the_true_delay_is_that_of_both_ways() {
     assert_eq!(module.window().current(now).and_then(|estimate| estimate.truth), Some(Dur::from_millis(32)));
 }
 
-/// It is averaged as the measured delay is, so that the two can be compared: 3/4 of 32 ms and 1/4 of 52 ms make 37 ms.
-/// Where the newest packet says nothing of it, nothing is known.
+/// It is averaged like the measured delay, so that the two can be compared: 3/4 of 32 ms and 1/4 of 52 ms make 37 ms.
+/// If the newest packet does not report it, it is unknown.
 #[test]
 fn the_true_delay_is_averaged_like_the_measured_one() {
     let mut module = Ccm::new(Options { smoothing: 750, ..Options::NEWEST });
@@ -186,8 +187,8 @@ fn limits_are_of_at_least_one_segment() {
     assert_eq!(module.limits(Time::from_millis(110)), Limits { window: Some(3_000), ..limits });
 }
 
-/// A SYN that comes again with its acknowledgement is the same connection; one of the peer's own begins another, of
-/// which nothing is known.
+/// A repeated SYN with an acknowledgement belongs to the same connection; a SYN without one begins another connection,
+/// about which nothing is known.
 #[test]
 fn a_connection_begins_with_a_syn() {
     let mut module = Ccm::new(Options::NEWEST);
@@ -201,8 +202,8 @@ fn a_connection_begins_with_a_syn() {
     assert_eq!(module.window().current(now), None);
 }
 
-/// A window update says what the estimate has become; only one that would look like a duplicate is a unit larger, and
-/// never larger than the peer's window.
+/// A window update states the current estimate; only one that would look like a duplicate is a unit larger, and never
+/// larger than the peer's window.
 #[test]
 fn window_updates_say_the_estimate() {
     let mut module = sender(1000, None, None);
@@ -212,7 +213,7 @@ fn window_updates_say_the_estimate() {
     assert_eq!(window_after(&mut module, 130, segment(0, 0, 1, 4_501), Some(&echo(1_600, 20, 10, 2))), 4_501);
 }
 
-/// An old acknowledgement that was overtaken says nothing: duplicates are those of the newest.
+/// An old acknowledgement that was overtaken changes nothing: duplicates are those of the newest.
 #[test]
 fn an_overtaken_acknowledgement_changes_nothing() {
     let mut module = sender(1000, None, None);
@@ -238,9 +239,10 @@ fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
     arrive(&mut module, 1_000, 11);
     arrive(&mut module, 1_100, 12);
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), Some(12));
-    // It goes back once.
+    // It is returned once.
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);
-    // Beyond a hole: not acknowledged until the hole is closed, and then the closing one is the last to have come.
+    // Beyond a hole: not acknowledged until the hole is closed, and then the packet that closes it is the last to have
+    // arrived.
     arrive(&mut module, 1_300, 13);
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);
     arrive(&mut module, 1_200, 14);

@@ -1,7 +1,7 @@
-//! The sender's side: the product of bandwidth and delay, written into the window field of arriving segments.
+//! The sender side: the bandwidth-delay product, written into the window field of arriving segments.
 //!
-//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), B and D_forward come from the echo, D_backward from
-//! the path of the acknowledgement itself.
+//! Equation (6) of docs/c3tcp.md: W = B (D_forward + D_backward), where B and D_forward come from the echo, and
+//! D_backward from the path of the acknowledgement itself.
 //!
 //! The written window is never above the peer's, and never below one segment unless the peer's own window is. Duplicate
 //! acknowledgements keep the window of the acknowledgement they repeat, because TCP recognises them by it (RFC 5681
@@ -11,23 +11,23 @@ use crate::wire::TcpSegment;
 use crate::wire::options::{Back, Echo};
 use fourhop_units::{Dur, Seq, Time};
 
-/// Options of the sender's side.
+/// Options of the sender side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How long a measurement holds when none follows; then the window is the peer's again.
+    /// How long a measurement is valid if none follows; after that the window is the peer's again.
     pub hold: Dur,
-    /// Weight of the old average of bandwidth and delay in thousandths; 0: the newest measurement alone.
+    /// Weight of the old average of bandwidth and delay in thousandths; 0: only the newest measurement.
     pub smoothing: u32,
-    /// Does the module acknowledge to the local TCP, for full control of the window?
+    /// Whether the module acknowledges to the local TCP, for full control of the window.
     pub local_acks: bool,
-    /// Does the module read the simulator's notes on a packet ([`PacketMeta`](crate::wire::PacketMeta)): over how many
-    /// links it has come, and since when it has been on its way? Only the simulator sets this. Without, links are
-    /// counted by the time to live, and [`Estimate::truth`] is not known.
+    /// Whether the module reads the simulator's notes on a packet ([`PacketMeta`](crate::wire::PacketMeta)): how many
+    /// links it has travelled, and since when. Only the simulator sets this. Otherwise links are counted by the time to
+    /// live, and [`Estimate::truth`] is unknown.
     pub simulated: bool,
 }
 
 impl Options {
-    /// The newest measurement alone, for three seconds, on a real device.
+    /// Only the newest measurement, for three seconds, on a real device.
     pub const NEWEST: Options = Options { hold: Dur::from_secs(3), smoothing: 0, local_acks: false, simulated: false };
 }
 
@@ -38,9 +38,9 @@ pub struct Estimate {
     pub at: Time,
     /// Bandwidth in bit/s.
     pub bandwidth: u64,
-    /// Delay there, without queueing, and back.
+    /// Delay of the forward path, without queueing, and of the way back.
     pub delay: Dur,
-    /// The true time of packets and their acknowledgements there and back, without waits in queues, averaged like
+    /// The true time of packets and their acknowledgements, there and back, without waits in queues, averaged like
     /// `delay`, if the simulator reports it.
     pub truth: Option<Dur>,
 }
@@ -71,13 +71,13 @@ impl Scale {
     }
 }
 
-/// The acknowledgement that last passed.
+/// The last acknowledgement passed on.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     ack: Seq,
-    /// Window field as it came.
+    /// Window field on arrival.
     advertised: u16,
-    /// As it went on.
+    /// Window field as passed on.
     written: u16,
 }
 
@@ -87,17 +87,17 @@ pub struct SenderWindow {
     options: Options,
     ours: Scale,
     peers: Scale,
-    /// Largest payload that the local TCP has sent, or may send: what counts as one segment.
+    /// Largest payload that the local TCP has sent, or may send: the size of one segment.
     segment: u32,
     estimate: Option<Estimate>,
     last: Option<Passed>,
 }
 
-/// RFC 9293 section 3.7.1: without the option.
+/// RFC 9293 section 3.7.1: the MSS without the option.
 const DEFAULT_MSS: u16 = 536;
 
 impl SenderWindow {
-    /// For a connection that has not been seen yet.
+    /// The window of a connection not seen yet.
     pub fn new(options: Options) -> SenderWindow {
         let unknown = Scale::Unknown;
         SenderWindow { options, ours: unknown, peers: unknown, segment: 0, estimate: None, last: None }
@@ -113,7 +113,7 @@ impl SenderWindow {
         Some(u64::from(self.last?.written) << self.shifts()?.0)
     }
 
-    /// A segment of the local TCP.
+    /// Notes a segment of the local TCP.
     pub fn note_outgoing(&mut self, segment: &TcpSegment) {
         if segment.flags.syn {
             if !segment.flags.ack {
@@ -126,7 +126,7 @@ impl SenderWindow {
         }
     }
 
-    /// An acknowledgement brings what its link layers measured; `truth` is what the newest packet really took, see
+    /// Takes the link-layer measurements in an acknowledgement; `truth` is the true time of the newest packet, see
     /// [`Estimate`].
     pub fn estimate(&mut self, now: Time, echo: Echo, back: Back, truth: Option<Dur>) {
         let bandwidth = u64::from(echo.bandwidth);
@@ -148,7 +148,7 @@ impl SenderWindow {
         });
     }
 
-    /// A segment for the local TCP: lowers its window field to the estimate.
+    /// Handles a segment for the local TCP: lowers its window field to the estimate.
     pub fn handle_incoming(&mut self, now: Time, segment: &mut TcpSegment) {
         if segment.flags.syn {
             if !segment.flags.ack && self.peers != Scale::Unknown {
@@ -169,7 +169,7 @@ impl SenderWindow {
             _ => {
                 let written = self.limited(now, advertised, shift);
                 match repeated {
-                    // The peer's window has moved: that must not look like a duplicate.
+                    // The peer's window has changed: that must not look like a duplicate.
                     Some(last) if last.written == written && written < advertised => written + 1,
                     _ => written,
                 }
@@ -182,7 +182,7 @@ impl SenderWindow {
         }
     }
 
-    /// The field that says no more than the estimate.
+    /// The window field, limited to the estimate.
     fn limited(&self, now: Time, advertised: u16, shift: u8) -> u16 {
         let Some(estimate) = self.current(now) else { return advertised };
         let unit = |bytes: u64| u16::try_from(bytes >> shift).unwrap_or(u16::MAX);

@@ -1,4 +1,4 @@
-//! The two ends of a transfer as a node drives them, a fixed delay apart.
+//! The two ends of a transfer driven as by nodes, a fixed delay apart.
 
 use super::{CONFIG, FIRST};
 use crate::app::ages::{AgeLog, Ages};
@@ -10,10 +10,10 @@ use crate::wire::{AtpContent, AtpPacket, Body, Segment};
 use core::net::Ipv4Addr;
 use fourhop_units::{Bytes, Dur, Time};
 
-/// One way.
+/// One-way delay.
 const DELAY: Dur = Dur::from_millis(20);
 
-/// An end with what its node keeps for it.
+/// An end with the state that its node keeps for it.
 struct Node {
     end: End,
     received: Bytes,
@@ -36,7 +36,7 @@ impl Node {
     }
 }
 
-/// A transfer that begins after a second: sender, receiver, every packet with its time.
+/// A transfer that begins after a second: sender, receiver, and every packet with its time.
 fn transferred(config: Config, bytes: u64, until: Time) -> (Node, Node, Vec<(Time, AtpPacket)>) {
     let transfer = transfer::Config { start: Time::from_secs(1), stop: None, size: Some(Bytes(bytes)), rate: None };
     let (sender, receiver) = End::pair(&config, Transfer::new(transfer), FIRST);
@@ -96,6 +96,6 @@ fn ages_of_bytes_run_from_the_packet_before_them_to_their_delivery() {
     let (sender, receiver, _) = transferred(config, 300_000, Time::from_secs(60));
     let (sent, received) = (sender.ages.expect("kept"), receiver.ages.expect("kept"));
     let ages = Ages::of(&sent, &received, Time::ZERO, Time::from_secs(60)).expect("bytes");
-    // A packet in 10 ms, then 20 ms on the way; the first went as a probe and waited for nothing.
+    // A packet per 10 ms, then 20 ms in transit; the first was sent as a probe and did not wait.
     assert_eq!((ages.median, ages.p95), (Dur::from_millis(30), Dur::from_millis(30)));
 }

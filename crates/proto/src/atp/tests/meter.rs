@@ -1,4 +1,4 @@
-//! Scripts of a node.
+//! Packet scripts of a node.
 
 use super::{CONFIG, data, ms};
 use crate::atp::Meter;
@@ -7,7 +7,7 @@ use crate::wire::{
 };
 use fourhop_units::{Bytes, Dur, MacAddr, NodeId};
 
-/// A packet that came to the queue at a millisecond, with the delay in milliseconds that it has so far.
+/// A packet that entered the queue at `entered_ms`, with the delay in milliseconds recorded so far.
 fn packet(entered_ms: u64, delay_ms: u32) -> Msdu {
     let data = AtpData { entered_queue: ms(entered_ms), ..data(0, 0, delay_ms) };
     body(AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Data(data) }.into())
@@ -19,8 +19,8 @@ fn body(body: Body) -> Msdu {
     Msdu { dst: NodeId(1).mac(), len: Bytes(1_044), payload: Payload::Ipv4(packet) }
 }
 
-/// The packet leaves at a millisecond; with nobody in its way its transmission takes 5 ms. Its delay in microseconds
-/// then.
+/// Lets the packet leave at a millisecond; without contention its transmission takes 5 ms. Returns its delay in
+/// microseconds then.
 fn departs(meter: &mut Meter, at: u64, mut msdu: Msdu) -> u32 {
     meter.handle_departure(ms(at), &mut msdu, |_| Dur::from_millis(5));
     let Payload::Ipv4(Ipv4Packet {
@@ -68,7 +68,7 @@ fn after_an_epoch_without_packets_what_was_measured_is_forgotten() {
     assert_eq!(departs(&mut meter, 2_399, packet(2_399, 0)), 15_000);
 }
 
-/// Other unicast traffic takes the medium; broadcasts and ARP, which nobody acknowledges or few need, do not count.
+/// Other unicast traffic uses the medium; broadcasts and ARP, which nobody acknowledges or few need, do not count.
 #[test]
 fn every_unicast_packet_counts_for_the_transmission() {
     let udp = body(Body::Udp(crate::wire::UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 100 }));

@@ -1,4 +1,4 @@
-//! Packet scripts of each end and of a node, and both ends with a network between them.
+//! Packet scripts of each end and of a node, and both ends with a network in between.
 
 mod end;
 mod meter;
@@ -10,10 +10,10 @@ use super::Config;
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::{Seq, Time};
 
-/// Packets of 1,000 bytes, so that places are easy to read.
+/// Packets of 1,000 bytes, so that positions are easy to read.
 const CONFIG: Config = Config { mss: 1_000, ..Config::published() };
 
-/// Transmissions are counted from here, so that numbers wrap within the first few.
+/// Transmissions are numbered from here, so that numbers wrap within the first few.
 const FIRST: Seq = Seq::from_wire(u32::MAX - 1);
 
 fn ms(millis: u64) -> Time {
@@ -32,7 +32,7 @@ fn data(number: u32, place: u64, delay_ms: u32) -> AtpData {
     }
 }
 
-/// Feedback `number`: `complete` packets have arrived, and those of `blocks`; `newest` is the newest transmission among
+/// Feedback `number`: `complete` packets and those of `blocks` have arrived; `newest` is the newest transmission among
 /// them.
 fn feedback(number: u32, delay_ms: u32, complete: u64, blocks: &[(u32, u32)], newest: u32) -> AtpFeedback {
     AtpFeedback {

@@ -1,4 +1,4 @@
-//! A sender, a receiver and a network between them that delays, loses, doubles and reorders, both ways.
+//! A sender, a receiver and a network between them that delays, loses, duplicates and reorders, in both directions.
 
 use super::FIRST;
 use crate::atp::{Config, Receiver, Sender};
@@ -12,7 +12,7 @@ enum Fate {
     Delivered,
     Lost,
     Doubled,
-    /// Later than others by so many milliseconds.
+    /// Later than others by this many milliseconds.
     Late(u64),
 }
 
@@ -66,7 +66,7 @@ impl Pair {
         }
     }
 
-    /// Takes the earliest thing that happens. False if nothing ever does.
+    /// Handles the earliest event. Returns false if there is none.
     fn step(&mut self) -> bool {
         let packet = (0..self.network.len()).min_by_key(|&place| (self.network[place].0, self.network[place].1));
         let at = packet.map(|place| self.network[place].0);
@@ -104,7 +104,7 @@ impl Pair {
         true
     }
 
-    /// Sends so many bytes, until both ends have nothing more to do.
+    /// Sends this many bytes, until both ends have nothing more to do.
     fn transfer(mut self, bytes: u64) -> Pair {
         self.bytes = bytes;
         self.arrived = vec![false; bytes.div_ceil(self.mss) as usize];
@@ -154,16 +154,16 @@ proptest! {
     }
 }
 
-/// Without loss nothing goes out twice, and the whole takes as long as the rate says.
+/// Without loss nothing is sent twice, and the transfer takes as long as the rate implies.
 #[test]
 fn a_clean_path_needs_no_retransmission() {
     let pair = Pair::new(Config::published(), Vec::new()).transfer(1_460 * 1_000);
     assert_eq!((pair.sender.stats().packets_retransmitted, pair.sender.stats().restarts), (0, 0));
-    // A thousand packets, one in 10 ms; then the receiver is silent after three epochs.
+    // A thousand packets, one per 10 ms; then the receiver falls silent after three epochs.
     assert!(pair.now < Time::from_secs(10 + 5), "{:?}", pair.now);
 }
 
-/// More gaps than feedback has blocks for are filled nevertheless.
+/// More gaps than feedback has blocks for are still filled.
 #[test]
 fn a_path_that_loses_every_other_packet_carries_everything() {
     let fates = (0..4_000).map(|n| if n % 2 == 1 { Fate::Lost } else { Fate::Delivered }).collect();
@@ -171,7 +171,7 @@ fn a_path_that_loses_every_other_packet_carries_everything() {
     assert!(pair.sender.stats().packets_retransmitted > 400);
 }
 
-/// Nothing comes back for a minute: probes alone go out, one in an epoch, and then the rest follows.
+/// Nothing arrives for a minute: only probes are sent, one per epoch, and then the rest follows.
 #[test]
 fn a_path_that_is_gone_for_a_minute_is_probed() {
     let config = Config::published();

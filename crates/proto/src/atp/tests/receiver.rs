@@ -1,4 +1,4 @@
-//! Scripts of a receiver.
+//! Packet scripts of a receiver.
 
 use super::{CONFIG, FIRST, data, feedback, ms};
 use crate::atp::Receiver;
@@ -6,7 +6,7 @@ use crate::atp::receiver::Outcome;
 use crate::wire::{AtpData, AtpFeedback};
 use fourhop_units::Seq;
 
-/// The receiver's feedback up to `until`, with the milliseconds.
+/// The receiver's feedback up to `until`, each with its millisecond.
 fn fed_back(receiver: &mut Receiver, until: u64) -> Vec<(u64, AtpFeedback)> {
     let mut all = Vec::new();
     while let Some(at) = receiver.next_timeout().filter(|&at| at <= ms(until)) {
@@ -26,7 +26,7 @@ fn it_feeds_back_once_in_an_epoch_what_has_come_and_how_long_it_took() {
     let mut expected = feedback(0, 40, 2, &[(1, 2), (3, 5)], 6);
     expected.waited_us = 100_000;
     assert_eq!(fed_back(&mut receiver, 1_000), [(1_000, expected)]);
-    // A packet that fills the first gap is delivered with those that waited behind it.
+    // A packet that fills the first gap is delivered together with those that waited behind it.
     assert_eq!(receiver.handle_data(ms(1_100), &data(7, 2, 40)).delivered, 2_000);
     assert_eq!(receiver.handle_data(ms(1_100), &data(8, 4, 40)).delivered, 3_000);
 }

@@ -1,4 +1,4 @@
-//! Scripts of a sender.
+//! Packet scripts of a sender.
 
 use super::{CONFIG, FIRST, feedback, ms};
 use crate::atp::scoreboard::{Scoreboard, WINDOW};
@@ -19,7 +19,7 @@ impl Script {
         Script { sender, now: ms(0) }
     }
 
-    /// A sender whose probe was answered at once: one packet in 100 ms.
+    /// A sender whose probe was answered at once: one packet per 100 ms.
     fn started(packets: u64) -> Script {
         let mut script = Script::open(packets);
         assert_eq!(script.left(0), [(0, 0, true)]);
@@ -27,7 +27,7 @@ impl Script {
         script
     }
 
-    /// Packets, as (millisecond, place in the stream in packets, is it a probe), that leave up to `until`.
+    /// Packets that leave up to `until`, as (millisecond, position in the stream in packets, whether it is a probe).
     fn left(&mut self, until: u64) -> Vec<(u64, u64, bool)> {
         let mut left = Vec::new();
         while let Some(at) = self.sender.next_timeout().filter(|&at| at <= ms(until)) {
@@ -79,11 +79,11 @@ fn feedback_changes_the_interval_that_runs() {
 fn what_is_lost_goes_first_and_within_the_rate() {
     let mut script = Script::started(100);
     script.left(650);
-    // Of 1 to 6, 2 and 4 are missing; 6 is still under way.
+    // Of 1 to 6, 2 and 4 are missing; 6 is still in flight.
     script.feedback(690, &feedback(1, 100, 2, &[(1, 2), (3, 4)], 5));
     assert_eq!(script.left(1_000), [(700, 2, false), (800, 4, false), (900, 7, false), (1_000, 8, false)]);
     assert_eq!(script.stats().packets_retransmitted, 2);
-    // 2 came through the second time, 4 was lost again, and so was 6.
+    // 2 arrived the second time, 4 was lost again, and so was 6.
     script.feedback(1_001, &feedback(2, 100, 4, &[(1, 2), (3, 4)], 9));
     assert_eq!(script.left(1_300), [(1_100, 4, false), (1_200, 6, false), (1_300, 9, false)]);
 }
@@ -102,7 +102,7 @@ fn data_sent_behind_the_newest_received_is_lost_after_two_epochs() {
     assert_eq!(script.left(2_500), [(2_400, 3, false)]);
 }
 
-/// With twenty blocks, packets beyond the last one are unknown.
+/// With twenty blocks, the state of packets beyond the last one is unknown.
 #[test]
 fn feedback_without_room_for_more_condemns_nothing_behind_its_last_block() {
     let mut script = Script::started(100);
@@ -176,7 +176,7 @@ fn a_call_too_early_changes_nothing() {
     assert_eq!((script.sender.handle_timeout(ms(99)), script.sender.next_timeout()), (None, Some(ms(100))));
 }
 
-/// So many as a receiver keeps beyond the first that has not arrived, and not one more.
+/// As many as a receiver keeps beyond the first that has not arrived, and not one more.
 #[test]
 fn the_window_bounds_what_is_under_way() {
     let mut board = Scoreboard::new(1, FIRST);

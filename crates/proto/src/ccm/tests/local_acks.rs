@@ -1,4 +1,4 @@
-//! Local acknowledgements: packet scripts. Segments have 1,000 bytes, numbers begin at 1, and if nothing else is said
+//! Local acknowledgements: packet scripts. Segments have 1,000 bytes, numbers begin at 1, and unless stated otherwise
 //! the measured window is 2,000 bytes and the peer's 9,000.
 
 use super::{segment, seq, syn};
@@ -16,7 +16,7 @@ struct Script {
 }
 
 impl Script {
-    /// After a handshake, in which the peer's last word is the window field `window`.
+    /// After a handshake that ends with the window field `window` from the peer.
     fn new(limits: Limits, window: u16) -> Script {
         let mut script = Script { local: LocalAcks::default(), limits, now: Time::ZERO, out: Segments::default() };
         script.outgoing(syn(1_000, None, false));
@@ -39,7 +39,7 @@ impl Script {
         from.into_iter().for_each(|from| self.outgoing(segment(from, 1_000, 1, 9_000)));
     }
 
-    /// An acknowledgement of the peer's.
+    /// An acknowledgement from the peer.
     fn ack(&mut self, ack: u32, window: u16) {
         self.incoming(segment(1, 0, ack, window));
     }
@@ -49,7 +49,7 @@ impl Script {
         self.local.handle_timeout(self.now, &mut self.out);
     }
 
-    /// Where the segments begin that went to the network.
+    /// Sequence numbers of the segments sent to the network.
     fn down(&mut self) -> Vec<u32> {
         self.out.down.drain(..).map(|segment| segment.seq.to_wire()).collect()
     }
@@ -60,11 +60,11 @@ impl Script {
     }
 }
 
-/// Data is acknowledged at once, kept, sent again after a time-out, and its FIN left to the peer.
+/// Data is acknowledged at once, kept, and resent after a timeout; its FIN is left to the peer.
 #[test]
 fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
     let mut script = Script::new(LIMITS, 3_500);
-    // Three segments: two fit the window and leave, three fit the peer's and are acknowledged, a fourth is not.
+    // Three segments: two fit the window and leave; three fit the peer's and are acknowledged, a fourth is not.
     script.data([1, 1_001, 2_001, 3_001]);
     assert_eq!(script.down(), [1, 1_001]);
     assert_eq!(script.up(), [(1_001, 2_500), (2_001, 1_500), (3_001, 500)]);
@@ -86,18 +86,18 @@ fn what_is_acknowledged_here_is_kept_until_the_peer_has_it() {
     assert!(!script.local.holds() && script.local.next_timeout().is_none());
 }
 
-/// RFC 7323: with a shift of 3 the field counts 8 bytes. Twice the window is 4,000 bytes, 500 of these units, less the
-/// announced bytes that the peer has not acknowledged yet.
+/// RFC 7323: with a shift of 3 the field counts units of 8 bytes. Twice the window is 4,000 bytes, 500 of these units,
+/// less the bytes acknowledged here that the peer has not acknowledged yet.
 #[test]
 fn windows_count_in_the_unit_of_the_field() {
     let mut script = Script::new(Limits { shift: 3, ..LIMITS }, 1_000);
     script.data([1, 1_001, 2_001, 3_001, 4_001]);
     assert_eq!(script.down(), [1, 1_001]);
     assert_eq!(script.up(), [(1_001, 375), (2_001, 250), (3_001, 125), (4_001, 0)]);
-    // The peer has half: the next two leave, one more is acknowledged, and there is room for 1,000 bytes again.
+    // The peer has half of it: the next two leave, one more is acknowledged, and there is room for 1,000 bytes again.
     script.ack(2_001, 1_000);
     assert_eq!((script.down(), script.up()), (vec![2_001, 3_001], vec![(5_001, 125)]));
-    // The peer's own 100 units of 8 bytes are the less.
+    // The peer's own 100 units of 8 bytes are less.
     script.ack(5_001, 100);
     assert_eq!(script.up(), [(5_001, 100)]);
     // The window is rounded down to whole units: 2 x 1,003 bytes are 250 units and 6 bytes.
@@ -106,20 +106,21 @@ fn windows_count_in_the_unit_of_the_field() {
     assert_eq!(script.up(), [(1_001, 250)]);
 }
 
-/// A window beyond what RFC 7323 section 2.3 allows counts as 2^29 bytes; twice that is beyond what the field can say.
+/// A window beyond what RFC 7323 section 2.3 allows counts as 2^29 bytes; twice that is more than the field can
+/// express.
 #[test]
 fn enormous_windows_do_not_overflow() {
     let mut script = Script::new(Limits { window: Some(u64::MAX), shift: 14, ..LIMITS }, u16::MAX);
     script.data([1]);
-    // 65,535 units of 16,384 bytes less 1,000 bytes.
+    // 65,535 units of 16,384 bytes minus 1,000 bytes.
     assert_eq!((script.down(), script.up()), (vec![1], vec![(1_001, 65_534)]));
     let mut script = Script::new(Limits { window: Some(50_000), ..LIMITS }, u16::MAX);
     script.data([1]);
     assert_eq!(script.up(), [(1_001, 64_535)]);
 }
 
-/// The sequence number of an acknowledgement made here is one that the local TCP takes: where the peer's stream has
-/// come to, but within the window that TCP itself offers, in its own unit.
+/// The sequence number of an acknowledgement generated here is acceptable to the local TCP: the peer's current
+/// position, but within the window that TCP itself offers, in its own unit.
 #[test]
 fn the_number_of_an_acknowledgement_is_within_the_own_window() {
     for (own_shift, expected) in [(0, 5), (2, 17), (3, 21)] {
@@ -133,8 +134,8 @@ fn the_number_of_an_acknowledgement_is_within_the_own_window() {
     }
 }
 
-/// TCP learns of more room when it had less than a segment, or has one more (RFC 9293 section 3.8.6.2.2); not of
-/// smaller amounts.
+/// TCP is notified of more room if it had less than a segment, or if there is one segment more (RFC 9293 section
+/// 3.8.6.2.2); not of smaller amounts.
 #[test]
 fn room_is_announced_in_segments() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -164,8 +165,8 @@ fn room_is_announced_in_segments_whatever_the_unit() {
     assert_eq!(script.up(), [(3_001, 250)]);
 }
 
-/// RFC 5681 section 3.2: the third duplicate, and no other, sends the oldest segment again. RFC 6582: until what was
-/// under way is acknowledged each partial acknowledgement sends the next.
+/// RFC 5681 section 3.2: the third duplicate, and no other, resends the oldest segment. RFC 6582: until the data then
+/// in flight is acknowledged, each partial acknowledgement sends the next segment.
 #[test]
 fn three_duplicates_send_the_oldest_again() {
     let mut script = Script::new(Limits { window: Some(4_000), ..LIMITS }, 20_000);
@@ -183,7 +184,7 @@ fn three_duplicates_send_the_oldest_again() {
     assert_eq!(script.down(), [1_001]);
     script.ack(4_001, 20_001);
     assert_eq!((script.down(), script.local.buffered()), (vec![], 0));
-    // With nothing under way there is nothing to be sent again.
+    // With nothing in flight there is nothing to resend.
     (0..4).for_each(|_| script.ack(4_001, 20_001));
     assert_eq!(script.down(), []);
     // Another loss, another recovery.
@@ -193,8 +194,8 @@ fn three_duplicates_send_the_oldest_again() {
     assert_eq!(script.down(), [4_001]);
 }
 
-/// RFC 6298: 1 s, doubled with each timeout up to 60 s. After the sixteenth timeout in a row the connection is reset at
-/// both ends.
+/// RFC 6298: 1 s, doubled with each timeout up to 60 s. After the sixteenth consecutive timeout the connection is reset
+/// at both ends.
 #[test]
 fn a_silent_peer_resets_the_connection() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -215,14 +216,14 @@ fn a_silent_peer_resets_the_connection() {
     });
     assert_eq!(resets, [vec![(2, seq(1), seq(1))], vec![(1, seq(1), seq(2_001))]]);
     assert_eq!((script.local.holds(), script.local.next_timeout()), (false, None));
-    // TCP may have missed it: repeat the acknowledgement, at its own number.
+    // TCP may have missed it: the acknowledgement is repeated, with its own number.
     script.out = Segments::default();
     script.data([2_001]);
     assert!(script.out.down.is_empty() && script.out.up.iter().all(|segment| segment.flags.rst));
     assert_eq!(script.up(), [(2_001, 0)]);
 }
 
-/// The peer's word starts the count of silence again.
+/// An answer from the peer resets the count of silent timeouts.
 #[test]
 fn a_word_of_the_peer_ends_its_silence() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -234,7 +235,7 @@ fn a_word_of_the_peer_ends_its_silence() {
     assert!(script.local.holds() && script.local.next_timeout().is_some());
 }
 
-/// TCP's segments without data have a number that the peer takes: not beyond sent data, nor beyond its window.
+/// TCP's segments without data have a number acceptable to the peer: not beyond sent data, nor beyond its window.
 #[test]
 fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -242,7 +243,7 @@ fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     assert_eq!(script.down(), [1, 1_001]);
     script.outgoing(segment(3_001, 0, 1, 9_000));
     assert_eq!(script.down(), [2_001]);
-    // A closed window: the first segment goes out as its probe, and lies beyond.
+    // A closed window: the first segment is sent as its probe, and is beyond it.
     let mut script = Script::new(LIMITS, 500);
     script.data([1]);
     script.outgoing(segment(1_001, 0, 1, 9_000));
@@ -253,8 +254,8 @@ fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     assert_eq!((script.down(), script.local.holds()), (vec![1_001], false));
 }
 
-/// A segment with data acknowledges no less than TCP knows; SACK of data that TCP takes for acknowledged would confuse
-/// it.
+/// A segment with data acknowledges no less than TCP knows; SACK blocks for data that TCP considers acknowledged would
+/// confuse it.
 #[test]
 fn data_of_the_peer_repeats_the_acknowledgement_of_tcp() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -267,7 +268,7 @@ fn data_of_the_peer_repeats_the_acknowledgement_of_tcp() {
     assert_eq!(script.up(), [(2_001, 2_000)]);
 }
 
-/// Without a measurement everything passes as it comes, and nothing is acknowledged here.
+/// Without a measurement everything passes unchanged, and nothing is acknowledged here.
 #[test]
 fn without_a_measurement_everything_passes() {
     let mut script = Script::new(Limits { window: None, ..LIMITS }, 9_000);
@@ -276,13 +277,13 @@ fn without_a_measurement_everything_passes() {
     assert_eq!((script.local.buffered(), script.local.next_timeout()), (0, None));
     script.ack(2_001, 8_000);
     assert_eq!(script.up(), [(2_001, 8_000)]);
-    // TCP itself repeats data that it answers for.
+    // TCP itself resends data that it is responsible for.
     script.data([2_001]);
     assert_eq!(script.down(), [2_001]);
 }
 
-/// TCP's retransmissions of data that the module answers for stay here, and are acknowledged again; data that the
-/// module delays does not pass either. Only data that TCP answers for goes out unchanged.
+/// TCP's retransmissions of data that the module is responsible for stop here and are acknowledged again; data that the
+/// module delays does not pass either. Only data that TCP is responsible for passes unchanged.
 #[test]
 fn what_is_answered_for_here_is_not_sent_twice() {
     let mut script = Script::new(LIMITS, 3_500);
@@ -291,7 +292,7 @@ fn what_is_answered_for_here_is_not_sent_twice() {
     script.up();
     script.data([1]);
     assert_eq!((script.down(), script.up()), (vec![], vec![(3_001, 500)]));
-    // The fourth has not left: the window holds it, and TCP has no acknowledgement of it.
+    // The fourth has not left: the window delays it, and TCP has no acknowledgement of it.
     script.data([3_001]);
     assert_eq!((script.down(), script.up()), (vec![], vec![]));
     script.ack(2_001, 1_000);
@@ -302,8 +303,8 @@ fn what_is_answered_for_here_is_not_sent_twice() {
     assert_eq!(script.down(), [3_001], "TCP's own, as it had no acknowledgement");
 }
 
-/// A peer that takes back its window refuses what comes (RFC 9293 section 3.8.6); when it opens again, what was refused
-/// goes out at once, with a time-out of its own.
+/// A peer that withdraws its window refuses arriving data (RFC 9293 section 3.8.6); when the window opens again, the
+/// refused data is sent at once, with a new timeout.
 #[test]
 fn a_window_that_opens_again_takes_what_it_refused() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -319,12 +320,12 @@ fn a_window_that_opens_again_takes_what_it_refused() {
     assert_eq!(script.down(), [], "not yet");
     script.ack(1, 1_000);
     assert_eq!((script.down(), script.local.next_timeout()), (vec![1], Some(Time::from_secs(5))));
-    // Data that was not refused is not repeated for more room.
+    // Data that was not refused is not resent when there is more room.
     script.ack(1, 2_000);
     assert_eq!(script.down(), []);
 }
 
-/// RFC 7323 section 3.2: where time stamps are in use each segment has one, and echoes the newest that came.
+/// RFC 7323 section 3.2: if timestamps are in use, each segment has one, and echoes the newest received.
 #[test]
 fn acknowledgements_made_here_have_time_stamps() {
     let stamped = |from: u32, payload: u32, value: u32| {
@@ -346,8 +347,8 @@ fn acknowledgements_made_here_have_time_stamps() {
     }
 }
 
-/// A measurement that has grown too old still holds for what the module answers for: the network would get it all at
-/// once.
+/// A measurement that is too old remains valid for data that the module is responsible for: otherwise the network would
+/// get it all at once.
 #[test]
 fn the_last_window_holds_for_buffered_data() {
     let mut script = Script::new(LIMITS, 9_000);
@@ -362,7 +363,7 @@ fn the_last_window_holds_for_buffered_data() {
     assert_eq!(script.down(), [4_001, 5_001, 6_001, 7_001], "TCP's own window");
 }
 
-/// A retransmission has TCP's current fields, timestamps included (RFC 7323 section 4.3).
+/// A retransmission carries TCP's current fields, timestamps included (RFC 7323 section 4.3).
 #[test]
 fn what_is_sent_again_is_up_to_date() {
     let stamped = |from: u32, payload: u32, ack: u32, window: u16, value: u32| {

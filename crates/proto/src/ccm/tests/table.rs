@@ -1,4 +1,4 @@
-//! The modules of a node: which packets belong to which connection, what becomes of them with local acknowledgements.
+//! The modules of a node: which packets belong to which connection, and what local acknowledgements do to them.
 
 use super::{echo, segment, seq, syn};
 use crate::ccm::table::{FlowKey, Modules, Packets};
@@ -9,21 +9,21 @@ use fourhop_units::Time;
 
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// Port 1 here, port 2 there, as the segments of these tests have it.
+/// Port 1 here, port 2 there, as in the segments of these tests.
 const KEY: FlowKey = FlowKey { peer: PEER, local_port: 1, peer_port: 2 };
 
 fn packet(body: Body) -> Ipv4Packet {
     Ipv4Packet { src: HERE, dst: PEER, ttl: 64, ident: 3, dscp: 0, body, meta: PacketMeta::default() }
 }
 
-/// A segment of the peer's, whose acknowledgement was measured over two links.
+/// A segment from the peer, whose acknowledgement was measured over two links.
 fn from_peer(segment: TcpSegment) -> Ipv4Packet {
     let segment = TcpSegment { src_port: 2, dst_port: 1, ..segment };
     let body = Body::Measured(Box::new(MeasuredSegment { segment, carried: echo(800, 20, 10, 2) }));
     Ipv4Packet { src: PEER, dst: HERE, ttl: 63, ..packet(body) }
 }
 
-/// After a handshake; packets that the modules keep are let go.
+/// After a handshake, with packets kept by the modules passed on.
 fn connected(local_acks: bool) -> (Modules, Packets) {
     let mut modules = Modules::new(Options { local_acks, ..Options::NEWEST });
     let mut out = Packets::default();
@@ -55,12 +55,12 @@ fn other_packets_pass() {
     assert_eq!(passed, ping);
 }
 
-/// With local acknowledgements each segment is taken in and made anew: to the network in a packet of this node, to TCP
-/// in one of the peer, at the instant at which it came. The account holds.
+/// With local acknowledgements each segment is absorbed and made anew: for the network in a packet from this node, for
+/// TCP in one from the peer, at the instant of its arrival. The balance is right.
 #[test]
 fn local_acknowledgements_make_packets_of_both_ends() {
     let (mut modules, mut out) = connected(true);
-    // The SYN went down, its answer and the first acknowledgement up.
+    // The SYN went down, its answer and the first acknowledgement went up.
     assert_eq!((out.down.len(), out.up.len(), modules.balance()), (1, 2, (3, 3)));
     assert_eq!(modules.next_timeout(), None);
     let now = Time::from_millis(5);
@@ -77,18 +77,18 @@ fn local_acknowledgements_make_packets_of_both_ends() {
     let ack = up.segment().expect("an acknowledgement");
     assert_eq!((ack.src_port, ack.dst_port, ack.ack, ack.payload), (2, 1, seq(1_001), 0));
     assert_eq!(modules.balance(), (4, 5), "two packets for one");
-    // Twice the measured window of 3,000 bytes, less the announced bytes: the module's own window does not narrow its
-    // input.
+    // Twice the measured window of 3,000 bytes, minus the bytes acknowledged here: the module's own window does not
+    // narrow its input.
     assert_eq!(ack.window, 5_000);
-    // Packets made here are numbered one after the other.
+    // Packets made here are numbered consecutively.
     let mut next = Packets::default();
     modules.handle_outgoing(now, &mut packet(Body::Tcp(segment(1_001, 1_000, 1, 9_000))));
     modules.handle_timeout(now, &mut next);
     assert_eq!(next.down[0].ident, down.ident + 1);
 }
 
-/// Of 256 connections that which was silent longest is forgotten for another, but none that holds what TCP takes for
-/// acknowledged; where all do, a new one has no module.
+/// Of 256 connections the one silent longest is forgotten for a new one, but none with data that TCP considers
+/// acknowledged; if all have such data, a new connection gets no module.
 #[test]
 fn the_connection_silent_longest_is_forgotten() {
     let (mut modules, mut out) = connected(true);
@@ -103,7 +103,7 @@ fn the_connection_silent_longest_is_forgotten() {
         taken
     };
     let known = |modules: &Modules, peer_port: u16| modules.of(FlowKey { peer_port, ..KEY }).is_some();
-    // The first connection is idle, and so is one more recent; 254 others hold data.
+    // The first connection is idle, and so is a more recent one; 254 others hold data.
     modules.handle_outgoing(
         Time::from_millis(1),
         &mut packet(Body::Tcp(TcpSegment { dst_port: 3, ..syn(1_000, None, false) })),

@@ -1,5 +1,5 @@
-//! When the segments of adaptive pacing leave: slots, the queue of its authors' agent, and what must hold whatever the
-//! path does.
+//! When the segments of adaptive pacing leave: slots, the queue of its authors' agent, and invariants that apply on any
+//! path.
 
 use super::script::{Script, ns2, plain};
 use crate::tcp::{Action, Config, Release, Socket};
@@ -8,7 +8,7 @@ use fourhop_cc::{Hint, Params, Transport};
 use fourhop_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 
-/// One hop at a rate at which bytes take no time to speak of: the interval is half the round trip.
+/// One hop at a rate at which bytes take practically no time: the interval is half the round trip.
 fn paced(release: Release, config: Config) -> Script {
     let tcp_ap = tcp_ap::Params { history: 1, link_rate: Rate::from_bps(1_000_000_000_000), ..tcp_ap::Params::paper() };
     let config = Config { release, cc: Params { tcp_ap, ..config.cc }, initial_window: 2, ..config };
@@ -38,22 +38,21 @@ fn departures(s: &mut Script, from: u64, end: u64) -> Vec<(u64, u32)> {
     found
 }
 
-/// Figure 8: one segment a tick where the window allows, nothing otherwise; a tick that comes to nothing is lost. The
-/// first ACK (round trip 80 ms, so 40 ms between ticks) starts the timer.
+/// Figure 8: one segment per tick if the window allows, otherwise nothing; an unused tick is lost. The first ACK (round
+/// trip 80 ms, so 40 ms between ticks) starts the timer.
 #[test]
 fn slots_send_one_segment_a_tick() {
     let mut s = paced(Release::Slots, plain());
     s.ack(180, 1_001);
     assert_eq!(departures(&mut s, 180, 400), [(180, 2), (220, 3)], "the window of three is full");
     assert_eq!(s.socket.pacing_interval().map(Dur::as_millis), Some(40));
-    // The window opens between two ticks, those of 260, 300, 340 and 380 ms being lost: the next is at 420 ms.
+    // The window opens between two ticks; those of 260, 300, 340 and 380 ms are lost, and the next is at 420 ms.
     s.ack(405, 2_001);
     let (next, _) = departures(&mut s, 405, 700)[0];
     assert_eq!(next, 420);
 }
 
-/// A retransmission does not wait for a tick (section 4.4: the strategy of TCP is kept); what a time-out takes back
-/// does.
+/// A retransmission does not wait for a tick (section 4.4: TCP's strategy is kept); data requeued by a timeout does.
 #[test]
 fn retransmissions_do_not_wait_for_slots() {
     let mut s = paced(Release::Slots, Config { initial_ssthresh: 2, ..ns2() });
@@ -68,8 +67,8 @@ fn retransmissions_do_not_wait_for_slots() {
     assert_eq!((resent.first(), s.socket.stats().fast_retransmits), (Some(&(293, 2)), 1));
 }
 
-/// The authors' agent: the window fills a queue, the first segment leaves at once, the rest one a tick; three duplicate
-/// ACKs empty it, and after the next ACK the timer begins anew.
+/// The authors' agent: the window fills a queue, the first segment leaves at once, the rest one per tick; three
+/// duplicate ACKs empty the queue, and after the next ACK the timer starts anew.
 #[test]
 fn the_queue_is_emptied_by_duplicate_acks() {
     let mut s = paced(Release::Queue, Config { limited_transmit: false, window_limit: Some(4), ..ns2() });
@@ -82,14 +81,14 @@ fn the_queue_is_emptied_by_duplicate_acks() {
     }
     assert_eq!(departures(&mut s, 228, 229), [(228, 2)], "the retransmission at once, nothing else");
     assert_eq!(departures(&mut s, 229, 320), [], "segments 4 and 5 stay away");
-    // All that was really sent is acknowledged: the timer of TCP goes back to segment 4, though nothing is under way.
+    // Everything actually sent is acknowledged: TCP's timer goes back to segment 4, although nothing is in flight.
     s.ack(321, 4_001);
     let next = departures(&mut s, 321, 4_000);
     assert_eq!(next.first().map(|&(_, number)| number), Some(4));
     assert!(s.socket.stats().timeouts > 0);
 }
 
-/// Without back-off the time-out stays what it is.
+/// Without back-off the timeout stays the same.
 #[test]
 fn the_timeout_need_not_back_off() {
     for (rto_backoff, doubles) in [(true, true), (false, false)] {
@@ -102,16 +101,16 @@ fn the_timeout_need_not_back_off() {
     }
 }
 
-/// A path that loses, delays and reports what it likes, driven through one sender.
+/// Events of a path that loses, delays and reports at will, applied to one sender.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// Acknowledge so many more segments after so many microseconds.
+    /// Acknowledge this many more segments after this many microseconds.
     Ack(u32, u64),
-    /// A duplicate.
+    /// A duplicate ACK.
     Duplicate(u64),
-    /// A round trip of an echo.
+    /// The round trip of an echo.
     RoundTrip(u64),
-    /// Hops and rate.
+    /// Hop count and rate.
     Path(u32, u64),
     /// Silence.
     Wait(u64),
@@ -129,10 +128,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 1..150)
 }
 
-/// Departing segments and their limits.
+/// Departing segments, and the limits that apply to them.
 struct Watch {
     release: Release,
-    /// When the last segment that had to wait left, and how long the next had to wait then.
+    /// When the last segment that had to wait left, and the interval then in force for the next.
     last: Option<(Time, Dur)>,
     highest: u32,
     acked: u32,
@@ -150,8 +149,7 @@ impl Watch {
             let fresh = number >= self.highest;
             self.highest = self.highest.max(number + 1);
             if fresh {
-                // TCP-friendliness (section 4.6): never more under way than a window of TCP would allow, here 64
-                // segments.
+                // TCP-friendliness (section 4.6): never more in flight than TCP's window would allow, here 64 segments.
                 prop_assert!(self.highest - self.acked <= 64, "{} under way", self.highest - self.acked);
                 if self.release != Release::Queue {
                     if let Some((before, wait)) = self.last {
@@ -165,9 +163,9 @@ impl Watch {
     }
 }
 
-/// Drives one sender through `events`: never more under way than the window allows; never two fresh segments closer
-/// than the interval in force when the first left; and no starvation: as long as something is unacknowledged there is a
-/// timer to move it.
+/// Drives one sender through `events`: never more in flight than the window allows; never two new segments closer than
+/// the interval in force when the first left; and no starvation: as long as something is unacknowledged, a timer is
+/// pending.
 fn drive(events: &[Event], release: Release, transport: &str, every_ack: bool) -> Result<(), TestCaseError> {
     let samples = if every_ack { tcp_ap::Samples::EveryAck } else { tcp_ap::Samples::Unambiguous };
     let first_interval = Some(Dur::from_millis(10));
@@ -230,8 +228,8 @@ fn drive(events: &[Event], release: Release, transport: &str, every_ack: bool) -
     Ok(())
 }
 
-/// A hole is resent while the gate is shut, upon an ACK that also shortens the interval: what waits behind the gate
-/// still waits out the longer one.
+/// A hole is resent while the gate is shut, on an ACK that also shortens the interval: segments behind the gate still
+/// wait out the longer one.
 #[test]
 fn a_retransmission_does_not_open_the_gate() {
     use Event::{Ack, Duplicate, Path, Wait};
@@ -262,8 +260,8 @@ proptest! {
     }
 }
 
-/// A driver's round trip, and the wired part of it that a gateway wrote into the segment, reach
-/// congestion control by one road: once, with each ACK, duplicate or not, and the part before the whole.
+/// A driver's round trip, and the wired part of it that a gateway wrote into the segment, reach congestion control the
+/// same way: once per ACK, duplicate or not, and the part before the whole.
 #[test]
 fn a_round_trip_comes_after_its_wired_part() {
     let tcp_ap = tcp_ap::Params { samples: tcp_ap::Samples::EveryAck, ..tcp_ap::Params::paper() };

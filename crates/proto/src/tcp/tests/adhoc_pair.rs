@@ -1,4 +1,4 @@
-//! Ad hoc TCP from end to end: streams stay whole and nobody waits for ever, whatever path and clocks do.
+//! Ad hoc TCP end to end: streams stay whole and no end waits forever, whatever the path and the clocks do.
 
 use super::pair::{Fate, Pair, config, fate};
 use crate::tcp::adhoc::{Clock, Gate, ReceiverOptions, Rounding, SenderOptions, Skew};
@@ -7,7 +7,7 @@ use fourhop_cc::Transport;
 use fourhop_units::{Dur, Rate};
 use proptest::prelude::*;
 
-/// The unit that scenarios have by default.
+/// The default unit in scenarios.
 const TICK: Dur = Dur::from_micros(10);
 
 fn sack() -> &'static Transport {
@@ -23,14 +23,14 @@ fn receiver(skew: Skew) -> ReceiverOptions {
         beta: 5,
         fresh_for: 4,
         gate: Gate::QUARTERS,
-        // Six hops within the network's 20 ms.
+        // Six hops fit into the network's 20 ms.
         link_rate: Rate::kbps(54_000),
         overhead: Dur::from_millis(1),
         skew,
     }
 }
 
-/// The ad hoc version of a configuration: its sender, its receiver, or both.
+/// Makes a configuration ad hoc: its sender, its receiver, or both.
 fn adhoc(config: Config, sends: bool, receives: Option<ReceiverOptions>, probe_rtos: Option<u32>) -> Config {
     Config {
         timestamps: true,
@@ -45,7 +45,7 @@ fn adhoc(config: Config, sends: bool, receives: Option<ReceiverOptions>, probe_r
 
 fn options() -> impl Strategy<Value = Option<ReceiverOptions>> {
     let skew = (any::<i64>(), -1_000_000i64..1_000_000).prop_map(|(any, drift_ppb)| {
-        // Most offsets are of a size at which clocks might be meant to agree.
+        // Most offsets are small enough that the clocks might be meant to agree.
         let offset_ns = if any % 4 == 0 { any } else { any % 200_000_000 };
         Skew { offset_ns, drift_ppb }
     });
@@ -88,10 +88,10 @@ fn full() -> Config {
     adhoc(base, true, Some(receiver(Skew::default())), None)
 }
 
-/// The acknowledgement that reopens the window is lost: the sender asks.
+/// The acknowledgement that reopens the window is lost: the sender probes.
 #[test]
 fn a_lost_opening_is_asked_for() {
-    // The eleventh segment and the five after it do not arrive, be they acknowledgements or probes.
+    // The eleventh segment and the five after it do not arrive, whether they are acknowledgements or probes.
     let fates = (0..400).map(|n| if (10..16).contains(&n) { Fate::Lost } else { Fate::Delivered }).collect();
     let mut pair = Pair::of(sack(), [full(), full()], fates, [1, 2]);
     pair.hops = vec![6];
@@ -99,7 +99,7 @@ fn a_lost_opening_is_asked_for() {
     assert!(pair.sockets[0].freeze().stats().probes > 0);
 }
 
-/// A break of a minute: one time-out, probes, no second time-out, and slow start from the window of the path.
+/// An outage of a minute: one timeout, probes, no second timeout, and slow start from the window of the path.
 #[test]
 fn a_break_costs_one_time_out() {
     let mut pair = Pair::of(sack(), [full(), full()], Vec::new(), [1, 2]);
@@ -112,7 +112,7 @@ fn a_break_costs_one_time_out() {
     assert_eq!(pair.sockets[0].ssthresh(), 2);
 }
 
-/// A plain sender that an ad hoc receiver limits to two segments: it never has more under way, and needs nothing new.
+/// A plain sender limited to two segments by an ad hoc receiver: it never has more in flight, and needs nothing new.
 #[test]
 fn a_plain_sender_obeys_an_ad_hoc_receiver() {
     let base = Config { initial_window: 2, ..Config::standard() };
@@ -127,7 +127,7 @@ fn a_plain_sender_obeys_an_ad_hoc_receiver() {
     assert_eq!(*pair.sockets[0].freeze().stats(), Default::default());
 }
 
-/// The reverse: towards a plain receiver the ad hoc sender is a plain one.
+/// The reverse: to a plain receiver the ad hoc sender behaves like a plain one.
 #[test]
 fn an_ad_hoc_sender_leaves_a_plain_receiver_alone() {
     let base = Config { receiver: ReceiverPolicy::EVERY_SEGMENT, ..Config::standard() };

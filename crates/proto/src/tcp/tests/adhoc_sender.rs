@@ -1,7 +1,7 @@
 //! Ad hoc TCP's sender: every transition of the state machine in `adhoc::Freeze` (figures 6 and 7 of the paper).
 //!
-//! The peer is an ad hoc receiver with a window of two segments, which its first acknowledgement shows by taking back
-//! what the SYN-ACK offered. The time-out is 1 s.
+//! The peer is an ad hoc receiver with a window of two segments; its first acknowledgement reveals this by taking back
+//! part of the SYN-ACK's offer. The timeout is 1 s.
 
 use super::script::{Script, plain, segment};
 use crate::tcp::Config;
@@ -18,7 +18,7 @@ fn window(ack: u32, window: u16) -> TcpSegment {
     TcpSegment { window, ..segment(".", 1, 0, ack) }
 }
 
-/// Segments 3 (bytes 2001 to 3000) and 2 under way at 200 ms, the receiver recognised, `bytes` written.
+/// Segments 3 (bytes 2001 to 3000) and 2 in flight at 200 ms, the receiver recognised, `bytes` written.
 fn running(bytes: u64) -> Script {
     let mut s = Script::sending_with("sack", adhoc(), bytes);
     s.expect(&[". 1:1001(1000) ack 1", ". 1001:2001(1000) ack 1"]);
@@ -33,7 +33,7 @@ fn phase(s: &Script, phase: Phase) {
     assert_eq!(s.socket.freeze().phase(), phase);
 }
 
-/// Towards any other receiver it is an ordinary sender: time-outs resend and back off.
+/// To any other receiver it is an ordinary sender: timeouts resend and back off.
 #[test]
 fn towards_a_standard_receiver_nothing_changes() {
     let mut s = Script::sending_with("sack", adhoc(), 2_000);
@@ -48,7 +48,7 @@ fn towards_a_standard_receiver_nothing_changes() {
 }
 
 /// Running to waiting: a closed window stops the sender and its timer. Waiting to running: the next acknowledgement
-/// with a window starts both, and the threshold is that window.
+/// with a window restarts both, and the threshold becomes that window.
 #[test]
 fn a_closed_window_freezes_and_an_open_one_thaws() {
     let mut s = running(50_000);
@@ -59,7 +59,7 @@ fn a_closed_window_freezes_and_an_open_one_thaws() {
     phase(&s, Phase::Running);
     assert_eq!((s.socket.ssthresh(), s.socket.stats().timeouts), (3, 0));
     s.expect(&[". 3001:4001(1000) ack 1", ". 4001:5001(1000) ack 1", ". 5001:6001(1000) ack 1"]);
-    // The retransmission timer runs again.
+    // The retransmission timer is running again.
     let expires = 1_250 + s.socket.rto().as_millis();
     s.wait(expires - 1);
     phase(&s, Phase::Running);
@@ -68,7 +68,7 @@ fn a_closed_window_freezes_and_an_open_one_thaws() {
     assert_eq!(s.socket.stats().timeouts, 1);
 }
 
-/// Waiting to waiting: each acknowledgement that keeps the window closed starts the wait anew.
+/// Waiting to waiting: each acknowledgement that keeps the window closed restarts the wait.
 #[test]
 fn another_closed_window_prolongs_the_wait() {
     let mut s = running(50_000);
@@ -82,7 +82,7 @@ fn another_closed_window_prolongs_the_wait() {
     s.expect(&[". 2000:2000(0) ack 1"]);
 }
 
-/// Waiting stays waiting as long as it would have: data of the peer tells nothing of what is under way.
+/// Waiting ends no later: data from the peer says nothing about the data in flight.
 #[test]
 fn data_of_the_peer_does_not_prolong_the_wait() {
     let mut s = running(50_000);
@@ -113,7 +113,7 @@ fn the_last_acknowledgement_thaws() {
     s.expect_nothing();
 }
 
-/// Nor is a connection frozen that is no more.
+/// A connection that no longer exists is not frozen, either.
 #[test]
 fn a_reset_ends_the_frozen_state() {
     let mut s = running(50_000);
@@ -123,8 +123,9 @@ fn a_reset_ends_the_frozen_state() {
     assert_eq!((s.socket.freeze().phase(), s.socket.next_timeout()), (Phase::Running, None));
 }
 
-/// Waiting to probing: after one more time-out what is under way is given up and a probe without payload goes. Probing
-/// to running: slow start from one segment, up to the window the answer offers; the round trip does not count.
+/// Waiting to probing: after one more timeout the data in flight is given up, and a probe without payload is sent.
+/// Probing to running: slow start from one segment, up to the window offered by the answer; the round trip does not
+/// count.
 #[test]
 fn after_one_more_time_out_probes_go_and_slow_start_follows() {
     let mut s = running(50_000);
@@ -135,7 +136,7 @@ fn after_one_more_time_out_probes_go_and_slow_start_follows() {
     s.wait(1_300);
     phase(&s, Phase::Probing);
     s.expect(&[". 1000:1000(0) ack 1"]);
-    // Segment 2 had arrived, its acknowledgement had not.
+    // Segment 2 had arrived, but its acknowledgement had not.
     s.arrives(1_500, window(2_001, 4_000));
     phase(&s, Phase::Running);
     assert_eq!((s.socket.srtt(), s.socket.ssthresh()), (srtt, 4));
@@ -146,7 +147,7 @@ fn after_one_more_time_out_probes_go_and_slow_start_follows() {
     assert_eq!(s.socket.freeze().stats().probes, 1);
 }
 
-/// Running to asking: with nothing under way the probe goes at once. Asking to running: its answer loses nothing.
+/// Running to asking: with nothing in flight the probe is sent at once. Asking to running: its answer loses nothing.
 #[test]
 fn with_nothing_under_way_it_asks_at_once() {
     let mut s = running(50_000);
@@ -160,7 +161,7 @@ fn with_nothing_under_way_it_asks_at_once() {
     s.expect(&[". 3001:4001(1000) ack 1", ". 4001:5001(1000) ack 1"]);
 }
 
-/// From waiting to asking: all data under way is acknowledged, the window stays closed.
+/// From waiting to asking: all data in flight is acknowledged, but the window stays closed.
 #[test]
 fn when_nothing_is_left_under_way_it_asks() {
     let mut s = running(50_000);
@@ -172,7 +173,7 @@ fn when_nothing_is_left_under_way_it_asks() {
     assert_eq!(s.socket.freeze().stats().by_zero_window, 1);
 }
 
-/// Asking to probing: the first probe fails, so that slow start follows.
+/// Asking to probing: the first probe fails, so slow start follows.
 #[test]
 fn an_unanswered_question_begins_slow_start() {
     let mut s = running(50_000);
@@ -186,7 +187,7 @@ fn an_unanswered_question_begins_slow_start() {
     s.expect(&[". 3001:4001(1000) ack 1"]);
 }
 
-/// From running to waiting, provisionally: the window shrinks below the data under way, and the next arrivals open it
+/// From running to waiting, provisionally: the window shrinks below the data in flight, and the next arrivals open it
 /// again.
 #[test]
 fn a_window_below_what_is_under_way_freezes_provisionally() {
@@ -200,7 +201,7 @@ fn a_window_below_what_is_under_way_freezes_provisionally() {
     s.expect(&[". 3001:4001(1000) ack 1"]);
 }
 
-/// Waiting to waiting: still below.
+/// Waiting to waiting: the window is still below the data in flight.
 #[test]
 fn a_window_that_stays_below_keeps_it_frozen() {
     let mut s = running(50_000);
@@ -214,8 +215,8 @@ fn a_window_that_stays_below_keeps_it_frozen() {
     phase(&s, Phase::Probing);
 }
 
-/// Running to waiting by a time-out: nothing is resent, one more time-out is waited, and an acknowledgement that was
-/// only late finds everything as it was.
+/// Running to waiting by a timeout: nothing is resent, the sender waits for one more timeout, and an acknowledgement
+/// that was merely late finds everything unchanged.
 #[test]
 fn a_time_out_waits_for_one_more() {
     let mut s = running(50_000);
@@ -231,7 +232,7 @@ fn a_time_out_waits_for_one_more() {
     assert_eq!(s.socket.stats().segments_retransmitted, 0);
 }
 
-/// A duplicate acknowledgement thaws too, and the retransmission timer runs again: no deadlock if nothing else comes.
+/// A duplicate acknowledgement also thaws, and restarts the retransmission timer: no deadlock if nothing else arrives.
 #[test]
 fn a_duplicate_thaws_and_the_timer_runs() {
     let mut s = running(50_000);
@@ -244,8 +245,8 @@ fn a_duplicate_thaws_and_the_timer_runs() {
     assert_eq!(s.socket.stats().timeouts, 1);
 }
 
-/// Probing to probing: probes at doubling intervals up to 32 s, no time-out backs off, and the lost answer to one of
-/// them is made up for by the next.
+/// Probing to probing: probes at doubling intervals up to 32 s, no timeout backs off, and the next answer makes up for
+/// a lost one.
 #[test]
 fn probes_back_off_and_the_time_out_does_not() {
     let mut s = running(50_000);
@@ -265,7 +266,7 @@ fn probes_back_off_and_the_time_out_does_not() {
     assert_eq!(s.socket.stats().timeouts, 1);
 }
 
-/// The bound from S_min: probes come at most two of the largest time-outs apart.
+/// The bound from S_min: probes are at most two of the largest timeouts apart.
 #[test]
 fn the_time_outs_of_the_path_bound_the_interval() {
     let mut config = adhoc();
@@ -283,7 +284,7 @@ fn the_time_outs_of_the_path_bound_the_interval() {
     }
 }
 
-/// Probing, answered with a closed window: it stays frozen, asks on, and does not give up.
+/// Probing, answered with a closed window: it stays frozen, keeps probing, and does not give up.
 #[test]
 fn a_window_that_stays_closed_is_asked_about_for_ever() {
     let config = Config { max_timeouts: Some(3), ..adhoc() };
@@ -302,7 +303,7 @@ fn a_window_that_stays_closed_is_asked_about_for_ever() {
     s.expect(&[". 3000:3000(0) ack 1", ". 3001:4001(1000) ack 1"]);
 }
 
-/// RFC 9293 section 3.8.3: a peer that answers no probe is given up in the end.
+/// RFC 9293 section 3.8.3: a peer that answers no probe is eventually given up.
 #[test]
 fn a_silent_peer_is_given_up() {
     let config = Config { max_timeouts: Some(3), ..adhoc() };
@@ -311,12 +312,12 @@ fn a_silent_peer_is_given_up() {
     s.out.clear();
     s.wait(100_000);
     let probe = ". 1000:1000(0) ack 1";
-    // The fourth in a row that is not answered is one too many.
+    // The fourth consecutive probe without an answer is one too many.
     s.expect(&[probe, probe, probe, probe, "reset"]);
     assert_eq!(s.socket.next_timeout(), None);
 }
 
-/// Frozen, and then everything is acknowledged with nothing left to send: there is nothing to ask for.
+/// Frozen, then everything is acknowledged with nothing left to send: there is nothing to probe for.
 #[test]
 fn with_nothing_left_to_send_it_thaws() {
     let mut s = running(3_000);
@@ -328,7 +329,7 @@ fn with_nothing_left_to_send_it_thaws() {
     assert_eq!(s.socket.next_timeout(), None);
 }
 
-/// Frozen, the user closes: the FIN waits for the window as the data does.
+/// The user closes while frozen: the FIN waits for the window like the data.
 #[test]
 fn a_close_waits_for_the_window() {
     let mut s = running(3_000);

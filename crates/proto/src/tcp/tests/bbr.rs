@@ -1,4 +1,4 @@
-//! BBR on its stack: what leaves, when, and what a loss and a mark do.
+//! BBR in this stack: which segments leave when, and the effects of a loss and of a mark.
 
 use super::script::{Script, plain, segment};
 use crate::tcp::Config;
@@ -9,7 +9,7 @@ fn sending() -> Script {
     Script::sending_with("bbr", plain(), 1_000_000)
 }
 
-/// Section 5.6.2: the first window, 10 segments, leaves in a round trip of 100 ms over 2.77.
+/// Section 5.6.2: the first window, 10 segments, is spread over a round trip of 100 ms divided by 2.77.
 #[test]
 fn the_first_window_is_paced() {
     let mut s = sending();
@@ -19,7 +19,7 @@ fn the_first_window_is_paced() {
     assert_eq!(s.out.len(), 10);
 }
 
-/// Section 5.6.4.4: recovery leaves the window alone, but for what the model says; the lost segment waits for the
+/// Section 5.6.4.4: recovery leaves the window alone, except for changes by the model; the lost segment waits for the
 /// pacer.
 #[test]
 fn a_loss_is_repaired_and_the_window_stays() {
@@ -38,7 +38,7 @@ fn a_loss_is_repaired_and_the_window_stays() {
     assert!(s.socket.recovery_state() == CaState::Recovery || s.socket.cwnd() >= during);
 }
 
-/// A time-out leaves one segment more than is under way.
+/// A timeout leaves a window of one segment more than is in flight.
 #[test]
 fn a_timeout_leaves_one_segment() {
     let mut s = sending();
@@ -49,8 +49,8 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Loss, 1));
 }
 
-/// Section 3.7: a mark is congestion. Two rounds with marks end Startup, so that the interval is longer than with its
-/// gain.
+/// Section 3.7: a mark means congestion. Two rounds with marks end Startup, so the interval is longer than with
+/// Startup's gain.
 #[test]
 fn marks_end_startup() {
     let rate_after = |flags: &str| {
@@ -79,8 +79,8 @@ fn marks_end_startup() {
     assert!(marked < Dur::from_millis(40), "{marked}");
 }
 
-/// Section 5.3.3: the pace goes up and down around the bandwidth, to find more of it and to drain what that
-/// leaves; only a flow that begins again after a rest keeps to it. One that always has data to send never rests.
+/// Section 5.3.3: the pace varies around the bandwidth, up to find more of it, and down to drain what that leaves. Only
+/// a flow that restarts after idling stays at the bandwidth; one that always has data to send never idles.
 #[test]
 fn a_flow_that_always_has_data_probes_for_more() {
     let mut s = sending();

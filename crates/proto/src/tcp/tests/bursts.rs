@@ -1,10 +1,10 @@
-//! Bursts: what leaves together, and when the next may.
+//! Bursts: the segments that leave together, and when the next may.
 
 use super::script::{Script, plain};
 use crate::tcp::Config;
 use fourhop_units::{Dur, Time};
 
-/// A sender at 100 ms whose window lets `cwnd` segments go in bursts of `burst`, with 10 ms to a segment.
+/// A sender at 100 ms whose window releases `cwnd` segments in bursts of `burst`, at 10 ms per segment.
 fn sending(cwnd: u32, burst: u32, bytes: u64) -> Script {
     let config = Config { initial_window: 1, ..plain() };
     let mut s = Script::sending_with("ap2", config, 0);
@@ -29,7 +29,7 @@ fn a_burst_leaves_at_once_and_takes_the_time_of_its_segments() {
     }
 }
 
-/// The rest of the stream is a shorter burst, with a shorter interval after it.
+/// The rest of the stream is a shorter burst, followed by a shorter interval.
 #[test]
 fn a_short_burst_takes_less_time() {
     let mut s = sending(9, 3, 4_000);
@@ -41,7 +41,8 @@ fn a_short_burst_takes_less_time() {
     assert_eq!(s.out.len(), 7);
 }
 
-/// Of a window of 4 in bursts of 3, one segment has room after the first burst: it waits until three have.
+/// With a window of 4 and bursts of 3, there is room for one segment after the first burst: it waits until there is
+/// room for three.
 #[test]
 fn a_burst_waits_until_the_window_has_room_for_all_of_it() {
     let mut s = sending(4, 3, 1_000_000);

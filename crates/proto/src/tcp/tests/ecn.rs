@@ -1,4 +1,4 @@
-//! ECN: packet scripts by the rules of RFC 3168 section 6.1.
+//! ECN: packet scripts following the rules of RFC 3168 section 6.1.
 
 use super::script::{Script, plain, segment};
 use crate::tcp::Config;
@@ -10,7 +10,7 @@ fn ecn() -> Config {
     Config { ecn: true, ..plain() }
 }
 
-/// Agreed upon, `bytes` written at 100 ms.
+/// ECN agreed upon, `bytes` written at 100 ms.
 fn sending(bytes: u64) -> Script {
     let mut s = Script::active(ecn());
     s.socket.open(Time::ZERO, &mut s.out);
@@ -20,7 +20,7 @@ fn sending(bytes: u64) -> Script {
     s
 }
 
-/// Section 6.1.1: a SYN asks with ECE and CWR, its answer agrees with ECE alone; neither is marked as listening.
+/// Section 6.1.1: a SYN offers with ECE and CWR, its answer agrees with ECE alone; neither is sent ECN-capable.
 #[test]
 fn both_ends_agree_or_neither_listens() {
     let mut s = Script::active(ecn());
@@ -34,7 +34,7 @@ fn both_ends_agree_or_neither_listens() {
         s.arrives(0, segment(flags, 0, 0, 0));
         assert_eq!(s.last_segment().flags.ece, agreed, "{flags}");
     }
-    // An answer with both bits, as from a host that echoes what it does not know, is none.
+    // An answer with both bits, as from a host that reflects unknown bits, does not agree.
     for (flags, ecn) in [("SE.", Ecn::Ect0), ("SEW.", Ecn::NotEct), ("S.", Ecn::NotEct)] {
         let mut s = Script::active(Config { ecn: true, ..plain() });
         s.socket.open(Time::ZERO, &mut s.out);
@@ -44,7 +44,7 @@ fn both_ends_agree_or_neither_listens() {
     }
 }
 
-/// Sections 6.1.4 and 6.1.5: data that is new may be marked; retransmissions and bare acknowledgements may not.
+/// Sections 6.1.4 and 6.1.5: new data may be marked; retransmissions and pure acknowledgements may not.
 #[test]
 fn new_data_alone_may_be_marked() {
     let mut s = sending(10_000);
@@ -63,8 +63,8 @@ fn new_data_alone_may_be_marked() {
     s.expect(&["delivered 500", ". 10001:10001(0) ack 501"]);
 }
 
-/// Section 6.1.3: the receiver echoes a mark in every acknowledgement until the sender says that it has reduced its
-/// window. A segment that brings both leaves it echoing.
+/// Section 6.1.3: the receiver echoes a mark in every acknowledgement until the sender signals that it has reduced its
+/// window. A segment with both a mark and that signal leaves it echoing.
 #[test]
 fn a_mark_is_echoed_until_it_is_answered() {
     let mut s = Script::passive(ecn());
@@ -86,7 +86,7 @@ fn a_mark_is_echoed_until_it_is_answered() {
     assert_eq!(s.socket.stats().marks_received, 2);
 }
 
-/// Section 6.1.2: an echo cuts the window once a window, does not grow it, and the next new data says so.
+/// Section 6.1.2: an echo reduces the window once per window and does not grow it, and the next new data signals this.
 #[test]
 fn an_echo_is_answered_once_a_window() {
     let mut s = sending(1_000_000);
@@ -103,7 +103,7 @@ fn an_echo_is_answered_once_a_window() {
     s.expect(&["W. 10001:11001(1000) ack 1 Ect0"]);
     s.ack(207, 7_001);
     s.expect(&[". 11001:12001(1000) ack 1 Ect0"]);
-    // The window that was under way then is over: another echo is another signal.
+    // The window that was in flight then is over: another echo is a new signal.
     s.ack(210, 10_001);
     s.arrives(310, segment("E.", 1, 0, 11_001));
     assert_eq!(s.socket.stats().marks_answered, 2);

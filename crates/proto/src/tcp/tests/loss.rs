@@ -1,4 +1,4 @@
-//! Loss recovery: RFC 5681, 6582, 3042, 6298, and what ns-2.35 does differently.
+//! Loss recovery: RFC 5681, 6582, 3042, 6298, and the differences of ns-2.35.
 
 use super::script::{Script, ns2, plain, segment};
 use crate::tcp::Config;
@@ -6,7 +6,7 @@ use crate::wire::Timestamps;
 use fourhop_cc::CaState;
 use fourhop_units::{Dur, Time};
 
-/// Ten segments under way (the initial window), the first lost: RFC 5681 section 3.2 and RFC 3042.
+/// Ten segments in flight (the initial window), the first lost: RFC 5681 section 3.2 and RFC 3042.
 #[test]
 fn fast_retransmit_and_recovery() {
     let mut s = Script::sending(plain(), 1_000_000);
@@ -20,7 +20,7 @@ fn fast_retransmit_and_recovery() {
     s.expect(&[". 1:1001(1000) ack 1"]);
     // FlightSize without limited transmit is 10: equation 4 gives 5.
     assert_eq!((s.socket.cwnd(), s.socket.ssthresh(), s.socket.recovery_state()), (5, 5, CaState::Recovery));
-    // Inflation: 5 + 3 + further duplicates; the 13th segment goes when it exceeds the 12 under way.
+    // Inflation: 5 + 3 + further duplicates; the 13th segment leaves when it exceeds the 12 in flight.
     (203..207).for_each(|ms| s.ack(ms, 1));
     s.expect_nothing();
     s.ack(207, 1);
@@ -46,7 +46,7 @@ fn a_partial_ack_retransmits_the_next_hole() {
     assert_eq!(s.socket.stats().segments_retransmitted, 2);
 }
 
-/// RFC 6582 section 4: duplicate ACKs of what a recovery or a time-out resent begin no second one.
+/// RFC 6582 section 4: duplicate ACKs of data resent by a recovery or a timeout begin no second recovery.
 #[test]
 fn no_second_fast_retransmit_for_one_window() {
     let mut s = Script::sending(plain(), 10_000);
@@ -73,7 +73,7 @@ fn timeouts_back_off_and_go_back() {
     assert_eq!((s.socket.cwnd(), s.socket.ssthresh()), (1, 5));
     s.ack(3_200, 1_001);
     s.expect(&[". 1001:2001(1000) ack 1", ". 2001:3001(1000) ack 1"]);
-    // Karn: an acknowledgement of a retransmission leaves the back-off.
+    // Karn: an acknowledgement of a retransmission leaves the back-off in place.
     assert_eq!(s.socket.rto(), Dur::from_secs(4));
     s.ack(3_300, 9_001);
     s.expect(&[". 9001:10001(1000) ack 1"]);
@@ -82,8 +82,8 @@ fn timeouts_back_off_and_go_back() {
     assert_eq!((s.socket.stats().timeouts, s.socket.next_timeout()), (2, None));
 }
 
-/// RFC 5681 section 3.1: the threshold falls with the first time-out of a segment, not with those of its repeats. An
-/// acknowledgement in between makes the next one the first for another segment.
+/// RFC 5681 section 3.1: the threshold falls with the first timeout of a segment, not with those of its
+/// retransmissions. After an acknowledgement in between, the next timeout is the first for another segment.
 #[test]
 fn a_timeout_behind_an_acknowledgement_cuts_again() {
     let mut s = Script::sending(plain(), 10_000);
@@ -94,8 +94,8 @@ fn a_timeout_behind_an_acknowledgement_cuts_again() {
     assert_eq!((s.socket.stats().timeouts, s.socket.cwnd(), s.socket.ssthresh()), (2, 1, 2));
 }
 
-/// RFC 7323 section 4: an echo says which copy of a segment is acknowledged, so that a retransmission gives a round
-/// trip, too. Without it Karn's algorithm keeps the time-out doubled (RFC 6298 section 3).
+/// RFC 7323 section 4: an echo tells which copy of a segment is acknowledged, so that a retransmission also gives a
+/// round trip. Without it Karn's algorithm keeps the timeout doubled (RFC 6298 section 3).
 #[test]
 fn an_echo_measures_the_round_trip_of_a_retransmission() {
     for (timestamps, srtt, rto) in [(true, 93_750, 1_000), (false, 100_000, 2_000)] {
@@ -111,18 +111,18 @@ fn an_echo_measures_the_round_trip_of_a_retransmission() {
         let mut ack = segment(".", 1, 0, 501);
         ack.options.timestamps = timestamps.then(|| Timestamps { value: 2, echo: echo(&s) });
         s.arrives(1_150, ack);
-        // Of 100 and 50 ms; the least time-out is 1 s.
+        // From 100 and 50 ms; the minimum timeout is 1 s.
         let smoothed = s.socket.srtt().map(|srtt| srtt.as_nanos() / 1_000);
         assert_eq!((smoothed, s.socket.rto()), (Some(srtt), Dur::from_millis(rto)));
     }
 }
 
-/// ns-2.35: each time-out cuts the threshold, initial time-out 3 s before a sample, least 0.2 s after.
+/// ns-2.35: each timeout reduces the threshold; the initial timeout is 3 s before a sample, the minimum 0.2 s after it.
 #[test]
 fn ns2_timeouts() {
     let mut s = Script::sending(ns2(), 10_000);
     s.expect(&[". 1:1001(1000) ack 1", ". 1001:2001(1000) ack 1"]);
-    // One sample of 100 ms: 10 ticks or, by phase, 11; RTO = 3 times that.
+    // One sample of 100 ms: 10 ticks or, depending on the phase, 11; the RTO is 3 times that.
     let rto = s.socket.rto();
     assert!((Dur::from_millis(300)..=Dur::from_millis(330)).contains(&rto), "{rto}");
     s.wait(100 + rto.as_millis());
@@ -131,8 +131,8 @@ fn ns2_timeouts() {
     s.expect(&[". 1:1001(1000) ack 1", ". 1:1001(1000) ack 1"]);
 }
 
-/// ns-2.35: in recovery an ACK releases at most two fresh segments; an odd window keeps its half; the full ACK grows
-/// the window and may release a burst.
+/// ns-2.35: in recovery an ACK releases at most two new segments; halving an odd window keeps the half segment; the
+/// full ACK grows the window and may release a burst.
 #[test]
 fn ns2_recovery() {
     let mut s = Script::sending(Config { initial_window: 9, ..ns2() }, 1_000_000);
@@ -141,10 +141,10 @@ fn ns2_recovery() {
     s.expect(&[". 9001:10001(1000) ack 1", ". 10001:11001(1000) ack 1", ". 1:1001(1000) ack 1"]);
     assert_eq!((s.socket.cwnd(), s.socket.ssthresh()), (4, 4));
     assert_eq!(s.socket.window().cwnd_cnt, 1 << 15);
-    // floor(4.5) + 3 + 4 = 11 under way: the fifth further duplicate releases one.
+    // floor(4.5) + 3 + 4 = 11 in flight: the fifth further duplicate releases one.
     (203..208).for_each(|ms| s.ack(ms, 1));
     s.expect(&[". 11001:12001(1000) ack 1"]);
-    // A partial ACK over six: inflation 8 - 5, and two segments at most beside the retransmission.
+    // A partial ACK over six: inflation 8 - 5, and at most two segments besides the retransmission.
     s.ack(300, 6_001);
     s.expect(&[". 6001:7001(1000) ack 1", ". 12001:13001(1000) ack 1"]);
     s.ack(400, 12_001);
@@ -153,7 +153,7 @@ fn ns2_recovery() {
     assert_eq!((s.socket.cwnd(), s.socket.recovery_state()), (4, CaState::Open));
 }
 
-/// ns-2.35: after a time-out one ACK grows the window by one segment, however much it acknowledges.
+/// ns-2.35: after a timeout an ACK grows the window by one segment, however much it acknowledges.
 #[test]
 fn ns2_growth_counts_acks() {
     let mut s = Script::sending(Config { initial_window: 8, ..ns2() }, 1_000_000);
@@ -164,7 +164,7 @@ fn ns2_growth_counts_acks() {
     s.expect(&[". 5001:6001(1000) ack 1", ". 6001:7001(1000) ack 1"]);
 }
 
-/// RFC 6298 section 5.3 against the impatient variant of RFC 6582: only the first partial ACK restarts the timer.
+/// RFC 6298 section 5.3 versus the impatient variant of RFC 6582: only the first partial ACK restarts the timer.
 #[test]
 fn the_impatient_variant_restarts_the_timer_once() {
     for (impatient, timeouts) in [(true, 1), (false, 0)] {

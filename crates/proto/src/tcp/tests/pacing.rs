@@ -1,11 +1,11 @@
-//! Spacing of segments, and the hints that steer it.
+//! Pacing of segments, and the hints that control it.
 
 use super::script::{Script, plain};
 use crate::tcp::{Action, Config, Release};
 use fourhop_cc::{Hint, Params, rbp};
 use fourhop_units::{Dur, Time};
 
-/// When each segment with data leaves until `end_ms`, starting with those in `out`, which left at `now_ms`.
+/// Departures of data segments until `end_ms`, starting with those in `out`, which left at `now_ms`.
 fn departures(s: &mut Script, now_ms: u64, end_ms: u64) -> Vec<Dur> {
     let count = |s: &mut Script| {
         s.out.drain(..).filter(|a| matches!(a, Action::Send { segment, .. } if segment.payload > 0)).count()
@@ -37,9 +37,9 @@ fn rbp_keeps_rtt_over_window_plus_one() {
     }
 }
 
-/// After an outage an acknowledgement echoes a segment of 9 s ago: the interval is 9 s / (2 + 1). Nothing is under way
-/// while the next segment waits. In ns-2.35 the retransmission timer runs on and each expiry takes the window to one
-/// segment; a gate leaves it alone.
+/// After an outage an acknowledgement echoes a segment from 9 s ago: the interval is 9 s / (2 + 1). Nothing is in
+/// flight while the next segment waits. In ns-2.35 the retransmission timer keeps running, and each expiry reduces the
+/// window to one segment; a gate leaves it alone.
 #[test]
 fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
     for (release, timeouts, cwnd) in [(Release::Timer, 2, 1), (Release::Gate, 0, 4)] {
@@ -57,7 +57,7 @@ fn a_timer_that_keeps_everything_back_expires_with_nothing_under_way() {
     }
 }
 
-/// Linux, `tcp_update_pacing_rate`: with a round trip of 100 ms and a window of 11 segments, 2 windows a round trip
+/// Linux, `tcp_update_pacing_rate`: with a round trip of 100 ms and a window of 11 segments, 2 windows per round trip
 /// below half the threshold and 1.2 from there on; the first ten segments leave at once.
 #[test]
 fn the_stack_paces_by_the_window_as_linux_does() {
@@ -79,7 +79,7 @@ fn the_stack_paces_by_the_window_as_linux_does() {
     }
 }
 
-/// Hop counts change the window limit of `cwl` at once, upwards by letting segments go.
+/// Hop counts change the window limit of `cwl` at once; a higher limit releases segments.
 #[test]
 fn hops_set_the_window_limit() {
     let mut s = Script::sending_with("cwl", plain(), 1_000_000);

@@ -1,5 +1,5 @@
-//! Two sockets and a network between them that delays, loses, doubles and reorders. Real bytes travel beside the
-//! lengths: byte k of a stream is a function of k, and what arrives is checked byte by byte.
+//! Two sockets and a network between them that delays, loses, duplicates and reorders. Real bytes travel beside the
+//! lengths: byte k of a stream is a function of k, and arriving bytes are checked one by one.
 
 use crate::ccm::local_acks::{LocalAcks, Segments};
 use crate::ccm::{self, Ccm};
@@ -17,9 +17,9 @@ pub(super) enum Fate {
     Delivered,
     Lost,
     Doubled,
-    /// A queue on the way is too long.
+    /// A queue on the path is too long.
     Marked,
-    /// Later than others by so many milliseconds.
+    /// Later than others by this many milliseconds.
     Late(u64),
 }
 
@@ -42,19 +42,19 @@ pub(super) struct Pair {
     received: [Vec<u8>; 2],
     delivered: [u64; 2],
     closed: [bool; 2],
-    /// C3TCP's modules, if they are in use, and what a link says of each packet in turn: bandwidth and delay, or
-    /// nothing because it knows no options.
+    /// C3TCP's modules, if used, and what the link reports for each packet, cycling through the list: bandwidth and
+    /// delay, or nothing because it does not know the options.
     modules: Option<[Ccm; 2]>,
     links: Vec<Option<(u32, u32)>>,
-    /// Their local acknowledgements, if these are in use.
+    /// Their local acknowledgements, if used.
     local: Option<[LocalAcks; 2]>,
-    /// Segments that these pass up, with destination and payload; and the number that they made.
+    /// Segments passed up by these, with destination and payload; and the number of segments that they generated.
     up: VecDeque<(usize, TcpSegment, Vec<u8>)>,
     pub(super) made_up: usize,
     iss: [Seq; 2],
-    /// Hops of the delivered packets, in turn, if the test sets them.
+    /// Hop counts of the delivered packets, one after another, if the test sets them.
     pub(super) hops: Vec<u8>,
-    /// From when to when nothing gets through, in ms.
+    /// Times of outages, from and to, in ms.
     pub(super) breaks: Vec<(u64, u64)>,
 }
 
@@ -103,8 +103,8 @@ impl Pair {
         Pair { local: Some([LocalAcks::default(), LocalAcks::default()]), ..self }
     }
 
-    /// Lets local acknowledgements of `who` do something, and performs what comes of it; `arrived` is a segment of the
-    /// other's with its payload.
+    /// Runs `with` on the local acknowledgements of `who`, and carries out the results; `arrived` is a segment from the
+    /// other end with its payload.
     fn locally(
         &mut self,
         who: usize,
@@ -127,7 +127,7 @@ impl Pair {
         }
     }
 
-    /// A segment's options after one link.
+    /// The options of a segment after one link.
     fn measured(&mut self, from: usize, segment: &TcpSegment) -> Option<Carried> {
         let mut carried = self.modules.as_mut()?[from].handle_outgoing(segment)?;
         let (bandwidth, delay) = (*self.links.get(self.sent % self.links.len().max(1))?)?;
@@ -198,7 +198,7 @@ impl Pair {
         }
     }
 
-    /// One event. False if nothing is left to happen.
+    /// Handles one event. Returns false if nothing is left to happen.
     fn step(&mut self) -> bool {
         let packet = (0..self.network.len()).min_by_key(|&i| (self.network[i].arrives, self.network[i].order));
         let timer = (0..2).filter_map(|i| Some((self.sockets[i].next_timeout()?, i))).min();
@@ -261,7 +261,7 @@ impl Pair {
         true
     }
 
-    /// Runs until nothing happens any more; a livelock fails instead of hanging.
+    /// Runs until nothing happens any more; a livelock fails rather than hangs.
     fn drive_bounded(&mut self, steps: usize) {
         for _ in 0..steps {
             if !self.step() {
@@ -277,7 +277,7 @@ impl Pair {
         self.sockets[0].open(Time::ZERO, &mut out);
         self.sockets[0].write(Time::ZERO, bytes[0], &mut out);
         self.act(0, &[], out);
-        // The client closes once connected; the server when it hears of that.
+        // The client closes once connected; the server when it sees that.
         let mut n = 0;
         while self.sockets[0].state() == State::SynSent {
             n += 1;
@@ -330,7 +330,7 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
             },
             receive_buffer: buffer * 1_000,
             max_timeouts: None,
-            // Longer than all losses together can delay a last ACK: a peer that forgets too early cannot give it.
+            // Longer than all losses together can delay a last ACK: a peer that forgets too early cannot send it.
             time_wait: Dur::from_secs(10_000),
             ..if ns2 { Config::ns2() } else { Config::standard() }
         },
@@ -375,7 +375,7 @@ proptest! {
     }
 }
 
-/// Where a link measures, what is sent is acknowledged at once, and the peer's word only opens the window.
+/// Where a link measures, data sent is acknowledged at once, and the peer's acknowledgements only open the window.
 #[test]
 fn modules_acknowledge_what_they_keep() {
     for transport in Transport::ALL {
@@ -386,7 +386,7 @@ fn modules_acknowledge_what_they_keep() {
     }
 }
 
-/// A path without loss carries a transfer without one retransmission, at no more than the window per round trip.
+/// A path without loss carries a transfer without a single retransmission, at no more than the window per round trip.
 #[test]
 fn a_clean_path_needs_no_retransmission() {
     for transport in Transport::ALL {
@@ -398,7 +398,7 @@ fn a_clean_path_needs_no_retransmission() {
     }
 }
 
-/// Streams longer than the sequence space lose no count (RFC 9293 section 3.4).
+/// Streams longer than the sequence space are counted correctly (RFC 9293 section 3.4).
 #[test]
 fn the_sequence_space_wraps_in_the_middle_of_losses() {
     let fates: Vec<Fate> = (0..400).map(|n| if n % 11 == 10 { Fate::Lost } else { Fate::Delivered }).collect();

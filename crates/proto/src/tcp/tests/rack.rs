@@ -9,7 +9,7 @@ fn rack() -> Config {
     Config { sack_recovery: SackRecovery::RackTlp, ..plain() }
 }
 
-/// Ten segments under way, sent at 100 ms.
+/// Ten segments in flight, sent at 100 ms.
 fn ten() -> Script {
     let mut s = Script::sending_with("sack", rack(), 1_000_000);
     assert_eq!(s.out.len(), 10);
@@ -17,9 +17,9 @@ fn ten() -> Script {
     s
 }
 
-/// Section 6.2 steps 4 and 5: without reordering seen, three segments reported are enough, and there is no wait; below
-/// that a quarter of the least round trip passes. Here segment 0 is missing, 1 and 2 arrive at 200 ms: it waits until
-/// 200 + 25 ms.
+/// Section 6.2 steps 4 and 5: if no reordering was seen, three SACKed segments are enough, and there is no wait; with
+/// fewer, a quarter of the minimum round trip must pass. Here segment 0 is missing, 1 and 2 arrive at 200 ms: the wait
+/// ends at 200 + 25 ms.
 #[test]
 fn a_quarter_of_the_round_trip_is_waited_for_reordering() {
     let mut s = ten();
@@ -40,7 +40,7 @@ fn three_reported_segments_end_the_wait() {
     s.sack(200, 1, &[(1, 4)]);
     s.expect(&[". 1:1001(1000) ack 1"]);
     assert_eq!((s.socket.recovery_state(), s.socket.ssthresh()), (CaState::Recovery, 5));
-    // The window has 5 segments, and 7 are under way; it has room again when three more have arrived.
+    // The window is 5 segments, and 7 are in flight; there is room again when three more have arrived.
     s.sack(210, 1, &[(1, 6)]);
     s.expect_nothing();
     s.sack(211, 1, &[(1, 7)]);
@@ -49,8 +49,8 @@ fn three_reported_segments_end_the_wait() {
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Open, 5));
 }
 
-/// Section 6.2 step 3: what arrives late without having been sent again is reordering, and from then on segments wait
-/// however many are reported.
+/// Section 6.2 step 3: a late arrival that was not retransmitted is reordering, and from then on segments wait however
+/// many are SACKed.
 #[test]
 fn reordering_that_was_seen_makes_it_wait() {
     let mut s = ten();
@@ -58,7 +58,7 @@ fn reordering_that_was_seen_makes_it_wait() {
     s.ack(210, 3_001);
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
     s.out.clear();
-    // 3 is missing. The last round trip is 120 ms, a quarter of the minimum 25: until 100 + 120 + 25 ms.
+    // 3 is missing. The last round trip is 120 ms, a quarter of the minimum 25 ms: it waits until 100 + 120 + 25 ms.
     s.sack(220, 3_001, &[(4, 9)]);
     assert_eq!(s.socket.recovery_state(), CaState::Disorder);
     assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(245)));
@@ -66,8 +66,8 @@ fn reordering_that_was_seen_makes_it_wait() {
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
 }
 
-/// Section 3.3.1 (lost retransmissions): the retransmission is lost as well; what was sent after it and has arrived
-/// proves that, a round trip later and without a time-out.
+/// Section 3.3.1 (lost retransmissions): the retransmission is lost as well; an arrival sent after it proves that, a
+/// round trip later and without a timeout.
 #[test]
 fn a_lost_retransmission_is_found() {
     let mut s = ten();
@@ -87,7 +87,7 @@ fn a_lost_retransmission_is_found() {
 }
 
 /// RFC 8985 section 3.4, figure of the tail: the last three of ten are lost. After two round trips without news the
-/// last one is sent again; its report proves the others lost.
+/// last one is resent; its SACK proves the others lost.
 #[test]
 fn a_probe_finds_a_lost_tail() {
     let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
@@ -99,15 +99,15 @@ fn a_probe_finds_a_lost_tail() {
     s.expect(&[". 9001:10001(1000) ack 1"]);
     assert_eq!(s.socket.stats().tail_probes, 1);
     s.sack(500, 7_001, &[(9, 10)]);
-    // One segment is no proof before the reordering window has passed: RACK.rtt + 25 ms after the first two had left is
-    // long ago.
+    // One segment is no proof before the reordering window has passed: RACK.rtt + 25 ms after the departure of the
+    // first two is long past.
     s.expect(&[". 7001:8001(1000) ack 1", ". 8001:9001(1000) ack 1"]);
     assert_eq!((s.socket.recovery_state(), s.socket.stats().timeouts), (CaState::Recovery, 0));
     s.ack(600, 10_001);
     assert_eq!((s.socket.recovery_state(), s.socket.next_timeout()), (CaState::Open, None));
 }
 
-/// Section 7.3: what was not sent goes before what was; section 7.4: an answer to it is no loss.
+/// Section 7.3: unsent data takes precedence over a retransmission; section 7.4: an answer to it is not a loss.
 #[test]
 fn a_probe_sends_new_data_if_there_is_any() {
     let mut s = Script::sending_with("sack", Config { initial_window: 2, ..rack() }, 10_000);
@@ -118,19 +118,19 @@ fn a_probe_sends_new_data_if_there_is_any() {
     assert_eq!((s.socket.recovery_state(), s.socket.stats().segments_retransmitted), (CaState::Open, 0));
 }
 
-/// Section 7.4: an ACK beyond the probe means that it has repaired the only loss, which halves the window.
+/// Section 7.4: an ACK beyond the probe means that the probe has repaired the only loss, which halves the window.
 #[test]
 fn a_probe_that_repairs_the_last_segment_counts_as_a_loss() {
     let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
     s.ack(200, 9_001);
     s.out.clear();
-    // One segment alone: its ACK may have been delayed, by 200 ms at most (section 7.2).
+    // A single segment: its ACK may have been delayed, by at most 200 ms (section 7.2).
     s.wait(599);
     s.expect_nothing();
     s.wait(600);
     s.expect(&[". 9001:10001(1000) ack 1"]);
     let before = s.socket.cwnd();
-    // Only data sent later moves the number beyond the probe.
+    // Only data sent later takes the acknowledgement number beyond the probe.
     s.socket.write(Time::from_millis(610), 1_000, &mut s.out);
     s.expect(&[". 10001:11001(1000) ack 1"]);
     s.ack(700, 11_001);
@@ -138,7 +138,7 @@ fn a_probe_that_repairs_the_last_segment_counts_as_a_loss() {
     assert_eq!((s.socket.recovery_state(), s.socket.stats().timeouts), (CaState::Open, 0));
 }
 
-/// Section 7.4 case 1: the segment had arrived, only its ACK had not: a D-SACK says so, and nothing is cut.
+/// Section 7.4 case 1: the segment had arrived, only its ACK had not: a D-SACK says so, and the window is not reduced.
 #[test]
 fn a_probe_that_was_not_needed_costs_nothing() {
     let mut s = Script::sending_with("sack", Config { initial_window: 10, ..rack() }, 10_000);
@@ -150,7 +150,7 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!((s.socket.cwnd(), s.socket.recovery_state()), (before, CaState::Open));
 }
 
-/// The same, with later data acknowledged by the same ACK: what the D-SACK says decides whether the window is cut.
+/// The same, with later data acknowledged by the same ACK: the D-SACK decides whether the window is reduced.
 #[test]
 fn a_d_sack_of_the_probe_and_of_nothing_else_saves_the_window() {
     for (twice, saved) in [(9, true), (8, false)] {
@@ -164,14 +164,14 @@ fn a_d_sack_of_the_probe_and_of_nothing_else_saves_the_window() {
     }
 }
 
-/// Section 6.3: after a time-out the first segment is lost and those that have waited as long; what was sent a moment
-/// ago is not.
+/// Section 6.3: a timeout marks as lost the first segment and all that have waited as long; segments sent a moment ago
+/// are not.
 #[test]
 fn a_timeout_takes_no_more_for_lost_than_has_waited() {
     let config = Config { initial_window: 4, rto_min: fourhop_units::Dur::from_millis(200), ..rack() };
     let mut s = Script::sending_with("sack", config, 1_000_000);
     s.out.clear();
-    // 0 and 1 arrive; 2 and 3 do not, nor does anything after.
+    // 0 and 1 arrive; 2 and 3 do not, nor does anything after them.
     s.ack(200, 2_001);
     s.expect(&[
         ". 4001:5001(1000) ack 1",
@@ -181,36 +181,35 @@ fn a_timeout_takes_no_more_for_lost_than_has_waited() {
     ]);
     s.wait(400);
     s.expect(&[". 8001:9001(1000) ack 1"]);
-    // The probe has restarted the timer: 300 ms is SRTT + 4 RTTVAR of two samples of 100 ms.
+    // The probe has restarted the timer: 300 ms is SRTT + 4 RTTVAR for two samples of 100 ms.
     let due = s.socket.next_timeout().expect("the retransmission timer");
     s.wait(due.as_nanos() / 1_000_000 + 1);
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd(), s.socket.stats().timeouts), (CaState::Loss, 1, 1));
     s.expect(&[". 2001:3001(1000) ack 1"]);
-    // Its ACK lets slow start send two more, of what is lost.
+    // Its ACK lets slow start resend two more of the lost segments.
     let at = due.as_nanos() / 1_000_000 + 100;
     s.ack(at, 3_001);
     s.expect(&[". 3001:4001(1000) ack 1", ". 4001:5001(1000) ack 1"]);
 }
 
-/// Section 6.2 step 4: each round with a D-SACK widens the window by a quarter of the least round trip.
+/// Section 6.2 step 4: each round with a D-SACK widens the window by a quarter of the minimum round trip.
 #[test]
 fn a_needless_retransmission_widens_the_window() {
     let mut s = ten();
     s.sack(200, 1, &[(1, 3)]);
     s.wait(225);
     s.out.clear();
-    // The original comes late, then the copy: a D-SACK.
+    // The original arrives late, then the copy: a D-SACK.
     s.ack(240, 12_001);
     assert_eq!((s.out.len(), s.socket.recovery_state()), (5, CaState::Open));
     s.sack(330, 12_001, &[(0, 1)]);
-    // Of what left at 240 ms the first is missing. Its window is 50 ms now: twice a quarter of 100.
+    // The first of the segments sent at 240 ms is missing. The window is now 50 ms: twice a quarter of 100.
     s.sack(340, 12_001, &[(13, 15)]);
     assert_eq!(s.socket.recovery_state(), CaState::Disorder);
     assert_eq!(s.socket.next_timeout(), Some(Time::from_millis(390)));
 }
 
-/// RFC 2883: what comes twice is reported by the first block, once, whether it lies before the acknowledgement or
-/// beyond.
+/// RFC 2883: a duplicate is reported by the first block, once, whether it is before the acknowledgement or beyond it.
 #[test]
 fn a_receiver_reports_what_comes_twice() {
     let mut s = Script::sending_with("sack", rack(), 0);
@@ -225,7 +224,7 @@ fn a_receiver_reports_what_comes_twice() {
     s.expect(&[". 1:1(0) ack 1001 sack 2001-3001 sack 2001-3001"]);
     s.arrives(240, data(3));
     s.expect(&[". 1:1(0) ack 1001 sack 2001-4001"]);
-    // A sender without RACK has no use for the reports, so its socket sends none.
+    // A sender without RACK does not use the reports, so its socket sends none.
     let mut s = Script::sending_with("sack", plain(), 0);
     s.arrives(200, data(0));
     s.out.clear();
@@ -233,8 +232,8 @@ fn a_receiver_reports_what_comes_twice() {
     s.expect(&[". 1:1(0) ack 1001"]);
 }
 
-/// RFC 3522: the first acknowledgement after a time-out echoes the original's timestamp: nothing was lost, and the
-/// window comes back. One that echoes the retransmission's leaves it cut.
+/// RFC 3522: the first acknowledgement after a timeout echoes the original's timestamp: nothing was lost, and the
+/// window is restored. One that echoes the retransmission's timestamp leaves it reduced.
 #[test]
 fn a_needless_timeout_is_taken_back() {
     for (echoes_original, cwnd, state) in [(true, 10, CaState::Open), (false, 2, CaState::Loss)] {

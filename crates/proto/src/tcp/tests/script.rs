@@ -1,5 +1,5 @@
-//! Packet scripts: segments arrive at times, and what leaves is compared with packetdrill's notation, numbers relative
-//! to both initial sequence numbers.
+//! Packet scripts: segments arrive at given times, and departures are compared in packetdrill's notation, with numbers
+//! relative to both initial sequence numbers.
 
 use crate::tcp::{Action, Config, ReceiverPolicy, Socket};
 use crate::wire::{Ecn, TcpFlags, TcpOptions, TcpSegment};
@@ -17,7 +17,7 @@ pub(super) struct Script {
     pub(super) out: Vec<Action>,
 }
 
-/// The standard profile with round numbers: segments of 1,000 bytes, no options, each segment acknowledged at once.
+/// The standard profile in round numbers: segments of 1,000 bytes, no options, each segment acknowledged at once.
 pub(super) fn plain() -> Config {
     Config {
         mss: 1_000,
@@ -38,7 +38,7 @@ pub(super) fn newreno() -> &'static Transport {
     Transport::find("newreno").expect("a transport of that name")
 }
 
-/// A segment from the peer: relative numbers, flags in the manner of tcpdump.
+/// A segment from the peer: relative numbers, flags as in tcpdump.
 pub(super) fn segment(flags: &str, seq: u32, len: u32, ack: u32) -> TcpSegment {
     TcpSegment {
         src_port: 80,
@@ -74,7 +74,7 @@ impl Script {
         Script { socket: Socket::listen(config, newreno(), 4_000, ISS), out: Vec::new() }
     }
 
-    /// Connected at 100 ms, after a round trip of 100 ms, nothing written.
+    /// Connected at 100 ms, after a round trip of 100 ms, with nothing written.
     pub(super) fn established(config: Config) -> Script {
         let mut s = Script::active(config);
         s.socket.open(Time::ZERO, &mut s.out);
@@ -83,7 +83,7 @@ impl Script {
         s
     }
 
-    /// As `sending`, with another transport and a peer that knows SACK.
+    /// Like `sending`, with another transport and a peer that supports SACK.
     pub(super) fn sending_with(transport: &str, config: Config, bytes: u64) -> Script {
         let mut s = Script::active_with(Transport::find(transport).expect("a transport of that name"), config);
         s.socket.open(Time::ZERO, &mut s.out);
@@ -95,14 +95,14 @@ impl Script {
         s
     }
 
-    /// Connected with `bytes` written at 100 ms; what that sent is still in `out`.
+    /// Connected, with `bytes` written at 100 ms; the resulting segments are still in `out`.
     pub(super) fn sending(config: Config, bytes: u64) -> Script {
         let mut s = Script::established(config);
         s.socket.write(Time::from_millis(100), bytes, &mut s.out);
         s
     }
 
-    /// A segment arrives at `ms`, all earlier timers having fired at their instants.
+    /// Delivers a segment at `ms`, after firing all earlier timers at their instants.
     #[track_caller]
     pub(super) fn arrives(&mut self, ms: u64, segment: TcpSegment) {
         self.wait(ms);
@@ -110,13 +110,13 @@ impl Script {
         self.check();
     }
 
-    /// An ACK arrives.
+    /// Delivers an ACK.
     #[track_caller]
     pub(super) fn ack(&mut self, ms: u64, ack: u32) {
         self.arrives(ms, segment(".", 1, 0, ack));
     }
 
-    /// An ACK arrives with SACK blocks, given by the numbers of their thousand-byte segments.
+    /// Delivers an ACK with SACK blocks, given by the numbers of their thousand-byte segments.
     #[track_caller]
     pub(super) fn sack(&mut self, ms: u64, ack: u32, blocks: &[(u32, u32)]) {
         let mut segment = segment(".", 1, 0, ack);
@@ -149,20 +149,20 @@ impl Script {
         }
     }
 
-    /// Departures and reports since the last call, in order.
+    /// Checks the departures and reports since the last call, in order.
     #[track_caller]
     pub(super) fn expect(&mut self, expected: &[&str]) {
         let got: Vec<String> = self.out.drain(..).filter_map(|action| describe(&action)).collect();
         assert_eq!(got, expected);
     }
 
-    /// Nothing has.
+    /// Checks that there were none.
     #[track_caller]
     pub(super) fn expect_nothing(&mut self) {
         self.expect(&[]);
     }
 
-    /// The last segment that left.
+    /// The last segment sent.
     #[track_caller]
     pub(super) fn last_segment(&self) -> TcpSegment {
         let last = self.out.iter().rev().find_map(|action| match action {
@@ -174,7 +174,7 @@ impl Script {
 }
 
 impl Socket {
-    /// The invariants in the comments on SND.UNA, SND.NXT and SND.MAX.
+    /// Checks the invariants stated in the comments on SND.UNA, SND.NXT and SND.MAX.
     #[track_caller]
     pub(super) fn check_order(&self) {
         let (una, nxt, max) = (self.tx.space.una, self.tx.space.nxt, self.tx.space.max);

@@ -5,7 +5,7 @@ use crate::tcp::{Config, ReceiverPolicy, Socket, State};
 use crate::wire::Timestamps;
 use fourhop_units::{Dur, Time};
 
-/// RFC 9293 figure 6; the acknowledgement rides on data if there is any.
+/// RFC 9293 figure 6; the acknowledgement is piggybacked on data if there is any.
 #[test]
 fn active_open() {
     let mut s = Script::active(plain());
@@ -44,8 +44,8 @@ fn simultaneous_open() {
     s.expect(&["connected"]);
 }
 
-/// RFC 6298 section 5.7 and RFC 5681 section 3.1: a lost SYN is sent again after 1 s, 2 s, ...; then the window starts
-/// at one segment and the time-out at 3 s.
+/// RFC 6298 section 5.7 and RFC 5681 section 3.1: a lost SYN is resent after 1 s, 2 s, ...; then the window starts at
+/// one segment and the timeout at 3 s.
 #[test]
 fn a_lost_syn_is_sent_again() {
     let mut s = Script::active(plain());
@@ -62,7 +62,7 @@ fn a_lost_syn_is_sent_again() {
     assert_eq!((s.socket.cwnd(), s.socket.rto()), (1, Dur::from_secs(3)));
 }
 
-/// RFC 9293 section 3.8.3: the user learns that the peer never answers.
+/// RFC 9293 section 3.8.3: the user is informed that the peer never answers.
 #[test]
 fn a_peer_that_never_answers_is_given_up() {
     let mut s = Script::active(Config { max_timeouts: Some(3), ..plain() });
@@ -72,7 +72,7 @@ fn a_peer_that_never_answers_is_given_up() {
     assert_eq!(s.socket.next_timeout(), None);
 }
 
-/// RFC 9293 section 3.10.7.3: a refused connection; a reset with another number is ignored, an unacceptable
+/// RFC 9293 section 3.10.7.3: a refused connection; a reset with another number is ignored, and an unacceptable
 /// acknowledgement is answered with a reset.
 #[test]
 fn refusal() {
@@ -98,7 +98,7 @@ fn active_close() {
     s.arrives(210, segment(".", 1, 100, 502));
     s.arrives(220, segment("F.", 101, 0, 502));
     s.expect(&["delivered 100", ". 502:502(0) ack 101", "peerclosed", ". 502:502(0) ack 102"]);
-    // The peer lost that: its FIN comes again, is answered, and restarts the 2 MSL.
+    // The peer lost that: its repeated FIN is answered, and restarts the 2 MSL.
     s.arrives(50_000, segment("F.", 101, 0, 502));
     s.expect(&[". 502:502(0) ack 102"]);
     s.wait(109_999);
@@ -120,8 +120,8 @@ fn passive_close() {
     s.expect(&["closed"]);
 }
 
-/// RFC 9293 section 3.10.7.4, seventh check: no text follows a FIN. From a peer that sends some nonetheless, nothing is
-/// taken.
+/// RFC 9293 section 3.10.7.4, seventh check: no text follows a FIN. If a peer sends some nonetheless, nothing is
+/// accepted.
 #[test]
 fn payload_behind_the_fin_is_ignored() {
     let mut s = Script::established(plain());
@@ -154,7 +154,7 @@ fn fin_and_its_acknowledgement_in_one_segment() {
     assert_eq!(s.socket.state(), State::TimeWait);
 }
 
-/// A FIN that overtakes data counts once the gap is closed.
+/// A FIN that overtakes data takes effect once the gap is closed.
 #[test]
 fn an_early_fin_waits_for_the_data() {
     let mut s = Script::established(plain());
@@ -164,7 +164,7 @@ fn an_early_fin_waits_for_the_data() {
     s.expect(&["delivered 200", "peerclosed", ". 1:1(0) ack 202"]);
 }
 
-/// A lost FIN is sent again (RFC 6298 section 5.4).
+/// A lost FIN is resent (RFC 6298 section 5.4).
 #[test]
 fn a_lost_fin_is_sent_again() {
     let mut s = Script::established(plain());
@@ -175,7 +175,7 @@ fn a_lost_fin_is_sent_again() {
     assert_eq!(s.socket.state(), State::FinWait2);
 }
 
-/// RFC 5961 sections 3.2 and 4.2: only the exact number resets; others in the window, and any SYN, are asked about.
+/// RFC 5961 sections 3.2 and 4.2: only the exact number resets; others in the window, and any SYN, are challenged.
 #[test]
 fn resets_and_stray_syns() {
     let mut s = Script::established(plain());
@@ -205,8 +205,8 @@ fn an_ack_of_the_future_is_answered() {
     s.expect(&[". 1:1(0) ack 1"]);
 }
 
-/// RFC 9293 section 3.7.1, RFC 7323 sections 2 and 3, RFC 2018 section 2: what a SYN offers, and that an answer offers
-/// only what the SYN did.
+/// RFC 9293 section 3.7.1, RFC 7323 sections 2 and 3, RFC 2018 section 2: the offers of a SYN; an answer offers only
+/// what the SYN did.
 #[test]
 fn options_are_negotiated() {
     let mut s = Script::active(Config { mss: 1_000, ..Config::standard() });
@@ -272,8 +272,8 @@ fn old_timestamps_are_dropped() {
     s.expect(&["delivered 100", ". 1:1(0) ack 201"]);
 }
 
-/// RFC 9293 section 3.10.7.1: a reset has the number that the segment acknowledges; if it acknowledges none, the reset
-/// acknowledges the segment, with its SYN. A reset gets no answer.
+/// RFC 9293 section 3.10.7.1: a reset has the number acknowledged by the segment; if there is none, the reset
+/// acknowledges the segment, its SYN included. A reset gets no answer.
 #[test]
 fn what_no_socket_takes_is_reset() {
     let reset = |flags| Socket::refuse(&segment(flags, 7, 100, 9));
@@ -290,7 +290,8 @@ fn what_no_socket_takes_is_reset() {
     assert_eq!((reset("R"), reset("R.")), (None, None));
 }
 
-/// RFC 5681 section 4.2: every second full segment, otherwise within the delay; gaps and their ends at once.
+/// RFC 5681 section 4.2: every second full segment, otherwise within the delay; gaps and their ends are acknowledged at
+/// once.
 #[test]
 fn delayed_acks() {
     let mut s = Script::established(Config { receiver: ReceiverPolicy::delayed(Dur::from_millis(40)), ..plain() });

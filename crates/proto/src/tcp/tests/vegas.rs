@@ -4,7 +4,7 @@ use super::script::{Script, ns2, plain};
 use crate::tcp::Config;
 use fourhop_cc::CaState;
 
-/// Ten segments under way, round trips of 100 ms; the ACKs of the first two set the fine clock to 146 and 130 ms.
+/// Ten segments in flight, round trips of 100 ms; the ACKs of the first two set the fine clock to 146 and 130 ms.
 fn sending(config: Config) -> Script {
     let mut s = Script::sending_with("vegas", Config { initial_window: 10, initial_ssthresh: 2, ..config }, 1_000_000);
     s.ack(200, 1_001);
@@ -13,8 +13,8 @@ fn sending(config: Config) -> Script {
     s
 }
 
-/// The first duplicate ACK finds the oldest segment overdue: it goes again at once, long before three duplicates, and
-/// takes a quarter off the window.
+/// The first duplicate ACK finds the oldest segment overdue: it is resent at once, long before three duplicates, and
+/// the window is reduced by a quarter.
 #[test]
 fn the_first_duplicate_ack_resends_an_overdue_segment() {
     let mut s = sending(plain());
@@ -39,7 +39,7 @@ fn the_third_duplicate_ack_resends_any_segment() {
     assert_eq!(s.socket.stats().fast_retransmits, 1);
 }
 
-/// The first two new ACKs after a retransmission look at the next segment; the window has been cut once already.
+/// The first two new ACKs after a retransmission check the next segment; the window has been reduced once already.
 #[test]
 fn new_acks_after_a_retransmission_look_for_more() {
     let mut s = sending(plain());
@@ -50,8 +50,8 @@ fn new_acks_after_a_retransmission_look_for_more() {
     assert_eq!((s.socket.cwnd(), s.socket.stats().segments_retransmitted), (8, 2));
 }
 
-/// ns-2.35: such a retransmission doubles the coarse time-out; the inflation stays if no further duplicates came; a
-/// time-out leaves a window of 2.
+/// ns-2.35: such a retransmission doubles the coarse timeout; the inflation stays if no further duplicates arrived; a
+/// timeout leaves a window of 2.
 #[test]
 fn ns2_backs_off_and_keeps_the_inflation() {
     let mut s = sending(ns2());
@@ -67,7 +67,7 @@ fn ns2_backs_off_and_keeps_the_inflation() {
     s.expect(&[". 2001:3001(1000) ack 1", ". 3001:4001(1000) ack 1"]);
 }
 
-/// Only ns-2.35's Vegas sends segments that count without a header.
+/// Only ns-2.35's Vegas sends segments that take air time without a header.
 #[test]
 fn only_ns2_hides_headers() {
     assert!(sending(ns2()).socket.hides_headers() && !sending(plain()).socket.hides_headers());

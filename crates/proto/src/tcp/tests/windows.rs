@@ -8,8 +8,8 @@ fn window(ack: u32, window: u16) -> crate::wire::TcpSegment {
     crate::wire::TcpSegment { window, ..segment(".", 1, 0, ack) }
 }
 
-/// RFC 9293 section 3.8.6.1: a closed window is probed with one byte, at doubling intervals, and no answer to a probe
-/// is taken for a loss.
+/// RFC 9293 section 3.8.6.1: a closed window is probed with one byte, at doubling intervals, and a missing answer to a
+/// probe is not treated as a loss.
 #[test]
 fn zero_window_and_probe() {
     let mut s = Script::sending(plain(), 3_000);
@@ -34,7 +34,7 @@ fn zero_window_and_probe() {
     assert_eq!(s.socket.stats().timeouts, 0);
 }
 
-/// 4.4BSD waits 5 s before it asks for the first time; the intervals then double up to the largest time-out.
+/// 4.4BSD waits 5 s before the first probe; the intervals then double up to the maximum timeout.
 #[test]
 fn the_first_probe_may_wait() {
     let config = Config { persist_min: Dur::from_secs(5), rto_max: Dur::from_secs(18), ..plain() };
@@ -50,7 +50,7 @@ fn the_first_probe_may_wait() {
     }
 }
 
-/// The probe's byte may be taken: the stream goes on behind it.
+/// The probe's byte may be accepted: the stream continues after it.
 #[test]
 fn a_probe_that_is_taken_counts() {
     let mut s = Script::sending(plain(), 3_000);
@@ -75,7 +75,7 @@ fn an_old_segment_may_acknowledge() {
     assert_eq!((s.socket.stats().bytes_acked, s.socket.next_timeout()), (3_000, None));
 }
 
-/// A peer that has filled the window, whose first part is lost, acknowledges from the window's right edge.
+/// A peer that has filled the window, but whose first part was lost, acknowledges from the window's right edge.
 #[test]
 fn an_acknowledgement_from_the_right_edge_counts() {
     let mut s = Script::sending(Config { receive_buffer: 2_000, ..plain() }, 3_000);
@@ -97,7 +97,7 @@ fn silly_windows_are_avoided() {
     s.expect(&[". 3001:3301(300) ack 1"]);
 }
 
-/// The peer takes its window back below what is under way: resent after the time-out, never lost.
+/// The peer shrinks its window below the data in flight: resent after the timeout, never lost.
 #[test]
 fn a_shrunk_window_is_survived() {
     let mut s = Script::sending(plain(), 3_000);
@@ -143,7 +143,7 @@ fn a_slow_reader_closes_the_window() {
     s.expect(&[". 1:1(0) ack 3001"]);
 }
 
-/// RFC 2018 sections 3 and 4: each duplicate ACK names what has arrived, the latest first.
+/// RFC 2018 sections 3 and 4: each duplicate ACK reports what has arrived, the latest first.
 #[test]
 fn the_receiver_reports_what_it_holds() {
     let mut s = Script::active(Config { sack: true, ..plain() });
@@ -163,7 +163,7 @@ fn the_receiver_reports_what_it_holds() {
     ]);
 }
 
-/// `window_limit` bounds what is under way, not the window.
+/// `window_limit` limits the data in flight, not the window.
 #[test]
 fn the_window_limit_bounds_what_is_under_way() {
     let mut s = Script::sending(Config { window_limit: Some(4), grow_only_when_limited: false, ..plain() }, 50_000);

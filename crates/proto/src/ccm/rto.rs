@@ -10,7 +10,7 @@ const MOST: Dur = Dur::from_secs(60);
 /// 1 s doubled this often exceeds the maximum.
 const BACKOFF_MAX: u32 = 6;
 
-/// Retransmission time-out of one direction of a connection.
+/// Retransmission timeout of one direction of a connection.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Rto {
     /// SRTT and RTTVAR.

@@ -47,10 +47,11 @@ pub enum Release {
     /// As soon as the interval since the previous one has passed.
     Gate,
     /// Segments leave at once unless the timer started by the previous one is running; when it fires, one segment
-    /// leaves and restarts it. The timer stops if the window is closed. Data requeued by a timeout waits like new data;
-    /// fast retransmissions and limited transmit (RFC 3042) neither wait nor start the timer. The retransmission timer
-    /// keeps running while only waiting data is left to send; when it expires, the window is one segment. Model: a
-    /// pacing agent on ns-2.35's NewReno, whose sender always has data in flight while it may send, unless it is paced.
+    /// leaves and restarts it. The timer stops if the window is closed. Data that a timeout marks as unsent again waits
+    /// like new data; fast retransmissions and limited transmit (RFC 3042) neither wait nor start the timer. The
+    /// retransmission timer keeps running while only waiting data is left to send; when it expires, the window is one
+    /// segment. Model: a pacing agent on ns-2.35's NewReno, whose sender always has data in flight while it may send,
+    /// unless it is paced.
     Timer,
     /// At the ticks of a timer, one segment per tick.
     Slots,

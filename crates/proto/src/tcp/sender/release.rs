@@ -1,9 +1,9 @@
 //! Connects pacing to the sender: segments that pass the [`Pacer`](super::Pacer), the queue of the authors' agent, and
 //! releases by the timer.
 //!
-//! Segments requeued by a timeout wait for their slots like new ones. TCP's own retransmissions, which are the first
-//! segment after a timeout and the holes of fast recovery, do not wait. Under [`Release::Timer`] the first segment
-//! after a timeout waits, too.
+//! Segments that a timeout marks as unsent again wait for their slots like new ones. TCP's own retransmissions, which
+//! are the first segment after a timeout and the holes of fast recovery, do not wait. Under [`Release::Timer`] the
+//! first segment after a timeout waits, too.
 
 use super::Sender;
 use super::pacer::{Admission, Tick};

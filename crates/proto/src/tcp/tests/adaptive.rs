@@ -52,7 +52,8 @@ fn slots_send_one_segment_a_tick() {
     assert_eq!(next, 420);
 }
 
-/// A retransmission does not wait for a tick (section 4.4: TCP's strategy is kept); data requeued by a timeout does.
+/// A retransmission does not wait for a tick (section 4.4: TCP's strategy is kept); data that a timeout marks as unsent
+/// again does.
 #[test]
 fn retransmissions_do_not_wait_for_slots() {
     let mut s = paced(Release::Slots, Config { initial_ssthresh: 2, ..ns2() });

@@ -136,7 +136,7 @@ fn ns2_counts_pipe() {
     s.expect(&[". 12001:13001(1000) ack 1", ". 13001:14001(1000) ack 1", ". 14001:15001(1000) ack 1"]);
 }
 
-/// ns-2.35: reports do not count between a time-out and the next new ACK.
+/// ns-2.35: reports do not count between a timeout and the next new ACK.
 #[test]
 fn ns2_is_deaf_after_a_timeout() {
     let mut s = Script::sending_with("sack", Config { initial_window: 9, ..ns2() }, 1_000_000);

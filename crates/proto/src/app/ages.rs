@@ -1,10 +1,9 @@
 //! Ages of bytes at delivery, from the logs of both ends of a TCP flow.
 //!
-//! A byte is born when it becomes the next to be sent: when the byte before it has been sent for the first time, or
-//! when the application writes it to a sender that has nothing else. From then on everything counts that keeps it from
-//! the receiving application: a full window, pacing, a frozen sender, the network, retransmissions, and the wait for
-//! missing data before it. If the application always has more to send, this is the delay of data generated as late as
-//! possible.
+//! A byte is born when it becomes the next to be sent: when the byte before it was first sent, or when the application
+//! writes it to a sender that has nothing else. From then on everything counts that keeps it from the receiving
+//! application: a full window, pacing, a frozen sender, the network, retransmissions, and the wait for missing data
+//! before it. If the application always has more to send, this is the delay of data generated as late as possible.
 
 use fourhop_units::{Dur, Time};
 

@@ -44,8 +44,7 @@ impl<P> Queue<P> {
 /// Queues of flows. There are no timers.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<P> {
-    /// Hash values seen so far, in order, each with the index of its queue: few of the thousands of possible values
-    /// occur.
+    /// Hash values seen so far, in order, each with the index of its queue; few of thousands of possible ones occur.
     places: Vec<(u32, u32)>,
     queues: Vec<Queue<P>>,
     /// Lists of section 4.2: new and old flows.

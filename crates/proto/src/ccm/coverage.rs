@@ -8,8 +8,7 @@ use crate::wire::options::{Echo, Path};
 use fourhop_units::{Dur, Seq};
 use std::collections::VecDeque;
 
-/// Most measurements that wait for their acknowledgement: more than the segments in a window of 64 kB. The oldest is
-/// dropped.
+/// Most measurements that await acknowledgement: more than the segments in a window of 64 kB. The oldest is dropped.
 const WAITING_MAX: usize = 128;
 
 /// Measurement of a data segment.
@@ -49,8 +48,7 @@ impl Coverage {
         self.waiting.push_back(Arrived { start, end, covered: Covered { echo, forward } });
     }
 
-    /// Takes the measurement of the last packet to arrive among those that `ack` acknowledges, and removes all of
-    /// these.
+    /// Takes the measurement of the last packet to arrive among those that `ack` acknowledges, and removes them all.
     pub fn take(&mut self, ack: &TcpSegment) -> Option<Covered> {
         let covers = |arrived: &Arrived| {
             let by_sack = |&(left, right): &(Seq, Seq)| !arrived.start.before(left) && !arrived.end.after(right);

@@ -23,8 +23,7 @@ use std::collections::VecDeque;
 
 /// RFC 5681 section 3.2.
 const DUPLICATES: u32 = 3;
-/// Consecutive timeouts tolerated without an answer from the peer: about ten minutes (RFC 9293 section 3.8.3: at least
-/// 100 s).
+/// Consecutive timeouts tolerated without an answer: about ten minutes (RFC 9293 section 3.8.3: at least 100 s).
 const SILENCE_MAX: u32 = 15;
 /// No window is larger (RFC 7323 section 2.3: below 2^30), and sequence numbers are still ordered within twice as much.
 const WINDOW_MAX: u64 = 1 << 29;
@@ -146,7 +145,7 @@ impl LocalAcks {
             stream.newest = Some(Newest { ack, window, timestamps });
         }
         if segment.seq_len() > 0 && segment.seq.before(stream.acked) {
-            // TCP has missed an acknowledgement. A pure acknowledgement is never answered, or the exchange would not
+            // TCP has missed an acknowledgement. Pure acknowledgements are not answered, or the exchange would never
             // end.
             stream.acknowledge(out);
         }
@@ -290,8 +289,7 @@ impl Stream {
         }
     }
 
-    /// Notes the peer's values; returns whether the segment is no older than earlier ones (RFC 9293 section 3.10.7.4,
-    /// SND.WL1).
+    /// Notes the peer's values; returns whether they are no older than before (RFC 9293 section 3.10.7.4, SND.WL1).
     fn note_peer(&mut self, segment: &TcpSegment) -> bool {
         let (end, at) = (end_of(segment), segment.seq);
         let clock = segment.options.timestamps.map(|timestamps| timestamps.value);
@@ -399,8 +397,7 @@ impl Stream {
             if !end.after(self.sent) {
                 continue;
             }
-            // With nothing in flight, a segment is sent whatever the window: it also serves as the probe of a closed
-            // one.
+            // With nothing in flight, a segment is sent whatever the window: it also probes a closed one.
             if let Some(window) = self.window
                 && self.una != self.sent
                 && (span(self.una, end) > window || end.after(self.edge))

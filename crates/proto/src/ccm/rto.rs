@@ -111,8 +111,7 @@ mod tests {
         assert_eq!(rto.get(), Dur::from_secs(3));
     }
 
-    /// Karn (RFC 6298 section 3): nothing that was sent twice gives a sample. One segment is timed at a time, up to its
-    /// end.
+    /// Karn (RFC 6298 section 3): nothing sent twice gives a sample. One segment is timed at a time, up to its end.
     #[test]
     fn a_sample_is_the_round_trip_of_one_segment_sent_once() {
         let mut rto = Rto::default();

@@ -43,7 +43,7 @@ struct Local {
 }
 
 /// The modules of a node, between its transports and its network layer. [`Modules::handle_outgoing`] sees each packet
-/// generated here, [`Modules::handle_incoming`] each packet for this node before its transport does. With local
+/// made here, [`Modules::handle_incoming`] each packet for this node before its transport does. With local
 /// acknowledgements, each of them and [`Modules::handle_timeout`] may change `next_timeout`; without, there are no
 /// timers.
 #[derive(Clone, Debug)]

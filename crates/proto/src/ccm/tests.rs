@@ -113,8 +113,7 @@ fn a_measurement_holds_for_a_while() {
     assert_eq!(window_after(&mut module, 3_101, segment(0, 0, 3, 60_000), None), 60_000);
 }
 
-/// RFC 5681 section 2: a duplicate repeats the window of the acknowledgement before it, or fast retransmit never
-/// happens.
+/// RFC 5681 section 2: a duplicate repeats the window of the ACK before it, or fast retransmit never happens.
 #[test]
 fn duplicate_acknowledgements_keep_their_window() {
     let mut module = sender(1000, None, None);
@@ -241,7 +240,7 @@ fn an_acknowledgement_tells_of_the_last_packet_it_covers() {
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), Some(12));
     // It is returned once.
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);
-    // Beyond a hole: not acknowledged until the hole is closed, and then the packet that closes it is the last to have
+    // Beyond a hole: not acknowledged until the hole is closed, and then the closing packet is the last to have
     // arrived.
     arrive(&mut module, 1_300, 13);
     assert_eq!(echoed(&mut module, segment(0, 0, 1_200, 1000)), None);

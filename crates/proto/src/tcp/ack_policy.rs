@@ -191,8 +191,7 @@ mod tests {
         numbers
     }
 
-    /// RFC 5681 section 4.2: at least every second full-sized segment. The first is acknowledged at once, as in
-    /// ns-2.35.
+    /// RFC 5681 section 4.2: at least every second full-sized segment. The first gets an ACK at once, as in ns-2.35.
     #[test]
     fn delayed_acks_answer_every_second_segment() {
         assert_eq!(acknowledged(ReceiverPolicy::delayed(Dur::from_millis(100)), 8), [0, 2, 4, 6]);

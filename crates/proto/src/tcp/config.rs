@@ -8,8 +8,7 @@ use fourhop_units::Dur;
 /// Segments from which the retransmission timer takes round-trip samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RttSampling {
-    /// One segment of new data at a time is timed; loss cancels the measurement (RFC 6298 section 3, the minimum;
-    /// ns-2.35).
+    /// One segment of new data at a time is timed; loss cancels it (RFC 6298 section 3, the minimum; ns-2.35).
     OneTimedSegment,
     /// Each ACK that covers only segments sent once, or carries a timestamp echo (RFC 7323 section 4).
     EveryAck,
@@ -114,8 +113,7 @@ pub struct PathHints {
     pub hops: HopSource,
     /// The round trip reported with each ACK, as if every packet had a timestamp.
     pub round_trips: RoundTrips,
-    /// The delay to the node this many hops away, or to the receiver if it is closer, measured with synchronised
-    /// clocks.
+    /// The delay to the node this many hops away, or to the receiver if closer, measured with synchronised clocks.
     pub forward_delay_over: Option<u8>,
 }
 
@@ -154,7 +152,7 @@ pub struct Config {
     pub limited_transmit: bool,
     /// The window that a loss reduces.
     pub window_cut: WindowCut,
-    /// Whether a repeated timeout of the same segment reduces the threshold again (ns-2.35); RFC 5681 section 3.1 keeps
+    /// Whether a repeated timeout of the same segment cuts the threshold again (ns-2.35); RFC 5681 section 3.1 keeps
     /// it.
     pub cut_on_each_timeout: bool,
     /// New segments that one ACK may release during NewReno's fast recovery. ns-2.35: 2.
@@ -199,8 +197,8 @@ pub struct Config {
     pub rto_backoff: bool,
     /// Hints that the driver gives the sender.
     pub path_hints: PathHints,
-    /// Whether the driver records when segments could first leave, and when their bytes are delivered. It changes
-    /// nothing else.
+    /// Whether the driver records when segments could first leave, and when their bytes are delivered. Nothing else
+    /// changes.
     pub delivery_ages: bool,
     /// RFC 9293 section 3.7.4: hold back small segments while data is in flight. Off in both profiles.
     pub nagle: bool,
@@ -233,8 +231,8 @@ pub struct Config {
     pub cc: Params,
     /// Receive buffer in bytes. ns-2.35's sink has no limit: 1 GiB, the most that window scaling can express.
     pub receive_buffer: u32,
-    /// Whether the application reads with [`Socket::read`](super::Socket::read) rather than at once, so that the window
-    /// can close.
+    /// Whether the application reads with [`Socket::read`](super::Socket::read) rather than at once; the window can
+    /// then close.
     pub explicit_read: bool,
     /// When the receiver acknowledges. ns-2.35's sink: every segment. RFC 9293 section 3.8.6.3: delayed.
     pub receiver: ReceiverPolicy,
@@ -243,8 +241,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as closely as a TCP with a handshake and a byte stream can match
-    /// it.
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as closely as a TCP with a handshake and bytes can match it.
     pub const fn ns2() -> Config {
         Config {
             mss: 1460,

@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Retransmissions, pure acknowledgements, window probes and SYNs are not marked ECN-capable (sections 6.1.4 to 6.1.6,
-//! 6.1.1). A window of two segments is not reduced further, as in RFC 9438 section 4.6; RFC 3168 would slow down by the
-//! timer.
+//! 6.1.1). A window of two segments is not reduced, as in RFC 9438 section 4.6; RFC 3168 would slow down by the timer.
 
 use super::position::Pos;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};

@@ -106,8 +106,7 @@ fn windows_count_in_the_unit_of_the_field() {
     assert_eq!(script.up(), [(1_001, 250)]);
 }
 
-/// A window beyond what RFC 7323 section 2.3 allows counts as 2^29 bytes; twice that is more than the field can
-/// express.
+/// A window beyond what RFC 7323 section 2.3 allows counts as 2^29 bytes; twice that exceeds the field.
 #[test]
 fn enormous_windows_do_not_overflow() {
     let mut script = Script::new(Limits { window: Some(u64::MAX), shift: 14, ..LIMITS }, u16::MAX);
@@ -254,8 +253,7 @@ fn acknowledgements_of_the_local_tcp_stay_within_what_has_left() {
     assert_eq!((script.down(), script.local.holds()), (vec![1_001], false));
 }
 
-/// A segment with data acknowledges no less than TCP knows; SACK blocks for data that TCP considers acknowledged would
-/// confuse it.
+/// A segment with data acknowledges no less than TCP knows; SACK blocks for acknowledged data would confuse TCP.
 #[test]
 fn data_of_the_peer_repeats_the_acknowledgement_of_tcp() {
     let mut script = Script::new(LIMITS, 9_000);

@@ -50,8 +50,7 @@ impl Clock {
         plausible.contains(&ns).then(|| Dur::from_nanos(ns.max(tick) as u64))
     }
 
-    /// RFC 7323 section 5.5 for this tick: the time after which the order of two readings means nothing (24 days at 1
-    /// ms).
+    /// RFC 7323 section 5.5 for this tick: when the order of two readings ceases to mean anything (24 days at 1 ms).
     pub fn outdated(&self) -> Dur {
         self.tick.saturating_mul(24 * 24 * 3_600_000)
     }

@@ -45,8 +45,7 @@ impl Rater {
         self.average
     }
 
-    /// Whether a packet arrived faster than radio hops can carry it (equation 3), so that a wire must be part of the
-    /// path.
+    /// Whether a packet was too fast for radio hops (equation 3), so that a wire must be part of the path.
     pub fn suspects_faster_link(&self) -> bool {
         self.faster_link
     }

@@ -1,5 +1,4 @@
-//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every arriving packet (figure
-//! 4).
+//! The window that an ad hoc receiver advertises: rater, delimiter and freezer, fed with every packet (figure 4).
 //!
 //! All three start anew whenever the hop count changes. Packets with less than half a segment of payload are not
 //! measured, because they are faster than others; such a packet counts as a probe and is answered with W_max (footnote

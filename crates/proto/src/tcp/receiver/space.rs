@@ -77,8 +77,7 @@ impl ReceiveSpace {
         }
     }
 
-    /// Notes the part of a range that is a duplicate: the part before RCV.NXT, or all of it if it is within one stored
-    /// range.
+    /// Notes the duplicate part of a range: the part before RCV.NXT, or all of it if it is within one stored range.
     pub(in crate::tcp) fn note_duplicate(&mut self, start: Pos, len: u64) {
         if !self.dsack || len == 0 {
             return;
@@ -244,8 +243,7 @@ impl ReceiveSpace {
         if target.beyond(self.edge) >= (self.buffer / 2).min(u64::from(self.mss)) {
             self.edge = target;
         }
-        // Rounded up, so that a window that is not a multiple of the scale does not seem to shrink (RFC 7323 section
-        // 2.4).
+        // Rounded up: a window that is not a multiple of the scale must not seem to shrink (RFC 7323 section 2.4).
         let field = self.window().div_ceil(1 << self.shift()).min(u64::from(u16::MAX));
         self.edge = self.edge.max(self.nxt + (field << self.shift()));
         match policy.limit() {
@@ -292,8 +290,7 @@ mod tests {
         Pos::FIRST + offset
     }
 
-    /// RFC 2018 section 4: the first block contains the latest arrival, the others follow in the order of their
-    /// changes.
+    /// RFC 2018 section 4: the first block contains the latest arrival; the others follow, latest change first.
     #[test]
     fn sack_blocks_name_the_latest_arrival_first() {
         let mut receiver = receiver();
@@ -326,7 +323,7 @@ mod tests {
         assert_eq!(stored.bytes, 500);
     }
 
-    /// RFC 9293 section 3.8.6.2.2: the window does not open in drops.
+    /// RFC 9293 section 3.8.6.2.2: the window does not open in small steps.
     #[test]
     fn the_window_opens_by_a_segment_at_least() {
         let policy = ReceiverPolicy::EVERY_SEGMENT;

@@ -50,8 +50,7 @@ impl Sender {
 
     /// Sends an acknowledgement without data.
     pub(in crate::tcp) fn send_ack(&mut self, cx: &mut Context) {
-        // SND.MAX, not SND.NXT, which a timeout pulls back: the peer would consider it old. Limited to the peer's
-        // window.
+        // SND.MAX, not SND.NXT, which a timeout pulls back: the peer would find it old. Within the peer's window.
         let at = self.space.max.min(self.space.edge).max(self.space.una);
         let mut segment = self.header(cx, at, ACK, 0);
         segment.flags.ece = cx.rx.ecn.echoes();

@@ -176,8 +176,7 @@ impl Sender {
         Some(Next { len, fin: snd.fin && len == waiting && peer_room > len })
     }
 
-    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window blocks everything, a timer sends
-    /// probes.
+    /// RFC 9293 section 3.8.6.1: while nothing is in flight and the peer's window blocks all data, a timer probes.
     pub(super) fn watch_window(&mut self, cx: &mut Context) {
         if self.space.in_flight() > 0 || !self.space.unsent() || cx.timers.is_set(Timer::Retransmit) {
             cx.timers.stop(Timer::Persist);

@@ -59,8 +59,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer before its first segment. At a gate, retransmissions wait only if `repeats_wait`; with slots, everything
-    /// waits.
+    /// A pacer before its first segment. At a gate, retransmissions wait only if `repeats_wait`; with slots, all wait.
     pub const fn new(release: Release, repeats_wait: bool) -> Pacer {
         let clock = PacingClock::FINE;
         Pacer { release, repeats_wait, clock, next_send: Time::ZERO, slot: false, due: None }

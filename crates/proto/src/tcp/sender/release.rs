@@ -26,8 +26,7 @@ impl Sender {
         self.queue.is_none() && self.pacer.admit(now, self.interval(), fresh) != Admission::Now
     }
 
-    /// Whether pacing alone keeps something back, so that ns-2.35's retransmission timer runs although nothing is in
-    /// flight.
+    /// Whether only pacing keeps data back, so that ns-2.35's retransmission timer runs although nothing is in flight.
     pub(super) fn keeps_back(&self) -> bool {
         self.space.has_unreleased() || (self.is_paced_by_timer() && self.space.unsent())
     }

@@ -4,8 +4,8 @@
 //! Source: Linux 6.18, `tcp_update_pacing_rate` (net/ipv4/tcp_input.c) and `tcp_update_skb_after_send` (tcp_output.c):
 //! the rate is the window, or the data in flight if that is more, per smoothed round trip, times `tcp_pacing_ss_ratio`
 //! (200 %) while the window is below half the threshold and `tcp_pacing_ca_ratio` (120 %) from there on. The first ten
-//! segments of a connection are not paced. Segments leave one at a time: the bursts of TCP segmentation offload are
-//! left out.
+//! segments of a connection are not paced. Segments leave one at a time: bursts of TCP segmentation offload are left
+//! out.
 
 use super::Sender;
 use fourhop_units::Dur;

@@ -1,5 +1,4 @@
-//! When the segments of adaptive pacing leave: slots, the queue of its authors' agent, and invariants that apply on any
-//! path.
+//! When the segments of adaptive pacing leave: slots, the queue of its authors' agent, and invariants on any path.
 
 use super::script::{Script, ns2, plain};
 use crate::tcp::{Action, Config, Release, Socket};
@@ -52,8 +51,7 @@ fn slots_send_one_segment_a_tick() {
     assert_eq!(next, 420);
 }
 
-/// A retransmission does not wait for a tick (section 4.4: TCP's strategy is kept); data that a timeout marks as unsent
-/// again does.
+/// Retransmissions do not wait for a tick (section 4.4: TCP's strategy is kept); data marked unsent by a timeout does.
 #[test]
 fn retransmissions_do_not_wait_for_slots() {
     let mut s = paced(Release::Slots, Config { initial_ssthresh: 2, ..ns2() });

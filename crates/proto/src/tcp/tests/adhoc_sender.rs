@@ -124,8 +124,7 @@ fn a_reset_ends_the_frozen_state() {
 }
 
 /// Waiting to probing: after one more timeout the data in flight is given up, and a probe without payload is sent.
-/// Probing to running: slow start from one segment, up to the window offered by the answer; the round trip does not
-/// count.
+/// Probing to running: slow start from one segment, up to the window in the answer; the round trip does not count.
 #[test]
 fn after_one_more_time_out_probes_go_and_slow_start_follows() {
     let mut s = running(50_000);

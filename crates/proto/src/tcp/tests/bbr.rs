@@ -49,8 +49,7 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!((s.socket.recovery_state(), s.socket.cwnd()), (CaState::Loss, 1));
 }
 
-/// Section 3.7: a mark means congestion. Two rounds with marks end Startup, so the interval is longer than with
-/// Startup's gain.
+/// Section 3.7: a mark means congestion. Two rounds with marks end Startup, so the interval exceeds that of its gain.
 #[test]
 fn marks_end_startup() {
     let rate_after = |flags: &str| {

@@ -164,8 +164,7 @@ fn a_d_sack_of_the_probe_and_of_nothing_else_saves_the_window() {
     }
 }
 
-/// Section 6.3: a timeout marks as lost the first segment and all that have waited as long; segments sent a moment ago
-/// are not.
+/// Section 6.3: a timeout marks as lost the first segment and all that have waited as long; segments just sent are not.
 #[test]
 fn a_timeout_takes_no_more_for_lost_than_has_waited() {
     let config = Config { initial_window: 4, rto_min: fourhop_units::Dur::from_millis(200), ..rack() };

@@ -118,8 +118,7 @@ fn ns2_counts_pipe() {
     s.sack(202, 1, &[(1, 4)]);
     s.expect(&[". 1:1001(1000) ack 1"]);
     assert_eq!((s.socket.cwnd(), s.socket.window().cwnd_cnt), (4, 1 << 15));
-    // Pipe 11 - 3 = 8; four ACKs reduce it to 4, the fifth to 3: hole 4, although only three segments above it have
-    // arrived.
+    // Pipe 11 - 3 = 8; four ACKs reduce it to 4, the fifth to 3: hole 4, with only three segments above it arrived.
     s.sack(203, 1, &[(5, 6), (1, 4)]);
     s.sack(204, 1, &[(7, 8), (5, 6), (1, 4)]);
     s.sack(205, 1, &[(7, 9), (5, 6), (1, 4)]);

@@ -120,8 +120,7 @@ fn passive_close() {
     s.expect(&["closed"]);
 }
 
-/// RFC 9293 section 3.10.7.4, seventh check: no text follows a FIN. If a peer sends some nonetheless, nothing is
-/// accepted.
+/// RFC 9293 section 3.10.7.4, seventh check: no text follows a FIN. If a peer sends some anyway, none is accepted.
 #[test]
 fn payload_behind_the_fin_is_ignored() {
     let mut s = Script::established(plain());
@@ -290,8 +289,7 @@ fn what_no_socket_takes_is_reset() {
     assert_eq!((reset("R"), reset("R.")), (None, None));
 }
 
-/// RFC 5681 section 4.2: every second full segment, otherwise within the delay; gaps and their ends are acknowledged at
-/// once.
+/// RFC 5681 section 4.2: every second full segment, otherwise within the delay; gaps and their ends at once.
 #[test]
 fn delayed_acks() {
     let mut s = Script::established(Config { receiver: ReceiverPolicy::delayed(Dur::from_millis(40)), ..plain() });

@@ -85,7 +85,7 @@ fn an_acknowledgement_from_the_right_edge_counts() {
     assert_eq!(s.socket.stats().bytes_acked, 3_000);
 }
 
-/// RFC 9293 section 3.8.6.2.1: no small segment into a window that opens in drops, until the override timer.
+/// RFC 9293 section 3.8.6.2.1: no small segment into a window that opens in small steps, until the override timer.
 #[test]
 fn silly_windows_are_avoided() {
     let mut s = Script::sending(plain(), 3_000);

@@ -209,8 +209,7 @@ mod tests {
         assert_eq!(clock.timeout, (first + first / 8) * 2);
     }
 
-    /// The first two new ACKs after a retransmission check the next segment; the first to find it in time ends the
-    /// checks.
+    /// The first two new ACKs after a retransmission check the next segment; an ACK that finds it in time ends this.
     #[test]
     fn two_new_acks_look_again() {
         let (snd, mut clock) = (ten_under_way(), clock());

@@ -64,8 +64,7 @@ pub(super) enum Strategy {
 }
 
 impl Strategy {
-    /// The strategy of a transport; `sack`: both ends agreed on selective acknowledgements. Without them, it is
-    /// NewReno.
+    /// The strategy of a transport; `sack`: both ends agreed on selective acknowledgements, else it is NewReno.
     pub(super) fn new(kind: Kind, sack: bool, config: &Config) -> Strategy {
         let by_time = config.sack_recovery == SackRecovery::RackTlp;
         match kind {
@@ -203,8 +202,7 @@ impl Strategy {
         (heard.news, reaction)
     }
 
-    /// After a new ACK, with its round trip if known: whether the segment that is now the oldest must be resent at
-    /// once.
+    /// After a new ACK, with its round trip if known: whether the now oldest segment must be resent at once.
     pub(super) fn finds_next_overdue(&mut self, now: Time, rtt: Option<Dur>, space: &SendSpace) -> bool {
         match self {
             Strategy::FineClock(clock) => clock.on_new_ack(now, rtt, space),

@@ -132,8 +132,7 @@ impl Sack {
         self.board.clear();
     }
 
-    /// Number of segments that may be sent now in recovery, under a window of `cwnd` segments (RFC 6675 section 5 step
-    /// C).
+    /// Segments that may be sent now in recovery, under a window of `cwnd` segments (RFC 6675 section 5 step C).
     pub(in crate::tcp) fn room(&self, snd: &SendSpace, cwnd: u32) -> u64 {
         if self.counts {
             return u64::try_from(i64::from(cwnd) - self.pipe).unwrap_or(0);

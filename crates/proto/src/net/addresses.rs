@@ -3,18 +3,18 @@
 use core::net::Ipv4Addr;
 use fourhop_units::MacAddr;
 
-/// Names of a radio interface.
+/// Addresses of a radio interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addresses {
-    /// At IP.
+    /// IP address.
     pub ip: Ipv4Addr,
-    /// At the MAC.
+    /// MAC address.
     pub mac: MacAddr,
 }
 
 impl Addresses {
-    /// The MAC address of the station `ip` in a network without ARP, where MAC addresses are as far apart as IP
-    /// addresses.
+    /// Returns the MAC address of the station `ip` in a network without ARP, where MAC addresses differ by as much as
+    /// IP addresses do.
     pub(super) fn mac_beside(&self, ip: Ipv4Addr) -> MacAddr {
         let [a, b, low @ ..] = self.mac.0;
         let distance = ip.to_bits().wrapping_sub(self.ip.to_bits());

@@ -1,15 +1,15 @@
 //! Address resolution (RFC 826) with one pending packet per destination (RFC 1122 section 2.3.2.2).
 //!
-//! ns-2 never repeats a request by itself: a further packet for the same destination replaces the pending one and asks
-//! again, and the fourth gives both back. With `retry` the request is repeated by a timer instead. Entries never
-//! expire.
+//! ns-2 never repeats a request by itself. The next packet for the same destination replaces the pending one and
+//! triggers another request, and the fourth packet gives up on both. With `retry`, a timer repeats the request instead.
+//! Entries never expire.
 
 use crate::wire::{ArpMessage, ArpOperation, Ipv4Packet};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::BTreeMap;
 
-/// Requests for one destination before its packet is given back (ns-2's `ARP_MAX_REQUEST_COUNT`).
+/// Maximum number of requests for one destination before its packet is returned (ns-2's `ARP_MAX_REQUEST_COUNT`).
 const MAX_REQUESTS: u8 = 3;
 
 #[derive(Clone, Debug)]
@@ -18,14 +18,14 @@ enum Entry {
     Asking { queued: Option<Ipv4Packet>, requests: u8, repeat: Option<Time> },
 }
 
-/// The action for a packet whose next hop was looked up.
+/// Action for a packet after looking up its next hop.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
     /// Send it there.
     Known(MacAddr, Ipv4Packet),
-    /// It is pending; broadcast this request. A packet it replaced comes with it.
+    /// The packet is pending; broadcast this request. If the packet replaced another, that one is included.
     Ask(ArpMessage, Option<Ipv4Packet>),
-    /// It and the pending packet before it cannot be sent.
+    /// Neither the packet nor the one pending before it can be sent.
     GiveUp(Ipv4Packet, Option<Ipv4Packet>),
 }
 
@@ -34,33 +34,34 @@ pub enum Lookup {
 pub struct Received {
     /// A reply to send.
     pub reply: Option<ArpMessage>,
-    /// A pending packet that can go now, and its destination.
+    /// A pending packet that can now be sent, and its destination.
     pub released: Option<(MacAddr, Ipv4Packet)>,
 }
 
-/// The table of one station.
+/// The ARP table of one station.
 #[derive(Clone, Debug)]
 pub struct ArpTable {
     mac: MacAddr,
     ip: Ipv4Addr,
     retry: Option<Dur>,
     entries: BTreeMap<Ipv4Addr, Entry>,
-    /// When the first request is due again: asked at every event of the station, so it is kept.
+    /// When the first request is due again; cached because it is queried at every event of the station.
     due: Option<Time>,
 }
 
 impl ArpTable {
-    /// An empty table of the station `mac`, `ip`. `retry`: wait before a request is repeated; `None` as in ns-2.
+    /// Creates an empty table for the station `mac`, `ip`. `retry`: wait before a request is repeated; `None` as in
+    /// ns-2.
     pub fn new(mac: MacAddr, ip: Ipv4Addr, retry: Option<Dur>) -> ArpTable {
         ArpTable { mac, ip, retry, entries: BTreeMap::new(), due: None }
     }
 
-    /// Pending packets.
+    /// Returns the number of pending packets.
     pub fn queued(&self) -> usize {
         self.entries.values().filter(|entry| matches!(entry, Entry::Asking { queued: Some(_), .. })).count()
     }
 
-    /// The MAC address of `ip`, if it is known.
+    /// Returns the MAC address of `ip`, if known.
     pub fn mac_of(&self, ip: Ipv4Addr) -> Option<MacAddr> {
         match self.entries.get(&ip) {
             Some(Entry::Known(mac)) => Some(*mac),
@@ -68,7 +69,7 @@ impl ArpTable {
         }
     }
 
-    /// The IP address of the station `mac`, if it is known; the lowest if it has several.
+    /// Returns the IP address of the station `mac`, if known; the lowest if it has several.
     pub fn ip_of(&self, mac: MacAddr) -> Option<Ipv4Addr> {
         self.entries.iter().find_map(|(ip, entry)| matches!(entry, Entry::Known(known) if *known == mac).then_some(*ip))
     }
@@ -100,7 +101,7 @@ impl ArpTable {
         lookup
     }
 
-    /// Learns from a message and answers it if it asks for this station. Every request decoded teaches its sender.
+    /// Learns the sender of a message, which may be a request for another station, and answers a request for this one.
     pub fn handle_message(&mut self, message: &ArpMessage) -> Received {
         let mut received = Received::default();
         if let Some(Entry::Asking { queued: Some(packet), .. }) =
@@ -121,7 +122,7 @@ impl ArpTable {
         received
     }
 
-    /// When a request has to be repeated.
+    /// Returns when a request must be repeated.
     pub fn next_timeout(&self) -> Option<Time> {
         self.due
     }
@@ -134,8 +135,8 @@ impl ArpTable {
         self.due = self.entries.values().filter_map(due).min();
     }
 
-    /// Repeats the requests that are due: calls `ask` with each, `give_up` with the packets of those asked for often
-    /// enough and the next hop they wanted.
+    /// Repeats the requests that are due: calls `ask` with each, and `give_up` with the packets that have used up their
+    /// requests and the next hops they wait for.
     pub fn handle_timeout(
         &mut self,
         now: Time,
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(a.queued(), 0);
     }
 
-    // ns-2: one packet is pending, the fourth try gives it and the new one back, and counting begins again.
+    // ns-2: one packet is pending; the fourth attempt returns both it and the new one, and the count starts again.
     #[test]
     fn without_an_answer_the_fourth_packet_gives_up() {
         let mut arp = ArpTable::new(NodeId(0).mac(), node(0), None);

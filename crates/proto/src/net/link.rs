@@ -15,12 +15,12 @@ use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The next packet.
+/// Queueing discipline of the interface queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueKind {
-    /// First come, first served; what comes last is dropped (ns-2).
+    /// First in, first out; arrivals at a full queue are dropped (ns-2).
     DropTail,
-    /// FQ-CoDel for each neighbour, as Linux has it.
+    /// FQ-CoDel per neighbour, as in Linux.
     FqCodel,
 }
 
@@ -31,26 +31,26 @@ pub struct Config {
     pub delay: Dur,
     /// Time from ARP to the queue. ns-2: 5 us.
     pub arp_delay: Dur,
-    /// Is ARP used? Otherwise neighbours' MAC addresses are as far from the station's own as their IP addresses are.
+    /// Whether ARP is used. Otherwise, neighbours' MAC addresses differ from the station's own by as much as their IP
+    /// addresses do.
     pub arp: bool,
-    /// Wait before an unanswered request is repeated; `None`: only a further packet repeats it (ns-2).
+    /// Wait before an unanswered request is repeated; `None`: only another packet repeats it (ns-2).
     pub arp_retry: Option<Dur>,
     /// Kind of interface queue.
     pub queue_kind: QueueKind,
-    /// One that drops what comes last.
+    /// Options of a drop-tail queue.
     pub queue: queue::Config,
-    /// One with queues for each neighbour.
+    /// Options of the per-neighbour queues.
     pub fq: station_queues::Config,
-    /// Early drops between queue and MAC by the MAC's retries, which the node does.
+    /// Early drops between queue and MAC, driven by MAC retries; performed by the node.
     pub red: link_red::Config,
-    /// Those by the load of the medium, which the node does, too.
+    /// Early drops driven by the load of the medium; also performed by the node.
     pub nred: neighbourhood_red::Config,
-    /// Do both, and CoDel in front of the MAC, mark packets whose transport listens, instead of dropping them (RFC
-    /// 3168)?
+    /// Whether both, and CoDel in front of the MAC, mark ECN-capable packets instead of dropping them (RFC 3168).
     pub ecn: bool,
-    /// With EDCA each access category has a queue of its own: how a packet gets its category.
+    /// How a packet gets its access category. With EDCA, each category has its own queue.
     pub categories: Option<PriorityMap>,
-    /// Time of the processor for a packet sent or forwarded, which the node takes before its link layers. ns-2: none.
+    /// Processing time for each packet sent or forwarded, applied by the node above its link layers. ns-2: none.
     pub packet_cost: Dur,
     /// How sizes on the air are counted.
     pub sizes: Sizes,
@@ -76,13 +76,14 @@ impl Config {
         }
     }
 
-    /// The same queue; sizes as the headers are laid out, ARP repeated each second (RFC 1122 section 2.3.2.1).
+    /// The same queue; sizes follow the layout of the headers, and ARP requests are repeated each second (RFC 1122
+    /// section 2.3.2.1).
     pub const fn standard() -> Config {
         Config { arp_retry: Some(Dur::from_secs(1)), sizes: Sizes::Standard, ..Config::ns2() }
     }
 }
 
-/// Requests of the link layer.
+/// Requests from the link layer to its node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A packet for IP, from this neighbour.
@@ -92,18 +93,18 @@ pub enum Action {
         /// Transmitter of the last hop.
         from: MacAddr,
     },
-    /// A packet, or a message of ARP, died here.
+    /// A packet or an ARP message was lost here.
     Drop {
         /// The packet or message.
         payload: Payload,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: DropReason,
     },
-    /// A packet comes back: its next hop does not answer ARP.
+    /// A packet is returned because its next hop does not answer ARP.
     Unreachable {
         /// The packet.
         packet: Ipv4Packet,
-        /// The neighbour that was asked for.
+        /// The neighbour that did not answer.
         next_hop: Ipv4Addr,
     },
 }
@@ -147,7 +148,7 @@ impl Queue {
         }
     }
 
-    /// The head. CoDel's drops go to `lost`.
+    /// Removes and returns the head. Packets dropped by CoDel are passed to `lost`.
     #[inline(always)]
     fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         match self {
@@ -157,7 +158,7 @@ impl Queue {
     }
 }
 
-/// The index in [`Link::others`] of a category's queue; none for the first queue of the link.
+/// Returns the index of a category's queue in [`Link::others`], or `None` for the link's first queue.
 fn place(category: Category) -> Option<usize> {
     match category {
         Category::Be => None,
@@ -167,7 +168,7 @@ fn place(category: Category) -> Option<usize> {
     }
 }
 
-/// A packet on its way up. Aligned, so that it lies in two cache lines and not in three: a flood brings one to each
+/// A packet on its way up. Aligned so that it occupies two cache lines instead of three: a flood brings one to each
 /// node every few microseconds, and none of them is in the cache.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -179,27 +180,27 @@ struct Coming {
 
 const _: () = assert!(size_of::<Coming>() == 128, "two cache lines");
 
-/// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each the driver offers the
-/// head of the queue to the MAC if that is ready.
-// In this order in memory: what each packet touches comes first.
+/// The link layer of one station. All entry points may change [`Link::next_timeout`]; after each call, the driver
+/// offers the head of the queue to the MAC if that is ready.
+// Field order is memory order: the fields used by every packet come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Link {
     config: Arc<Config>,
-    /// On their way to IP, in order of time.
+    /// Packets on their way to IP, in order of time.
     up: VecDeque<Coming>,
-    /// On their way to the queue, in order of time.
+    /// Packets on their way to the queue, in order of time.
     down: VecDeque<(Time, Msdu)>,
     arp: ArpTable,
     queue: Queue,
-    /// With access categories: the first is that of best effort, these are the others'.
+    /// With access categories: queues of the other categories, `queue` being that of best effort.
     others: Option<Box<[Queue; 3]>>,
     addresses: Addresses,
     arp_sent: u64,
 }
 
 impl Link {
-    /// An empty link layer of the station with these addresses.
+    /// Creates an empty link layer for the station with these addresses.
     pub fn new(addresses: Addresses, config: impl Into<Arc<Config>>) -> Link {
         let config = config.into();
         Link {
@@ -214,12 +215,12 @@ impl Link {
         }
     }
 
-    /// Every interface queue.
+    /// Iterates over all interface queues.
     fn queues(&self) -> impl Iterator<Item = &Queue> {
         core::iter::once(&self.queue).chain(self.others.iter().flat_map(|others| &**others))
     }
 
-    /// The queue of an access category; without categories there is one.
+    /// Returns the queue of an access category, or the only queue if there are no categories.
     fn queue_of(&mut self, category: Category) -> &mut Queue {
         match (&mut self.others, place(category)) {
             (Some(others), Some(place)) => &mut others[place],
@@ -227,7 +228,7 @@ impl Link {
         }
     }
 
-    /// Packets waiting in interface queues.
+    /// Returns the number of packets waiting in interface queues.
     pub fn queue_len(&self) -> usize {
         match self.others {
             None => self.queue.len(),
@@ -235,7 +236,7 @@ impl Link {
         }
     }
 
-    /// The queues for each neighbour, if it has such, of every access category.
+    /// Iterates over the per-neighbour queues of all access categories, if it has any.
     pub fn station_queues(&self) -> impl Iterator<Item = &StationQueues> {
         self.queues().filter_map(|queue| match queue {
             Queue::FqCodel(queues) => Some(&**queues),
@@ -243,17 +244,18 @@ impl Link {
         })
     }
 
-    /// Packets on their way down (in delay, waiting for ARP, queued) and up. ARP messages count among the first.
+    /// Returns the numbers of packets on their way down (in delay, waiting for ARP, queued) and up. ARP messages count
+    /// among the first.
     pub fn queued(&self) -> (usize, usize) {
         (self.down.len() + self.arp.queued() + self.queue_len(), self.up.len())
     }
 
-    /// ARP messages made.
+    /// Returns the number of ARP messages originated.
     pub fn arp_sent(&self) -> u64 {
         self.arp_sent
     }
 
-    /// A packet from routing.
+    /// Handles a packet from routing.
     pub fn handle_packet(&mut self, now: Time, packet: Ipv4Packet, next_hop: NextHop, out: &mut Vec<Action>) {
         let next_hop = match next_hop {
             NextHop::Broadcast => return self.send_down(now, MacAddr::BROADCAST, packet),
@@ -278,7 +280,7 @@ impl Link {
         }
     }
 
-    /// An MSDU from the MAC.
+    /// Handles an MSDU from the MAC.
     pub fn handle_received(&mut self, now: Time, msdu: Msdu, from: MacAddr) {
         match msdu.payload {
             Payload::Ipv4(packet) => self.up.push_back(Coming { at: now + self.config.delay, from, packet }),
@@ -291,18 +293,18 @@ impl Link {
                     self.delay_down(now + self.config.arp_delay, mac, Payload::Ipv4(packet));
                 }
             }
-            // Its node hands it to the stack outside.
+            // The node passes it to the foreign stack.
             Payload::Foreign(_) => {}
         }
     }
 
-    /// The IP address of the neighbour `mac`, if it is known: with ARP it is known of every station that has sent
-    /// packets here.
+    /// Returns the IP address of the neighbour `mac`, if known. With ARP, that of every station that has sent packets
+    /// here is known.
     pub fn neighbour_ip(&self, mac: MacAddr) -> Option<Ipv4Addr> {
         if self.config.arp { self.arp.ip_of(mac) } else { self.addresses.ip_beside(mac) }
     }
 
-    /// Removes everything that waits in the queue for a broken next hop.
+    /// Removes all packets for a broken next hop from the queue.
     pub fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<Action>) {
         let known = if self.config.arp { self.arp.mac_of(next_hop) } else { Some(self.addresses.mac_beside(next_hop)) };
         let Some(mac) = known else { return };
@@ -317,19 +319,20 @@ impl Link {
         }
     }
 
-    /// The next MSDU for the MAC. CoDel's drops go to `lost`, for [`DropReason::LinkCodel`].
+    /// Removes and returns the next MSDU for the MAC. Packets dropped by CoDel are passed to `lost`, for
+    /// [`DropReason::LinkCodel`].
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         self.queue.dequeue(now, lost)
     }
 
-    /// The same of one access category.
+    /// The same for one access category.
     pub fn dequeue_of(&mut self, now: Time, category: Category, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         self.queue_of(category).dequeue(now, lost)
     }
 
-    /// A further MSDU for the neighbour `dst`, to be sent together with one that [`Link::dequeue`] has given; the first
-    /// that waits for this neighbour. With access categories: of this one.
+    /// Removes and returns the first MSDU that waits for the neighbour `dst`, to be aggregated with one that
+    /// [`Link::dequeue`] returned. With access categories: of this one.
     pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, category: Category, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         match self.queue_of(category) {
             Queue::DropTail(queue) => queue.dequeue_for(dst),
@@ -337,27 +340,27 @@ impl Link {
         }
     }
 
-    /// Does it want to know of air time?
+    /// Returns whether it needs reports of airtime.
     #[inline(always)]
     pub fn counts_airtime(&self) -> bool {
         matches!(self.queue, Queue::FqCodel(_))
     }
 
-    /// Frames for a neighbour, and data from it, have taken this much air time; with access categories in this one.
+    /// Charges a neighbour for the airtime of frames to it and of data from it; with access categories, in this one.
     pub fn charge(&mut self, neighbour: MacAddr, airtime: Airtime, category: Category) {
         if let Queue::FqCodel(queues) = self.queue_of(category) {
             queues.charge(neighbour, airtime);
         }
     }
 
-    /// When [`Link::handle_timeout`] has to be called.
+    /// Returns when [`Link::handle_timeout`] must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let down = self.down.front().map(|&(at, _)| at);
         let up = self.up.front().map(|coming| coming.at);
         Time::earlier_of(Time::earlier_of(down, up), self.arp.next_timeout())
     }
 
-    /// Does what is due at `now`; nothing if called early.
+    /// Processes everything due at `now`; does nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         while let Some(Coming { from, packet, .. }) = self.up.pop_front_if(|coming| coming.at <= now) {
             out.push(Action::Deliver { packet, from });
@@ -410,7 +413,7 @@ impl Link {
         if self.down.back().is_none_or(|(other, _)| *other <= at) {
             return self.down.push_back((at, msdu));
         }
-        // ARP's shorter delay lets it overtake what was sent down within the difference.
+        // ARP's shorter delay lets it overtake anything sent down within the difference.
         let place = self.down.partition_point(|(other, _)| *other <= at);
         self.down.insert(place, (at, msdu));
     }

@@ -1,34 +1,34 @@
-//! Link-layer RED: a packet that is about to be sent is dropped with a probability that grows with how often the MAC
-//! had to repeat the recent ones, so that TCP slows down before the MAC gives packets up.
+//! Link-layer RED: a packet about to be sent is dropped with a probability that grows with the MAC's retries for recent
+//! packets, so that TCP slows down before the MAC gives packets up.
 //!
 //! Source: Fu, Zerfos, Luo, Lu, Zhang, Gerla, "The Impact of Multihop Wireless Channel on TCP Throughput and Loss",
-//! INFOCOM 2003. The thresholds and the largest probability are ours, and so is that packets are dropped (with
-//! `link.ecn`, those whose transport supports ECN are marked instead, RFC 3168). The paper's second mechanism, adaptive
-//! pacing at the link, is left out.
+//! INFOCOM 2003. The thresholds and the maximum probability are our choice, as is dropping packets (with `link.ecn`,
+//! ECN-capable packets are marked instead, RFC 3168). The paper's second mechanism, adaptive pacing at the link, is
+//! left out.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::Stream;
 
-/// Thresholds and probability.
+/// Thresholds and maximum probability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Is it in use?
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Mean retries a packet, in thousandths, from which packets are dropped.
+    /// Mean retries per packet, in thousandths, at which drops begin.
     pub low: u32,
-    /// Those at which the probability is the largest.
+    /// Mean retries at which the probability reaches its maximum.
     pub high: u32,
-    /// Largest probability, in thousandths.
+    /// Maximum probability, in thousandths.
     pub max_drop: u32,
 }
 
 impl Config {
-    /// Not in use: a queue that drops only what does not fit, as in ns-2 and the standard.
+    /// Disabled: a queue that only drops on overflow, as in ns-2 and the standard.
     pub const fn off() -> Config {
         Config { enabled: false, low: 500, high: 3000, max_drop: 100 }
     }
 
-    /// Probability at a mean of `retries` (thousandths), in thousandths: RED's line between the thresholds.
+    /// Returns the probability at a mean of `retries`, both in thousandths: RED's linear ramp between the thresholds.
     fn probability(&self, retries: u64) -> u32 {
         let (low, max) = (u64::from(self.low), u64::from(self.max_drop));
         let span = u64::from(self.high).saturating_sub(low).max(1);
@@ -36,32 +36,32 @@ impl Config {
     }
 }
 
-/// The state at one station.
+/// The state of one station.
 #[derive(Clone, Debug)]
 pub struct LinkRed {
     config: Config,
     random: Stream,
-    /// Mean retries a packet, in thousandths.
+    /// Mean retries per packet, in thousandths.
     mean: u64,
     /// The MAC's counter when the last packet was offered.
     counted: u64,
-    /// Was that packet sent to one neighbour, so that it could be retried?
+    /// Whether that packet was unicast and sent, so that it could be retried.
     retriable: bool,
 }
 
 impl LinkRed {
-    /// With a mean of no retries.
+    /// Starts with a mean of zero retries.
     pub fn new(config: Config, random: Stream) -> LinkRed {
         LinkRed { config, random, mean: 0, counted: 0, retriable: false }
     }
 
-    /// The packet that was to be dropped is marked instead, and sent.
+    /// Notes that the packet to be dropped was marked and sent instead.
     pub fn handle_marked(&mut self) {
         self.retriable = true;
     }
 
-    /// Is this packet, the next for the MAC, to be dropped? `unanswered` is how many frames of this station have
-    /// remained without an answer so far.
+    /// Returns whether to drop this packet, the next for the MAC. `unanswered` is the number of this station's frames
+    /// that have gone unanswered so far.
     pub fn drops(&mut self, unanswered: u64, msdu: &Msdu) -> bool {
         let retries = unanswered - self.counted;
         self.counted = unanswered;
@@ -103,7 +103,7 @@ mod tests {
         datagram(NodeId(1).mac())
     }
 
-    /// With a mean of two retries or more.
+    /// A state with a mean of at least two retries.
     fn contended() -> LinkRed {
         let mut red = red(CERTAIN);
         for packet in 0..100 {
@@ -147,7 +147,7 @@ mod tests {
     fn where_every_packet_is_retried_data_is_dropped() {
         let mut red = contended();
         assert!(red.drops(300, &data()));
-        // The dropped packet was not sent, so it says nothing of the link, and the next one meets the same mean.
+        // The dropped packet was not sent, so it says nothing about the link, and the next one sees the same mean.
         let mean = red.mean;
         assert!(red.drops(300, &data()));
         assert_eq!(red.mean, mean);

@@ -1,12 +1,12 @@
-//! One direction of a wired link: a drop-tail queue, a transmitter with a rate, a wire with a delay.
+//! One direction of a wired link: a drop-tail queue, a transmitter with a rate, and a wire with a delay.
 //!
-//! Full duplex and point to point, as the wired part of the papers' networks and ns-2's `duplex-link` with `DropTail`:
-//! the two directions are independent. Packets are lost only when the queue is full, and never reordered. There is no
-//! link layer: no ARP, no frames, no collisions; the bytes that a frame would add to a packet can be counted with
-//! [`Config::overhead`].
+//! Full duplex and point to point, like the wired part of the papers' networks and ns-2's `duplex-link` with
+//! `DropTail`: the two directions are independent. Packets are lost only when the queue is full, and never reordered.
+//! There is no link layer: no ARP, no frames, no collisions. The bytes that framing would add to a packet can be
+//! counted with [`Config::overhead`].
 //!
-//! The start of transmission and the arrival of a packet are known as soon as it is accepted, so each packet costs one
-//! event, its arrival.
+//! When a packet is accepted, the start of its transmission and its arrival are already known, so each packet costs
+//! only one event, its arrival.
 
 use crate::counters::counters;
 use crate::drop::DropReason;
@@ -17,16 +17,16 @@ use std::collections::VecDeque;
 /// Options of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Bits per second.
+    /// Bit rate.
     pub rate: Rate,
     /// Time from the end of a packet at the transmitter to its end at the receiver.
     pub delay: Dur,
-    /// Packets that may wait, besides the one that is being sent. ns-2's `queue-limit` of 50 lets 49 wait.
+    /// Packets that may wait, besides the one being sent. ns-2's `queue-limit` of 50 lets 49 wait.
     pub queue: usize,
-    /// Bytes that may wait; `None`: no limit.
+    /// Bytes that may wait; `None` for no limit.
     pub queue_bytes: Option<Bytes>,
-    /// Bytes a packet has on the wire besides itself. ns-2: none. Ethernet: 38 with preamble and gap (IEEE 802.3-2022
-    /// clause 3.1.1).
+    /// Bytes on the wire per packet in addition to the packet itself. ns-2: none. Ethernet: 38 with preamble and gap
+    /// (IEEE 802.3-2022 clause 3.1.1).
     pub overhead: Bytes,
 }
 
@@ -44,7 +44,7 @@ counters! {
     }
 }
 
-/// Requests of a port.
+/// Requests from a port to its node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// The packet has reached the other end.
@@ -53,12 +53,12 @@ pub enum Action {
     Drop {
         /// The packet.
         packet: Ipv4Packet,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: DropReason,
     },
 }
 
-/// A packet that waits, is being sent or is under way.
+/// A packet that waits, is being sent or is in flight.
 #[derive(Clone, Debug)]
 struct Taken {
     begins: Time,
@@ -68,27 +68,27 @@ struct Taken {
 
 /// One direction of a wired link.
 ///
-/// [`Port::handle_packet`] may be called at any time; it changes [`Port::next_timeout`] only if nothing was under way.
-/// At one instant a transmission that ends makes room before a packet that comes is judged.
+/// [`Port::handle_packet`] may be called at any time; it changes [`Port::next_timeout`] only if the port was empty. A
+/// transmission that ends at the same instant as a packet arrives makes room for that packet.
 #[derive(Clone, Debug)]
 pub struct Port {
     config: Config,
-    /// In order of time.
+    /// Accepted packets, in order of time.
     taken: VecDeque<Taken>,
-    /// How many of them, from the front, had begun to be sent when the queue was last looked at.
+    /// How many of them, from the front, had started transmission at the last update.
     begun: usize,
     /// Bytes of the others.
     waiting_bytes: Bytes,
-    /// When the transmitter has sent all it has.
+    /// When the transmitter has sent everything it has.
     free_at: Time,
-    /// Sum of the times that packets waited or will have waited.
+    /// Total time that packets have waited or will have waited.
     waited: Dur,
     longest: usize,
     counters: Counters,
 }
 
 impl Port {
-    /// An idle port.
+    /// Creates an idle port.
     pub fn new(config: Config) -> Port {
         Port {
             config,
@@ -102,12 +102,12 @@ impl Port {
         }
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// A packet for the other end.
+    /// Accepts or drops a packet for the other end.
     pub fn handle_packet(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.counters.packets += 1;
         self.look_at_queue(now);
@@ -132,7 +132,7 @@ impl Port {
         self.taken.push_back(Taken { begins, arrives: self.free_at + self.config.delay, packet });
     }
 
-    /// Gives what has arrived by `now`; nothing if called early.
+    /// Delivers packets that have arrived by `now`; does nothing if called early.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         self.look_at_queue(now);
         while let Some(taken) = self.taken.pop_front_if(|taken| taken.arrives <= now) {
@@ -143,7 +143,7 @@ impl Port {
         }
     }
 
-    /// When the next packet arrives.
+    /// Returns when the next packet arrives.
     pub fn next_timeout(&self) -> Option<Time> {
         self.taken.front().map(|taken| taken.arrives)
     }
@@ -155,28 +155,28 @@ impl Port {
         }
     }
 
-    /// Packets that wait at `now`, which is not before the last call.
+    /// Returns the number of packets waiting at `now`, which must not be before the last call.
     pub fn queue_len(&self, now: Time) -> usize {
         self.taken.iter().skip(self.begun).filter(|taken| taken.begins > now).count()
     }
 
-    /// The most packets that ever waited.
+    /// Returns the largest number of packets that ever waited.
     pub fn longest_queue(&self) -> usize {
         self.longest
     }
 
-    /// Sum of the waiting times of all packets taken, of those that still wait to their end. Over the time of a run it
-    /// is the mean length of the queue (Little 1961).
+    /// Returns the total waiting time of all accepted packets, including the remaining wait of those still queued.
+    /// Divided by the duration of a run, it is the mean queue length (Little 1961).
     pub fn waited(&self) -> Dur {
         self.waited
     }
 
-    /// Packets waiting, being sent or under way.
+    /// Returns the number of packets waiting, being sent or in flight.
     pub fn queued(&self) -> usize {
         self.taken.len()
     }
 
-    /// Counters so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -209,7 +209,7 @@ mod tests {
         Time::ZERO + Dur::from_micros(us)
     }
 
-    /// Fates of packets that reach a port at these microseconds: (arrival in microseconds, number) or the drop.
+    /// Fates of packets that reach a port at these microseconds, as (microseconds, number, whether dropped).
     fn timeline(mut port: Port, times: &[u64]) -> Vec<(u64, u16, bool)> {
         let mut seen = Vec::new();
         let mut out = Vec::new();
@@ -249,14 +249,14 @@ mod tests {
 
     #[test]
     fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
-        // 0 |1.2| 1.2 |2.4| 2.4 ... and one that comes when the line is idle again.
+        // 0 |1.2| 1.2 |2.4| 2.4 ... and one that arrives when the line is idle again.
         let seen = timeline(port(50), &[0, 0, 100, 10_000]);
         assert_eq!(seen, [(41_200, 0, false), (42_400, 1, false), (43_600, 2, false), (51_200, 3, false)]);
     }
 
     #[test]
     fn a_queue_of_two_takes_three_and_has_room_again_when_the_first_has_gone() {
-        // The fourth comes 1 us before the first has been sent, the fifth as it ends.
+        // The fourth arrives 1 us before the end of the first transmission, and the fifth right at its end.
         let seen = timeline(port(2), &[0, 0, 0, 1_199, 1_200]);
         let lost: Vec<_> = seen.iter().filter(|(.., lost)| *lost).collect();
         assert_eq!(lost, [&(1_199, 3, true)]);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn bytes_that_have_begun_to_be_sent_make_room() {
         let config = Config { queue_bytes: Some(Bytes(2_999)), ..*port(50).config() };
-        // At 1.2 ms the second is being sent, the third waits, the fourth would be too much.
+        // At 1.2 ms the second is being sent and the third waits; the fourth would exceed the limit.
         let seen = timeline(Port::new(config), &[0, 0, 1_200, 1_200]);
         assert_eq!(seen, [(1_200, 3, true), (41_200, 0, false), (42_400, 1, false), (43_600, 2, false)]);
     }

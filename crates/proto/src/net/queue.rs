@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 /// Size and order of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Packets that may wait, counted as ns-2 does: one fewer than this really wait.
+    /// Limit as counted by ns-2: one fewer packet can actually wait.
     pub limit: usize,
-    /// Do routing packets go to the head? Effect of no: -13 / +2 / -1 / -6 % of NewReno over 3 / 4 / 7 / 12 hops.
+    /// Whether routing packets go to the head. Effect of no: -13 / +2 / -1 / -6 % of NewReno over 3 / 4 / 7 / 12 hops.
     pub routing_first: bool,
 }
 
@@ -25,23 +25,23 @@ pub struct InterfaceQueue {
 }
 
 impl InterfaceQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(config: Config) -> InterfaceQueue {
         InterfaceQueue { config, waiting: VecDeque::new() }
     }
 
-    /// Packets waiting.
+    /// Returns the number of packets waiting.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Does nothing wait?
+    /// Returns whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Puts a packet in its place. Where that is one too many, the packet is refused, or the last one displaced: then
-    /// it is returned, with the reason.
+    /// Inserts a packet. If the queue is full, the packet is refused or displaces the last one; whichever is lost is
+    /// returned with the reason.
     pub fn enqueue(&mut self, msdu: Msdu) -> Option<(Msdu, DropReason)> {
         if self.config.routing_first && is_network_control(&msdu) {
             self.waiting.push_front(msdu);
@@ -55,12 +55,12 @@ impl InterfaceQueue {
         None
     }
 
-    /// The next packet for the MAC.
+    /// Removes and returns the next packet for the MAC.
     pub fn dequeue(&mut self) -> Option<Msdu> {
         self.waiting.pop_front()
     }
 
-    /// The first packet for `to`, for an aggregate.
+    /// Removes and returns the first packet for `to`, for an aggregate.
     pub fn dequeue_for(&mut self, to: MacAddr) -> Option<Msdu> {
         if self.waiting.front().is_some_and(|msdu| msdu.dst == to) {
             return self.waiting.pop_front();
@@ -69,7 +69,7 @@ impl InterfaceQueue {
         self.waiting.remove(place)
     }
 
-    /// Takes out every packet for `next_hop` and hands it to `lost`, in order.
+    /// Removes every packet for `next_hop` and passes it to `lost`, in order.
     pub fn purge(&mut self, next_hop: MacAddr, mut lost: impl FnMut(Msdu)) {
         for _ in 0..self.waiting.len() {
             if let Some(msdu) = self.waiting.pop_front() {

@@ -1,25 +1,25 @@
 //! The size of a packet on the air in bytes.
 //!
-//! ns-2 counts no UDP header, gives routing messages the sizes of its C structures and ARP that of RFC 826; agreement
-//! with it requires the same air times.
+//! ns-2 counts no UDP header, and gives routing messages the sizes of its C structures and ARP that of RFC 826.
+//! Agreement with ns-2 requires the same airtimes.
 
 use crate::wire::{ArpMessage, Body, Ipv4Packet, Payload};
 use fourhop_units::Bytes;
 
-/// Sizes to count.
+/// How to count sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sizes {
-    /// As ns-2.35 counts.
+    /// As ns-2.35 counts them.
     Ns2,
     /// As the headers are laid out.
     Standard,
 }
 
-/// Bytes of an ARP message for IPv4 (RFC 826).
+/// Size of an ARP message for IPv4 (RFC 826).
 const ARP: u64 = 28;
 
 impl Sizes {
-    /// Bytes of `payload` above the MAC.
+    /// Returns the size of `payload` above the MAC.
     pub fn of(self, payload: &Payload) -> Bytes {
         match payload {
             Payload::Arp(ArpMessage { .. }) => Bytes(ARP),
@@ -64,7 +64,7 @@ mod tests {
         TcpSegment { payload, ..TcpSegment::default() }
     }
 
-    /// Of each payload: bytes as ns-2.35 counts, and as the headers are laid out.
+    /// For each payload: the size as counted by ns-2.35, and by the layout of the headers.
     #[test]
     fn ns2_leaves_headers_out_where_it_does() {
         let udp = UdpDatagram { src_port: 1, dst_port: 2, number: 0, payload: 100 };

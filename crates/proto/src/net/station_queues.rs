@@ -1,18 +1,19 @@
-//! The queues that Linux has between routing and a Wi-Fi radio: one FQ-CoDel for each neighbour, and air time shared
-//! evenly among the neighbours.
+//! The queues of Linux between routing and a Wi-Fi radio: FQ-CoDel per neighbour, and airtime shared evenly among the
+//! neighbours.
 //!
 //! Sources: Høiland-Jørgensen, Kazior, Täht, Hurtig, Brunstrom, "Ending the Anomaly: Achieving Low Latency and Airtime
 //! Fairness in WiFi", USENIX ATC 2017, sections 3.1 (queues) and 3.2 (Algorithm 3, the scheduler), and the constants of
-//! mac80211, where this work went. In short: a packet waits in the queue of its flow at its neighbour. The neighbours
-//! with packets take turns; each has a deficit of air time, pays for the time of its frames, repeats included, and
-//! waits for further rounds while it is in debt. Without that, a station at a low rate takes most of the time of all
-//! others, since 802.11 shares out frames (the anomaly of Heusse et al., INFOCOM 2003).
+//! mac80211, where this work was merged. In short: a packet waits in the queue of its flow at its neighbour. The
+//! neighbours with packets take turns. Each has an airtime deficit, is charged for its frames, retransmissions
+//! included, and skips rounds while it is in debt. Without that, a station at a low rate takes most of the airtime from
+//! all others, because 802.11 shares the medium by frames (the anomaly of Heusse et al., INFOCOM 2003).
 //!
-//! How it differs from mac80211: every neighbour has hash values of its own instead of a share in one pool of 4096; one
-//! packet, or one aggregate, at a time is handed to the MAC, so that nothing like its limit of air time in the
-//! hardware's queues (AQL) is needed; the target of CoDel stays at 20 ms for slow neighbours too, where mac80211 takes
-//! 50 ms; there is one access category. Packets of routing, which Linux sends in the category of voice, go before all
-//! others where [`queue::Config::routing_first`](super::queue::Config::routing_first) says so, in their order.
+//! Differences from mac80211:
+//! - Every neighbour has its own hash buckets instead of a share in one pool of 4096.
+//! - One packet or aggregate at a time is passed to the MAC, so there is no need for airtime queue limits (AQL).
+//! - CoDel's target stays at 20 ms for slow neighbours too, where mac80211 uses 50 ms.
+//! - There is one access category. Routing packets, which Linux sends in the voice category, go before all others, in
+//!   order, if [`queue::Config::routing_first`](super::queue::Config::routing_first) is set.
 
 use crate::aqm::HashKey;
 use crate::aqm::codel;
@@ -25,31 +26,31 @@ use std::collections::VecDeque;
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Packets in all queues. mac80211: 8192.
+    /// Maximum number of packets in all queues. mac80211: 8192.
     pub limit: usize,
-    /// Bytes in all queues. mac80211: 16 MB, 4 MB without 802.11ac.
+    /// Maximum number of bytes in all queues. mac80211: 16 MB, 4 MB without 802.11ac.
     pub memory: u64,
-    /// Bytes a flow may send in a round. mac80211: 300, so that small packets of a new flow pass.
+    /// Bytes a flow may send per round. mac80211: 300, so that small packets of a new flow pass.
     pub quantum: u32,
-    /// CoDel's. mac80211: 20 ms and 100 ms.
+    /// CoDel's parameters. mac80211: 20 ms and 100 ms.
     pub codel: codel::Config,
-    /// Air time a neighbour may use in a round. mac80211: its weight, 256 us.
+    /// Airtime a neighbour may use per round. mac80211: its weight, 256 us.
     pub airtime_quantum: Dur,
-    /// Do neighbours share air time? Otherwise they take turns packet by packet.
+    /// Whether neighbours share airtime. Otherwise they take turns packet by packet.
     pub airtime_fairness: bool,
-    /// Are packets whose transport listens marked where CoDel would drop them (RFC 3168)? mac80211: yes.
+    /// Whether ECN-capable packets are marked where CoDel would drop them (RFC 3168). mac80211: yes.
     pub ecn: bool,
 }
 
-/// Hash values of flows at a neighbour, as in mac80211.
+/// Hash buckets for flows at a neighbour, as in mac80211.
 const BUCKETS: u32 = 4096;
-/// mac80211 leaves the last packet of a queue to CoDel as well.
+/// mac80211 also lets CoDel drop the last packet of a queue.
 const MTU: u32 = 0;
-/// Nobody in a simulation chooses flows that share a queue.
+/// In a simulation, nobody crafts flows that share a queue.
 const KEY: HashKey = HashKey([0; 2]);
 
 impl Config {
-    /// mac80211 with 802.11n.
+    /// Defaults of mac80211 with 802.11n.
     pub const fn mac80211() -> Config {
         Config {
             limit: 8_192,
@@ -67,24 +68,24 @@ impl Config {
     }
 }
 
-/// Packets for one neighbour, or for all.
+/// Packets for one neighbour, or for broadcast.
 #[derive(Clone, Debug)]
 struct Neighbour {
     addr: MacAddr,
     flows: FlowQueues<Msdu>,
-    /// Air time that it may still use, in nanoseconds.
+    /// Airtime that it may still use, in nanoseconds.
     deficit: i64,
-    /// Does it take turns?
+    /// Whether it is in `turns`.
     listed: bool,
     used: Airtime,
 }
 
-/// Air time that a neighbour has used.
+/// Airtime that a neighbour has used.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Airtime {
-    /// By what was sent to it.
+    /// For frames sent to it.
     pub sent: Dur,
-    /// By data that it has sent here.
+    /// For data received from it.
     pub received: Dur,
 }
 
@@ -92,11 +93,11 @@ pub struct Airtime {
 #[derive(Clone, Debug)]
 pub struct StationQueues {
     config: Config,
-    /// By address.
+    /// Sorted by address.
     neighbours: Vec<Neighbour>,
-    /// Those with packets, in the order of their turns: addresses.
+    /// Addresses of neighbours with packets, in the order of their turns.
     turns: VecDeque<MacAddr>,
-    /// Packets of routing, where they go first.
+    /// Routing packets, if they go first.
     urgent: VecDeque<Msdu>,
     count: usize,
     bytes: u64,
@@ -104,7 +105,7 @@ pub struct StationQueues {
 }
 
 impl StationQueues {
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(config: Config) -> StationQueues {
         StationQueues {
             config,
@@ -117,22 +118,22 @@ impl StationQueues {
         }
     }
 
-    /// Packets waiting.
+    /// Returns the number of packets waiting.
     pub fn len(&self) -> usize {
         self.urgent.len() + self.count
     }
 
-    /// Packets marked so far.
+    /// Returns the number of packets marked so far.
     pub fn marked(&self) -> u64 {
         self.marked
     }
 
-    /// Does nothing wait?
+    /// Returns whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The neighbours that something was sent or is waiting for, with the air time that they have used.
+    /// Iterates over the neighbours with present or past packets, and the airtime they have used.
     pub fn airtimes(&self) -> impl Iterator<Item = (MacAddr, Airtime)> + '_ {
         self.neighbours.iter().map(|neighbour| (neighbour.addr, neighbour.used))
     }
@@ -149,8 +150,8 @@ impl StationQueues {
         })
     }
 
-    /// A packet, which goes before all others if it is `urgent`. Where that is too much, heads of the longest queues go
-    /// to `lost`, until it is not.
+    /// Adds a packet, ahead of all others if it is `urgent`. While a limit is exceeded, heads of the longest queues are
+    /// passed to `lost`.
     pub fn enqueue(&mut self, now: Time, msdu: Msdu, urgent: bool, mut lost: impl FnMut(Msdu)) {
         if urgent {
             return self.urgent.push_back(msdu);
@@ -181,7 +182,7 @@ impl StationQueues {
         self.bytes -= msdu.len.get();
     }
 
-    /// The next packet for the MAC. CoDel's drops go to `lost`.
+    /// Removes and returns the next packet for the MAC. Packets dropped by CoDel are passed to `lost`.
     pub fn dequeue(&mut self, now: Time, mut lost: impl FnMut(Msdu)) -> Option<Msdu> {
         if let Some(msdu) = self.urgent.pop_front() {
             return Some(msdu);
@@ -212,8 +213,8 @@ impl StationQueues {
         None
     }
 
-    /// A further packet for the same neighbour, to be sent together with one that [`StationQueues::dequeue`] has given:
-    /// an aggregate.
+    /// Removes and returns another packet for the same neighbour, to be aggregated with one that
+    /// [`StationQueues::dequeue`] returned.
     pub fn dequeue_for(&mut self, now: Time, addr: MacAddr, mut lost: impl FnMut(Msdu)) -> Option<Msdu> {
         let at = self.find(addr).ok()?;
         self.take_from(now, at, &mut lost)
@@ -239,7 +240,7 @@ impl StationQueues {
         Some(msdu)
     }
 
-    /// Frames for a neighbour, and data from it, have taken this much air time.
+    /// Charges a neighbour for the airtime of frames to it and of data from it.
     pub fn charge(&mut self, addr: MacAddr, airtime: Airtime) {
         let at = self.entry(addr);
         let neighbour = &mut self.neighbours[at];
@@ -251,7 +252,7 @@ impl StationQueues {
         }
     }
 
-    /// Takes out every packet for `next_hop` and hands it to `lost`, routing's first, then flow by flow.
+    /// Removes every packet for `next_hop` and passes it to `lost`: routing packets first, then flow by flow.
     pub fn purge(&mut self, next_hop: MacAddr, mut lost: impl FnMut(Msdu)) {
         for _ in 0..self.urgent.len() {
             if let Some(msdu) = self.urgent.pop_front() {
@@ -276,7 +277,7 @@ mod tests {
     use fourhop_units::{Bytes, NodeId};
     use proptest::prelude::*;
 
-    /// A datagram of a flow (its port) to a neighbour.
+    /// A datagram of a flow, identified by its port, to a neighbour.
     fn msdu(to: u32, port: u16, number: u32, payload: u32) -> Msdu {
         let body = Body::Udp(UdpDatagram { src_port: port, dst_port: 2, number, payload });
         let meta = PacketMeta::default();
@@ -302,7 +303,7 @@ mod tests {
 
     const NOW: Time = Time::from_secs(1);
 
-    /// Always-full queues for two neighbours, whose frames take 1 ms and 8 ms: the air time of each after a second.
+    /// Airtime after a second of two neighbours with always-full queues, whose frames take 1 ms and 8 ms.
     fn shares(fair: bool) -> [Dur; 2] {
         let config = Config { airtime_fairness: fair, ..Config::mac80211() };
         let mut queues = StationQueues::new(config);
@@ -328,7 +329,7 @@ mod tests {
     fn neighbours_share_air_time_or_take_turns() {
         let [fast, slow] = shares(true);
         assert!(fast.as_millis().abs_diff(slow.as_millis()) <= 9, "{fast:?} and {slow:?}");
-        // The anomaly: a frame each.
+        // The anomaly: one frame each.
         let [fast, slow] = shares(false);
         assert!((fast * 8).as_millis().abs_diff(slow.as_millis()) <= 8, "{fast:?} and {slow:?}");
     }
@@ -339,7 +340,7 @@ mod tests {
         for to in [1, 2] {
             (0..3).for_each(|n| queues.enqueue(NOW, msdu(to, 1, n, 100), false, refused));
         }
-        // Neighbour 2 came last and would be first.
+        // Neighbour 2 became active last and would go first.
         queues.charge(NodeId(2).mac(), Airtime { sent: Dur::ZERO, received: Dur::from_micros(600) });
         let order: Vec<_> =
             core::iter::from_fn(|| queues.dequeue(NOW, drop)).map(|m| m.dst.node().unwrap().0).collect();
@@ -404,7 +405,7 @@ mod tests {
         let first = queues.dequeue(NOW, drop).unwrap();
         let rest = core::iter::from_fn(|| queues.dequeue_for(NOW, first.dst, drop));
         assert_eq!((number(&first), rest.map(|m| number(&m)).collect::<Vec<_>>()), (1, vec![3]));
-        // The empty neighbour has no turn any more.
+        // The emptied neighbour no longer has a turn.
         let order: Vec<_> = core::iter::from_fn(|| queues.dequeue(NOW, drop)).map(|m| number(&m)).collect();
         assert_eq!(order, [0, 2, 4]);
     }
@@ -416,7 +417,7 @@ mod tests {
         let mut now = NOW;
         for n in 0..400 {
             queues.enqueue(now, msdu(1, 1, n, 1_000), false, refused);
-            // One in three stays: after a while each waits for longer than 20 ms.
+            // Every third packet stays, so that after a while each waits longer than 20 ms.
             if n % 3 > 0 {
                 queues.dequeue(now, |m| lost.push(number(&m)));
             }
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!((queues.len(), queues.bytes), (0, 0));
     }
 
-    /// The same load of TCP that listens: every packet leaves, some of them marked, and none is left out of the count.
+    /// The same load with ECN-capable TCP: no packet is dropped, some are marked, and the counts match.
     #[test]
     fn with_ecn_codel_marks_what_it_would_drop() {
         let mut queues = StationQueues::new(Config { ecn: true, ..Config::mac80211() });
@@ -449,8 +450,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put in and taken out: what came in is what left, was refused, lost, purged or still waits, and
-        /// the flows of a neighbour keep their order.
+        /// After any sequence of operations, every packet that entered has left, was refused, lost or purged, or still
+        /// waits, and the flows of a neighbour keep their order.
         #[test]
         fn packets_are_kept_account_of(
             steps in prop::collection::vec((0u8..5, 0u32..3, 0u16..3, 1u32..1_500), 1..300),

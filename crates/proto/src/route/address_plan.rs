@@ -1,27 +1,26 @@
-//! Address plan: nodes of the mesh, and addresses behind a gateway.
+//! Address plan: which addresses are nodes of the mesh, and which are behind a gateway.
 //!
-//! An address alone does not show this. The driver knows it from the scenario, or from the configuration of a device.
+//! An address alone does not show this. The driver knows it from the scenario or from the device's configuration.
 
 use crate::wire::Prefix;
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 
-/// Where addresses are. Of several prefixes that contain an address the longest decides, and of equal ones the mesh; an
-/// address in none is one of the mesh.
+/// Where addresses are. The longest matching prefix decides, and the mesh wins between equal ones; an address that
+/// matches none belongs to the mesh.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct AddressPlan {
-    /// (prefix, is it behind a gateway?), in the order in which they decide.
+    /// (prefix, whether it is behind a gateway), in order of precedence.
     prefixes: Vec<(Prefix, bool)>,
 }
 
 impl AddressPlan {
-    /// The same, with these prefixes behind gateways.
+    /// Adds prefixes behind gateways.
     pub fn with_outside(self, prefixes: impl IntoIterator<Item = Prefix>) -> AddressPlan {
         self.with(prefixes, true)
     }
 
-    /// The same, with these prefixes in the mesh: exceptions from longer ones behind gateways, such as all of the
-    /// Internet.
+    /// Adds prefixes in the mesh: exceptions from shorter prefixes behind gateways, such as the whole Internet.
     pub fn with_mesh(self, prefixes: impl IntoIterator<Item = Prefix>) -> AddressPlan {
         self.with(prefixes, false)
     }
@@ -32,7 +31,7 @@ impl AddressPlan {
         self
     }
 
-    /// Is this address reached through a gateway?
+    /// Returns whether this address is reached through a gateway.
     pub fn is_outside(&self, addr: Ipv4Addr) -> bool {
         self.prefixes.iter().find(|(prefix, _)| prefix.contains(addr)).is_some_and(|&(_, outside)| outside)
     }

@@ -1,24 +1,24 @@
-//! Route changes, reported to a driver that mirrors them, such as a daemon that writes a kernel's routing table, or a
-//! recorder.
+//! Route changes, reported to a driver that mirrors them, such as a recorder or a daemon that maintains a kernel's
+//! routing table.
 
 use super::action::Action;
 use core::net::Ipv4Addr;
 use fourhop_units::Dur;
 
-/// A route as it is reported: destination, next hop, hops.
+/// A route as reported: destination, next hop, hops.
 type Way = (Ipv4Addr, Ipv4Addr, u8);
 
-/// The routes as last reported, by destination.
+/// The routes as last reported, sorted by destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mirror {
     last: Vec<Way>,
-    /// Room for the present ones.
+    /// Reused allocation for the current routes.
     present: Vec<Way>,
 }
 
 impl Mirror {
-    /// Reports the differences to the last report, before the actions from `begun` on. `routes`, by destination: each
-    /// with the time it lasts.
+    /// Reports changes since the last report, inserted before the actions from `begun` on. `routes` are sorted by
+    /// destination, each with its remaining lifetime.
     pub fn report(&mut self, routes: impl Iterator<Item = (Way, Dur)>, begun: usize, out: &mut Vec<Action>) {
         let mut before = self.last.iter().copied().peekable();
         let mut changes = Vec::new();

@@ -1,19 +1,19 @@
 //! Routing: the next hop of a packet.
 //!
-//! [`Router`] is the layer as a node sees it; it dispatches statically over [`StaticRoutes`], a table given from
-//! outside, [`Aodv`], on-demand routing by RFC 3561, and [`Babel`], which knows all routes beforehand (RFC 8966). Each
-//! is a [`Protocol`] and answers with [`Action`]s: the routing layer owns no queue to the link and delivers nothing; it
-//! tells its node what to send and where, what is lost and why, and the next hop that has failed.
+//! [`Router`] is the layer as a node sees it. It dispatches statically over [`StaticRoutes`], a fixed table; [`Aodv`],
+//! on-demand routing (RFC 3561); and [`Babel`], which maintains all routes proactively (RFC 8966). Each is a
+//! [`Protocol`] and answers with [`Action`]s: the routing layer owns no transmit queue and delivers nothing. It asks
+//! its node to send packets and reports which are lost and why, and which next hop has failed.
 //!
-//! # Legal call order
-//! Time never runs backwards between calls. A packet is handed over by value and leaves in exactly one [`Action`], at
-//! once or later, unless it is a routing message, which the layer consumes. Every `handle_*` call may change
-//! `next_timeout`; an early `handle_timeout` does nothing. The order of the actions is the order of their effects.
+//! # Call order
+//! Time never runs backwards between calls. A packet is passed in by value and leaves in exactly one [`Action`], at
+//! once or later; routing messages are the exception, because the layer consumes them. Every `handle_*` call may change
+//! `next_timeout`; an early `handle_timeout` does nothing. Actions must be carried out in order.
 //!
-//! # What the node does
-//! - Packets for the node's own address and for the broadcast address are delivered by the node and never come here.
-//! - The node counts the [`hops`](crate::wire::PacketMeta::hops) of a packet from a radio before it
-//!   hands the packet over.
+//! # Duties of the node
+//! - The node itself delivers packets for its own address and for the broadcast address; they never reach this layer.
+//! - The node counts the [`hops`](crate::wire::PacketMeta::hops) of a packet from a radio before it passes the packet
+//!   on.
 //! - Packets whose body is [`Body::Routing`](crate::wire::Body) go to `handle_message` whatever their destination.
 
 mod action;

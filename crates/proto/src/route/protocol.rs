@@ -1,4 +1,4 @@
-//! Interface of a routing protocol to its node.
+//! Interface between a routing protocol and its node.
 
 use super::action::{Action, Signal};
 use super::address_plan::AddressPlan;
@@ -9,12 +9,12 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dbm, Rate, Stream, Time};
 use std::sync::Arc;
 
-/// Takes the counters of a protocol: its name in results, and each counter with its own.
+/// Visitor of a protocol's counters: receives the protocol's name in results, and each counter with its name.
 pub type CounterVisitor<'a> = dyn FnMut(&'static str, &mut dyn Iterator<Item = (&'static str, u64)>) + 'a;
 
-/// A routing protocol at a node. Methods with a default are for protocols that have such a feature.
+/// A routing protocol at a node. Methods with a default implementation belong to optional features.
 pub trait Protocol {
-    /// The same, which reports changes of its routes by [`Action::RouteUp`] and [`Action::RouteDown`].
+    /// Enables reports of route changes by [`Action::RouteUp`] and [`Action::RouteDown`].
     #[must_use]
     fn with_route_changes(self) -> Self
     where
@@ -23,45 +23,45 @@ pub trait Protocol {
         self
     }
 
-    /// The node has this address too, at another interface, from which its messages go out as well. Before anything
-    /// happens.
+    /// Adds the address of another interface of this node, on which its messages are sent as well. To be called before
+    /// anything else.
     fn add_interface(&mut self, _addr: Ipv4Addr) {}
 
-    /// A packet made at this node, for another.
+    /// Handles a packet from this node to another.
     fn handle_outgoing(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>);
 
-    /// A packet received from a neighbour, for another node. `from` is the neighbour's address where the link layer
-    /// knows it.
+    /// Handles a packet received from a neighbour, for another node. `from` is the neighbour's address if the link
+    /// layer knows it.
     fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>);
 
-    /// A packet that came in through this gateway, for a node of the mesh; its TTL has been looked at. Where there is
-    /// no route, one is searched for, as for a packet of this node's own.
+    /// Handles a packet that enters the mesh through this gateway, its TTL already checked. Without a route, one is
+    /// searched for, as for the node's own packets.
     fn handle_entering(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.handle_outgoing(now, packet, out);
     }
 
-    /// Does routing look at how strongly its messages are received, or at the rate of data to its neighbours?
+    /// Returns whether routing uses the received strength of its messages, or the data rate to its neighbours.
     #[inline]
     fn watches_links(&self) -> bool {
         false
     }
 
-    /// The frame that brings the next message of `neighbour` was received with this strength; only where it
-    /// [`watches_links`](Protocol::watches_links).
+    /// Notes the received strength of the frame that carries the next message of `neighbour`; called only if the
+    /// protocol [`watches_links`](Protocol::watches_links).
     fn handle_signal(&mut self, _neighbour: Ipv4Addr, _strength: Dbm) {}
 
-    /// Data to `neighbour`, whose message comes next, is sent at this rate at present; only where it
+    /// Notes the current data rate to `neighbour`, whose message follows; called only if the protocol
     /// [`watches_links`](Protocol::watches_links).
     fn handle_rate(&mut self, _now: Time, _neighbour: Ipv4Addr, _rate: Rate) {}
 
-    /// Traffic for `dst` was forwarded outside this router, such as by a kernel, or left the mesh here: routes were
-    /// used. Its source is `src`, the neighbour that brought it `from`, where known.
+    /// Notes traffic for `dst` that used routes without passing through this router: a kernel forwarded it, for
+    /// instance, or it left the mesh here. `src` is its source and `from` the neighbour that delivered it, where known.
     fn handle_used(&mut self, _now: Time, _dst: Ipv4Addr, _src: Option<Ipv4Addr>, _from: Option<Ipv4Addr>) {}
 
-    /// A routing message received from neighbour `from`, which is its IP source. It is consumed.
+    /// Handles, and consumes, a routing message from neighbour `from`, its IP source.
     fn handle_message(&mut self, _now: Time, _packet: Ipv4Packet, _from: Ipv4Addr, _out: &mut Vec<Action>) {}
 
-    /// The link layer could not deliver to `next_hop` and gives back the packet it tried, if it still has it.
+    /// Handles a failed delivery to `next_hop`; `packet` is the one that failed, if the link layer still has it.
     fn handle_link_failure(
         &mut self,
         now: Time,
@@ -71,56 +71,56 @@ pub trait Protocol {
         out: &mut Vec<Action>,
     );
 
-    /// The time [`next_timeout`](Protocol::next_timeout) gave has come.
+    /// Handles the timeout that [`next_timeout`](Protocol::next_timeout) announced.
     fn handle_timeout(&mut self, _now: Time, _out: &mut Vec<Action>) {}
 
-    /// When to call [`handle_timeout`](Protocol::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Protocol::handle_timeout).
     fn next_timeout(&self) -> Option<Time> {
         None
     }
 
-    /// Data packets handed in that have not left yet.
+    /// Returns the number of data packets passed in that have not left yet.
     fn buffered(&self) -> usize {
         0
     }
 
-    /// Shows what the protocol has counted.
+    /// Passes all counters of the protocol to `visit`.
     fn count(&self, _visit: &mut CounterVisitor) {}
 
-    /// How strongly a neighbour's routing messages are received, where routing looks at that.
+    /// Returns the received strength of a neighbour's routing messages, if routing uses it.
     fn signal(&self, _neighbour: Ipv4Addr) -> Option<Signal> {
         None
     }
 
-    /// Routing as this node's own packets for `dst` experienced it so far, if routes change.
+    /// Returns the routing that this node's own packets for `dst` have experienced so far, if routes can change.
     fn usage(&self, _dst: Ipv4Addr) -> Usage {
         Usage::default()
     }
 
-    /// The neighbour through which packets for `dst` leave at present, if any.
+    /// Returns the neighbour through which packets for `dst` currently leave.
     fn next_hop(&self, dst: Ipv4Addr) -> Option<Ipv4Addr>;
 
-    /// Hops to `dst` along the route, where known.
+    /// Returns the hops to `dst` along the route, where known.
     fn hops(&self, dst: Ipv4Addr) -> Option<u8>;
 }
 
-/// Where a router is to run.
+/// Where a router runs.
 #[derive(Debug)]
 pub struct Place {
-    /// Address of its node.
+    /// Address of the node.
     pub addr: Ipv4Addr,
-    /// Draws the random delays of its messages.
+    /// Random stream for the jitter of its messages.
     pub jitter: Stream,
-    /// Networks behind its node, if that is a gateway.
+    /// Networks behind the node, if it is a gateway.
     pub serves: Option<Prefix>,
     /// Addresses behind gateways.
     pub plan: AddressPlan,
-    /// Do packets carry the simulator's notes?
+    /// Whether packets carry the simulator's notes.
     pub notes: bool,
 }
 
 impl Place {
-    /// A node of a mesh without gateways, whose packets carry no notes.
+    /// Creates the place of a node in a mesh without gateways, whose packets carry no notes.
     pub fn new(addr: Ipv4Addr, jitter: Stream) -> Place {
         Place { addr, jitter, serves: None, plan: AddressPlan::default(), notes: false }
     }
@@ -131,6 +131,6 @@ pub trait Distributed: Protocol {
     /// Its options.
     type Config;
 
-    /// The protocol at a node; all nodes of a network share the options.
+    /// Creates the protocol at a node; all nodes of a network share the options.
     fn at(place: Place, config: &Arc<Self::Config>) -> Self;
 }

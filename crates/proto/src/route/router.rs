@@ -1,5 +1,5 @@
-//! The protocols that there are, and static dispatch to them. To add one: a folder beside this file with its
-//! [`Protocol`], and a row in the list at the end.
+//! The available protocols and static dispatch to them. To add one, put its [`Protocol`] in a folder beside this file
+//! and add a row to the list at the end.
 
 use super::action::{Action, Signal};
 use super::aodv::Aodv;
@@ -13,7 +13,7 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dbm, Rate, Time};
 use std::sync::Arc;
 
-/// Makes of a list of protocols the enum that dispatches over them without a vtable.
+/// Generates, from a list of protocols, the enum that dispatches over them without a vtable.
 macro_rules! protocols {
     (
         given { $($(#[$given_doc:meta])* $given:ident($given_type:ty);)+ }
@@ -34,7 +34,7 @@ macro_rules! protocols {
         })+
 
         impl Finding {
-            /// The router of the node at `place`.
+            /// Creates the router of the node at `place`.
             pub fn router(&self, place: Place) -> Router {
                 match self { $(Finding::$variant(config) => <$type>::at(place, config).into(),)+ }
             }

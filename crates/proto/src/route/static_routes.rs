@@ -1,6 +1,6 @@
-//! Routes that never change: a next hop per destination, given from outside, and the shortest paths to fill them with.
+//! Static routes: a fixed next hop per destination, and the shortest paths to fill the table with.
 //!
-//! It models no protocol. A link that fails loses the packet that needed it and has no other effect.
+//! No protocol is modelled. A link failure loses the packet that needed the link and has no other effect.
 
 use super::action::{Action, NextHop, pass_on};
 use super::protocol::Protocol;
@@ -9,7 +9,7 @@ use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// A fixed routing table. No call changes `next_timeout`: there is none.
+/// A fixed routing table. It never needs a timeout.
 #[derive(Clone, Debug)]
 pub struct StaticRoutes {
     addr: Ipv4Addr,
@@ -18,8 +18,8 @@ pub struct StaticRoutes {
 }
 
 impl StaticRoutes {
-    /// The table of the node `addr` from (destination, next hop, hops); of several for one destination the first
-    /// counts.
+    /// Creates the table of the node `addr` from (destination, next hop, hops). Of several routes to one destination,
+    /// the first counts.
     pub fn new(addr: Ipv4Addr, routes: impl IntoIterator<Item = (Ipv4Addr, Ipv4Addr, u8)>) -> StaticRoutes {
         let mut next_hops: Vec<_> = routes.into_iter().collect();
         next_hops.sort_by_key(|&(dst, ..)| dst);
@@ -41,7 +41,7 @@ impl Protocol for StaticRoutes {
         });
     }
 
-    /// It loses one TTL here (RFC 1812 section 5.3.1).
+    /// Decrements the TTL (RFC 1812 section 5.3.1).
     fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, _from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
         if let Some(packet) = pass_on(self.addr, packet, out) {
             self.handle_outgoing(now, packet, out);
@@ -68,24 +68,24 @@ impl Protocol for StaticRoutes {
     }
 }
 
-/// Shortest paths between all pairs of nodes: by hops, or by the sum of the costs of their links. Among paths of equal
-/// cost, the one with fewer hops wins; among equally near next hops, the one with the lowest number. So the paths are a
-/// function of the topology alone.
+/// Shortest paths between all pairs of nodes, by hops or by the total cost of their links. Ties are broken by fewer
+/// hops, then by the lowest number of the next hop, so that the paths are a function of the topology alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShortestPaths {
     nodes: usize,
     /// Hops from node `u` to node `t` at `[t * nodes + u]`; [`ShortestPaths::UNREACHABLE`] if there is no path.
     hops: Vec<u32>,
-    /// Cost of the path from node `u` to node `t` at the same place; empty where hops are what it costs.
+    /// Cost of the path from node `u` to node `t` at the same index; empty where the cost is the number of hops.
     costs: Vec<u64>,
-    /// Next hop of node `u` towards node `t` at the same place; meaningless where there is no path or `u == t`.
+    /// Next hop of node `u` towards node `t` at the same index; meaningless where there is no path or `u == t`.
     next: Vec<u32>,
 }
 
 impl ShortestPaths {
     const UNREACHABLE: u32 = u32::MAX;
 
-    /// Fewest hops over `adjacency`, which lists for each node those it can send to, by breadth-first search.
+    /// Finds paths with the fewest hops by breadth-first search over `adjacency`, which lists the nodes each node can
+    /// send to.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -93,7 +93,7 @@ impl ShortestPaths {
         ShortestPaths::through(adjacency, |_| true)
     }
 
-    /// The same over nodes that pass packets on; the others are ends of paths alone.
+    /// The same, where only nodes that satisfy `passes` relay packets; the others can only be endpoints of paths.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -132,8 +132,8 @@ impl ShortestPaths {
         ShortestPaths { nodes, hops, costs: Vec::new(), next }
     }
 
-    /// Least cost over `links`, which lists for each node those it can send to and what that costs, by Dijkstra's
-    /// algorithm, over nodes that pass packets on; the others are ends of paths alone.
+    /// Finds paths of least cost by Dijkstra's algorithm over `links`, which lists the nodes each node can send to,
+    /// with the cost. Only nodes that satisfy `passes` relay packets; the others can only be endpoints of paths.
     ///
     /// # Panics
     /// If a list names a node that does not exist.
@@ -149,7 +149,7 @@ impl ShortestPaths {
         let mut hops = vec![Self::UNREACHABLE; nodes * nodes];
         let mut costs = vec![u64::MAX; nodes * nodes];
         let mut next = vec![0; nodes * nodes];
-        // The first visit is final: no link has a negative cost, and each is one hop more.
+        // The first visit is final: no link has a negative cost, and each adds a hop.
         let mut frontier = std::collections::BTreeSet::new();
         for target in 0..nodes {
             let at = |node: usize| target * nodes + node;
@@ -175,14 +175,13 @@ impl ShortestPaths {
         ShortestPaths { nodes, hops, costs, next }
     }
 
-    /// With next hops that are given, as (from, to, next), in place of those found. Where they lead in a circle there
-    /// is no path.
+    /// Replaces the next hops found by given ones, as (from, to, next). There is no path where they form a loop.
     pub fn with_next_hops(mut self, given: impl IntoIterator<Item = (usize, usize, usize)>) -> ShortestPaths {
         let mut changed = std::collections::BTreeSet::new();
         for (from, to, next) in given {
             let place = to * self.nodes + from;
             self.next[place] = next as u32;
-            // Whether it leads there is found below.
+            // Whether the path reaches `to` is determined below.
             self.hops[place] = 1;
             changed.insert(to);
         }
@@ -200,13 +199,14 @@ impl ShortestPaths {
         self
     }
 
-    /// The cost of the path from `from` to `to`: its hops, unless links have costs; none if there is no path.
+    /// Returns the cost of the path from `from` to `to` (its hops, unless links have costs), or `None` if there is no
+    /// path.
     pub fn cost(&self, from: usize, to: usize) -> Option<u64> {
         let hops = self.hops(from, to)?;
         Some(self.costs.get(to * self.nodes + from).copied().unwrap_or(u64::from(hops)))
     }
 
-    /// The neighbour through which `from` reaches `to`; none if it cannot, or is there.
+    /// Returns the neighbour through which `from` reaches `to`, or `None` if it cannot or is `to` itself.
     pub fn next_hop(&self, from: usize, to: usize) -> Option<usize> {
         match self.hops(from, to) {
             None | Some(0) => None,
@@ -214,18 +214,18 @@ impl ShortestPaths {
         }
     }
 
-    /// Hops from `from` to `to`; none if there is no path.
+    /// Returns the hops from `from` to `to`, or `None` if there is no path.
     pub fn hops(&self, from: usize, to: usize) -> Option<u32> {
         Some(self.hops[to * self.nodes + from]).filter(|&hops| hops != Self::UNREACHABLE)
     }
 
-    /// The nodes on the way, both ends included.
+    /// Returns the nodes on the path, both ends included.
     pub fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         self.hops(from, to)?;
         Some(core::iter::successors(Some(from), |&node| self.next_hop(node, to)).collect())
     }
 
-    /// Is there a path between every two nodes?
+    /// Returns whether there is a path between every two nodes.
     pub fn is_connected(&self) -> bool {
         !self.hops.contains(&Self::UNREACHABLE)
     }
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn nodes_that_pass_nothing_on_are_ends_of_paths_alone() {
-        // 0-1-4 is the shortest way, 0-2-3-4 the one that is left without node 1.
+        // 0-1-4 is the shortest path, and 0-2-3-4 the only one without node 1.
         let links = [vec![1, 2], vec![0, 4], vec![0, 3], vec![2, 4], vec![1, 3]];
         let paths = ShortestPaths::through(&links, |node| node != 1);
         assert_eq!(paths.path(0, 4), Some(vec![0, 2, 3, 4]));
@@ -271,10 +271,10 @@ mod tests {
         let links = [vec![1, 2], vec![0, 3], vec![0, 3], vec![1, 2]];
         let paths = ShortestPaths::new(&links).with_next_hops([(0, 3, 2)]);
         assert_eq!((paths.path(0, 3), paths.path(3, 0)), (Some(vec![0, 2, 3]), Some(vec![3, 1, 0])));
-        // Node 1 sends back what node 0 sends it: nothing arrives from either.
+        // Nodes 0 and 1 send packets back and forth: nothing arrives from either.
         let circle = ShortestPaths::new(&links).with_next_hops([(1, 3, 0)]);
         assert_eq!((circle.path(0, 3), circle.path(1, 3), circle.path(2, 3)), (None, None, Some(vec![2, 3])));
-        // Over links that the model does not have, too.
+        // Given next hops may use links that the model does not have.
         let far = ShortestPaths::new(&[vec![], vec![]]).with_next_hops([(0, 1, 1)]);
         assert_eq!((far.path(0, 1), far.hops(1, 0)), (Some(vec![0, 1]), None));
     }
@@ -288,21 +288,21 @@ mod tests {
         assert!(!paths.is_connected());
     }
 
-    /// A triangle whose direct link needs four transmissions, the two others one and a quarter each.
+    /// A triangle whose direct link needs four transmissions, and the two others one and a quarter each.
     #[test]
     fn the_cheap_path_wins_over_the_short_one() {
         let links = [vec![(1, 1_250), (2, 4_000)], vec![(0, 1_250), (2, 1_250)], vec![(0, 4_000), (1, 1_250)]];
         let paths = ShortestPaths::cheapest_through(&links, |_| true);
         assert_eq!((paths.path(0, 2), paths.cost(0, 2), paths.hops(0, 2)), (Some(vec![0, 1, 2]), Some(2_500), Some(2)));
         assert_eq!((paths.path(0, 1), paths.cost(0, 1)), (Some(vec![0, 1]), Some(1_250)));
-        // As much, but with fewer hops; and one direction alone.
+        // The direct path costs as much, with fewer hops; there is no path back.
         let even = ShortestPaths::cheapest_through(&[vec![(1, 1_000), (2, 2_000)], vec![(2, 1_000)], vec![]], |_| true);
         assert_eq!((even.path(0, 2), even.cost(0, 2), even.hops(2, 0)), (Some(vec![0, 2]), Some(2_000), None));
         assert_eq!((even.cost(2, 0), even.cost(1, 1), even.is_connected()), (None, Some(0), false));
     }
 
     proptest! {
-        /// Where every link costs the same, the cheapest paths are the shortest, ties and all; whatever links cost, no
+        /// If all links cost the same, the cheapest paths are the shortest, ties included; whatever the costs, no
         /// detour over one more link is cheaper.
         #[test]
         fn cheapest_paths_are_what_they_say(

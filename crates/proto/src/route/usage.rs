@@ -1,4 +1,4 @@
-//! The routing that a node's own packets experience: durations of searches, and changes of the route. Nothing in the
+//! Routing as a node's own packets experience it: durations of searches and changes of the route. Nothing in the
 //! protocol depends on it.
 
 use core::net::Ipv4Addr;
@@ -7,30 +7,30 @@ use fourhop_units::Dur;
 /// Times from a node's first request for a destination to the reply that gave it a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Discoveries {
-    /// How many.
+    /// Number of discoveries.
     pub count: u64,
-    /// The first.
+    /// Duration of the first.
     pub first: Option<Dur>,
-    /// The longest.
+    /// Duration of the longest.
     pub longest: Dur,
-    /// All together.
+    /// Total duration.
     pub sum: Dur,
 }
 
-/// Routing as the packets of one node for one destination experienced it.
+/// Routing as one node's packets for one destination experienced it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// How often a packet left through another neighbour than the one before it.
+    /// How often a packet left through a different neighbour than its predecessor.
     pub route_changes: u64,
-    /// Searches that a reply ended.
+    /// Searches ended by a reply.
     pub discoveries: Discoveries,
 }
 
-/// One entry for each destination that this node had packets for, in order of address; a flow's peer is found in the
-/// last place looked at.
+/// One entry per destination of this node's packets, in order of address. The last entry used is cached, so that the
+/// packets of a flow find theirs at once.
 #[derive(Clone, Debug)]
 pub(super) struct Usages {
-    /// Most destinations; no others are noted then.
+    /// Maximum number of destinations; any beyond it are not recorded.
     most: usize,
     entries: Vec<Entry>,
     last: usize,
@@ -67,18 +67,18 @@ impl Usages {
         self.entries.get_mut(self.last)
     }
 
-    /// Routing as this node's own packets for `dst` experienced it so far.
+    /// Returns the routing that this node's own packets for `dst` have experienced so far.
     pub fn of(&self, dst: Ipv4Addr) -> Usage {
         let found = self.entries.binary_search_by_key(&dst, |entry| entry.dst);
         found.map_or(Usage::default(), |at| self.entries[at].usage)
     }
 
-    /// Fate of its packets, by destination in order of address.
+    /// Iterates over all destinations in order of address.
     pub fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
         self.entries.iter().map(|entry| (entry.dst, entry.usage))
     }
 
-    /// A packet made here leaves for `dst` through `next_hop`.
+    /// Records that a packet from this node leaves for `dst` through `next_hop`.
     pub fn note(&mut self, dst: Ipv4Addr, next_hop: Ipv4Addr) {
         let Some(entry) = self.entry(dst) else { return };
         if entry.next_hop != Some(next_hop) {
@@ -87,7 +87,7 @@ impl Usages {
         }
     }
 
-    /// A reply has ended a search for `dst`.
+    /// Records that a reply has ended a search for `dst`.
     pub fn discovered(&mut self, dst: Ipv4Addr, took: Dur) {
         let Some(Entry { usage: Usage { discoveries: found, .. }, .. }) = self.entry(dst) else { return };
         found.count += 1;

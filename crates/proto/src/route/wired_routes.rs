@@ -1,11 +1,11 @@
-//! Routes of a node with wired links: the port for each destination.
+//! Routes of a node with wired links: the outgoing port for each destination.
 //!
 //! The routes to hosts and networks behind gateways are given and never change. The location of a mesh node changes as
-//! it moves from one gateway to another, and is not announced. Instead a router remembers the port through which the
-//! last packet of such a node came in, and sends packets for it out of that port. This is the rule of Cellular IP
-//! (Valkó, ACM CCR 29(1), 1999): upward packets set up the downward route. A handover therefore becomes known with the
-//! first packet through the new gateway, as fast as the links carry it, to exactly those routers that the packets of
-//! the other end pass. Before the first packet the given route is used.
+//! it moves from one gateway to another, and is not announced. Instead, a router remembers the port on which the last
+//! packet from such a node arrived, and sends packets for it out of that port. This is the rule of Cellular IP (Valkó,
+//! ACM CCR 29(1), 1999): upward packets set up the downward route. A handover therefore becomes known with the first
+//! packet through the new gateway, as fast as the links carry it, and to exactly those routers that the peer's packets
+//! pass through. Until that first packet, the given route is used.
 //!
 //! Leaves out: expiry of learned entries, link failures, costs.
 
@@ -13,26 +13,27 @@ use super::{AddressPlan, Prefix};
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 
-/// Number of a port among those of its node.
+/// Number of a port of its node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PortId(pub u16);
 
-/// Most routes to single addresses that are learned besides those given, so that forged sources do not fill the memory.
+/// Maximum number of routes to single addresses, given ones included, beyond which none is learned: forged sources
+/// cannot fill the memory.
 const MOST_ROUTES: usize = 1 << 20;
 
-/// The table of one node. No call changes a timeout: there is none.
+/// The table of one node. It never needs a timeout.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct WiredRoutes {
     plan: AddressPlan,
-    /// To single addresses, by address; those to nodes of the mesh follow their packets.
+    /// Routes to single addresses, by address; those to mesh nodes follow their packets.
     hosts: Vec<(Ipv4Addr, PortId)>,
-    /// To networks, the longest prefix first.
+    /// Routes to networks, longest prefix first.
     networks: Vec<(Prefix, PortId)>,
 }
 
 impl WiredRoutes {
-    /// The port that leads to each prefix, at the start where `plan` has nodes of the mesh; of several for one prefix
-    /// the first counts.
+    /// Creates the table from the port that leads to each prefix. For the nodes that `plan` puts in the mesh, these are
+    /// the initial ports. Of several routes to one prefix, the first counts.
     pub fn new(plan: AddressPlan, routes: impl IntoIterator<Item = (Prefix, PortId)>) -> WiredRoutes {
         let (hosts, mut networks): (Vec<_>, Vec<_>) = routes.into_iter().partition(|(prefix, _)| prefix.bits() == 32);
         let mut hosts: Vec<_> = hosts.into_iter().map(|(prefix, port)| (prefix.addr(), port)).collect();
@@ -46,7 +47,7 @@ impl WiredRoutes {
         self.hosts.binary_search_by_key(&addr, |&(other, _)| other)
     }
 
-    /// The port that leads to `dst`.
+    /// Returns the port that leads to `dst`.
     pub fn port(&self, dst: Ipv4Addr) -> Option<PortId> {
         match self.place(dst) {
             Ok(at) => Some(self.hosts[at].1),
@@ -54,7 +55,7 @@ impl WiredRoutes {
         }
     }
 
-    /// A packet from `src` came in by `port`.
+    /// Learns from a packet from `src` that arrived on `port`.
     pub fn handle_passage(&mut self, src: Ipv4Addr, port: PortId) {
         if self.plan.is_outside(src) {
             return;

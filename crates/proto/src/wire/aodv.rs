@@ -8,26 +8,26 @@ use core::net::Ipv4Addr;
 pub struct Rreq {
     /// Hops from the originator to the node that handles the request.
     pub hop_count: u8,
-    /// Names the request together with `originator`.
+    /// Identifies the request together with `originator`.
     pub rreq_id: u32,
-    /// Destination sought.
+    /// The destination searched for.
     pub destination: Ipv4Addr,
     /// Last known sequence number of the destination; `None` sets the U flag.
     pub destination_seqno: Option<u32>,
-    /// The node that asks.
+    /// The node that originated the request.
     pub originator: Ipv4Addr,
     /// Sequence number of the originator.
     pub originator_seqno: u32,
     /// D: only the destination may reply.
     pub destination_only: bool,
-    /// G: an intermediate replier also tells the destination.
+    /// G: an intermediate replier also notifies the destination.
     pub gratuitous: bool,
-    /// From the originator to the sender of this copy, where routes are compared by more than hops.
+    /// Cost from the originator to the sender of this copy, if routes are compared by more than hops.
     pub cost: Option<PathCost>,
 }
 
-/// The sum of a metric along a path, as our extension to requests and replies says it (RFC 3561 section 9: type,
-/// length, content; its type is one of those that nodes which do not know it skip).
+/// Path cost as carried by our extension to requests and replies (RFC 3561 section 9: type, length, content). Nodes
+/// that do not know its type skip it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathCost {
     /// The metric, by [`Metric::code`](crate::route::Metric::code).
@@ -37,7 +37,7 @@ pub struct PathCost {
 }
 
 impl PathCost {
-    /// Type of the extension: unassigned, ours.
+    /// Type of the extension: our choice, unassigned.
     pub const EXTENSION: u8 = 69;
     /// Bytes of its content.
     pub const CONTENT: u8 = 5;
@@ -54,31 +54,32 @@ pub struct Rrep {
     pub destination: Ipv4Addr,
     /// Its sequence number.
     pub destination_seqno: u32,
-    /// Originator of the request, where the reply travels.
+    /// Originator of the request, to which the reply travels.
     pub originator: Ipv4Addr,
     /// How long the route may be used, in milliseconds.
     pub lifetime_ms: u32,
-    /// A: the receiver is to answer with a [`RrepAck`](AodvMessage::RrepAck).
+    /// A: the receiver must answer with an [`RrepAck`](AodvMessage::RrepAck).
     pub ack_required: bool,
-    /// From the sender to the destination, where routes are compared by more than hops.
+    /// Cost from the sender to the destination, if routes are compared by more than hops.
     pub cost: Option<PathCost>,
 }
 
-/// A probe of the links to all neighbours (De Couto, Aguayo, Bicket, Morris, MobiCom 2003): not of the RFC, a message
-/// type of ours, which other nodes do not know and drop. Probes have one size, [`Probe::MIN_LEN`], while the list fits
-/// in.
+/// A probe of the links to all neighbours (De Couto, Aguayo, Bicket, Morris, MobiCom 2003). This is not in the RFC but
+/// a message type of ours, which other nodes do not know and drop. All probes have the same size, [`Probe::MIN_LEN`],
+/// as long as the list fits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// Counts the probes of this node, so that a receiver knows how many it missed.
+    /// Sequence number of the probe, so that a receiver knows how many it missed.
     pub number: u16,
-    /// How many of the last probes of each neighbour the sender has received; at most 255 neighbours.
+    /// How many of each neighbour's last probes the sender has received; at most 255 neighbours.
     pub heard: Vec<(Ipv4Addr, u8)>,
 }
 
 impl Probe {
-    /// Message type: unassigned, ours.
+    /// Message type: our choice, unassigned.
     pub const TYPE: u8 = 69;
-    /// Bytes of the message at least, zeros behind the list: with UDP and IP the 134 bytes of the paper's probes.
+    /// Minimum size of the message in bytes, zero-padded behind the list: with UDP and IP, the 134 bytes of the paper's
+    /// probes.
     pub const MIN_LEN: u32 = 134 - 28;
     /// Bytes of an entry of the list.
     pub const ENTRY: u32 = 5;
@@ -88,7 +89,7 @@ impl Probe {
         (4 + Self::ENTRY * self.heard.len() as u32).max(Self::MIN_LEN)
     }
 
-    /// Never.
+    /// Always false.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -108,7 +109,7 @@ pub struct UnreachableDestination {
 pub struct Rerr {
     /// N: a link was repaired locally, keep the route.
     pub no_delete: bool,
-    /// At least one destination.
+    /// Lost destinations, at least one.
     pub unreachable: Vec<UnreachableDestination>,
 }
 
@@ -123,7 +124,7 @@ pub enum AodvMessage {
     Rerr(Rerr),
     /// Acknowledgement of a reply whose A flag was set (section 5.4): the link to its sender works in both directions.
     RrepAck,
-    /// A probe of links: ours.
+    /// A probe of links (our extension).
     Probe(Probe),
 }
 
@@ -131,7 +132,7 @@ impl AodvMessage {
     /// UDP port of AODV (RFC 3561 section 4).
     pub const PORT: u16 = 654;
 
-    /// Bytes of the message as RFC 3561 section 5 lays it out, without UDP and IP.
+    /// Returns the size of the message as RFC 3561 section 5 lays it out, without UDP and IP.
     pub fn len(&self) -> u32 {
         match self {
             AodvMessage::Rreq(rreq) => 24 + rreq.cost.map_or(0, |_| PathCost::LEN),
@@ -142,7 +143,7 @@ impl AodvMessage {
         }
     }
 
-    /// Never: every message has a header.
+    /// Always false: every message has a header.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -155,8 +156,8 @@ impl Message for AodvMessage {
         AodvMessage::len(self)
     }
 
-    /// Bytes of the packet as ns-2.35 counts it: an IPv4 header and its C structures, in which a request and a reply
-    /// carry a 4-byte time stamp.
+    /// Returns the size of the packet as counted by ns-2.35: an IPv4 header and its C structures, in which requests and
+    /// replies carry a 4-byte timestamp.
     fn ns2_packet_len(&self) -> u32 {
         match self {
             AodvMessage::Rreq(rreq) => 48 + rreq.cost.map_or(0, |_| PathCost::LEN),
@@ -220,7 +221,7 @@ fn address(addr: Ipv4Addr, seqno: u32, out: &mut Vec<u8>) {
     out.extend(seqno.to_be_bytes());
 }
 
-/// Our extension (RFC 3561 section 9).
+/// Appends our extension (RFC 3561 section 9).
 fn path_cost(cost: Option<PathCost>, out: &mut Vec<u8>) {
     if let Some(cost) = cost {
         out.extend([PathCost::EXTENSION, PathCost::CONTENT, cost.metric]);

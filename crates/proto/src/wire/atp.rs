@@ -1,5 +1,5 @@
-//! Packets of ATP ([`crate::atp`]). The published descriptions say what its header carries and lay none out: this
-//! layout is ours.
+//! Packets of ATP ([`crate::atp`]). The published descriptions list the contents of its header but no layout: this one
+//! is ours.
 //!
 //! ```text
 //!  0      source port     destination port       (16 bits each)
@@ -17,28 +17,28 @@ use super::bytes::checksum;
 use arrayvec::ArrayVec;
 use fourhop_units::{Seq, Time};
 
-/// Blocks of data that feedback can name: 20, as ATP's authors have it for feedback that comes once in an epoch instead
-/// of with every packet (Sundaresan et al. 2003).
+/// Maximum number of SACK blocks in feedback: 20, as in the ATP paper, where feedback is sent once per epoch instead of
+/// with every packet (Sundaresan et al. 2003).
 pub const SACK_BLOCKS: usize = 20;
 
-/// IP protocol of ATP, for which none is assigned: the first for experiments (RFC 3692 section 2.1).
+/// IP protocol number of ATP, which has none assigned: the first of those for experiments (RFC 3692 section 2.1).
 pub const ATP_PROTOCOL: u8 = 253;
 
-/// Bytes of the header of data.
+/// Bytes of the header of a data packet.
 pub const DATA_HEADER: u32 = 24;
-/// Bytes of feedback without blocks.
+/// Bytes of the header of feedback, without blocks.
 const FEEDBACK_HEADER: u32 = 32;
-/// Bytes of a block.
+/// Bytes per block.
 const BLOCK: u32 = 8;
 
-/// A packet of ATP.
+/// An ATP packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AtpPacket {
     /// Sender's port.
     pub src_port: u16,
     /// Receiver's port.
     pub dst_port: u16,
-    /// Its kind.
+    /// Content, by kind of packet.
     pub content: AtpContent,
 }
 
@@ -54,34 +54,34 @@ pub enum AtpContent {
 /// Data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AtpData {
-    /// Counts transmissions, so that data sent again has another number.
+    /// Counts transmissions, so retransmitted data has a new number.
     pub number: Seq,
-    /// Place of its first byte in the stream.
+    /// Offset of its first byte in the stream.
     pub offset: u64,
     /// Bytes of payload; only their number matters.
     pub payload: u32,
-    /// Is feedback to come at once? That makes it a probe.
+    /// Whether feedback is requested at once, which makes it a probe.
     pub asks: bool,
-    /// The largest delay of a node on the path so far, in microseconds.
+    /// The largest delay of any node on the path so far, in microseconds.
     pub delay_us: u32,
-    /// When it came to the queue of the node it is at, which is not on the wire.
+    /// When it entered the queue of the current node; not on the wire.
     pub entered_queue: Time,
 }
 
 /// Feedback of a receiver to its sender.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AtpFeedback {
-    /// Counts feedback, so that the sender recognises what comes late.
+    /// Counts feedback, so that the sender recognises late arrivals.
     pub number: Seq,
-    /// Average of the delays that data has brought, in microseconds: the path takes a packet in each.
+    /// Average of the delays reported by data, in microseconds: the path can take one packet in this time.
     pub delay_us: u32,
-    /// Everything before this place has arrived.
+    /// Everything before this offset has arrived.
     pub complete: u64,
-    /// Data [first, behind last) that has arrived behind that, the earliest first, as distances from `complete`.
+    /// Data [first, end) that has arrived beyond that, lowest first, as distances from `complete`.
     pub blocks: ArrayVec<(u32, u32), SACK_BLOCKS>,
-    /// The newest number that has arrived.
+    /// The newest packet number that has arrived.
     pub newest: Seq,
-    /// How long the receiver has had it, in microseconds.
+    /// How long ago that packet arrived, in microseconds.
     pub waited_us: u32,
 }
 
@@ -125,8 +125,8 @@ impl TransportPacket for AtpPacket {
             }
         }
         let pseudo = checksum::sum(&src) + checksum::sum(&dst) + u64::from(ATP_PROTOCOL) + u64::from(self.size());
-        // The field itself counts as zero: the sum of nothing, whose complement is all ones, is updated by all there
-        // is.
+        // The checksum field itself counts as zero. Starting from the checksum of nothing, which is all ones,
+        // everything is added.
         let sum = checksum::updated(u16::MAX, 0, pseudo + checksum::sum(&out[start..]));
         out[start + 6..][..2].copy_from_slice(&sum.to_be_bytes());
     }

@@ -1,23 +1,23 @@
 //! Babel messages (RFC 8966 section 4), for IPv4 routes.
 //!
-//! A message is a list of TLVs that say everything themselves: what the wire keeps in a parser's state (router-id, next
-//! hop, a prefix to compress against; section 4.5) is put into each update by [`decode::babel`](super::decode::babel)
-//! and taken out again here. Updates are sent uncompressed; a router-id that is the address in the prefix needs no TLV
-//! of its own (flag R of section 4.6.9).
+//! A message is a list of self-contained TLVs. On the wire, some content is in the parser's state (router-id, next hop,
+//! a prefix to compress against; section 4.5): [`decode::babel`](super::decode::babel) puts it into each update, and
+//! encoding removes it again. Updates are sent uncompressed. A router-id that equals the address in the prefix needs no
+//! TLV of its own (flag R of section 4.6.9).
 
 use super::{Message, Prefix};
 use arrayvec::ArrayVec;
 use core::net::{IpAddr, Ipv4Addr};
 
-/// The metric and cost of unreachable destinations (section 2.1).
+/// Metric and cost of unreachable destinations (section 2.1).
 pub const BABEL_INFINITY: u16 = 0xffff;
 
-/// Name of a router (section 3.2.2): neither all zeros nor all ones.
+/// Identity of a router (section 3.2.2): neither all zeros nor all ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RouterId([u8; 8]);
 
 impl RouterId {
-    /// These bytes, if they are a name.
+    /// Creates a router-id, unless the bytes are all zeros or all ones.
     pub const fn new(bytes: [u8; 8]) -> Option<RouterId> {
         match u64::from_be_bytes(bytes) {
             0 | u64::MAX => None,
@@ -25,13 +25,13 @@ impl RouterId {
         }
     }
 
-    /// The one that flag R makes of an IPv4 address: behind four zeros.
+    /// Creates the router-id that flag R derives from an IPv4 address: four zero bytes, then the address.
     pub const fn of_address(addr: Ipv4Addr) -> Option<RouterId> {
         let [a, b, c, d] = addr.octets();
         RouterId::new([0, 0, 0, 0, a, b, c, d])
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub const fn bytes(self) -> [u8; 8] {
         self.0
     }
@@ -42,18 +42,18 @@ impl RouterId {
 pub struct BabelUpdate {
     /// Where it leads.
     pub prefix: Prefix,
-    /// The router that announced the prefix first.
+    /// The router that originated the prefix.
     pub router_id: RouterId,
-    /// Where packets go to; none: to the sender.
+    /// Where packets are sent; `None` for the sender.
     pub next_hop: Option<Ipv4Addr>,
-    /// When the next update follows at the latest, in centiseconds.
+    /// Upper bound on the time to the next update, in centiseconds.
     pub interval: u16,
     /// Sequence number of the announcement.
     pub seqno: u16,
     /// The sender's metric, finite.
     pub metric: u16,
     /// Hops from the sender to the destination, in a sub-TLV of ours: RFC 8966 carries none, and transports of this
-    /// project ask for them.
+    /// project need them.
     pub hops: Option<u8>,
 }
 
@@ -62,62 +62,62 @@ impl BabelUpdate {
     pub const HOPS: u8 = 112;
 }
 
-/// One statement.
+/// A TLV.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BabelTlv {
-    /// An answer is asked for within `interval` centiseconds (section 4.6.3).
+    /// Requests an acknowledgement within `interval` centiseconds (section 4.6.3).
     AckRequest {
-        /// The value that the answer repeats.
+        /// Value that the acknowledgement must repeat.
         opaque: u16,
         /// Centiseconds.
         interval: u16,
     },
-    /// The answer (section 4.6.4).
+    /// An acknowledgement (section 4.6.4).
     Ack {
-        /// The opaque value of the request.
+        /// Opaque value of the request.
         opaque: u16,
     },
-    /// A neighbour lives (section 4.6.5).
+    /// A Hello: the sender is alive (section 4.6.5).
     Hello {
-        /// Counted among those that are sent to single neighbours?
+        /// Whether it is a unicast Hello, with its own sequence numbers.
         unicast: bool,
-        /// Counts them.
+        /// Sequence number.
         seqno: u16,
-        /// When the next follows at the latest, in centiseconds; 0: it is not known.
+        /// Upper bound on the time to the next one, in centiseconds; 0 if unknown.
         interval: u16,
     },
     /// "I heard you" (section 4.6.6).
     Ihu {
-        /// The neighbour; none: every receiver.
+        /// The neighbour; `None` for every receiver.
         address: Option<IpAddr>,
         /// Cost of the link in this direction.
         rxcost: u16,
-        /// When the next follows at the latest, in centiseconds.
+        /// Upper bound on the time to the next one, in centiseconds.
         interval: u16,
     },
     /// A route.
     Update(BabelUpdate),
-    /// The end of a route, or of all that the sender has advertised: an update whose metric is infinite.
+    /// The end of one route or of all that the sender has advertised: an update with an infinite metric.
     Retraction {
-        /// Which; none: all.
+        /// The route; `None` for all.
         prefix: Option<Prefix>,
-        /// When the next update would follow, in centiseconds; receivers need it no more.
+        /// Time to the next update, in centiseconds; receivers do not use it.
         interval: u16,
     },
-    /// An update is asked for (section 4.6.10).
+    /// Requests an update (section 4.6.10).
     RouteRequest {
-        /// About what; none: all routes.
+        /// The route; `None` for all.
         prefix: Option<Prefix>,
     },
-    /// A route with a sequence number is asked for (section 4.6.11).
+    /// Requests a route with a sequence number (section 4.6.11).
     SeqnoRequest {
-        /// Where it is to lead.
+        /// Where it should lead.
         prefix: Prefix,
-        /// The least that will do.
+        /// Minimum acceptable sequence number.
         seqno: u16,
-        /// How often it may be passed on, and one more.
+        /// How often it may be forwarded, plus one.
         hop_count: u8,
-        /// The router that shall increase the number.
+        /// The router that should increase its number.
         router_id: RouterId,
     },
 }
@@ -125,7 +125,7 @@ pub enum BabelTlv {
 /// The TLVs of a datagram.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct BabelMessage {
-    /// In order.
+    /// TLVs in order.
     pub tlvs: Vec<BabelTlv>,
 }
 
@@ -142,21 +142,21 @@ type Value = ArrayVec<u8, 32>;
 impl BabelMessage {
     /// UDP port of Babel (section 4).
     pub const PORT: u16 = 6696;
-    /// Its group of IPv4 (section 4).
+    /// Its IPv4 multicast group (section 4).
     pub const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 111);
-    /// First byte and version of a packet (section 4.2).
+    /// Magic number and version of a packet (section 4.2).
     pub const MAGIC: [u8; 2] = [42, 2];
     /// Bytes of the packet header.
     pub const HEADER: u32 = 4;
 
-    /// Bytes of the packet without UDP and IP.
+    /// Returns the size of the packet without UDP and IP.
     pub fn len(&self) -> u32 {
         let mut len = Self::HEADER;
         self.write(&mut |bytes| len += bytes.len() as u32);
         len
     }
 
-    /// Never: every packet has a header.
+    /// Always false: every packet has a header.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -232,7 +232,7 @@ impl BabelTlv {
                 8
             }
             BabelTlv::Retraction { prefix, interval } => {
-                // Neither router-id nor sequence number count.
+                // Router-id and sequence number are ignored.
                 update_value(&mut value, 0, *prefix, *interval, 0, BABEL_INFINITY);
                 8
             }
@@ -259,12 +259,12 @@ pub(super) const ROUTER_ID_FLAG: u8 = 0x40;
 pub(super) const PREFIX_FLAG: u8 = 0x80;
 
 impl BabelUpdate {
-    /// Is the router-id what flag R makes of the prefix?
+    /// Returns whether flag R derives the router-id from the prefix.
     fn names_its_router(&self) -> bool {
         RouterId::of_address(self.prefix.addr()) == Some(self.router_id)
     }
 
-    /// Brings a parser to the state that the update needs (sections 4.6.7 and 4.6.8).
+    /// Brings a parser into the state that the update needs (sections 4.6.7 and 4.6.8).
     fn introduce(&self, state: &mut State, put: &mut impl FnMut(&[u8])) {
         if !self.names_its_router() && state.router_id != Some(self.router_id) {
             let [a, b, c, d, e, f, g, h] = self.router_id.bytes();
@@ -286,7 +286,7 @@ fn update_value(value: &mut Value, flags: u8, prefix: Option<Prefix>, interval: 
     prefix.iter().for_each(|prefix| extend_prefix(value, *prefix));
 }
 
-/// The bytes in which bits of the prefix are.
+/// Appends the bytes that contain bits of the prefix.
 fn extend_prefix(value: &mut Value, prefix: Prefix) {
     extend(value, &prefix.addr().octets()[..usize::from(prefix.bits().div_ceil(8))]);
 }

@@ -1,12 +1,12 @@
-//! Access categories of IEEE 802.11 (EDCA), and which one a packet has.
+//! Access categories of IEEE 802.11 (EDCA), and the mapping of packets to them.
 //!
 //! Sources: IEEE Std 802.11-2020 table 10-1 (categories of user priorities); RFC 2474 (DSCP); RFC 8325 section 4
-//! (recommended priorities). Linux takes the upper three bits of the DSCP for the user priority
+//! (recommended priorities). Linux uses the upper three bits of the DSCP as the user priority
 //! (`cfg80211_classify8021d`).
 
 use super::{Ipv4Packet, Msdu, Payload};
 
-/// An access category, the less urgent first.
+/// An access category, in ascending order of urgency.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[repr(u8)]
 pub enum Category {
@@ -22,7 +22,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them.
+    /// All categories.
     pub const ALL: [Category; 4] = [Category::Bk, Category::Be, Category::Vi, Category::Vo];
 
     /// Name in scenarios and results.
@@ -35,7 +35,7 @@ impl Category {
         }
     }
 
-    /// The category of a user priority (table 10-1).
+    /// Returns the category of a user priority (table 10-1).
     pub const fn of_priority(priority: u8) -> Category {
         match priority & 7 {
             1 | 2 => Category::Bk,
@@ -45,8 +45,8 @@ impl Category {
         }
     }
 
-    /// Its TID on the air. A category has two user priorities; its frames here all have this one of them, and with it
-    /// one sequence of numbers.
+    /// Returns its TID on the air. A category has two user priorities; all its frames here use this one, and hence one
+    /// sequence number space.
     pub const fn tid(self) -> u8 {
         match self {
             Category::Bk => 1,
@@ -57,17 +57,17 @@ impl Category {
     }
 }
 
-/// How the DSCP of a packet gives its user priority.
+/// Mapping from a packet's DSCP to its user priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PriorityMap {
-    /// Its upper three bits, as Linux does where an access point has not said otherwise: EF (46) is video.
+    /// The upper three bits, as in Linux unless an access point says otherwise: EF (46) is video.
     ClassSelector,
     /// The table of RFC 8325 section 4.3: EF and CS6 are voice, AF2x, AF1x and CS2 best effort.
     Rfc8325,
 }
 
 impl PriorityMap {
-    /// The user priority of a packet with this DSCP.
+    /// Returns the user priority of a packet with this DSCP.
     pub const fn priority(self, dscp: u8) -> u8 {
         match (self, dscp) {
             (PriorityMap::ClassSelector, _) => dscp >> 3 & 7,
@@ -85,19 +85,19 @@ impl PriorityMap {
         }
     }
 
-    /// The category of a packet with this DSCP.
+    /// Returns the category of a packet with this DSCP.
     pub const fn category(self, dscp: u8) -> Category {
         Category::of_priority(self.priority(dscp))
     }
 }
 
 impl Ipv4Packet {
-    /// The DSCP of network control, CS6 (RFC 4594 section 3.1): what routing daemons send with.
+    /// The DSCP of network control, CS6 (RFC 4594 section 3.1), used by routing daemons.
     pub const CS6: u8 = 48;
 }
 
 impl Msdu {
-    /// Its category. ARP, which has no DSCP, is best effort, as in Linux.
+    /// Returns its category. ARP, which has no DSCP, is best effort, as in Linux.
     pub fn category(&self, map: PriorityMap) -> Category {
         match &self.payload {
             Payload::Ipv4(packet) => map.category(packet.dscp),
@@ -110,7 +110,7 @@ impl Msdu {
 mod tests {
     use super::*;
 
-    /// The rows of RFC 8325 figure 1, and what Linux makes of them.
+    /// The rows of RFC 8325 figure 1, and their categories in Linux.
     #[test]
     fn dscps_have_categories() {
         use Category::{Be, Bk, Vi, Vo};

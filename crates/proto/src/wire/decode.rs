@@ -1,13 +1,13 @@
-//! Reads AODV messages from bytes (RFC 3561 sections 5 and 9), for a device that hands over whatever arrived at port
-//! 654.
+//! Parses AODV messages (RFC 3561 sections 5 and 9), for a device that passes on whatever arrived at port 654.
 //!
-//! Nothing is assumed about the bytes. Fields that the RFC tells receivers to ignore are ignored: reserved bits, the
-//! multicast flags J and R, the sequence number with a U flag, extensions of the types 1 to 127 but our [`PathCost`],
-//! whose length must fit nevertheless. Content that would be misinterpreted is a named error: unknown types, messages
-//! cut short, routes to subnets (section 7, not supported), routes to an address that is not a host's (RFC 1122 section
-//! 3.2.1.3), such as broadcast, extensions that may not be skipped (section 9), bytes behind the end.
+//! Nothing is assumed about the bytes. Fields that the RFC requires receivers to ignore are ignored: reserved bits, the
+//! multicast flags J and R, the sequence number with a U flag, and extensions of types 1 to 127 except our
+//! [`PathCost`], though their lengths must fit. Content that would be misinterpreted gives a specific error: unknown
+//! types, truncated messages, routes to subnets (section 7, not supported), routes to an address that cannot be a
+//! host's (RFC 1122 section 3.2.1.3), such as broadcast, extensions that must not be skipped (section 9), and trailing
+//! bytes.
 //!
-//! Babel packets are read by [`babel`].
+//! For Babel packets, see [`babel`].
 //!
 //! [`aodv`] is the inverse of [`encode::aodv`](super::encode::aodv).
 
@@ -16,26 +16,26 @@ use super::{AodvMessage, PathCost, Probe, Rerr, Rrep, Rreq, UnreachableDestinati
 use core::net::Ipv4Addr;
 use thiserror::Error;
 
-/// Why bytes are no AODV message.
+/// Why bytes are not an AODV message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum AodvError {
-    /// There are none.
+    /// There are no bytes.
     #[error("an empty datagram, allowed: an AODV message")]
     Empty,
-    /// A type that RFC 3561 does not have.
+    /// A type not defined by RFC 3561.
     #[error("message type {0}, allowed: 1 (RREQ) to 4 (RREP-ACK), 69 (probe)")]
     UnknownType(u8),
-    /// Fewer bytes than a message of this type has.
+    /// Fewer bytes than a message of this type needs.
     #[error("a message of type {kind} with {found} bytes, allowed: at least {needed}")]
     Truncated {
         /// Type of the message.
         kind: u8,
         /// Bytes it needs.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes present.
         found: usize,
     },
-    /// A route error about no destination (section 5.3: at least one).
+    /// A route error without destinations (section 5.3: at least one).
     #[error("a route error about no destination, allowed: 1 to 255")]
     NoDestination,
     /// A reply for a subnet with a prefix of this length (section 7).
@@ -44,25 +44,25 @@ pub enum AodvError {
     /// An address that no host can have: 0.0.0.0/8, loopback, multicast, reserved or broadcast.
     #[error("the address {0}, allowed: addresses of hosts")]
     NoHost(Ipv4Addr),
-    /// An extension of this type, which may not be skipped (section 9).
+    /// An extension of this type, which must not be skipped (section 9).
     #[error("extension type {0}, allowed: 1 to 127, which are skipped")]
     UnknownExtension(u8),
-    /// An extension that is longer than what is left.
+    /// An extension that is longer than the remaining bytes.
     #[error("an extension of type {kind} with {found} bytes, allowed: {needed}")]
     TruncatedExtension {
         /// Its type.
         kind: u8,
         /// Bytes it needs.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes present.
         found: usize,
     },
 }
 
-/// The AODV message in the payload of a datagram.
+/// Parses the AODV message in the payload of a datagram.
 ///
 /// # Errors
-/// If the bytes are none; see [`AodvError`].
+/// If the bytes are not one; see [`AodvError`].
 pub fn aodv(bytes: &[u8]) -> Result<AodvMessage, AodvError> {
     let Some(&kind) = bytes.first() else { return Err(AodvError::Empty) };
     let (mut message, rest) = match kind {
@@ -81,7 +81,7 @@ pub fn aodv(bytes: &[u8]) -> Result<AodvMessage, AodvError> {
     Ok(message)
 }
 
-/// Section 5.1.
+/// Parses a route request (section 5.1).
 fn rreq(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     let (head, rest) = fixed::<24>(1, bytes)?;
     let rreq = Rreq {
@@ -98,7 +98,7 @@ fn rreq(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rreq(rreq), rest))
 }
 
-/// Section 5.2.
+/// Parses a route reply (section 5.2).
 fn rrep(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     let (head, rest) = fixed::<20>(2, bytes)?;
     match head[2] & 0x1f {
@@ -117,7 +117,7 @@ fn rrep(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rrep(rrep), rest))
 }
 
-/// Section 5.3.
+/// Parses a route error (section 5.3).
 fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     let (head, rest) = fixed::<4>(3, bytes)?;
     let count = usize::from(head[3]);
@@ -133,7 +133,7 @@ fn rerr(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Rerr(Rerr { no_delete: head[1] & 0x80 != 0, unreachable }), rest))
 }
 
-/// Ours, see [`Probe`].
+/// Parses a probe of ours, see [`Probe`].
 fn probe(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     let (head, _) = fixed::<4>(Probe::TYPE, bytes)?;
     let count = usize::from(head[1]);
@@ -146,8 +146,8 @@ fn probe(bytes: &[u8]) -> Result<(AodvMessage, &[u8]), AodvError> {
     Ok((AodvMessage::Probe(Probe { number: u16::from_be_bytes([head[2], head[3]]), heard }), rest))
 }
 
-/// Section 9: type, length, and as many bytes as the length says. The one extension that is read is ours; of several
-/// the last counts.
+/// Parses extensions (section 9): type, length, and as many bytes as the length says. Only ours is used; if it occurs
+/// several times, the last one counts.
 fn path_cost(mut rest: &[u8]) -> Result<Option<PathCost>, AodvError> {
     let mut found = None;
     while let Some(&kind) = rest.first() {
@@ -171,8 +171,8 @@ fn number<const N: usize>(head: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
 }
 
-/// The address of a host. Not one of "this network" (0.0.0.0/8) or of the loopback (RFC 1122 section 3.2.1.3), of a
-/// group or reserved (RFC 1112 section 4), the limited broadcast among them.
+/// Parses the address of a host: not in "this network" (0.0.0.0/8) or loopback (RFC 1122 section 3.2.1.3), and neither
+/// multicast nor reserved (RFC 1112 section 4), which includes the limited broadcast.
 fn address<const N: usize>(head: &[u8; N], at: usize) -> Result<Ipv4Addr, AodvError> {
     match Ipv4Addr::from_bits(number(head, at)) {
         addr if matches!(addr.octets()[0], 0 | 127 | 224..) => Err(AodvError::NoHost(addr)),

@@ -1,9 +1,9 @@
-//! Reads Babel packets from bytes (RFC 8966 section 4).
+//! Parses Babel packets (RFC 8966 section 4).
 //!
-//! Nothing is assumed about the bytes. A packet of another protocol or version is an error. A TLV is left out if it is
-//! cut short, has an unknown type or address encoding, breaks a rule, or carries an unknown mandatory sub-TLV (sections
-//! 4.3 and 4.4); its effect on the parser's state remains (section 4.5). TLVs about IPv6 routes are read for that state
-//! alone.
+//! Nothing is assumed about the bytes. A packet of another protocol or version is an error. A TLV is skipped if it is
+//! truncated, has an unknown type or address encoding, violates a rule, or carries an unknown mandatory sub-TLV
+//! (sections 4.3 and 4.4); its effect on the parser state remains (section 4.5). TLVs about IPv6 routes are parsed only
+//! for that state.
 //!
 //! [`babel`] is the inverse of [`BabelMessage::encode`].
 
@@ -13,15 +13,15 @@ use super::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, RouterId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// Why bytes are no Babel packet.
+/// Why bytes are not a Babel packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum BabelError {
-    /// Fewer bytes than a header has, or than the header says.
+    /// Fewer bytes than a header has, or than the header claims.
     #[error("a packet of {found} bytes, allowed: at least {needed}")]
     Truncated {
-        /// Bytes it needs.
+        /// Bytes needed.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes present.
         found: usize,
     },
     /// Another magic number or version (section 4.2).
@@ -29,11 +29,11 @@ pub enum BabelError {
     NotBabel([u8; 2]),
 }
 
-/// The Babel packet in the payload of a datagram that came over IPv4 or not: over IPv4 its sender is the next hop of
-/// updates that name none. With it, how many TLVs were left out; padding and TLVs about IPv6 routes are none of these.
+/// Parses the Babel packet in the payload of a datagram. If it arrived over IPv4, its sender is the next hop of updates
+/// that name none. Also returns the number of skipped TLVs, not counting padding and TLVs about IPv6 routes.
 ///
 /// # Errors
-/// If the bytes are none.
+/// If the bytes are not a Babel packet.
 pub fn babel(bytes: &[u8], over_ipv4: bool) -> Result<(BabelMessage, u32), BabelError> {
     let needed = BabelMessage::HEADER as usize;
     let Some((&[magic, version, high, low], rest)) = bytes.split_first_chunk() else {
@@ -43,7 +43,7 @@ pub fn babel(bytes: &[u8], over_ipv4: bool) -> Result<(BabelMessage, u32), Babel
         return Err(BabelError::NotBabel([magic, version]));
     }
     let length = usize::from(u16::from_be_bytes([high, low]));
-    // The body is followed by the trailer (section 4.2), whose content is unknown here.
+    // The body is followed by the trailer (section 4.2), which is not parsed.
     let Some(mut body) = rest.get(..length) else {
         return Err(BabelError::Truncated { needed: needed + length, found: bytes.len() });
     };
@@ -68,24 +68,24 @@ pub fn babel(bytes: &[u8], over_ipv4: bool) -> Result<(BabelMessage, u32), Babel
     Ok((BabelMessage { tlvs }, left_out))
 }
 
-/// A TLV that is to be ignored.
+/// A TLV to be skipped.
 struct LeftOut;
 
 type Read<T> = Result<T, LeftOut>;
 
-/// Section 4.5.
+/// Parser state (section 4.5).
 #[derive(Default)]
 struct Parser {
     over_ipv4: bool,
     router_id: Option<RouterId>,
-    /// The last for IPv4.
+    /// The last IPv4 next hop.
     next_hop: Option<Ipv4Addr>,
-    /// The prefixes for decompression, of IPv4 and of IPv6.
+    /// Prefixes for decompression, for IPv4 and IPv6.
     prefixes: [Option<[u8; 16]>; 2],
 }
 
 impl Parser {
-    /// The content of a TLV; `None` if it has none for the reader.
+    /// Parses a TLV; returns `None` if it has no content for the reader.
     fn tlv(&mut self, kind: u8, value: &[u8]) -> Read<Option<BabelTlv>> {
         let tlv = match kind {
             // PadN.
@@ -153,7 +153,7 @@ impl Parser {
         Ok(Some(tlv))
     }
 
-    /// Section 4.6.9. Its flags change the state even where the rest is left out.
+    /// Parses an update (section 4.6.9). Its flags change the state even if the rest is skipped.
     fn update(&mut self, value: &[u8]) -> Read<Option<BabelTlv>> {
         let (head, rest) = fixed::<10>(value)?;
         let [encoding, flags, bits, omitted, ..] = *head;
@@ -212,7 +212,7 @@ impl Parser {
     }
 }
 
-/// Section 4.6.6.
+/// Parses an IHU (section 4.6.6).
 fn ihu(value: &[u8]) -> Read<BabelTlv> {
     let (head, rest) = fixed::<6>(value)?;
     let (address, rest) = match head[0] {
@@ -245,7 +245,7 @@ enum Asked {
     Ipv6,
 }
 
-/// A prefix that is not compressed, as in requests.
+/// Parses an uncompressed prefix, as in requests.
 fn whole_prefix(encoding: u8, bits: u8, rest: &[u8]) -> Read<(Asked, &[u8])> {
     let len = usize::from(bits.div_ceil(8));
     match encoding {
@@ -262,8 +262,8 @@ fn whole_prefix(encoding: u8, bits: u8, rest: &[u8]) -> Read<(Asked, &[u8])> {
     }
 }
 
-/// Sub-TLVs (section 4.4): the hops if they are there. One with the upper bit that is not known, and one that is cut
-/// short, spoil the TLV.
+/// Parses sub-TLVs (section 4.4) and returns the hops, if present. An unknown one with the upper bit set, or a
+/// truncated one, invalidates the TLV.
 fn known(mut rest: &[u8]) -> Read<Option<u8>> {
     let mut hops = None;
     while let Some((&kind, after)) = rest.split_first() {
@@ -296,7 +296,7 @@ fn number<const N: usize>(head: &[u8; N], at: usize) -> u16 {
     u16::from_be_bytes([head[at], head[at + 1]])
 }
 
-/// An interval that must not be 0 (sections 4.6.3, 4.6.6, 4.6.9).
+/// Requires that an interval is not 0 (sections 4.6.3, 4.6.6, 4.6.9).
 fn at_least_one(interval: u16) -> Read<u16> {
     if interval == 0 { Err(LeftOut) } else { Ok(interval) }
 }
@@ -306,7 +306,7 @@ fn ipv4(address: [u8; 16]) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, d)
 }
 
-/// An address that packets can be sent to (RFC 1122 section 3.2.1.3).
+/// Requires an address that packets can be sent to (RFC 1122 section 3.2.1.3).
 fn host(addr: Ipv4Addr) -> Read<Ipv4Addr> {
     if matches!(addr.octets()[0], 0 | 127 | 224..) { Err(LeftOut) } else { Ok(addr) }
 }

@@ -4,19 +4,19 @@
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Not-ECT: the transport does not listen to marks.
+    /// Not-ECT: the transport does not support ECN.
     #[default]
     NotEct = 0b00,
-    /// ECT(1). Here it is taken like ECT(0); RFC 8311 gives it to experiments.
+    /// ECT(1). Treated like ECT(0) here; RFC 8311 assigns it to experiments.
     Ect1 = 0b01,
-    /// ECT(0): what a transport sets that listens.
+    /// ECT(0): set by an ECN-capable transport.
     Ect0 = 0b10,
-    /// CE: a queue on the path is too long.
+    /// CE: congestion experienced at a queue on the path.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// From the two bits of the field; others do not count.
+    /// Reads the two bits of the field; the other bits are ignored.
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -26,7 +26,7 @@ impl Ecn {
         }
     }
 
-    /// A queue marks: CE, if the transport listens. Says whether it does.
+    /// Sets CE if the transport is ECN-capable, and returns whether it is.
     pub fn mark(&mut self) -> bool {
         let listens = *self != Ecn::NotEct;
         if listens {
@@ -47,7 +47,7 @@ mod tests {
         Ipv4Packet { src, dst, ttl: 64, ident: 1, dscp: 0, body, meta: PacketMeta::default() }
     }
 
-    /// RFC 3168 section 5: ECT(0), ECT(1) and CE become CE; Not-ECT stays, and is for the queue to drop.
+    /// RFC 3168 section 5: ECT(0), ECT(1) and CE become CE; Not-ECT stays, and the queue has to drop the packet.
     #[test]
     fn what_listens_is_marked() {
         for (before, after) in
@@ -61,7 +61,7 @@ mod tests {
             assert_eq!(simulated.mark_congestion(), before != Ecn::NotEct);
             assert_eq!((foreign.mark_congestion(), foreign.ecn()), (before != Ecn::NotEct, after));
             assert_eq!(simulated.ecn(), after);
-            // The checksum is that of the packet that is encoded anew.
+            // The checksum equals that of the packet encoded from scratch.
             let (mut marked, mut expected) = (Vec::new(), Vec::new());
             encode::packet(&foreign, &mut marked);
             encode::packet(&simulated, &mut expected);

@@ -2,8 +2,8 @@
 //!
 //! 802.11 with LLC/SNAP (IEEE 802.11-2020 clause 9.3, IEEE 802.2, RFC 1042), ARP (RFC 826), IPv4, TCP, UDP, ICMP
 //! (headers and checksums by `etherparse`), other transports, AODV (RFC 3561 section 5). Payloads are zeros, except for
-//! a datagram's sequence number. Frame check sequences are left out, as by most drivers. Packets of outside hosts are
-//! unchanged. Options of C3TCP are between LLC/SNAP and the packet ([`options`](super::options)).
+//! a datagram's sequence number. Frame check sequences are left out, as most drivers do. Packets of outside hosts are
+//! unchanged. C3TCP's options are between LLC/SNAP and the packet ([`options`](super::options)).
 
 use super::options::ETHERTYPE;
 use super::{
@@ -17,12 +17,12 @@ use etherparse::{
 };
 use fourhop_units::{Dur, MacAddr};
 
-/// BSSID of the one ad hoc cell.
+/// BSSID of the single ad hoc cell.
 const BSSID: MacAddr = MacAddr([0x02, 0xff, 0x34, 0x68, 0x6f, 0x70]);
 /// LLC/SNAP header before the EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
 
-/// Appends the 802.11 frame, from frame control to the end of its body; of an aggregate its MPDUs one behind the other.
+/// Appends the 802.11 frame, from frame control to the end of its body; for an aggregate, its MPDUs one after another.
 pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
     // Frame control (clause 9.2.4.1): version 0, type and subtype in the first byte, flags in the second.
     match &frame.kind {
@@ -44,7 +44,7 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
             out.extend(frame.src.0);
             out.extend(BSSID.0);
             out.extend((seq << 4).to_le_bytes());
-            // No acknowledgement (ack policy 1) of what is for all (clause 9.2.4.5.4).
+            // Broadcasts are not acknowledged: ack policy 1 (clause 9.2.4.5.4).
             let policy = if frame.dst.is_broadcast() { NO_ACK } else { 0 };
             out.extend(qos.iter().flat_map(|category| (u16::from(category.tid()) | policy).to_le_bytes()));
             body(msdu, out);
@@ -66,7 +66,7 @@ pub fn frame(frame: &Frame, out: &mut Vec<u8>) {
     }
 }
 
-/// The flag of frames that are sent again.
+/// Retry flag of retransmitted frames.
 const RETRY: u8 = 0x08;
 /// Type and subtype of QoS data.
 const QOS_DATA: u8 = 0x88;
@@ -77,12 +77,12 @@ const AMSDU: u16 = 0x0080;
 /// In QoS Control: ack policy "no ack" (table 9-9).
 const NO_ACK: u16 = 0x0020;
 
-/// The control field of BlockAck and BlockAckReq: the TID stands in its upper four bits.
+/// Returns the control field of BlockAck and BlockAckReq, with the TID in its upper four bits.
 fn compressed(category: Category) -> u16 {
     COMPRESSED | u16::from(category.tid()) << 12
 }
 
-/// The TID of the MPDUs of a frame.
+/// Returns the TID of the MPDUs of a frame.
 fn tid(frame: &Frame) -> u16 {
     match &frame.kind {
         FrameKind::Aggregate(aggregate) => aggregate.category.tid().into(),
@@ -103,7 +103,7 @@ pub fn mpdu(frame: &Frame, mpdu: &Mpdu, out: &mut Vec<u8>) {
     out.extend((AMSDU | tid(frame)).to_le_bytes());
     let begins = out.len();
     for msdu in mpdu.msdus() {
-        // Subframes but the last are padded to 4 octets.
+        // Subframes other than the last are padded to 4 octets.
         let padding = (out.len() - begins).next_multiple_of(4) - (out.len() - begins);
         out.extend(core::iter::repeat_n(0, padding));
         out.extend(frame.dst.0);
@@ -139,7 +139,7 @@ fn body(msdu: &Msdu, out: &mut Vec<u8>) {
             out.extend(0x0806u16.to_be_bytes());
             arp(content, out);
         }
-        // INVARIANT: aggregates have none, and alone it is a frame with a header of its own.
+        // INVARIANT: aggregates contain none, and a single one is a frame with its own header.
         Payload::Foreign(_) => {}
     }
 }
@@ -197,11 +197,11 @@ pub fn packet(packet: &Ipv4Packet, out: &mut Vec<u8>) {
         }
         Body::Opaque(whole) => return whole.encode(packet.ttl, out),
     };
-    // INVARIANT: packets are at most an MTU long and carry no options, which is all that can be refused here.
+    // INVARIANT: packets are at most an MTU long and carry no options; nothing else can be refused here.
     let mut ip = Ipv4Header::new(content.len() as u16, packet.ttl, protocol, src, dst).expect("a packet fits IPv4");
     ip.identification = packet.ident;
     ip.dont_fragment = true;
-    // INVARIANT: it has six bits.
+    // INVARIANT: masked to six bits.
     ip.dscp = IpDscp::try_new(packet.dscp & 0x3f).expect("six bits");
     ip.ecn = match packet.ecn() {
         Ecn::NotEct => IpEcn::NotEct,

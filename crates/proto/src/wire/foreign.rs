@@ -1,21 +1,21 @@
-//! Frames of another 802.11 stack, whose bytes the network carries as they are.
+//! Frames of a foreign 802.11 stack, whose bytes the network carries unchanged.
 //!
-//! That stack has chosen the rates: each attempt has one, and may begin with an RTS. When all have failed, the frame is
-//! given up; the limits of the MAC's own options do not count.
+//! That stack has chosen the rates: each attempt has one, and may begin with an RTS. Once all attempts have failed, the
+//! frame is given up; the MAC's own retry limits do not apply.
 
 use fourhop_units::Rate;
 use std::sync::Arc;
 
-/// How a frame is sent once.
+/// One transmission attempt of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Its rate.
+    /// Bit rate.
     pub rate: Rate,
-    /// Does an RTS come before it? Frames for all have none.
+    /// Whether an RTS precedes it; never for broadcast frames.
     pub rts: bool,
 }
 
-/// Common to all copies of a frame.
+/// Shared by all copies of a frame.
 #[derive(PartialEq, Eq, Debug)]
 struct Shared {
     number: u64,
@@ -23,7 +23,7 @@ struct Shared {
     attempts: Box<[Attempt]>,
 }
 
-/// A frame with the attempt that it is at. Cloning shares the bytes: each transmission and each reception has a clone.
+/// A frame and its current attempt. Cloning shares the bytes: each transmission and each reception has a clone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Foreign {
     shared: Arc<Shared>,
@@ -32,38 +32,39 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// A frame without FCS, which its driver knows by `number`; `None` without an attempt.
+    /// Creates a frame without FCS, identified to its driver by `number`; `None` if there are no attempts.
     pub fn new(number: u64, bytes: &[u8], attempts: &[Attempt]) -> Option<Foreign> {
         let shared = Shared { number, bytes: bytes.into(), attempts: attempts.into() };
         (!attempts.is_empty()).then(|| Foreign { shared: Arc::new(shared), attempt: 0, retry: false })
     }
 
-    /// The driver's number.
+    /// Returns the driver's number.
     pub fn number(&self) -> u64 {
         self.shared.number
     }
 
-    /// Its bytes, without FCS.
+    /// Returns its bytes, without FCS.
     pub fn bytes(&self) -> &[u8] {
         &self.shared.bytes
     }
 
-    /// The present attempt.
+    /// Returns the current attempt.
     pub fn present(&self) -> Attempt {
         self.shared.attempts[usize::from(self.attempt)]
     }
 
-    /// Attempts begun, the present one included.
+    /// Returns the number of attempts begun, the current one included.
     pub fn begun(&self) -> usize {
         usize::from(self.attempt) + 1
     }
 
-    /// Has it been on the air before? RTS without an answer do not count.
+    /// Returns whether it has been on the air before. An RTS without an answer does not count.
     pub fn is_repeat(&self) -> bool {
         self.retry
     }
 
-    /// The present attempt has failed, after its RTS or after the frame itself. False if it was the last.
+    /// Advances after the current attempt has failed, at its RTS or at the frame itself. Returns false if it was the
+    /// last.
     pub(crate) fn try_again(&mut self, was_sent: bool) -> bool {
         self.retry |= was_sent;
         let more = self.begun() < self.shared.attempts.len();

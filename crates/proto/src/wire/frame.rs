@@ -1,4 +1,4 @@
-//! 802.11 frames and their content.
+//! 802.11 frames and their contents.
 
 use super::{Category, Foreign, Ipv4Packet};
 use super::{Format, Mcs};
@@ -23,7 +23,7 @@ pub struct ArpMessage {
     pub sender_mac: MacAddr,
     /// Sender's protocol address.
     pub sender_ip: Ipv4Addr,
-    /// Target's hardware address; not known in a request.
+    /// Target's hardware address; unknown in a request.
     pub target_mac: Option<MacAddr>,
     /// Target's protocol address.
     pub target_ip: Ipv4Addr,
@@ -36,14 +36,14 @@ pub enum Payload {
     Ipv4(Ipv4Packet),
     /// ARP.
     Arp(ArpMessage),
-    /// The whole frame of another 802.11 stack.
+    /// A whole frame of a foreign 802.11 stack.
     Foreign(Foreign),
 }
 
 /// A packet with its next hop, as it waits in the interface queue and in the MAC.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Msdu {
-    /// Receiver of the next hop, or broadcast.
+    /// MAC address of the next hop, or broadcast.
     pub dst: MacAddr,
     /// Size in bytes as the MAC counts it; see `net::sizes` for why it is stored.
     pub len: Bytes,
@@ -64,29 +64,29 @@ pub enum FrameKind {
     Data {
         /// Sequence number of the MSDU; a retransmission keeps it.
         seq: u16,
-        /// Is it a retransmission?
+        /// Whether it is a retransmission.
         retry: bool,
-        /// With EDCA it is QoS data of this category.
+        /// With EDCA: QoS data of this category.
         qos: Option<Category>,
         /// Content.
         msdu: Msdu,
     },
-    /// QoS data of 802.11n and later: an A-MPDU, or one MPDU alone.
+    /// QoS data of 802.11n and later: an A-MPDU or a single MPDU.
     Aggregate(Box<Aggregate>),
     /// Compressed block acknowledgement (clause 9.3.1.8.2).
     BlockAck {
         /// Starting sequence number.
         start: u16,
-        /// Bit n stands for the MPDU numbered `start` + n.
+        /// Bit n acknowledges the MPDU numbered `start` + n.
         bitmap: u64,
-        /// Of which category the MPDUs are.
+        /// Category of the MPDUs.
         category: Category,
     },
-    /// Request for one, which also says that nothing before `start` comes any more (clause 9.3.1.7).
+    /// Request for a block acknowledgement, which also states that nothing before `start` will follow (clause 9.3.1.7).
     BlockAckRequest {
         /// Starting sequence number.
         start: u16,
-        /// Of which category the MPDUs are.
+        /// Category of the MPDUs.
         category: Category,
     },
 }
@@ -94,47 +94,48 @@ pub enum FrameKind {
 /// An MPDU of QoS data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mpdu {
-    /// Sequence number, which the originator counts for each receiver apart.
+    /// Sequence number; the originator counts separately for each receiver.
     pub seq: u16,
-    /// Is it a retransmission?
+    /// Whether it is a retransmission.
     pub retry: bool,
     /// Bytes of the frame with header and FCS, without delimiter and padding.
     pub len: Bytes,
-    /// Its content.
+    /// Its first or only packet.
     pub first: Msdu,
-    /// Further packets; with any it is an A-MSDU.
+    /// Further packets; if there are any, it is an A-MSDU.
     pub more: Vec<Msdu>,
 }
 
 /// The MPDUs of a PPDU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Aggregate {
-    /// How it is sent.
+    /// Modulation and coding scheme.
     pub mcs: Mcs,
-    /// Of which category all of them are; without EDCA best effort.
+    /// Category of all MPDUs; best effort without EDCA.
     pub category: Category,
-    /// In the order of their numbers, at most 64. One alone is answered by an ACK.
+    /// In order of sequence number, at most 64. A single one is answered by an ACK.
     pub mpdus: Vec<Mpdu>,
 }
 
 impl Mpdu {
-    /// All that it carries.
+    /// Iterates over all packets that it carries.
     pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
         core::iter::once(&self.first).chain(&self.more)
     }
 }
 
-/// Octets of the delimiter before each MPDU of an A-MPDU, and what subframes but the last are padded to a multiple of
-/// (clause 9.7.1).
+/// Octets of the delimiter before each MPDU of an A-MPDU; subframes other than the last are padded to a multiple of
+/// this (clause 9.7.1).
 pub const DELIMITER: u64 = 4;
 
-/// Bytes of an A-MPDU of `before` bytes with one more MPDU of `mpdu` bytes; 0 bytes: of the first.
+/// Returns the size of an A-MPDU of `before` bytes after appending an MPDU of `mpdu` bytes; `before` is 0 for the
+/// first.
 pub const fn with_one_more(before: Bytes, mpdu: Bytes) -> Bytes {
     Bytes(before.0.next_multiple_of(DELIMITER) + DELIMITER + mpdu.0)
 }
 
 impl Aggregate {
-    /// Bytes of the PSDU. With HT one MPDU alone has no delimiter.
+    /// Returns the size of the PSDU. With HT, a single MPDU has no delimiter.
     pub fn len(&self) -> Bytes {
         match &self.mpdus[..] {
             [alone] if self.mcs.format() == Format::Ht => alone.len,
@@ -142,7 +143,7 @@ impl Aggregate {
         }
     }
 
-    /// Never: there is an MPDU.
+    /// Always false: there is at least one MPDU.
     pub fn is_empty(&self) -> bool {
         self.mpdus.is_empty()
     }
@@ -155,9 +156,9 @@ pub struct Frame {
     pub dst: MacAddr,
     /// Transmitter address; CTS and ACK do not carry it on the wire.
     pub src: MacAddr,
-    /// Duration field: how long the medium stays reserved after the end of this frame, whole microseconds.
+    /// Duration field: how long the medium stays reserved after the end of this frame, in whole microseconds.
     pub duration: Dur,
-    /// Bit rate of the MAC part; of an [`Aggregate`] that of its MCS.
+    /// Bit rate of the MAC part; for an [`Aggregate`], that of its MCS.
     pub rate: Rate,
     /// Time on the air, PLCP included.
     pub airtime: Dur,

@@ -1,7 +1,7 @@
-//! Names of modulation and coding schemes of 802.11n, ac and ax. Their meaning on the air is in `phy::mcs`.
+//! Identifiers of modulation and coding schemes of 802.11n, ac and ax. Their PHY properties are in `phy::mcs`.
 //!
-//! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Numbers count
-//! within one stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+//! Sources: IEEE Std 802.11-2020 clauses 19 (HT) and 21 (VHT), IEEE Std 802.11ax-2021 clause 27 (HE). Indices count
+//! within one stream, as in VHT: MCS 15 of 802.11n is index 7 with two streams.
 
 use fourhop_units::Dur;
 
@@ -12,11 +12,11 @@ pub enum Format {
     Ht,
     /// 802.11ac.
     Vht,
-    /// 802.11ax, to a single user.
+    /// 802.11ax, single user.
     He,
 }
 
-/// Width of the channel.
+/// Channel width.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Width {
     /// 20 MHz.
@@ -30,9 +30,9 @@ pub enum Width {
 /// Guard interval of the data symbols.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Guard {
-    /// 0.4 us: the short one of HT and VHT.
+    /// 0.4 us: short guard interval of HT and VHT.
     Ns400,
-    /// 0.8 us: the long one of HT and VHT, the short one of HE.
+    /// 0.8 us: long in HT and VHT, short in HE.
     Ns800,
     /// 1.6 us.
     Ns1600,
@@ -40,10 +40,10 @@ pub enum Guard {
     Ns3200,
 }
 
-/// A modulation and coding scheme with everything that says how long a frame lasts. Only combinations that the standard
-/// has exist.
+/// A modulation and coding scheme with everything that determines the duration of a frame. Only combinations defined by
+/// the standard can exist.
 ///
-/// They order by generation, then streams, width, index and guard interval, not by their rates.
+/// Ordered by generation, then streams, width, index and guard interval, not by rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mcs {
     format: Format,
@@ -53,10 +53,10 @@ pub struct Mcs {
     guard: Guard,
 }
 
-/// Most streams.
+/// Maximum number of streams.
 pub const STREAMS_MAX: u8 = 4;
 impl Format {
-    /// Highest index of an MCS.
+    /// Returns the highest MCS index.
     pub const fn highest_index(self) -> u8 {
         match self {
             Format::Ht => 7,
@@ -65,7 +65,7 @@ impl Format {
         }
     }
 
-    /// Guard intervals that there are, from the shortest.
+    /// Returns the available guard intervals, shortest first.
     pub const fn guards(self) -> &'static [Guard] {
         match self {
             Format::Ht | Format::Vht => &[Guard::Ns400, Guard::Ns800],
@@ -73,7 +73,7 @@ impl Format {
         }
     }
 
-    /// Widths that there are, from the narrowest.
+    /// Returns the available widths, narrowest first.
     pub const fn widths(self) -> &'static [Width] {
         match self {
             Format::Ht => &[Width::Mhz20, Width::Mhz40],
@@ -83,7 +83,7 @@ impl Format {
 }
 
 impl Width {
-    /// In MHz.
+    /// Returns the width in MHz.
     pub const fn mhz(self) -> u64 {
         match self {
             Width::Mhz20 => 20,
@@ -94,7 +94,7 @@ impl Width {
 }
 
 impl Guard {
-    /// How long it is.
+    /// Returns its duration.
     pub const fn duration(self) -> Dur {
         Dur::from_nanos(match self {
             Guard::Ns400 => 400,
@@ -106,9 +106,9 @@ impl Guard {
 }
 
 impl Mcs {
-    /// The MCS of `index` within each of `streams` streams; `None` if the standard has no such one: beyond these
-    /// ranges, and where the bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz but with
-    /// three streams, 6 in 80 MHz with three).
+    /// Creates the MCS of `index` within each of `streams` streams. `None` if the standard has none: outside these
+    /// ranges, and where the bits of a symbol do not divide among subcarriers and encoders (VHT: 9 in 20 MHz except
+    /// with three streams, 6 in 80 MHz with three).
     pub fn new(format: Format, index: u8, streams: u8, width: Width, guard: Guard) -> Option<Mcs> {
         let in_range = index <= format.highest_index()
             && (1..=STREAMS_MAX).contains(&streams)
@@ -122,8 +122,8 @@ impl Mcs {
         (in_range && divides).then_some(Mcs { format, streams, width, index, guard })
     }
 
-    /// Every MCS of a generation with at most `streams` streams in one width with one guard interval, by streams and
-    /// then by index.
+    /// Iterates over all MCSs of a generation with at most `streams` streams in one width with one guard interval, by
+    /// streams and then by index.
     pub fn all(format: Format, streams: u8, width: Width, guard: Guard) -> impl Iterator<Item = Mcs> {
         let one = move |streams| {
             (0..=format.highest_index()).filter_map(move |index| Mcs::new(format, index, streams, width, guard))
@@ -131,27 +131,27 @@ impl Mcs {
         (1..=streams).flat_map(one)
     }
 
-    /// Its generation.
+    /// Returns its generation.
     pub const fn format(self) -> Format {
         self.format
     }
 
-    /// Its number within a stream.
+    /// Returns its index within a stream.
     pub const fn index(self) -> u8 {
         self.index
     }
 
-    /// How many streams it has.
+    /// Returns its number of streams.
     pub const fn streams(self) -> u8 {
         self.streams
     }
 
-    /// The width of its channel.
+    /// Returns its channel width.
     pub const fn width(self) -> Width {
         self.width
     }
 
-    /// Its guard interval.
+    /// Returns its guard interval.
     pub const fn guard(self) -> Guard {
         self.guard
     }

@@ -1,7 +1,7 @@
-//! Packets, link-layer messages and 802.11 frames, as small values that can only hold legal content.
+//! Packets, link-layer messages and 802.11 frames, as small values whose types admit only legal content.
 //!
-//! A payload is a length here; [`encode`] turns a packet into the bytes a device or a capture file wants, [`decode`]
-//! reads routing messages from such bytes, and [`bytes`](mod@bytes) reads and edits foreign packets and TCP segments.
+//! Payloads are only lengths here. [`encode`] turns a packet into bytes for a device or a capture file, [`decode`]
+//! parses routing messages from such bytes, and [`bytes`](mod@bytes) reads and edits foreign packets and TCP segments.
 
 mod aodv;
 mod atp;

@@ -1,7 +1,7 @@
 //! IPv4 packets of outside hosts: bytes that the network carries without inspecting them.
 //!
-//! They are carried unchanged, with options, fragments, TOS and ECN. Only the time to live changes on the path, in
-//! [`Ipv4Packet::ttl`], and is written into the bytes when they leave.
+//! They are carried unchanged, with options, fragments, TOS and ECN. Only the time to live changes on the path: it is
+//! tracked in [`Ipv4Packet::ttl`] and written into the bytes when they leave.
 
 use super::bytes::{self, Ipv4Error, Ipv4Head};
 use super::{Body, Ipv4Packet, PacketMeta};
@@ -16,39 +16,39 @@ pub struct Opaque {
 }
 
 impl Opaque {
-    /// The packet, with the time to live with which it came.
+    /// Returns the packet, with its time to live on arrival.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Bytes of the packet.
+    /// Returns the size of the packet.
     pub fn len(&self) -> u32 {
-        // INVARIANT: as many as the 16 bits of its total length say.
+        // INVARIANT: equal to the total length, which has 16 bits.
         self.bytes.len() as u32
     }
 
-    /// Never: every packet has a header.
+    /// Always false: every packet has a header.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Internet protocol number of what it carries (RFC 790).
+    /// Returns the protocol number of its payload (RFC 790).
     pub fn protocol(&self) -> u8 {
         self.bytes[9]
     }
 
-    /// Bytes after the header.
+    /// Returns the bytes after the header.
     pub fn content(&self) -> &[u8] {
         &self.bytes[usize::from(self.bytes[0] & 0x0f) * 4..]
     }
 
-    /// Is it network control: precedence 6 or 7 of RFC 791 section 3.1, CS6 or CS7 of RFC 2474, with which routing
-    /// daemons mark their packets?
+    /// Returns whether it is network control: precedence 6 or 7 of RFC 791 section 3.1, CS6 or CS7 of RFC 2474, with
+    /// which routing daemons mark their packets.
     pub fn is_network_control(&self) -> bool {
         self.bytes[1] >= 0xc0
     }
 
-    /// Lets `edit` change the bytes; what it leaves must be an IPv4 packet. Returns what it returns.
+    /// Lets `edit` change the bytes, which must still be an IPv4 packet afterwards. Returns the result of `edit`.
     pub(crate) fn edit<T>(&mut self, edit: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let mut bytes = self.bytes.to_vec();
         let answer = edit(&mut bytes);
@@ -66,10 +66,10 @@ impl Opaque {
 }
 
 impl Ipv4Packet {
-    /// The packet of a host outside. Bytes behind its end, the padding of a link, are left out.
+    /// Parses the packet of an outside host. Bytes beyond its end (link padding) are left out.
     ///
     /// # Errors
-    /// If the bytes are no whole IPv4 packet.
+    /// If the bytes are not a whole IPv4 packet.
     pub fn from_bytes(bytes: &[u8]) -> Result<Ipv4Packet, Ipv4Error> {
         let head = Ipv4Head::read(bytes)?;
         let whole = bytes.get(..head.total_len);
@@ -81,7 +81,7 @@ impl Ipv4Packet {
 }
 
 impl Ipv4Packet {
-    /// A packet of network control (CS6) with this content for all neighbours, and for them alone.
+    /// Creates a packet of network control (CS6) with this content, for direct neighbours only.
     pub fn control_broadcast(src: Ipv4Addr, protocol: u8, content: &[u8]) -> Ipv4Packet {
         const HEADER: usize = 20;
         let total = (HEADER + content.len()) as u16;
@@ -115,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A gateway sees in bytes what it sees in the simulator's packets, and writes the same into both.
+        /// A gateway sees the same in bytes as in the simulator's packets, and writes the same into both.
         #[test]
         fn bytes_and_typed_packets_are_the_same_to_a_gateway(typed in packets(), millis: u16, mtu in 1_000..1_500u32) {
             let mut opaque = Ipv4Packet::from_bytes(&encoded(&typed)).unwrap();
@@ -129,7 +129,7 @@ mod tests {
             prop_assert_eq!(encoded(&opaque), encoded(&typed));
         }
 
-        /// Whatever comes from a device is a packet or an error, and a packet is as long as it says.
+        /// Any input from a device gives a packet or an error, and a packet is as long as it claims.
         #[test]
         fn any_bytes_are_taken_or_refused(
             mut bytes in prop::collection::vec(any::<u8>(), 0..80),

@@ -5,13 +5,13 @@
 //!     1 octet        1       1      Length
 //! ```
 //!
-//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 and this field, so
-//! that a station that knows no option finds the packet behind them. Length counts the value alone; an option of
-//! unknown type is skipped by its length and passed on unchanged.
+//! Header Length counts the whole MAC header in octets, the 24 of IEEE 802.11-2020 clause 9.3.2.1 plus this field, so
+//! that a station that knows no option still finds the packet behind them. Length counts only the value; an option of
+//! unknown type is skipped by its length and forwarded unchanged.
 //!
-//! Types, units and widths are our choice: the paper names "bandwidth" and "delay" and specifies none of them. IEEE
-//! 802.11 has no bit that announces a longer header either. On the wire the field therefore follows LLC/SNAP under an
-//! EtherType that IEEE 802 reserves for experiments, and the EtherType of the packet comes after it.
+//! Types, units and widths are our choice: the paper names "bandwidth" and "delay" but specifies neither. IEEE 802.11
+//! has no bit to announce a longer header either. On the wire, the field therefore follows LLC/SNAP under an EtherType
+//! that IEEE 802 reserves for experiments, followed by the EtherType of the packet.
 
 use fourhop_units::{Bytes, Dur, Time};
 use thiserror::Error;
@@ -20,7 +20,7 @@ use thiserror::Error;
 pub const ETHERTYPE: u16 = 0x88b5;
 /// Octets of the MAC header without options: three addresses, no QoS.
 const MAC_HEADER: usize = 24;
-/// Header Length has one octet, which leaves this for the field itself.
+/// Maximum size of the field, as Header Length has one octet.
 const FIELD_MAX: usize = 255 - MAC_HEADER;
 /// Octets of an option before its value.
 const OPTION_HEAD: usize = 2;
@@ -29,14 +29,14 @@ const PATH: u8 = 1;
 const BACK: u8 = 2;
 const ECHO: u8 = 3;
 
-/// Bandwidth and delay that the links passed so far offer the packet.
+/// Bandwidth and delay of the path so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// Least bandwidth of a link, bit/s.
+    /// Lowest bandwidth of any link, bit/s.
     pub bandwidth: u32,
     /// Sum of the links' delays without queueing, in microseconds.
     pub delay: u32,
-    /// How many links have been measured. Our addition: it shows whether a node on the path has not measured.
+    /// Number of links measured. Our addition: it shows whether a node on the path has not measured.
     pub links: u8,
 }
 
@@ -45,11 +45,11 @@ pub struct Path {
 pub struct Back {
     /// Sum of the links' delays, in microseconds.
     pub delay: u32,
-    /// How many links have been measured.
+    /// Number of links measured.
     pub links: u8,
 }
 
-/// The values that a packet reported to a receiver, sent back to its source.
+/// The values that a packet delivered to its receiver, sent back to its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
     /// [`Path::bandwidth`] of the whole path.
@@ -67,11 +67,11 @@ pub struct Options {
     pub back: Option<Back>,
     /// Measured on the path of the packet that this one acknowledges.
     pub echo: Option<Echo>,
-    /// Options of other types as they came, one behind the other.
+    /// Unknown options, concatenated as received.
     pub unknown: Vec<u8>,
 }
 
-/// Why a header cannot be read.
+/// Why a header cannot be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Malformed {
     /// The field is shorter than Header Length says, or empty.
@@ -86,10 +86,10 @@ pub enum Malformed {
 }
 
 impl Path {
-    /// Before the first link.
+    /// Value before the first link.
     pub const START: Path = Path { bandwidth: u32::MAX, delay: 0, links: 0 };
 
-    /// After one more link: the least bandwidth, the sum of the delays.
+    /// Adds a link: the lower bandwidth, the sum of the delays.
     #[must_use]
     pub fn over(self, bandwidth: u64, delay: Dur) -> Path {
         Path {
@@ -101,7 +101,7 @@ impl Path {
 }
 
 impl Back {
-    /// After one more link.
+    /// Adds a link.
     #[must_use]
     pub fn over(self, delay: Dur) -> Back {
         Back { delay: self.delay.saturating_add(micros(delay)), links: self.links.saturating_add(1) }
@@ -113,12 +113,12 @@ fn micros(delay: Dur) -> u32 {
 }
 
 impl Options {
-    /// No option at all?
+    /// Returns whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.path.is_none() && self.back.is_none() && self.echo.is_none() && self.unknown.is_empty()
     }
 
-    /// Octets of the field, Header Length included.
+    /// Returns the size of the field in octets, Header Length included.
     pub fn len(&self) -> usize {
         let known = |present: bool, value: usize| if present { OPTION_HEAD + value } else { 0 };
         1 + known(self.path.is_some(), 9)
@@ -127,12 +127,12 @@ impl Options {
             + self.unknown.len()
     }
 
-    /// Bytes added to the frame on the air: the field, and the EtherType behind it.
+    /// Returns the bytes added to the frame on the air: the field and the EtherType behind it.
     pub fn on_air(&self) -> Bytes {
         Bytes(self.len() as u64 + 2)
     }
 
-    /// Appends the field. Unknown options that do not fit Header Length any more are left out.
+    /// Appends the field. Unknown options that no longer fit Header Length are left out.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let begin = out.len();
         out.push(0);
@@ -164,9 +164,8 @@ impl Options {
         out[begin] = (MAC_HEADER + out.len() - begin) as u8;
     }
 
-    /// Reads the field at the beginning of `bytes`; the number of its octets comes with it. Never reads beyond what
-    /// Header Length allows, nor beyond `bytes`. An option of known type but another length, or that comes a second
-    /// time, counts as unknown.
+    /// Parses the field at the start of `bytes`; also returns its size in octets. Never reads beyond Header Length or
+    /// `bytes`. An option of known type counts as unknown if its length differs or it occurs a second time.
     ///
     /// # Errors
     /// If Header Length or the length of an option does not fit the bytes.
@@ -192,7 +191,7 @@ impl Options {
         Ok((options, len))
     }
 
-    /// Takes the value of a known option; false if it is not one.
+    /// Stores the value of a known option; returns false if it is unknown.
     fn take(&mut self, kind: u8, value: &[u8]) -> bool {
         let word = |at: usize| u32::from_be_bytes([value[at], value[at + 1], value[at + 2], value[at + 3]]);
         match (kind, value.len()) {
@@ -207,16 +206,16 @@ impl Options {
     }
 }
 
-/// The options of a packet on its way through a node, with what its link layer notes for the measurement.
+/// The options of a packet on its way through a node, with the link layer's notes for the measurement.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Carried {
-    /// As they came, or as the source sets them.
+    /// As received, or as set by the source.
     pub options: Options,
-    /// When the packet came to the queue of this link.
+    /// When the packet entered the queue of this link.
     pub entered_queue: Time,
     /// When it left the queue.
     pub left_queue: Time,
-    /// Not on the wire: how long it has waited in queues so far. Of use to the simulator alone.
+    /// How long it has waited in queues so far. Not on the wire; only the simulator uses it.
     pub waited: Dur,
     /// On an acknowledgement: the travel time of the echoed packet without such waits, if the simulator reports it.
     pub forward: Option<Dur>,
@@ -243,7 +242,8 @@ mod tests {
         assert_eq!((options.len(), options.on_air()), (12, Bytes(14)));
     }
 
-    /// The field is appended to the buffer and gives its own length. A Header Length of 255 leaves 231 octets for it.
+    /// The field is appended to the buffer and contains its own length. A Header Length of 255 leaves 231 octets for
+    /// it.
     #[test]
     fn the_field_is_appended_and_bounded() {
         let path = Some(Path { bandwidth: 7, delay: 8, links: 9 });
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(Options::parse(&[]), Err(Malformed::Truncated));
         assert_eq!(Options::parse(&[24]), Err(Malformed::HeaderLength(24)));
         assert_eq!(Options::parse(&[36, 1, 9]), Err(Malformed::Truncated));
-        // The option says three octets, the header ends after one.
+        // The option claims three octets, but the header ends after one.
         assert_eq!(Options::parse(&[28, 77, 3, 0, 0, 0, 0]), Err(Malformed::Option(1)));
         assert_eq!(Options::parse(&[26, 77]), Err(Malformed::Option(1)));
     }
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(encoded(&options), bytes);
     }
 
-    /// The first option of a type counts; another one is sent on as it came.
+    /// The first option of a type counts; another one is forwarded unchanged.
     #[test]
     fn an_option_that_comes_twice_is_unknown_the_second_time() {
         let first = [1, 9, 0, 0, 0, 7, 0, 0, 0, 8, 9, 2, 5, 0, 0, 0, 4, 3, 3, 8, 0, 0, 0, 5, 0, 0, 0, 6];
@@ -321,7 +321,7 @@ mod tests {
         (of(path), of(back), of(echo)).prop_map(|(path, back, echo)| Options { path, back, echo, ..Options::default() })
     }
 
-    /// Options of types that are not ours.
+    /// Options of foreign types.
     fn foreign() -> impl Strategy<Value = Vec<u8>> {
         let one = (4u8.., proptest::collection::vec(any::<u8>(), 0..30));
         proptest::collection::vec(one, 0..5).prop_map(|options| {
@@ -338,7 +338,7 @@ mod tests {
             prop_assert_eq!(Options::parse(&bytes), Ok((options, bytes.len())));
         }
 
-        /// Any octets are read or refused, and what is read loses nothing when it is sent on.
+        /// Any octets are parsed or refused, and forwarding loses nothing that was parsed.
         #[test]
         fn any_content_parses_or_is_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..300), len: u8) {
             if let Some(first) = bytes.first_mut() {
@@ -356,7 +356,7 @@ mod tests {
             }
         }
 
-        /// Cut short anywhere, it is refused rather than misread.
+        /// Truncated anywhere, it is refused rather than misread.
         #[test]
         fn truncation_is_seen(mut options in known(), unknown in foreign(), cut in 0usize..231) {
             options.unknown = unknown;

@@ -6,31 +6,30 @@ use crate::drop::DropReason;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// The simulator's memory of a packet. It is not on the wire, and packets from devices have none of it. Only options
-/// that a device cannot offer use it, and say so.
+/// The simulator's notes on a packet. They are not on the wire, and packets from devices have none. Only options that a
+/// device cannot offer use them, and say so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketMeta {
-    /// When the source made it.
+    /// When the source created the packet.
     pub created: Time,
     /// Radio hops it has travelled.
     pub hops: u8,
-    /// TCP data that counts without headers on the air, as ns-2.35's Vegas sends it.
+    /// Whether it is TCP data whose headers do not count on the air, as sent by ns-2.35's Vegas.
     pub hides_headers: bool,
-    /// The hop at which `forward` is to be measured, or the destination if that is nearer; 0: nowhere.
+    /// The hop at which to measure `forward`, or the destination if that is nearer; 0 for nowhere.
     pub measure_at: u8,
-    /// Time from `created` to hop `forward_hops`, as measured; on an acknowledgement, that of the newest segment
-    /// received.
+    /// Time measured from `created` to hop `forward_hops`; on an acknowledgement, that of the newest segment received.
     pub forward: Dur,
-    /// Over how many hops; 0: not measured.
+    /// Number of hops measured; 0 if not measured.
     pub forward_hops: u8,
-    /// On an acknowledgement: the creation time of the echoed segment (as a timestamp of RFC 7323 would tell); zero if
+    /// On an acknowledgement: the creation time of the echoed segment (what an RFC 7323 timestamp would tell); zero if
     /// unknown.
     pub echo: Time,
-    /// Its number in a trace; 0: it has none.
+    /// Its number in a trace; 0 if it has none.
     pub number: u32,
 }
 
-/// An IPv4 packet (RFC 791). The network fragments none; a host's own may be a fragment.
+/// An IPv4 packet (RFC 791). The network does not fragment packets, but a host's own may be a fragment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ipv4Packet {
     /// Source address.
@@ -45,7 +44,7 @@ pub struct Ipv4Packet {
     pub dscp: u8,
     /// Its content.
     pub body: Body,
-    /// Simulator's notes.
+    /// The simulator's notes.
     pub meta: PacketMeta,
 }
 
@@ -54,17 +53,17 @@ pub struct Ipv4Packet {
 pub enum Body {
     /// TCP.
     Tcp(TcpSegment),
-    /// TCP whose frames have options in their MAC headers. Boxed, so that packets without stay as small as they are.
+    /// TCP with options in the MAC headers of its frames. Boxed, so that packets without them stay small.
     Measured(Box<MeasuredSegment>),
-    /// A transport of its own.
+    /// A transport other than TCP, UDP and ICMP.
     Transport(Segment),
-    /// UDP with a payload that only counts.
+    /// UDP with a dummy payload.
     Udp(UdpDatagram),
     /// A message of a routing protocol, over UDP.
     Routing(RoutingMessage),
     /// ICMP echo.
     Echo(EchoMessage),
-    /// Whatever a host outside sent.
+    /// Any packet of an outside host.
     Opaque(Opaque),
 }
 
@@ -73,7 +72,7 @@ pub enum Body {
 pub struct MeasuredSegment {
     /// The segment.
     pub segment: TcpSegment,
-    /// Fields for MAC headers, and this node's notes.
+    /// Options for MAC headers, and this node's notes.
     pub carried: Carried,
 }
 
@@ -93,7 +92,7 @@ pub struct UdpDatagram {
 /// ICMP echo request or reply (RFC 792).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EchoMessage {
-    /// Reply rather than request.
+    /// Whether it is a reply rather than a request.
     pub reply: bool,
     /// Identifier.
     pub ident: u16,
@@ -112,7 +111,7 @@ impl Ipv4Packet {
     /// Limited broadcast address.
     pub const BROADCAST: Ipv4Addr = Ipv4Addr::BROADCAST;
 
-    /// Total length as the IPv4 header states it, in bytes.
+    /// Returns the total length as stated in the IPv4 header, in bytes.
     pub fn len(&self) -> u32 {
         IPV4_HEADER
             + match &self.body {
@@ -126,12 +125,12 @@ impl Ipv4Packet {
             }
     }
 
-    /// Never: every packet has a header.
+    /// Always false: every packet has a header.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Its TCP segment, if that is what it carries.
+    /// Returns its TCP segment, if it carries one.
     pub fn segment(&self) -> Option<&TcpSegment> {
         match &self.body {
             Body::Tcp(segment) => Some(segment),
@@ -140,7 +139,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// Options for its MAC header, if any.
+    /// Returns the options for its MAC header, if any.
     pub fn carried(&self) -> Option<&Carried> {
         match &self.body {
             Body::Measured(tcp) => Some(&tcp.carried),
@@ -148,7 +147,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the options for its MAC header for modification.
     pub fn carried_mut(&mut self) -> Option<&mut Carried> {
         match &mut self.body {
             Body::Measured(tcp) => Some(&mut tcp.carried),
@@ -156,7 +155,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// Takes the options out, if it has any: the packet is TCP without.
+    /// Removes and returns the options, if it has any, which leaves plain TCP.
     pub fn take_carried(&mut self) -> Option<Carried> {
         let Body::Measured(tcp) = &mut self.body else { return None };
         let MeasuredSegment { segment, carried } = core::mem::take(&mut **tcp);
@@ -164,10 +163,10 @@ impl Ipv4Packet {
         Some(carried)
     }
 
-    /// One router less that it may pass (RFC 791 section 3.2).
+    /// Decrements the TTL for one more router (RFC 791 section 3.2).
     ///
     /// # Errors
-    /// If it may pass none: then it is lost, and stays as it is.
+    /// If it may pass no further router: it is lost, and unchanged.
     pub fn decrement_ttl(&mut self) -> Result<(), DropReason> {
         if self.ttl <= 1 {
             return Err(DropReason::TtlExpired);
@@ -176,12 +175,12 @@ impl Ipv4Packet {
         Ok(())
     }
 
-    /// Is it for all neighbours: limited broadcast or multicast, which is not forwarded here?
+    /// Returns whether it is for all neighbours: limited broadcast or multicast, which is not forwarded here.
     pub fn is_for_all(&self) -> bool {
         self.dst.is_multicast() || self.dst.is_broadcast()
     }
 
-    /// Bytes of TCP payload, if TCP is what it carries, of a simulated or of another host.
+    /// Returns the bytes of TCP payload, if it carries TCP, whether simulated or of another host.
     pub fn tcp_payload(&self) -> Option<u32> {
         match &self.body {
             Body::Opaque(packet) => bytes::segment(packet.bytes()).map(|segment| segment.payload),
@@ -189,13 +188,13 @@ impl Ipv4Packet {
         }
     }
 
-    /// Is it a message for this network's routing?
+    /// Returns whether it is a routing message of this network.
     pub fn is_routing(&self) -> bool {
         matches!(self.body, Body::Routing(_))
     }
 
-    /// Is it network control, which interface queues put first: a message of this network's routing, or what a host
-    /// outside has marked so?
+    /// Returns whether it is network control, which interface queues put first: a routing message of this network, or a
+    /// packet that an outside host has marked as such.
     pub fn is_network_control(&self) -> bool {
         match &self.body {
             Body::Routing(_) => true,
@@ -204,7 +203,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// Its ECN field. Of what is simulated here only TCP sets it.
+    /// Returns its ECN field. Of the simulated transports, only TCP sets it.
     pub fn ecn(&self) -> Ecn {
         match &self.body {
             Body::Opaque(packet) => bytes::ecn(packet.bytes()),
@@ -212,7 +211,7 @@ impl Ipv4Packet {
         }
     }
 
-    /// Marks it, if its transport listens; says whether it does.
+    /// Marks it if its transport is ECN-capable, and returns whether it is.
     pub fn mark_congestion(&mut self) -> bool {
         match &mut self.body {
             Body::Tcp(segment) => segment.ecn.mark(),

@@ -1,17 +1,17 @@
-//! Prefixes of addresses (RFC 4632).
+//! Address prefixes (RFC 4632).
 
 use core::net::Ipv4Addr;
 
 /// The addresses that begin with the same bits (RFC 4632).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Prefix {
-    /// Its bits behind `len` are zero.
+    /// Bits beyond `len` are zero.
     addr: Ipv4Addr,
     len: u8,
 }
 
 impl Prefix {
-    /// All addresses with the first `len` bits of `addr`, whose other bits do not count; none if `len` is above 32.
+    /// Creates the prefix of the first `len` bits of `addr`, whose other bits are ignored; `None` if `len` exceeds 32.
     pub const fn new(addr: Ipv4Addr, len: u8) -> Option<Prefix> {
         if len > 32 {
             return None;
@@ -19,28 +19,28 @@ impl Prefix {
         Some(Prefix { addr: Ipv4Addr::from_bits(addr.to_bits() & Self::mask(len)), len })
     }
 
-    /// This address alone.
+    /// Creates the prefix of this address alone.
     pub const fn host(addr: Ipv4Addr) -> Prefix {
         Prefix { addr, len: 32 }
     }
 
-    /// Its first address.
+    /// Returns its first address.
     pub const fn addr(self) -> Ipv4Addr {
         self.addr
     }
 
-    /// How many bits are the same in all its addresses.
+    /// Returns the number of leading bits that all its addresses share.
     pub const fn bits(self) -> u8 {
         self.len
     }
 
-    /// Is this one of its addresses?
+    /// Returns whether it contains this address.
     pub const fn contains(self, addr: Ipv4Addr) -> bool {
         addr.to_bits() & Self::mask(self.len) == self.addr.to_bits()
     }
 
     const fn mask(len: u8) -> u32 {
-        // A shift by all 32 bits is none that a u32 knows.
+        // Shifting a u32 by all 32 bits would overflow.
         match u32::MAX.checked_shl(32 - len as u32) {
             Some(mask) => mask,
             None => 0,

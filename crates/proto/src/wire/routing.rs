@@ -1,18 +1,18 @@
-//! Messages of routing protocols: one class of packets, whatever the protocol. The layers between routing and the radio
-//! ask for the class (interface queues put it first, accounts count it apart) and never for the protocol.
+//! Messages of routing protocols: one class of packets for all protocols. The layers between routing and the radio
+//! distinguish the class (interface queues put it first, statistics count it separately) but never the protocol.
 
 use super::packet::IPV4_HEADER;
 use super::{AodvMessage, BabelMessage};
 
-/// Interface of a routing message to the layers below. To add a protocol's, implement this and add a row at the end.
+/// Interface of a routing message to the layers below. To add a protocol, implement this and add a row at the end.
 pub trait Message {
-    /// UDP port of the protocol, from and to which its messages go.
+    /// UDP port of the protocol, source and destination of its messages.
     const PORT: u16;
 
-    /// Bytes of the message as its protocol lays it out, without UDP and IP.
+    /// Returns the size of the message as its protocol lays it out, without UDP and IP.
     fn size(&self) -> u32;
 
-    /// Bytes of the packet as ns-2.35 counts it, IP included: without a UDP header.
+    /// Returns the size of the packet as counted by ns-2.35: IP included, but without a UDP header.
     fn ns2_packet_len(&self) -> u32 {
         IPV4_HEADER + self.size()
     }
@@ -20,7 +20,8 @@ pub trait Message {
     /// Appends the message's bytes.
     fn encode(&self, out: &mut Vec<u8>);
 
-    /// Its name in a trace, a name of a kind of packets, and its number or 0; `to_all` neighbours or to one.
+    /// Returns its name in a trace, which names a kind of packet, and its number or 0. `to_all`: sent to all neighbours
+    /// rather than to one.
     fn trace_fields(&self, _to_all: bool) -> (&'static str, u32) {
         ("other", 0)
     }

@@ -1,28 +1,28 @@
-//! Packets of transports beside TCP, UDP and ICMP: one class, whatever the transport. The layers below ask for the
-//! class and never for the transport.
+//! Packets of transports other than TCP, UDP and ICMP: one class for all transports. The layers below distinguish the
+//! class but never the transport.
 
 use super::AtpPacket;
 use fourhop_units::Time;
 
-/// Properties of a packet for IP, queues, gateways and traces. To add a transport's, implement this and add a row at
-/// the end.
+/// Interface of a packet to IP, queues, gateways and traces. To add a transport, implement this and add a row at the
+/// end.
 pub trait TransportPacket {
-    /// Its IP protocol.
+    /// IP protocol number.
     const PROTOCOL: u8;
 
-    /// Ports of sender and receiver.
+    /// Returns the ports of sender and receiver.
     fn ports(&self) -> (u16, u16);
 
-    /// Header and payload, in bytes.
+    /// Returns the size of header and payload, in bytes.
     fn size(&self) -> u32;
 
-    /// Appends the packet from one address to another, with zeros as payload.
+    /// Appends the packet for these addresses, with zeros as payload.
     fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>);
 
-    /// It comes to the queue of a node.
+    /// Notes that it enters the queue of a node.
     fn note_queued(&mut self, _at: Time) {}
 
-    /// Its name in a trace, a name of a kind of packets, with its number or 0 and the bytes of its payload.
+    /// Returns its name in a trace, which names a kind of packet, its number or 0, and the bytes of its payload.
     fn trace_fields(&self) -> (&'static str, u32, u32) {
         ("other", 0, 0)
     }

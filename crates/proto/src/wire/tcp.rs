@@ -7,19 +7,19 @@ use fourhop_units::Seq;
 
 /// SACK blocks [left, right) (RFC 2018 section 3), the most recent first; four fit if there is no other option.
 ///
-/// Boxed if there are any, because few segments have some, and all are moved from layer to layer.
+/// Boxed if there are any, because few segments have them and every segment is moved from layer to layer.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SackBlocks(Option<Box<ArrayVec<(Seq, Seq), { SackBlocks::MAX }>>>);
 
 impl SackBlocks {
-    /// As many as there can be.
+    /// Maximum number of blocks.
     pub const MAX: usize = 4;
 
-    /// One more.
+    /// Appends a block.
     ///
     /// # Panics
     ///
-    /// There are four.
+    /// If there are four already.
     pub fn push(&mut self, block: (Seq, Seq)) {
         self.0.get_or_insert_default().push(block);
     }
@@ -53,7 +53,7 @@ impl FromIterator<(Seq, Seq)> for SackBlocks {
 pub struct TcpFlags {
     /// Synchronise sequence numbers.
     pub syn: bool,
-    /// The acknowledgement field counts.
+    /// The acknowledgement field is valid.
     pub ack: bool,
     /// No more data from the sender.
     pub fin: bool,
@@ -63,7 +63,7 @@ pub struct TcpFlags {
     pub psh: bool,
     /// ECN-Echo (RFC 3168 section 6.1): a mark has arrived.
     pub ece: bool,
-    /// Congestion window reduced: the answer to that.
+    /// Congestion window reduced: the response to ECE.
     pub cwr: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// Milliseconds that the wired part of the round trip took, as a gateway measured and wrote it.
+    /// Duration of the wired part of the round trip in milliseconds, as measured and written by a gateway.
     pub wired_rtt: Option<u16>,
 }
 
@@ -97,19 +97,19 @@ impl TcpOptions {
     /// Kind of the option that carries [`TcpOptions::wired_rtt`]: one of the two for experiments (RFC 4727 section
     /// 4.2).
     pub const EXPERIMENT: u8 = 253;
-    /// Tells our experiment from others (RFC 6994 section 3.1): "4h". Not registered with IANA.
+    /// Distinguishes our experiment from others (RFC 6994 section 3.1): "4h". Not registered with IANA.
     pub const WIRED_RTT_ID: u16 = 0x3468;
     /// Bytes of that option: kind, length, identifier, milliseconds.
     pub const WIRED_RTT_LEN: u32 = 6;
-    /// Bytes of options that fit a header (RFC 9293 section 3.1).
+    /// Maximum size of the options in a header (RFC 9293 section 3.1).
     pub const MAX_LEN: u32 = 40;
 
-    /// Bytes in the header, padded to a multiple of 4 (RFC 9293: the data offset counts 32-bit words).
+    /// Returns the size in the header, padded to a multiple of 4 (RFC 9293: the data offset counts 32-bit words).
     pub fn len(&self) -> u32 {
         self.unpadded_len().next_multiple_of(4)
     }
 
-    /// Bytes of the options themselves.
+    /// Returns the size of the options without padding.
     pub(super) fn unpadded_len(&self) -> u32 {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let window_scale = if self.window_scale.is_some() { 3 } else { 0 };
@@ -120,18 +120,18 @@ impl TcpOptions {
         mss + window_scale + sack_permitted + timestamps + sack + wired_rtt
     }
 
-    /// Is there room for [`TcpOptions::wired_rtt`], or is the option there already?
+    /// Returns whether there is room for [`TcpOptions::wired_rtt`] or the option is already present.
     pub fn fits_wired_rtt(&self) -> bool {
         self.wired_rtt.is_some() || self.unpadded_len() + TcpOptions::WIRED_RTT_LEN <= TcpOptions::MAX_LEN
     }
 
-    /// Is there no option?
+    /// Returns whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A segment; its payload is a length.
+/// A segment; its payload is only a length.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TcpSegment {
     /// Sender's port.
@@ -140,7 +140,7 @@ pub struct TcpSegment {
     pub dst_port: u16,
     /// Sequence number of the first payload byte, or of the SYN.
     pub seq: Seq,
-    /// Next byte expected; counts where `flags.ack`.
+    /// Next byte expected; valid if `flags.ack`.
     pub ack: Seq,
     /// Control bits.
     pub flags: TcpFlags,
@@ -150,22 +150,22 @@ pub struct TcpSegment {
     pub options: TcpOptions,
     /// Bytes of payload.
     pub payload: u32,
-    /// ECN field of the IP header that it travels behind, which TCP sets and queues change.
+    /// ECN field of its IP header, set by TCP and changed by queues.
     pub ecn: Ecn,
 }
 
 impl TcpSegment {
-    /// RFC 9293 section 3.3.1, SEG.LEN: payload plus one each for SYN and FIN.
+    /// Returns SEG.LEN of RFC 9293 section 3.3.1: payload plus one each for SYN and FIN.
     pub fn seq_len(&self) -> u32 {
         self.payload + u32::from(self.flags.syn) + u32::from(self.flags.fin)
     }
 
-    /// Number of the first byte of payload.
+    /// Returns the sequence number of the first payload byte.
     pub fn data_seq(&self) -> Seq {
         self.seq + u32::from(self.flags.syn)
     }
 
-    /// Header with options, in bytes.
+    /// Returns the size of the header with options, in bytes.
     pub fn header_len(&self) -> u32 {
         20 + self.options.len()
     }

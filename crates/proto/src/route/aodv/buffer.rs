@@ -1,5 +1,4 @@
-//! The send buffer: data packets that wait for a route (RFC 3561 section 6.3), first in, first out for each
-//! destination.
+//! The send buffer: data packets that wait for a route (RFC 3561 section 6.3), first in, first out per destination.
 
 use crate::drop::DropReason;
 use crate::route::action::Action;
@@ -8,12 +7,12 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Packets of all destinations in order of arrival. Packets past their time leave when the buffer is next used.
+/// Packets for all destinations in order of arrival. Expired packets are dropped when the buffer is next used.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
     capacity: usize,
     timeout: Dur,
-    /// (last instant in the buffer, packet).
+    /// (expiry, packet).
     packets: VecDeque<(Time, Ipv4Packet)>,
 }
 
@@ -34,12 +33,12 @@ impl Buffer {
         self.packets.iter().any(|(_, packet)| packet.dst == dst)
     }
 
-    /// The destination of the packet at `index` in order of arrival.
+    /// Returns the destination of the packet at `index` in order of arrival.
     pub fn destination(&self, index: usize) -> Option<Ipv4Addr> {
         self.packets.get(index).map(|(_, packet)| packet.dst)
     }
 
-    /// Adds a packet; the oldest is dropped if there is no room.
+    /// Adds a packet; drops the oldest if there is no room.
     pub fn push(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         self.drop_aged(now, out);
         self.packets.push_back((now + self.timeout, packet));
@@ -50,7 +49,7 @@ impl Buffer {
         }
     }
 
-    /// Takes the first packet for `dst` out.
+    /// Removes and returns the first packet for `dst`.
     pub fn pop(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
         self.drop_aged(now, out);
         let at = self.packets.iter().position(|(_, packet)| packet.dst == dst)?;

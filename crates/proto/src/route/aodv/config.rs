@@ -1,14 +1,14 @@
 //! Parameters of AODV: RFC 3561 section 10, and one named option for each difference in the behaviour of ns-2.35.
 //!
-//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Take one of them and change fields.
-//! Values that depend on others are methods, so changing a field changes all that depends on it. The effects quoted are
+//! [`Config::standard`] is the RFC as written, [`Config::ns2`] the AODV of ns-2.35. Start from one of them and change
+//! fields. Values that depend on others are methods, so they follow any change of a field. The effects quoted are
 //! relative changes of NewReno goodput over chains of 3 / 4 / 7 / 12 hops of 200 m at 2 Mbit/s in ns-2.35 when its
-//! behaviour is replaced by the other one.
+//! behaviour is replaced by the alternative.
 
 use crate::route::metric::Metric;
 use fourhop_units::{Db, Dbm, Dur, Time};
 
-/// TTL of a search for a destination that has never been reached.
+/// TTL of the first request for a destination that has never been reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstSearch {
     /// RFC 3561 section 6.4: TTL_START.
@@ -31,10 +31,10 @@ pub enum Retry {
 /// How long a route request waits for its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchTimeout {
-    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME, and NET_TRAVERSAL_TIME doubled with each full flood.
+    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME, or NET_TRAVERSAL_TIME, doubled with each full flood.
     Traversal,
     /// ns-2: 2 x TTL x mean latency per hop of the last three discoveries (NODE_TRAVERSAL_TIME before the first), times
-    /// the number of full floods, at most this long. ns-2 carries the time of the request in its messages; see
+    /// the number of full floods, but at most `max`. ns-2 carries the time of the request in its messages; see
     /// [`Aodv::with_notes`](super::Aodv::with_notes).
     Measured {
         /// Longest wait; ns-2: 10 s.
@@ -45,19 +45,19 @@ pub enum SearchTimeout {
     Fixed(Dur),
 }
 
-/// Behaviour after all requests stayed unanswered; the waiting packets are dropped in both cases.
+/// Behaviour once all requests have gone unanswered. The waiting packets are dropped in both cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterFailure {
     /// RFC 3561 section 6.3 says nothing: the next packet starts a new search.
     Restart,
-    /// ns-2: no request for this destination for so long, then full floods only.
+    /// ns-2: no request for this destination during this time, then full floods only.
     LockOut(Dur),
 }
 
-/// When a route whose lifetime is over becomes invalid.
+/// When a route becomes invalid at the end of its lifetime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expiry {
-    /// RFC 3561 section 6.2: at that instant.
+    /// RFC 3561 section 6.2: immediately.
     AtDeadline,
     /// ns-2: at the next multiple of this period. Until then it is used and renewed.
     OnTick(Dur),
@@ -68,7 +68,7 @@ pub enum Expiry {
 pub enum IdLifetime {
     /// RFC 3561 section 6.5: PATH_DISCOVERY_TIME.
     PathDiscovery,
-    /// ns-2: so long, and then to the next multiple of it.
+    /// ns-2: this long, rounded up to the next multiple of it.
     PurgedEvery(Dur),
 }
 
@@ -77,51 +77,51 @@ pub enum IdLifetime {
 pub enum ReverseLifetime {
     /// RFC 3561 section 6.5: 2 NET_TRAVERSAL_TIME - 2 HopCount NODE_TRAVERSAL_TIME.
     Minimal,
-    /// ns-2: this; but ACTIVE_ROUTE_TIMEOUT where the request also answered a search for its originator.
+    /// ns-2: this time, or ACTIVE_ROUTE_TIMEOUT if the request also answered a search for its originator.
     Fixed(Dur),
 }
 
-/// How a node counts its own sequence number.
+/// How a node increments its own sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OwnSeqno {
-    /// RFC 3561 section 6.1: +1 before each request; before a reply the maximum of its own and the requested one.
+    /// RFC 3561 section 6.1: +1 before each request; before a reply, the maximum of its own and the requested one.
     Rfc,
-    /// ns-2: always even: +2 before each request and at each broken link; before a reply the maximum of its own and the
-    /// requested one, plus 1, made even. Odd numbers mark broken routes.
+    /// ns-2: always even. +2 before each request and at each broken link; before a reply, the maximum of its own and
+    /// the requested one, plus 1, made even. Odd numbers mark broken routes.
     Even,
 }
 
 /// Routes that a forwarded data packet keeps alive for ACTIVE_ROUTE_TIMEOUT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refresh {
-    /// RFC 3561 section 6.2: those to its destination, its source and the neighbours on both sides, if that prolongs
-    /// them.
+    /// RFC 3561 section 6.2: those to its destination, its source and the neighbours on both sides; their lifetimes are
+    /// only ever extended.
     WholePath,
-    /// ns-2: the one to its destination, whose lifetime is set, also to less.
+    /// ns-2: only the one to its destination, whose lifetime is set, even to a shorter one.
     DestinationOnly,
 }
 
-/// Node that repairs a broken route.
+/// The node that repairs a broken route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RepairRule {
     /// None. Effect in ns-2: 0 / 0 / +44 / +48 %.
     Off,
-    /// RFC 3561 section 6.12: a relay whose destination was no farther than MAX_REPAIR_TTL, by one request with TTL
+    /// RFC 3561 section 6.12: a relay at most MAX_REPAIR_TTL hops from the destination, by one request with TTL
     /// max(last hop count, half the hops to the source) + LOCAL_ADD_TTL. The other routes over the link are given up.
     WithinMaxRepairTtl,
     /// ns-2: a relay that the packet reached over more hops than it has left, by an ordinary search. The other routes
-    /// over the link stay up, and so do the packets queued for it. ns-2 counts the hops in the packet; see
+    /// over the link stay up, and the packets queued for it stay queued. ns-2 counts the hops in the packet; see
     /// [`Aodv::with_notes`](super::Aodv::with_notes).
     FartherFromSource,
 }
 
-/// When a repair has failed.
+/// When a repair counts as failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RepairDeadline {
     /// RFC 3561 section 6.12: after the waiting time of the request.
     DiscoveryPeriod,
-    /// ns-2: its timer takes the instant at which the waiting time ends for a delay, so it fires at about twice the
-    /// present time, in practice never. Effect of the right timer: 0 / 0 / +38 / +51 %.
+    /// ns-2: its timer mistakes the instant at which the waiting time ends for a delay, so it fires at about twice the
+    /// current time, in practice never. Effect of a correct timer: 0 / 0 / +38 / +51 %.
     InstantAsDelay,
 }
 
@@ -132,11 +132,11 @@ pub struct HelloConfig {
     pub interval: Dur,
     /// ALLOWED_HELLO_LOSS; RFC 3561 section 10: 2.
     pub allowed_loss: u32,
-    /// Every node sends HELLOs, not only those on an active route (section 6.9), and also after other broadcasts.
+    /// Every node sends HELLOs, not only those on an active route (section 6.9), and even after other broadcasts.
     pub always: bool,
-    /// Each HELLO comes at a random instant from so much before the end of its interval to so much after it, the first
-    /// one at any instant of the first interval. RFC 3561 has none; without it nodes that were switched on together
-    /// send together for ever.
+    /// Each HELLO is sent at a random instant within this distance of the end of its interval, before or after, and the
+    /// first one at any instant of the first interval. RFC 3561 has no such jitter; without it, nodes that were
+    /// switched on together send together for ever.
     pub jitter: Dur,
 }
 
@@ -157,7 +157,7 @@ impl HelloConfig {
 pub struct Config {
     /// ACTIVE_ROUTE_TIMEOUT. RFC 3 s; ns-2 10 s (3 s there: 0 / 0 / +27 / +30 %, 50 s: 0 / 0 / -52 / -61 %).
     pub active_route_timeout: Dur,
-    /// Lifetime in a destination's reply, MY_ROUTE_TIMEOUT, where it is not twice ACTIVE_ROUTE_TIMEOUT. ns-2: 10 s.
+    /// Lifetime in a destination's reply, MY_ROUTE_TIMEOUT, unless it is twice ACTIVE_ROUTE_TIMEOUT. ns-2: 10 s.
     pub my_route_timeout: Option<Dur>,
     /// NET_DIAMETER: TTL of a full flood and of replies. RFC 35, ns-2 30.
     pub net_diameter: u8,
@@ -165,33 +165,33 @@ pub struct Config {
     pub node_traversal_time: Dur,
     /// TIMEOUT_BUFFER, in hops. RFC 2.
     pub timeout_buffer: u8,
-    /// TTL_START. RFC 1; ns-2 5, which [`FirstSearch::FullFlood`] keeps from being used.
+    /// TTL_START. RFC 1; ns-2 5, which is unused with [`FirstSearch::FullFlood`].
     pub ttl_start: u8,
     /// TTL_INCREMENT. 2.
     pub ttl_increment: u8,
-    /// TTL_THRESHOLD: a ring that was this large is followed by a full flood. 7.
+    /// TTL_THRESHOLD: a ring of this size is followed by a full flood. 7.
     pub ttl_threshold: u8,
     /// RREQ_RETRIES: full floods after the first one. RFC 2, ns-2 3.
     pub rreq_retries: u8,
-    /// RREQ_RATELIMIT: own requests a second. RFC 10; ns-2 none.
+    /// RREQ_RATELIMIT: own requests per second. RFC 10; ns-2 none.
     pub rreq_rate_limit: Option<u8>,
-    /// RERR_RATELIMIT: route errors a second. RFC 10; ns-2 none.
+    /// RERR_RATELIMIT: route errors per second. RFC 10; ns-2 none.
     pub rerr_rate_limit: Option<u8>,
     /// LOCAL_ADD_TTL of [`RepairRule::WithinMaxRepairTtl`]. RFC 2.
     pub local_add_ttl: u8,
-    /// Own requests carry D: only the destination may answer. Received D flags are honoured in any case.
+    /// Own requests carry the D flag: only the destination may answer. Received D flags are always honoured.
     pub destination_only: bool,
-    /// Own requests carry G, so that an intermediate replier tells the destination about the route back (RFC 3561
-    /// section 6.3 asks for it where traffic is expected in both directions). ns-2 has no gratuitous replies.
+    /// Own requests carry the G flag, which makes an intermediate replier notify the destination of the route back (RFC
+    /// 3561 section 6.3 asks for it where traffic is expected in both directions). ns-2 has no gratuitous replies.
     pub gratuitous: bool,
     /// HELLO messages. Off in both profiles: the link layer reports broken links.
     pub hello: Option<HelloConfig>,
     /// Signal-strength awareness. Off in both profiles.
     pub signal: Option<SignalConfig>,
-    /// The metric that compares routes, instead of hops. Off in both profiles.
+    /// The metric by which routes are compared instead of hops. Off in both profiles.
     pub metric: Option<MetricConfig>,
     /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost,
-    /// and HELLOs have to find out.
+    /// and detection is left to HELLOs.
     pub link_layer_detection: bool,
 
     /// TTL of the first request.
@@ -200,7 +200,7 @@ pub struct Config {
     pub retry: Retry,
     /// How long a request waits.
     pub search_timeout: SearchTimeout,
-    /// Consequence of an unsuccessful search.
+    /// Behaviour after a failed search.
     pub after_failure: AfterFailure,
     /// When routes expire.
     pub expiry: Expiry,
@@ -210,70 +210,71 @@ pub struct Config {
     pub id_lifetime: IdLifetime,
     /// Lifetime of reverse routes.
     pub reverse_lifetime: ReverseLifetime,
-    /// A message from a neighbour makes or renews a route to it (RFC 3561 sections 6.5 and 6.7). ns-2 makes none.
+    /// A message from a neighbour makes or renews a route to it (RFC 3561 sections 6.5 and 6.7). ns-2: it does not.
     pub neighbour_routes: bool,
-    /// Counting of the own sequence number.
+    /// How a node increments its own sequence number.
     pub own_seqno: OwnSeqno,
     /// Routes that data packets keep alive.
     pub refresh: Refresh,
-    /// Remaining lifetime in an intermediate reply: to the millisecond (RFC), or in whole seconds, with the lifetime of
-    /// a route under repair, which lies in the past, wrapping to an eternity (ns-2).
+    /// Remaining lifetime in an intermediate reply: in milliseconds (RFC), or in whole seconds, where the lifetime of a
+    /// route under repair, which lies in the past, wraps to an eternity (ns-2).
     pub lifetime_in_whole_seconds: bool,
-    /// A route under repair answers requests (ns-2). The RFC asks for an active route.
+    /// A route under repair answers requests (ns-2). The RFC requires an active route.
     pub reply_from_repair: bool,
 
-    /// The repairing node.
+    /// The node that repairs a broken route.
     pub repair: RepairRule,
-    /// The request of a repair asks for the sequence number after the last known one (RFC 3561 section 6.12). In ns-2
-    /// it asks for the last known one, so that the neighbours answer it with routes that lead back, which the repairing
-    /// node then refuses: the dead end. Effect of asking right: 0 / 0 / +44 / +56 %. For nodes behind gateways, which
-    /// ns-2's AODV does not have, it asks right in both.
+    /// The request of a repair asks for the number after the last known sequence number (RFC 3561 section 6.12). In
+    /// ns-2 it asks for the last known one. Neighbours then answer with routes that lead back to the repairing node,
+    /// which refuses them: a dead end. Effect of asking for the next number: 0 / 0 / +44 / +56 %. For nodes behind
+    /// gateways, which ns-2's AODV does not have, it asks for the next number in both profiles.
     pub repair_seqno_incremented: bool,
-    /// When a repair has failed.
+    /// When a repair counts as failed.
     pub repair_deadline: RepairDeadline,
     /// A failed repair drops the waiting packets and reports the destination as lost (RFC 3561 section 6.12). In ns-2
-    /// the route goes down without a message to neighbours. Its number stays unchanged unless
-    /// `repair_seqno_incremented`, so a neighbour that sends through this node may answer its next request: a loop
-    /// until one of the routes breaks.
+    /// the route goes down without a message to neighbours. Unless `repair_seqno_incremented`, its number is unchanged,
+    /// so a neighbour that sends through this node may answer its next request, which causes a loop until one of the
+    /// routes breaks.
     pub repair_failure_reported: bool,
 
-    /// A neighbour that is lost without a packet of data, because its HELLOs stopped or a driver says so, begins the
-    /// repair of the routes over it that are in use by others: a kernel that forwards keeps the packet. With
-    /// [`RepairRule::WithinMaxRepairTtl`] alone. Off in both profiles, where packets tell.
+    /// The loss of a neighbour without a data packet, because its HELLOs stopped or the driver reports it, starts the
+    /// repair of the routes over it that others use: where a kernel forwards, it keeps the packet. Only with
+    /// [`RepairRule::WithinMaxRepairTtl`]. Off in both profiles, where failed packets start repairs.
     pub repair_without_packet: bool,
-    /// Replies ask for a RREP-ACK, and a neighbour that has not sent it after this time, NEXT_HOP_WAIT, is blacklisted
-    /// (RFC 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None`, in both profiles: they do not ask.
+    /// Replies ask for an RREP-ACK, and a neighbour that has not sent it within this time, NEXT_HOP_WAIT, is
+    /// blacklisted (RFC 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None` in both profiles: they do
+    /// not ask.
     pub reply_ack_wait: Option<Dur>,
 
-    /// An AODV message that the link layer could not deliver breaks the link as a data packet does. ns-2: it does not.
+    /// An AODV message that the link layer could not deliver breaks the link, as a data packet does. ns-2: it does not.
     pub control_breaks_links: bool,
-    /// A node whose own packet comes back buffers it and searches again. ns-2 drops it; the RFC leaves it open.
+    /// A node that gets its own packet back buffers it and searches again. ns-2 drops it; the RFC leaves this open.
     pub rediscover_at_source: bool,
-    /// A broken link removes all packets that wait for it from the interface queue (ns-2). The RFC says nothing of
-    /// queues. Effect of not doing so: -7 / -2 / -4 / -1 %.
+    /// A broken link purges all packets that wait for it from the interface queue (ns-2). The RFC does not mention
+    /// queues. Effect of not purging: -7 / -2 / -4 / -1 %.
     pub purge_queue: bool,
-    /// The route error of the node that saw the link break is broadcast and lists all routes lost (ns-2), rather than
-    /// those with precursors, to them, by unicast if it is one (RFC 3561 section 6.11).
+    /// The node that detects a broken link broadcasts a route error listing all lost routes (ns-2). Otherwise it lists
+    /// only routes with precursors and sends it to those, by unicast if there is only one (RFC 3561 section 6.11).
     pub rerr_without_precursors: bool,
-    /// A received route error counts only if its sequence number is at least the known one (ns-2); the RFC asks only
-    /// that it comes from the next hop.
+    /// A received route error counts only if its sequence number is at least the known one (ns-2); the RFC requires
+    /// only that it comes from the next hop.
     pub rerr_needs_seqno: bool,
 
-    /// Largest random delay before a relayed broadcast. 10 ms in ns-2; the RFC leaves it to the implementation.
+    /// Largest random delay before a broadcast is relayed. 10 ms in ns-2; the RFC leaves it to the implementation.
     pub broadcast_jitter: Dur,
-    /// Distance between the packets that a reply releases from the send buffer. ns-2 10 ms, while later packets are
-    /// sent at once and overtake them. Effect of 0: within noise.
+    /// Spacing of the packets that a reply releases from the send buffer. 10 ms in ns-2, where later packets are sent
+    /// at once and overtake them. Effect of 0: within noise.
     pub flush_spacing: Dur,
     /// TTL given to packets made here. ns-2: 30, regardless of the transport.
     pub data_ttl: Option<u8>,
-    /// Send buffer, packets of all destinations together; the oldest is dropped. 64.
+    /// Size of the send buffer, in packets for all destinations together; the oldest is dropped. 64.
     pub buffer_capacity: usize,
-    /// Longest stay in the send buffer; checked when packets are put in or taken out. 30 s.
+    /// Longest stay in the send buffer, checked when packets are put in or taken out. 30 s.
     pub buffer_timeout: Dur,
 }
 
 impl Config {
-    /// RFC 3561 as written. The send buffer and the jitter, which it leaves open, are ns-2's.
+    /// RFC 3561 as written. The send buffer and the jitter, which it leaves open, are those of ns-2.
     pub const fn standard() -> Config {
         Config {
             active_route_timeout: Dur::from_secs(3),
@@ -326,8 +327,8 @@ impl Config {
         }
     }
 
-    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. Fields not named here are as in the
-    /// standard.
+    /// ns-2.35 as shipped: link-layer detection and local repair on, HELLO off. Fields not listed here have their
+    /// standard values.
     pub const fn ns2() -> Config {
         Config {
             active_route_timeout: Dur::from_secs(10),
@@ -406,7 +407,7 @@ impl Config {
         (self.net_diameter as u32 * 3 / 10) as u8
     }
 
-    /// When a route with this lifetime becomes invalid, or an invalid one is forgotten.
+    /// Returns when a route with this lifetime becomes invalid, or an invalid one is forgotten.
     pub(super) fn expiry_due(&self, expires: Time) -> Time {
         match self.expiry {
             Expiry::AtDeadline => expires,
@@ -414,12 +415,12 @@ impl Config {
         }
     }
 
-    /// Until when a request seen `now` is remembered.
+    /// Returns until when a request seen `now` is remembered.
     pub(super) fn id_forgotten_at(&self, now: Time) -> Time {
         match self.id_lifetime {
             IdLifetime::PathDiscovery => now + self.path_discovery_time(),
-            // ns-2 removes at a multiple of the period what has reached its age by then: one nanosecond less, so that
-            // an age reached exactly at a multiple ends there.
+            // At each multiple of the period, ns-2 removes entries that have reached their age. One nanosecond is
+            // subtracted so that an age reached exactly at a multiple ends there.
             IdLifetime::PurgedEvery(period) => {
                 Time::from_nanos((now + period).as_nanos().saturating_sub(1)).next_multiple_of(period)
             }
@@ -430,7 +431,7 @@ impl Config {
 /// How links are measured and routes compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetricConfig {
-    /// Quantity to sum.
+    /// Quantity summed along a path.
     pub metric: Metric,
     /// Mean time between two probes. De Couto et al.: 1 s.
     pub interval: Dur,
@@ -442,7 +443,7 @@ impl MetricConfig {
         MetricConfig { metric, interval: Dur::from_secs(1) }
     }
 
-    /// How far a probe may be off its turn, in either direction: a tenth of the interval in the paper.
+    /// Returns how far a probe may deviate from its turn, in either direction: a tenth of the interval in the paper.
     pub(super) const fn jitter(&self) -> Dur {
         Dur::from_nanos(self.interval.as_nanos() / 10)
     }
@@ -455,14 +456,14 @@ pub struct SignalConfig {
     pub threshold: Dbm,
     /// Weight of the newest sample. The paper: 0.25.
     pub weight: f64,
-    /// How far above the threshold the average has to rise before a neighbour counts again. The paper: 0 dB.
+    /// How far above the threshold the average must rise before a neighbour counts again. The paper: 0 dB.
     pub hysteresis: Db,
-    /// Prefer stable routes to fresh or short ones.
+    /// Whether stable routes are preferred to fresh or short ones.
     pub keep_stable: bool,
 }
 
 impl SignalConfig {
-    /// The paper's, with this threshold.
+    /// The paper's parameters, with this threshold.
     pub const fn paper(threshold: Dbm) -> SignalConfig {
         SignalConfig { threshold, weight: 0.25, hysteresis: Db(0.0), keep_stable: true }
     }

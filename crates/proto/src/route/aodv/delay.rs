@@ -1,11 +1,11 @@
-//! Packets on their way out that wait for a random delay or for their turn in a spaced flush.
+//! Outgoing packets that wait for a random delay or for their turn in a spaced flush.
 
 use crate::route::action::{Action, NextHop};
 use crate::wire::Ipv4Packet;
 use fourhop_units::Time;
 use std::collections::VecDeque;
 
-/// Packets in order of their time of departure; those of one instant in order of arrival.
+/// Packets in order of departure; those due at the same instant, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delay {
     waiting: VecDeque<(Time, Ipv4Packet, NextHop)>,
@@ -33,12 +33,12 @@ impl Delay {
         self.waiting.front().map(|&(at, ..)| at)
     }
 
-    /// Data packets waiting.
+    /// Returns the number of data packets waiting.
     pub fn data(&self) -> usize {
         self.data
     }
 
-    /// Routing messages waiting.
+    /// Returns the number of routing messages waiting.
     pub fn control(&self) -> usize {
         self.waiting.len() - self.data
     }

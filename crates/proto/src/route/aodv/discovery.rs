@@ -1,4 +1,4 @@
-//! Requests of this node: expanding ring search, retries, rate (RFC 3561 sections 6.3 and 6.4).
+//! Requests of this node: expanding ring search, retries, rate limit (RFC 3561 sections 6.3 and 6.4).
 
 use super::{Action, AfterFailure, Aodv, FirstSearch, OwnSeqno, RepairRule, Retry, RouteState, SearchTimeout};
 use crate::drop::DropReason;
@@ -7,10 +7,9 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
-    /// Sends a request for `dst` if it is time for one: there is no route and no unanswered request is still waited
-    /// for.
+    /// Sends a request for `dst` if one is due: there is no route, and no earlier request still waits for an answer.
     pub(super) fn search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
-        // A copy, because what follows changes the rest; searches are rare.
+        // A copy, because the code below mutates `self`; searches are rare.
         let config = *self.config;
         if !self.has_room(now, dst) {
             self.buffer.drop_all(now, dst, DropReason::RouteTableFull, out);
@@ -75,7 +74,7 @@ impl Aodv {
         search.timeout = Some(now + wait);
         search.begun.get_or_insert(now);
         if route.state == RouteState::InRepair {
-            // ns-2 clears the lifetime of what it searches for, which only a route under repair remembers.
+            // ns-2 clears the lifetime of a destination it searches for; only a route under repair still has one.
             route.expires = Time::ZERO;
         }
         let rreq = Rreq {
@@ -96,7 +95,7 @@ impl Aodv {
         self.watch_search(now + wait);
     }
 
-    /// No request was answered: what waits is lost.
+    /// Ends a search that no request got an answer to; the waiting packets are lost.
     fn fail_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.searches_failed += 1;
         self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);
@@ -111,14 +110,14 @@ impl Aodv {
         }
     }
 
-    /// With [`Retry::Timer`], the end of a waiting time is an event.
+    /// With [`Retry::Timer`], schedules a sweep for the end of a waiting time.
     fn watch_search(&mut self, timeout: Time) {
         if self.config.retry == Retry::Timer {
             self.sweep_by(timeout);
         }
     }
 
-    /// The part of a sweep that looks at the search for `dst`.
+    /// Advances the search for `dst`, as part of a sweep.
     pub(super) fn sweep_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         if self.config.retry != Retry::Timer || self.waits_for_repair(dst) {
             return;
@@ -129,12 +128,12 @@ impl Aodv {
         } else if self.buffer.holds(dst) {
             self.search(now, dst, out);
         } else if let Some(route) = self.table.get_mut(dst) {
-            // Nobody waits any more: a later packet starts afresh.
+            // No packet waits any more: a later one starts from scratch.
             route.end_search(0);
         }
     }
 
-    /// The tick of [`Retry::PacketOrTick`]: a request for each destination that packets wait for.
+    /// Handles the tick of [`Retry::PacketOrTick`]: sends a request for each destination with waiting packets.
     pub(super) fn retry_all(&mut self, now: Time, out: &mut Vec<Action>) {
         let mut at = 0;
         let mut last = None;
@@ -144,7 +143,7 @@ impl Aodv {
                 self.search(now, dst, out);
             }
             last = Some(dst);
-            // A search that fails here takes the destination's packets out of the buffer.
+            // A search that fails here removes the destination's packets from the buffer.
             at = if self.buffer.len() < before { 0 } else { at + 1 };
         }
         self.retry_at = match self.config.retry {
@@ -153,7 +152,7 @@ impl Aodv {
         };
     }
 
-    /// Is there a repair of `dst` under way that is a single request, so that no other is sent?
+    /// Returns whether `dst` is under repair by a single request, so that no other may be sent.
     pub(super) fn waits_for_repair(&self, dst: Ipv4Addr) -> bool {
         self.config.repair == RepairRule::WithinMaxRepairTtl
             && self.table.get(dst).is_some_and(|route| route.state == RouteState::InRepair)

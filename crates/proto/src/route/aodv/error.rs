@@ -25,11 +25,11 @@ impl Audience {
 }
 
 impl Config {
-    /// Does a broken link or a route error end this route?
+    /// Returns whether a broken link or a route error invalidates this route.
     fn loses(&self, route: &Route) -> bool {
         match route.state {
             RouteState::Valid => true,
-            // The repair has its own end; only ns-2 gives it up at a further failure.
+            // A repair ends by itself; only ns-2 gives it up on a further failure.
             RouteState::InRepair => self.repair == RepairRule::FartherFromSource,
             RouteState::Invalid => false,
         }
@@ -37,7 +37,7 @@ impl Config {
 }
 
 impl Aodv {
-    /// The link layer gave a data packet back.
+    /// Handles a data packet that the link layer failed to deliver.
     pub(super) fn handle_data_failure(
         &mut self,
         now: Time,
@@ -58,9 +58,9 @@ impl Aodv {
             return;
         };
         match self.config.repair {
-            // ns-2 compares the hops behind the packet with those ahead and looks neither at the state of the route nor
-            // at whether it still leads over the broken link. An invalid route has more hops ahead than any packet
-            // made.
+            // ns-2 compares the hops behind the packet with those ahead. It checks neither the state of the route nor
+            // whether it still uses the broken link. An invalid route counts as more hops than any packet has behind
+            // it.
             RepairRule::FartherFromSource if behind > route.hops => {
                 self.start_repair(now, packet, out);
                 return;
@@ -85,7 +85,7 @@ impl Aodv {
         let own = self.is_source(packet.src);
         if own && self.config.rediscover_at_source {
             self.break_link(now, next_hop, None, out);
-            // Over a route that another message has brought since, the packet goes at once.
+            // If another message has brought a route since, the packet leaves at once.
             if let Some(packet) = self.try_forward(now, packet, out) {
                 self.hold(now, packet, out);
                 self.search(now, dst, out);
@@ -96,8 +96,8 @@ impl Aodv {
         self.break_link(now, next_hop, None, out);
     }
 
-    /// The link to `neighbour` is broken: all routes over it but the one to `except` are lost (RFC 3561 section 6.11,
-    /// case i).
+    /// Handles the break of the link to `neighbour`: all routes over it except the one to `except` are lost (RFC 3561
+    /// section 6.11, case i).
     pub(super) fn break_link(
         &mut self,
         now: Time,
@@ -137,12 +137,12 @@ impl Aodv {
         self.send_error(now, Rerr { no_delete: false, unreachable }, audience, false, out);
     }
 
-    /// A data packet to relay has no route (RFC 3561 section 6.11, case ii).
+    /// Handles a data packet to relay for which there is no route (RFC 3561 section 6.11, case ii).
     pub(super) fn no_route(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         let addr = packet.dst;
         let (seqno, precursors) = self.table.get(addr).map_or((0, &[][..]), |route| (route.seqno, route.precursors()));
         let audience = match Audience::Nobody.with(precursors) {
-            // The neighbour that sent the packet believes in a route and must hear that there is none.
+            // The neighbour that sent the packet believes in a route and must learn that there is none.
             Audience::Nobody => Audience::All,
             _ if self.config.rerr_without_precursors => Audience::All,
             known => known,
@@ -152,7 +152,7 @@ impl Aodv {
         out.push(Action::Drop { packet, reason: DropReason::NoRoute });
     }
 
-    /// A route error has arrived (RFC 3561 section 6.11, case iii).
+    /// Handles a route error (RFC 3561 section 6.11, case iii).
     pub(super) fn handle_error(&mut self, now: Time, rerr: &Rerr, envelope: Envelope, out: &mut Vec<Action>) {
         self.counters.rerr_received += 1;
         let from = envelope.from;
@@ -192,7 +192,7 @@ impl Aodv {
         self.send_error(now, Rerr { no_delete: rerr.no_delete, unreachable }, audience, true, out);
     }
 
-    /// Reports the destination to the neighbours that send through this node.
+    /// Reports the destination as unreachable to the precursors.
     pub(super) fn report(&mut self, now: Time, dst: Ipv4Addr, no_delete: bool, out: &mut Vec<Action>) {
         let Some(route) = self.table.get_mut(dst) else { return };
         let audience = Audience::Nobody.with(route.precursors());

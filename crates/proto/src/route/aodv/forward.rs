@@ -1,4 +1,4 @@
-//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer in which they wait for a
+//! Data packets: the routes they take and keep alive (RFC 3561 section 6.2), and the buffer where they wait for a
 //! route.
 
 use super::{Action, Aodv, NextHop, Refresh, Retry};
@@ -15,13 +15,14 @@ impl Aodv {
             self.hold(now, packet, out);
             if !self.waits_for_repair(dst) {
                 self.search(now, dst, out);
-                // In a full table a search takes the place of a route.
+                // A search may evict a route from a full table.
                 self.report_changes(now, begun, out);
             }
         }
     }
 
-    /// A neighbour that data comes from lives. With [`SignalConfig`](super::SignalConfig) only its messages prove it.
+    /// Takes data from a neighbour as proof that it is alive. With [`SignalConfig`](super::SignalConfig), only its
+    /// messages are proof.
     pub(super) fn data_from(&mut self, now: Time, from: Option<Ipv4Addr>) {
         if let Some(from) = from
             && self.config.signal.is_none()
@@ -30,7 +31,7 @@ impl Aodv {
         }
     }
 
-    /// Sends the packet if there is a valid route for it.
+    /// Sends the packet if there is a valid route for it, and returns it otherwise.
     pub(super) fn try_forward(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) -> Option<Ipv4Packet> {
         let (dst, src) = (packet.dst, packet.src);
         let Some(next_hop) = self.next_hop(dst) else { return Some(packet) };
@@ -39,7 +40,7 @@ impl Aodv {
         None
     }
 
-    /// Data of `src` goes to `dst` through `next_hop`.
+    /// Keeps routes alive when data from `src` leaves for `dst` through `next_hop`.
     pub(super) fn keep_alive(&mut self, now: Time, dst: Ipv4Addr, next_hop: Ipv4Addr, src: Option<Ipv4Addr>) {
         if src == Some(self.addr) {
             self.usages.note(dst, next_hop);
@@ -51,7 +52,7 @@ impl Aodv {
         }
     }
 
-    /// Data of `src` came over the route that leads back to it.
+    /// Keeps alive the route back to `src` when data from it arrives.
     pub(super) fn keep_way_back(&mut self, now: Time, src: Option<Ipv4Addr>) {
         if self.config.refresh == Refresh::WholePath
             && let Some(src) = src.filter(|&src| src != self.addr)
@@ -61,18 +62,18 @@ impl Aodv {
         }
     }
 
-    /// A valid route carried data: it lives on. Returns its next hop.
+    /// Prolongs a valid route that carried data. Returns its next hop.
     fn carry(&mut self, now: Time, dst: Ipv4Addr) -> Option<Ipv4Addr> {
         self.refresh(now, dst, true)
     }
 
-    /// A valid route was used, by data or by a message: it lives on. Returns its next hop.
+    /// Prolongs a valid route that data or a message used. Returns its next hop.
     pub(super) fn refresh(&mut self, now: Time, dst: Ipv4Addr, data: bool) -> Option<Ipv4Addr> {
         let until = now + self.config.active_route_timeout;
         let route = self.table.get_mut(dst).filter(|route| route.has_next_hop())?;
         let next_hop = route.next_hop;
         route.used |= data;
-        // A lifetime that grows needs no earlier look at the table than the one already due.
+        // A longer lifetime needs no earlier sweep than the one already due.
         if until >= route.expires {
             route.expires = until;
         } else if self.config.refresh == Refresh::DestinationOnly {
@@ -92,7 +93,7 @@ impl Aodv {
         }
     }
 
-    /// A route to `dst` has come up: sends what waits for it, one packet each `spacing`.
+    /// Sends the packets that wait for a new route to `dst`, one every `spacing`.
     pub(super) fn flush(&mut self, now: Time, dst: Ipv4Addr, spacing: Dur, out: &mut Vec<Action>) {
         let mut at = now;
         while let Some(packet) = self.buffer.pop(now, dst, out) {

@@ -1,19 +1,19 @@
-//! HELLO messages and the neighbours they prove (RFC 3561 sections 6.9 and 6.10).
+//! HELLO messages, and the neighbours known from them (RFC 3561 sections 6.9 and 6.10).
 
 use super::{Action, Aodv, Distance, HelloConfig};
 use crate::wire::{AodvMessage, Ipv4Packet, Rrep};
 use core::net::Ipv4Addr;
 use fourhop_units::{Stream, Time};
 
-/// The HELLO option's state; empty while it is off.
+/// State of the HELLO option; empty while it is off.
 #[derive(Clone, Debug)]
 pub(super) struct Hello {
     config: Option<HelloConfig>,
-    /// End of the present interval.
+    /// End of the current interval.
     next_at: Time,
     /// When this node last sent a broadcast, which counts as a HELLO.
     pub last_broadcast: Option<Time>,
-    /// (neighbour, when it counts as lost): those a HELLO was received from.
+    /// (neighbour, when it counts as lost), for each neighbour a HELLO was received from.
     neighbours: Vec<(Ipv4Addr, Time)>,
 }
 
@@ -26,7 +26,7 @@ impl Hello {
         Hello { config, next_at, last_broadcast: None, neighbours: Vec::new() }
     }
 
-    /// Any packet of a neighbour shows that it lives.
+    /// Notes a packet from a neighbour, which proves that it is alive.
     pub fn heard(&mut self, now: Time, neighbour: Ipv4Addr) {
         if let Some(config) = self.config
             && let Some(entry) = self.neighbours.iter_mut().find(|(addr, _)| *addr == neighbour)
@@ -53,7 +53,7 @@ impl Hello {
 }
 
 impl Aodv {
-    /// A HELLO has arrived: a route to the neighbour, with its sequence number (RFC 3561 section 6.9).
+    /// Handles a HELLO: makes or renews the route to the neighbour, with its sequence number (RFC 3561 section 6.9).
     pub(super) fn handle_hello(&mut self, now: Time, rrep: &Rrep, from: Ipv4Addr, out: &mut Vec<Action>) {
         let Some(config) = self.hello.config else { return };
         if rrep.destination != from || !self.has_room(now, from) {
@@ -92,8 +92,8 @@ impl Aodv {
         }
     }
 
-    /// Sends the HELLO of an interval in which nothing was broadcast, if this node is on an active route, and gives up
-    /// the neighbours that fell silent.
+    /// Sends a HELLO after an interval without a broadcast, if this node is on an active route, and gives up neighbours
+    /// that have fallen silent.
     pub(super) fn hello_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         let Some(config) = self.hello.config else { return };
         while let Some(neighbour) = self.hello.pop_lost(now) {

@@ -1,12 +1,12 @@
-//! Changes of the table as time passes: routes expire, invalid ones are removed, searches are repeated (RFC 3561
-//! sections 6.2 to 6.4 and 6.11).
+//! Changes of the table over time: routes expire, invalid ones are removed, searches are repeated (RFC 3561 sections
+//! 6.2 to 6.4 and 6.11).
 
 use super::{Action, Aodv, RouteState};
 use crate::drop::DropReason;
 use fourhop_units::Time;
 
 impl Aodv {
-    /// The table has something to look at once a lifetime ends at `expires`.
+    /// Schedules a sweep for the end of a lifetime at `expires`.
     pub(super) fn watch(&mut self, expires: Time) {
         self.sweep_by(self.config.expiry_due(expires));
     }
@@ -15,12 +15,12 @@ impl Aodv {
         self.sweep_at = Some(self.sweep_at.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// Until when a route invalidated `now` is remembered.
+    /// Returns until when a route invalidated `now` is remembered.
     pub(super) fn forget_at(&self, now: Time) -> Time {
         now + self.config.delete_period()
     }
 
-    /// Goes through the table: expires routes, forgets old ones, repeats requests (RFC 3561 sections 6.2 to 6.4).
+    /// Sweeps the table: expires routes, forgets old ones, repeats requests (RFC 3561 sections 6.2 to 6.4).
     pub(super) fn sweep(&mut self, now: Time, out: &mut Vec<Action>) {
         self.sweep_at = None;
         let forget_at = self.forget_at(now);
@@ -42,7 +42,7 @@ impl Aodv {
         }
     }
 
-    /// Removes invalid routes after DELETE_PERIOD (RFC 3561 section 6.11), but none that is searched for.
+    /// Removes invalid routes after DELETE_PERIOD (RFC 3561 section 6.11), except those being searched for.
     pub(super) fn forget_routes(&mut self, now: Time) {
         let (buffer, mut next) = (&self.buffer, None::<Time>);
         let period = self.config.delete_period();

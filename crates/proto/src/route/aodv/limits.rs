@@ -1,10 +1,10 @@
-//! Limits of a node's memory, so that forged messages cannot fill it.
+//! Memory limits of a node, so that forged messages cannot exhaust its memory.
 //!
-//! A full table evicts the least valuable route: first an invalid one, then one that no data has used, and among these
-//! the one that expires first. Routes that carry data, searches and repairs in progress stay; if there is nothing else,
-//! the new entry is refused: a message is ignored, a packet that needs a search is dropped. A route evicted before
-//! DELETE_PERIOD loses its sequence number, which RFC 3561 section 6.1 requires to be kept; a full table cannot keep
-//! it.
+//! A full table evicts the least valuable route: an invalid one if possible, else one that no data has used, and among
+//! these the one that expires first. Routes that carry data, and searches and repairs in progress, stay. If there is
+//! nothing else to evict, the new entry is refused: a message is ignored, and a packet that needs a search is dropped.
+//! A route evicted before DELETE_PERIOD loses its sequence number, which RFC 3561 section 6.1 requires to be kept; a
+//! full table cannot keep it.
 //!
 //! The send buffer has its own limit, [`Config::buffer_capacity`](super::Config::buffer_capacity).
 
@@ -12,31 +12,31 @@ use super::{Aodv, RouteState, Usages};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// The most that a node remembers of each kind.
+/// Maximum number of entries of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Entries of the routing table. A node's own statistics have as many destinations at most.
+    /// Entries of the routing table. The node's own statistics cover at most as many destinations.
     pub routes: usize,
     /// Requests remembered to detect duplicates; the oldest are dropped.
     pub requests: usize,
-    /// Neighbours whose HELLOs or strength are watched, and precursors of a route.
+    /// Neighbours whose HELLOs or signal strength are tracked, and precursors per route.
     pub neighbours: usize,
-    /// Messages that wait for their jitter; more are not passed on.
+    /// Messages that wait for their jitter; any beyond that are not relayed.
     pub messages: usize,
 }
 
 impl Limits {
-    /// More than any network needs: a million of each. A device with less memory than a simulator takes less.
+    /// More than any network needs: a million of each. A device with less memory than a simulator uses less.
     pub const AMPLE: Limits = Limits { routes: 1 << 20, requests: 1 << 20, neighbours: 1 << 20, messages: 1 << 20 };
 }
 
 impl Aodv {
-    /// The same, with other limits than [`Limits::AMPLE`].
+    /// Replaces [`Limits::AMPLE`] by other limits.
     pub fn with_limits(self, limits: Limits) -> Aodv {
         Aodv { limits, usages: Usages::new(limits.routes), ..self }
     }
 
-    /// Is there an entry for `dst` in the table, or room for one? Makes room if it can.
+    /// Returns whether the table has an entry for `dst` or room for one. Makes room if possible.
     pub(super) fn has_room(&mut self, now: Time, dst: Ipv4Addr) -> bool {
         if self.table.len() < self.limits.routes || self.table.get(dst).is_some() {
             return true;

@@ -1,28 +1,27 @@
-//! Routes by a metric of links instead of hops: probes measure the links, requests and replies carry the sum.
+//! Routing by a link metric instead of hops: probes measure the links, and requests and replies carry the path cost.
 //!
-//! Source of metric and probes: see [`Metric`]. Every node broadcasts a small probe each second with jitter, and says
-//! in it how many of the last ten probes of each neighbour it has received: that is the share of the way from the
-//! neighbour to it, d_r of the neighbour. It counts the other direction itself. Source of the rule for
-//! requests: the same paper's DSR, which passes on a request again when a copy comes by a better path. For AODV, and
-//! ours:
+//! For the source of the metric and the probes, see [`Metric`]. Every node broadcasts a small probe each second, with
+//! jitter, and reports in it how many of each neighbour's last ten probes it has received: the delivery ratio from the
+//! neighbour to it, the neighbour's d_r. It counts the other direction itself. The rule for requests is that of DSR in
+//! the same paper, which relays a request again when a copy arrives over a better path. For AODV, we add:
 //!
-//! - A request and a reply say what the path from their sender to the originator or destination costs, in an
-//!   [extension](crate::wire::PathCost). A node adds the link to the neighbour that the message came from.
-//! - Of routes with equal sequence numbers the cheaper one counts, not the one with fewer hops. No loop can form, for
-//!   the reason RFC 3561 has with hops: every link costs something, so that a node's cost is above its next hop's, and
-//!   with an equal number a node's cost never rises.
-//! - A further copy of a request that has come by a cheaper path replaces the way back and is answered or passed on
-//!   again, at most [`BETTER_COPIES`] times for a request.
-//! - Hearing a neighbour makes no route to it, as it does in RFC 3561 (sections 6.5 and 6.9): it renews the direct
-//!   route that a search has found.
-//! - Packets that wait leave by the first answer; a cheaper one that comes later turns the route.
-//! - The cost of a route is that of its discovery. It does not change as the links do, and a better path is found only
-//!   with the next search.
-//! - Requests and replies over a link that is not measured in both directions are ignored, and so are those without the
-//!   extension, or with another metric. Nodes that know the RFC only send no probes: they are never routed over.
+//! - Requests and replies carry the cost of the path from their sender to the originator or destination, in an
+//!   [extension](crate::wire::PathCost). A node adds the cost of the link to the neighbour that the message came from.
+//! - Of routes with equal sequence numbers the cheaper one wins, not the one with fewer hops. No loop can form, for the
+//!   same reason as with hops in RFC 3561: every link has a positive cost, so a node's cost exceeds its next hop's, and
+//!   while the number stays equal, a node's cost never rises.
+//! - If another copy of a request arrives over a cheaper path, it replaces the reverse route and is answered or relayed
+//!   again, at most [`BETTER_COPIES`] times per request.
+//! - Hearing a neighbour does not create a route to it, as it does in RFC 3561 (sections 6.5 and 6.9); it only renews
+//!   the direct route that a search has found.
+//! - Waiting packets leave with the first answer; a cheaper one that arrives later redirects the route.
+//! - The cost of a route is that of its discovery. It does not follow changes of the links, and a better path is found
+//!   only by the next search.
+//! - Requests and replies over a link that is not measured in both directions are ignored, as are those without the
+//!   extension or with another metric. Nodes that only implement the RFC send no probes: they are never routed over.
 //!
-//! Probes are broadcast, thus at a basic rate and without acknowledgement, and shorter than data: a link that loses
-//! data alone looks better than it is. Both papers say so.
+//! Probes are broadcast, hence sent at a basic rate and without acknowledgement, and are shorter than data: a link that
+//! loses only data looks better than it is. Both papers say so.
 
 use super::{Action, Aodv, Distance, MetricConfig, NextHop, Route};
 use crate::route::metric::Metric;
@@ -32,27 +31,27 @@ use fourhop_units::{Dur, Rate, Stream, Time};
 
 /// Probes in the window: w / tau of the paper, 10 s of 1 s each.
 const WINDOW: u32 = 10;
-/// How often a request is passed on or answered again for a cheaper copy: ours.
+/// How often a request is relayed or answered again for a cheaper copy; our choice.
 pub(super) const BETTER_COPIES: u8 = 4;
 
 /// The link to a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Neighbour {
     addr: Ipv4Addr,
-    /// Number of its last probe.
+    /// Sequence number of its last probe.
     number: u16,
-    /// When it came.
+    /// When its last probe arrived.
     at: Time,
-    /// Bit n: the probe n before the last one was received.
+    /// Bit n: whether the probe n before the last one was received.
     received: u16,
-    /// Of this node's last probes, those it has received by its own account.
+    /// How many of this node's last probes it reports having received.
     reported: u8,
-    /// Data rate to it, if the driver has set it.
+    /// Data rate to it, if set by the driver.
     pub rate: Option<Rate>,
 }
 
 impl Neighbour {
-    /// How many of the last [`WINDOW`] probes came, where those count that are due since the last one.
+    /// Returns how many of the last [`WINDOW`] probes arrived, counting those due since the last one as missed.
     fn heard(&self, now: Time, interval: Dur) -> u32 {
         // The jitter is well within half an interval.
         let due = now.saturating_since(self.at) + Dur::from_nanos(interval.as_nanos() / 2);
@@ -62,7 +61,7 @@ impl Neighbour {
 
     fn count(&mut self, now: Time, probe: &Probe, own: impl Fn(Ipv4Addr) -> bool) {
         let ahead = probe.number.wrapping_sub(self.number);
-        // A node that has begun anew counts from the beginning: its number lies behind.
+        // A node that has restarted counts from the beginning again, so its number is lower than the last one.
         self.received = if ahead < WINDOW as u16 { self.received << ahead | 1 } else { 1 };
         (self.number, self.at) = (probe.number, now);
         let reported = probe.heard.iter().find(|(addr, _)| own(*addr)).map_or(0, |&(_, count)| count);
@@ -70,15 +69,15 @@ impl Neighbour {
     }
 }
 
-/// The results of the probes; empty without a metric.
+/// Results of the probes; empty without a metric.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     config: Option<MetricConfig>,
-    /// When the next turn begins; its probe comes with jitter.
+    /// When the next turn begins; its probe follows with jitter.
     turn: Time,
     next_at: Time,
     number: u16,
-    /// By address.
+    /// Sorted by address.
     neighbours: Vec<Neighbour>,
 }
 
@@ -96,7 +95,7 @@ impl Links {
         self.neighbours.binary_search_by_key(&addr, |neighbour| neighbour.addr).ok().map(|at| &self.neighbours[at])
     }
 
-    /// The entry of a neighbour, if there is one or room for one.
+    /// Returns the entry for a neighbour, created if there is room.
     pub(super) fn entry(&mut self, now: Time, addr: Ipv4Addr, limit: usize) -> Option<&mut Neighbour> {
         let at = match self.neighbours.binary_search_by_key(&addr, |neighbour| neighbour.addr) {
             Ok(at) => at,
@@ -115,7 +114,8 @@ impl Links {
         self.neighbours.len()
     }
 
-    /// Cost of the link to a neighbour; none if a direction is not measured, or the rate is not known where it matters.
+    /// Returns the cost of the link to a neighbour, or `None` if a direction is not measured, or the rate is needed but
+    /// not known.
     fn cost(&self, now: Time, addr: Ipv4Addr) -> Option<u32> {
         let MetricConfig { metric, interval } = self.config?;
         let neighbour = self.get(addr)?;
@@ -130,18 +130,19 @@ impl Links {
 }
 
 impl Aodv {
-    /// Does it need the rate of data to its neighbours?
+    /// Returns whether it needs the data rates to its neighbours.
     pub fn wants_rates(&self) -> bool {
         self.config.metric.is_some_and(|config| config.metric != Metric::Etx)
     }
 
-    /// The current cost of the link to a neighbour, in the unit of the metric; none without a metric, or if the link is
-    /// not measured in both directions.
+    /// Returns the current cost of the link to a neighbour, in the unit of the metric, or `None` without a metric or if
+    /// the link is not measured in both directions.
     pub fn link_cost(&self, now: Time, neighbour: Ipv4Addr) -> Option<u32> {
         self.links.cost(now, neighbour)
     }
 
-    /// The cost of the path to the originator, by a request or reply from `from`; none if the path is not to be used.
+    /// Returns the cost of the path to the originator of a request or reply from `from`, or `None` if the path must not
+    /// be used.
     pub(super) fn distance(
         &self,
         now: Time,
@@ -155,19 +156,19 @@ impl Aodv {
         Some(Distance { cost: so_far.checked_add(self.links.cost(now, from)?)?, hops })
     }
 
-    /// The same as the extension of a message says it.
+    /// Returns the cost as an extension of a message.
     pub(super) fn path_cost(&self, sum: u32) -> Option<PathCost> {
         self.config.metric.map(|config| PathCost { metric: config.metric.code(), sum })
     }
 
-    /// Does hearing a neighbour make or renew a route to it? With a metric it renews the direct one alone: paths are
-    /// compared by searches, and a route that a HELLO made would keep one from being searched.
+    /// Returns whether hearing a neighbour makes or renews a route to it. With a metric it only renews the direct
+    /// route: paths are compared by searches, and a route made by a HELLO would prevent a search.
     pub(super) fn hears_directly(&self, neighbour: Ipv4Addr) -> bool {
         let direct = |route: &Route| route.is_valid() && route.next_hop == neighbour;
         self.config.metric.is_none() || self.table.get(neighbour).is_some_and(direct)
     }
 
-    /// Has a further copy of a request come by a cheaper path, so that it is handled as the first one was?
+    /// Returns whether another copy of a request arrived over a cheaper path, so that it is handled like the first one.
     pub(super) fn is_cheaper_copy(&mut self, rreq: &Rreq, distance: Distance) -> bool {
         let cheaper = |route: &&mut Route| {
             route.is_valid() && route.seqno == rreq.originator_seqno && distance.cost < route.distance().cost
@@ -181,7 +182,7 @@ impl Aodv {
         }
     }
 
-    /// A probe has arrived.
+    /// Handles a probe.
     pub(super) fn handle_probe(&mut self, now: Time, probe: &Probe, from: Ipv4Addr) {
         if self.config.metric.is_none() {
             return;
@@ -205,7 +206,7 @@ impl Aodv {
         let heard = heard.map(|neighbour| (neighbour.addr, neighbour.heard(now, config.interval) as u8)).collect();
         let probe = Probe { number: links.number, heard };
         links.number = links.number.wrapping_add(1);
-        // A turn that has passed is not made up for.
+        // A missed turn is not made up for.
         links.turn = (links.turn + config.interval).max(now);
         links.next_at = links.turn + self.jitter.duration(config.jitter() * 2);
         self.counters.probes_sent += 1;

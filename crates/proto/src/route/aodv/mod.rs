@@ -6,7 +6,7 @@
 //! | file | section of RFC 3561 |
 //! |---|---|
 //! | `table` | 6.1 sequence numbers, 6.2 routes and precursors |
-//! | `forward` | 6.2: data packets, the routes they use and keep alive |
+//! | `forward` | 6.2: data packets, and the routes they use and keep alive |
 //! | `lifetime` | 6.2, 6.11: routes expire and are forgotten |
 //! | `discovery` | 6.3 and 6.4: requests of this node |
 //! | `request`, `seen` | 6.5 and 6.6: requests of others |
@@ -18,29 +18,29 @@
 //! | `signal` | not in the RFC: signal-strength-aware AODV (Gupta, Wormsbecker, Williamson, MASCOTS 2004) |
 //! | `metric` | not in the RFC: routes by ETX or ETT, and the probes that measure links |
 //! | `oneway` | 6.8: RREP-ACK, the blacklist of one-way links |
-//! | `limits` | how much is remembered |
-//! | `buffer`, `delay`, `rate` | packets waiting for a route, for their jitter; rate limits |
+//! | `limits` | memory limits |
+//! | `buffer`, `delay`, `rate` | packets that wait for a route or for their jitter; rate limits |
 //!
 //! # What is left out
-//! In both profiles replies ask for no RREP-ACK, and there is no blacklist of unidirectional links (6.8): the MAC's
-//! RTS/CTS and ACK prove both directions; [`Config::reply_ack_wait`] has both for devices. A reply that asks for an
-//! RREP-ACK gets one. Of the actions after a reboot (6.13) the driver has the waiting; [`Aodv::with_numbers`] takes
-//! what it has kept. Subnets of radios (7) and multicast are left out, and so are several interfaces (6.14), which a
-//! driver can join into one. A relay that repairs after a data packet gives up the other routes over the broken link at
-//! once instead of flagging them as repairable (6.12 allows both). ICMP "destination unreachable" is not sent: the drop
-//! is reported to the node instead.
+//! Neither profile asks for RREP-ACKs or blacklists unidirectional links (6.8), because the MAC's RTS/CTS and ACK prove
+//! both directions; devices can enable both with [`Config::reply_ack_wait`]. A reply that asks for an RREP-ACK always
+//! gets one. After a reboot (6.13) the driver does the waiting; [`Aodv::with_numbers`] restores the numbers it saved.
+//! Subnets of radios (7) and multicast are left out, and so are multiple interfaces (6.14), which a driver can join
+//! into one. A relay that starts a repair for a data packet gives up the other routes over the broken link at once
+//! instead of flagging them as repairable (6.12 allows both). ICMP "destination unreachable" is not sent; the drop is
+//! reported to the node instead.
 //!
 //! # Choices where RFC 3561 leaves room
-//! - The wire format is the RFC's in both profiles: hop counts start at 0. ns-2 starts them at 1, which is the same
-//!   route.
+//! - Both profiles use the RFC's wire format, with hop counts starting at 0. ns-2 starts them at 1, which describes the
+//!   same route.
 //! - A node never accepts a sequence number older than a valid one it has, not even from a route error.
-//! - The route to a lost neighbour that is heard again is restored with the sequence number that the break left, as a
+//! - When a lost neighbour is heard again, its route is restored with the sequence number that the break left, as a
 //!   lower bound that is not used to answer requests. Forgetting the number, which is one reading of 6.5, lets routes
 //!   form loops.
 //! - A route error for a packet without a route goes to the precursors if there are any and is broadcast otherwise.
-//! - The sequence number of a route that expires is incremented, as for one that breaks (6.1 allows it).
-//! - A route error for a packet without a route does not increment the number again (6.11): the broken route did, and a
-//!   number that ran ahead of the destination's by more than one would make nodes refuse its requests.
+//! - The sequence number of a route is incremented when it expires, as when it breaks (6.1 allows it).
+//! - A route error for a packet without a route does not increment the number again (6.11): the break already did, and
+//!   a number ahead of the destination's by more than one would make nodes refuse its requests.
 //! - A search with a known last hop count starts at that count plus TTL_INCREMENT, even beyond TTL_THRESHOLD (6.4).
 
 mod buffer;
@@ -100,9 +100,9 @@ struct Envelope {
     from: Ipv4Addr,
     /// TTL as received.
     ttl: u8,
-    /// Sent to all neighbours?
+    /// Whether it was sent to all neighbours.
     broadcast: bool,
-    /// When the request behind it was made, as the simulator notes it ([`Aodv::with_notes`]).
+    /// When its request was made, as noted by the simulator ([`Aodv::with_notes`]).
     created: Time,
 }
 
@@ -110,14 +110,14 @@ struct Envelope {
 ///
 /// Call order, time and packet custody are those of the [module](super). No allocation happens when a data packet is
 /// forwarded over a known route.
-// In this order in memory: what each message of a flood touches comes first, in few cache lines.
+// Field order is memory order: those that each message of a flood touches come first, in few cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Aodv {
     config: Arc<Config>,
-    /// No entry of the table has anything to do before this.
+    /// No entry of the table needs attention before this.
     sweep_at: Option<Time>,
-    /// With [`Retry::PacketOrTick`]: the next tick; none while nothing is buffered.
+    /// With [`Retry::PacketOrTick`]: the next tick; none while the buffer is empty.
     retry_at: Option<Time>,
     /// The routes last reported to a driver that mirrors them; `None` without such a driver.
     mirror: Option<Mirror>,
@@ -128,14 +128,14 @@ pub struct Aodv {
     table: Table,
     counters: Counters,
     addr: Ipv4Addr,
-    /// Do packets carry a simulator's notes?
+    /// Whether packets carry a simulator's notes.
     notes: bool,
-    /// Own sequence number.
+    /// This node's sequence number.
     seqno: u32,
     /// ID of the next request.
     rreq_id: u32,
     limits: Limits,
-    /// Networks that it answers for as a gateway; none at other nodes.
+    /// Networks it answers for as a gateway; empty at other nodes.
     served: Vec<Prefix>,
     jitter: Stream,
     hello: Hello,
@@ -145,15 +145,15 @@ pub struct Aodv {
     rerr_rate: RateLimit,
     buffer: Buffer,
     usages: Usages,
-    /// Its addresses at further interfaces.
+    /// Addresses of this node's other interfaces.
     interfaces: Vec<Ipv4Addr>,
     /// Addresses behind gateways.
     plan: AddressPlan,
 }
 
 impl Aodv {
-    /// AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Those made from one `Arc` share its
-    /// memory.
+    /// Creates the AODV of the node `addr`. `jitter` draws the delays of relayed broadcasts. Instances made from one
+    /// `Arc` share its memory.
     pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, jitter: Stream) -> Aodv {
         let (config, mut jitter) = (config.into(), jitter);
         let seqno = match config.own_seqno {
@@ -192,70 +192,70 @@ impl Aodv {
         }
     }
 
-    /// The same in a simulator: packets carry its notes ([`PacketMeta`]), from which AODV reads what ns-2's reads off
-    /// headers that no real packet has. Otherwise the hops a packet has behind it are those of the route back to its
-    /// source, and an answer took as long as the search it ends.
+    /// Lets packets carry a simulator's notes ([`PacketMeta`]), from which AODV reads what ns-2's reads from headers
+    /// that real packets lack. Without notes, a packet's hops so far are those of the route back to its source, and the
+    /// latency of an answer is the duration of the search it ends.
     pub fn with_notes(self) -> Aodv {
         Aodv { notes: true, ..self }
     }
 
-    /// The same, which goes on from these numbers: its own sequence number and the ID of its next request, as
-    /// [`seqno`](Self::seqno) and [`rreq_id`](Self::rreq_id) gave them before a restart (RFC 3561 section 6.13).
+    /// Resumes with these numbers: the node's own sequence number and the ID of its next request, as
+    /// [`seqno`](Self::seqno) and [`rreq_id`](Self::rreq_id) returned them before a restart (RFC 3561 section 6.13).
     pub fn with_numbers(self, seqno: u32, rreq_id: u32) -> Aodv {
         Aodv { seqno, rreq_id, ..self }
     }
 
-    /// The same for every destination it had packets for, in order of address.
+    /// Returns the usage of every destination this node had packets for, in order of address.
     pub fn usages(&self) -> impl Iterator<Item = (Ipv4Addr, Usage)> {
         self.usages.iter()
     }
 
-    /// This node's address.
+    /// Returns this node's address.
     pub fn addr(&self) -> Ipv4Addr {
         self.addr
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// This node's sequence number.
+    /// Returns this node's sequence number.
     pub fn seqno(&self) -> u32 {
         self.seqno
     }
 
-    /// ID of its next request.
+    /// Returns the ID of its next request.
     pub fn rreq_id(&self) -> u32 {
         self.rreq_id
     }
 
-    /// The routing table in order of address, invalid routes included.
+    /// Iterates over the routing table in order of address, invalid routes included.
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
         self.table.iter()
     }
 
-    /// The entry of `dst`.
+    /// Returns the entry for `dst`.
     pub fn route(&self, dst: Ipv4Addr) -> Option<&Route> {
         self.table.get(dst)
     }
 
-    /// Counters so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Routing messages that wait for their jitter.
+    /// Returns the number of routing messages that wait for their jitter.
     pub fn waiting_control(&self) -> usize {
         self.delay.control()
     }
 
-    /// Requests remembered against duplicates.
+    /// Returns the number of requests remembered to detect duplicates.
     pub fn remembered_requests(&self) -> usize {
         self.seen.len()
     }
 
-    /// Reports the differences to the last report, before the actions from `begun` on.
+    /// Reports changes since the last report, inserted before the actions from `begun` on.
     pub(super) fn report_changes(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
         let Some(mirror) = &mut self.mirror else { return };
         let valid = self.table.iter().filter(|route| route.is_valid());
@@ -263,14 +263,14 @@ impl Aodv {
         mirror.report(ways, begun, out);
     }
 
-    /// A message of this node, or one it passes on.
+    /// Builds the packet for a message that this node originates or relays.
     fn message(&self, message: AodvMessage, dst: Ipv4Addr, ttl: u8, created: Time) -> Ipv4Packet {
         // The identification may be anything in a packet that is never fragmented (RFC 6864 section 4).
         let meta = PacketMeta { created, ..PacketMeta::default() };
         Ipv4Packet { src: self.addr, dst, ttl, ident: 0, dscp: 0, body: Body::Routing(message.into()), meta }
     }
 
-    /// Sends a message to all neighbours, after a random delay if it is passed on.
+    /// Sends a message to all neighbours, after a random delay if it is relayed.
     fn broadcast(&mut self, now: Time, packet: Ipv4Packet, relayed: bool, out: &mut Vec<Action>) {
         self.hello.last_broadcast = Some(now);
         let at = if relayed { now + self.jitter.duration(self.config.broadcast_jitter) } else { now };

@@ -1,7 +1,7 @@
-//! Links that carry messages in one direction only (RFC 3561 section 6.8), for devices whose link layer does not prove
-//! both: replies ask for a RREP-ACK, and the requests of a neighbour that sends none are ignored for BLACKLIST_TIMEOUT.
+//! Unidirectional links (RFC 3561 section 6.8), for devices whose link layer does not prove both directions: replies
+//! ask for an RREP-ACK, and the requests of a neighbour that sends none are ignored for BLACKLIST_TIMEOUT.
 //!
-//! The RFC ignores requests only. With HELLO messages that is not enough: they would make a route to the neighbour,
+//! The RFC ignores only requests. With HELLO messages that is not enough: they would make a route to the neighbour,
 //! which a search would not replace. So the HELLOs of a blacklisted neighbour make no route either.
 
 use super::{Action, Aodv, NextHop};
@@ -9,7 +9,7 @@ use crate::wire::{AodvMessage, Rrep};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// Neighbours whose acknowledgement is due, and those that sent none; both with the instant at which that ends.
+/// Neighbours that still owe an acknowledgement, and those that sent none, each with the instant at which that ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OneWay {
     awaited: Vec<(Time, Ipv4Addr)>,
@@ -32,8 +32,7 @@ impl OneWay {
 }
 
 impl Aodv {
-    /// Sends a reply to the next hop towards its originator; its acknowledgement is waited for where the options say
-    /// so.
+    /// Sends a reply to the next hop towards its originator, and waits for an acknowledgement if configured.
     pub(super) fn send_reply(
         &mut self,
         now: Time,
@@ -56,14 +55,15 @@ impl Aodv {
         out.push(Action::Send { packet, next_hop: NextHop::Unicast(next_hop) });
     }
 
-    /// A RREP-ACK has arrived.
+    /// Handles an RREP-ACK.
     pub(super) fn reply_acknowledged(&mut self, from: Ipv4Addr) {
         self.counters.rrep_acks_received += 1;
         self.one_way.forget(from);
         self.one_way.blacklist.retain(|&(_, other)| other != from);
     }
 
-    /// The link layer reports that nothing gets through to a neighbour: a reply that it was to acknowledge is lost.
+    /// Handles a report by the link layer that nothing gets through to a neighbour: a reply that it had yet to
+    /// acknowledge is lost.
     pub(super) fn reply_failed(&mut self, now: Time, neighbour: Ipv4Addr) {
         if self.one_way.awaited.iter().any(|&(_, other)| other == neighbour) {
             self.one_way.forget(neighbour);
@@ -78,7 +78,7 @@ impl Aodv {
         }
     }
 
-    /// Are requests of this neighbour ignored at present?
+    /// Returns whether requests of this neighbour are currently ignored.
     pub fn is_blacklisted(&self, neighbour: Ipv4Addr) -> bool {
         self.one_way.blacklist.iter().any(|&(_, other)| other == neighbour)
     }

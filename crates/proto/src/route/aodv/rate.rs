@@ -1,4 +1,4 @@
-//! Limits of messages per second (RFC 3561 sections 6.3 and 6.11).
+//! Rate limits for messages (RFC 3561 sections 6.3 and 6.11).
 
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -13,12 +13,12 @@ pub(super) struct RateLimit {
 const WINDOW: Dur = Dur::from_secs(1);
 
 impl RateLimit {
-    /// A limit a second, or none.
+    /// Creates a limit per second; `None` lets everything pass.
     pub fn new(limit: Option<u8>) -> RateLimit {
         RateLimit { limit: limit.map(usize::from), passed: VecDeque::new() }
     }
 
-    /// May an event pass `now`? If not, when the next one may.
+    /// Lets an event pass `now`, or returns when the next one may.
     pub fn try_pass(&mut self, now: Time) -> Result<(), Time> {
         let Some(limit) = self.limit else { return Ok(()) };
         while self.passed.front().is_some_and(|&at| at + WINDOW <= now) {

@@ -1,4 +1,4 @@
-//! Repair of a broken route by the node before the break (RFC 3561 section 6.12).
+//! Local repair of a broken route by the node upstream of the break (RFC 3561 section 6.12).
 
 use super::{Action, Aodv, RepairDeadline, RepairRule, Route, RouteState};
 use crate::drop::DropReason;
@@ -6,7 +6,7 @@ use crate::wire::Ipv4Packet;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// Ends of the repairs in progress.
+/// Deadlines of the repairs in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repairs(Vec<(Time, Ipv4Addr)>);
 
@@ -26,7 +26,7 @@ impl Repairs {
 }
 
 impl Aodv {
-    /// The packet's route broke here and this node searches for another route.
+    /// Starts a repair: the packet's route broke here, and this node searches for another one.
     pub(super) fn start_repair(&mut self, now: Time, packet: Ipv4Packet, out: &mut Vec<Action>) {
         let (dst, source) = (packet.dst, packet.src);
         self.hold(now, packet, out);
@@ -34,9 +34,8 @@ impl Aodv {
         self.begin_repair(now, dst, source_hops, out);
     }
 
-    /// The link to a neighbour is broken, and no packet was lost with it: what
-    /// [`Config::repair_without_packet`](super::Config::repair_without_packet) repairs goes into repair, the other
-    /// routes over it are lost.
+    /// Handles the loss of a neighbour that cost no packet: starts the repair of the routes eligible under
+    /// [`Config::repair_without_packet`](super::Config::repair_without_packet) and gives up the others.
     pub(super) fn lose_neighbour(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
         if self.config.repair_without_packet && self.config.repair == RepairRule::WithinMaxRepairTtl {
             let most = self.config.max_repair_ttl();
@@ -45,7 +44,7 @@ impl Aodv {
                 carries && route.next_hop == neighbour && route.hops <= most
             };
             let all: Vec<_> = self.table.iter().filter(repaired).map(|route| route.dst).collect();
-            // The sender is unknown, so that the distance behind the packets counts as nothing.
+            // The sender is unknown, so the distance behind the packets counts as zero.
             all.into_iter().for_each(|dst| self.begin_repair(now, dst, 0, out));
         }
         self.break_link(now, neighbour, None, out);
@@ -53,12 +52,12 @@ impl Aodv {
 
     fn begin_repair(&mut self, now: Time, dst: Ipv4Addr, source_hops: u8, out: &mut Vec<Action>) {
         self.counters.repairs_started += 1;
-        // Gateways answer with the number asked for: had it not moved on, theirs would count as no better than the
-        // broken route, and the stale routes of neighbours as good as theirs.
+        // Gateways answer with the number asked for. Without an increment, their answers would count as no better than
+        // the broken route, and the stale routes of neighbours as just as good.
         let incremented = self.config.repair_seqno_incremented || self.plan.is_outside(dst);
         let route = self.table.entry(dst);
         if incremented && route.hops != Route::UNKNOWN_HOPS {
-            // Any route with the number asked for is better than the broken one: it counts as having no hops known.
+            // Any route with the requested number is better than the broken one, whose hop count becomes unknown.
             route.break_down(Time::ZERO);
         }
         route.state = RouteState::InRepair;
@@ -89,13 +88,13 @@ impl Aodv {
         }
     }
 
-    /// Another route was found.
+    /// Ends a repair for which another route was found.
     pub(super) fn repair_succeeded(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.repairs_succeeded += 1;
         if self.config.repair_deadline == RepairDeadline::DiscoveryPeriod {
             self.repairs.forget(dst);
         }
-        // RFC 3561 section 6.12: report a longer route upstream, with N set so that it is kept.
+        // RFC 3561 section 6.12: report a longer route upstream, with the N flag set so that it is kept.
         if self.config.repair == RepairRule::WithinMaxRepairTtl
             && let Some(route) = self.table.get(dst)
             && route.last_hops.is_some_and(|before| route.hops > before)
@@ -104,7 +103,7 @@ impl Aodv {
         }
     }
 
-    /// The time for a repair is over.
+    /// Ends a repair whose time is up.
     pub(super) fn repair_timed_out(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         let forget_at = self.forget_at(now);
         let Some(route) = self.table.get_mut(dst).filter(|route| route.state == RouteState::InRepair) else { return };

@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
-    /// A reply or HELLO has arrived.
+    /// Handles a reply or HELLO.
     pub(super) fn handle_reply(&mut self, now: Time, mut rrep: Rrep, envelope: Envelope, out: &mut Vec<Action>) {
         if envelope.broadcast {
             // RFC 3561 section 6.9: a broadcast reply is a HELLO.
@@ -59,7 +59,7 @@ impl Aodv {
         self.forward_reply(now, rrep, envelope, out);
     }
 
-    /// RFC 3561 section 6.7: answers the A flag. The flag concerns this one hop, so that forwarding clears it.
+    /// Answers the A flag (RFC 3561 section 6.7). The flag concerns this one hop, so forwarding clears it.
     fn acknowledge(&mut self, now: Time, to: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.rrep_acks_sent += 1;
         let packet = self.message(AodvMessage::RrepAck, to, 1, now);

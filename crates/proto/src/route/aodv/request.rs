@@ -6,7 +6,7 @@ use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
 impl Aodv {
-    /// A request has arrived.
+    /// Handles a request.
     pub(super) fn handle_request(&mut self, now: Time, rreq: Rreq, envelope: Envelope, out: &mut Vec<Action>) {
         self.counters.rreq_received += 1;
         if self.is_blacklisted(envelope.from) {
@@ -38,7 +38,7 @@ impl Aodv {
             let seqno = self.raised_seqno(rreq.destination_seqno);
             self.reply_from_here(now, &rreq, seqno, envelope, out);
         } else if self.serves(rreq.destination) {
-            // For the choice of the number see `gateway`.
+            // For the choice of the number, see `gateway`.
             self.reply_from_here(now, &rreq, rreq.destination_seqno.unwrap_or(0), envelope, out);
         } else if self.can_reply(&rreq) {
             self.reply_as_intermediate(now, &rreq, envelope, out);
@@ -47,8 +47,8 @@ impl Aodv {
         }
     }
 
-    /// A message from a neighbour is proof of a route to it, but says nothing of its sequence number (RFC 3561 sections
-    /// 6.5 and 6.7).
+    /// Makes or renews the route to a neighbour that sent a message, which proves the route but says nothing about the
+    /// neighbour's sequence number (RFC 3561 sections 6.5 and 6.7).
     pub(super) fn neighbour_seen(&mut self, now: Time, neighbour: Ipv4Addr, out: &mut Vec<Action>) {
         if !self.config.neighbour_routes
             || neighbour == self.addr
@@ -68,8 +68,8 @@ impl Aodv {
         }
     }
 
-    /// A route has been found or renewed, whose state was `before`: its search and its repair are over, waiting packets
-    /// go.
+    /// Completes the search and the repair of a route that was found or renewed, and sends the waiting packets.
+    /// `before` was its state.
     pub(super) fn route_came_up(
         &mut self,
         now: Time,
@@ -120,7 +120,7 @@ impl Aodv {
         } else if !route.has_next_hop() {
             return;
         }
-        // The expiry of a route that was invalid until this request is its time of deletion, not a lifetime.
+        // The expiry of a route that was invalid until this request is its deletion time, not a lifetime.
         route.expires = if before == RouteState::Valid || !better { route.expires.max(until) } else { until };
         if !better {
             return;
@@ -138,10 +138,10 @@ impl Aodv {
         }
     }
 
-    /// The own sequence number for a reply.
+    /// Returns this node's own sequence number for a reply.
     fn raised_seqno(&mut self, requested: Option<u32>) -> u32 {
-        // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers the case of an originator
-        // that asks for the present number plus one.
+        // RFC 3561 sections 6.1 and 6.6.1: the maximum of both numbers, which also covers an originator that asks for
+        // the current number plus one.
         if let Some(requested) = requested
             && is_newer(requested, self.seqno)
         {
@@ -154,7 +154,7 @@ impl Aodv {
         self.seqno
     }
 
-    /// Answers a request whose destination is this node, or is behind it.
+    /// Answers a request whose destination is this node or behind it.
     fn reply_from_here(
         &mut self,
         now: Time,
@@ -176,7 +176,8 @@ impl Aodv {
         self.originate_reply(now, rrep, envelope.created, out);
     }
 
-    /// RFC 3561 section 6.6: an active route with a valid sequence number at least the requested one, and no D flag.
+    /// Requires an active route, a valid sequence number no older than the requested one, and no D flag (RFC 3561
+    /// section 6.6).
     fn can_reply(&self, rreq: &Rreq) -> bool {
         !rreq.destination_only
             && self.table.get(rreq.destination).is_some_and(|route| {
@@ -192,7 +193,7 @@ impl Aodv {
             })
     }
 
-    /// RFC 3561 section 6.6.2, and 6.6.3 if the request asks for a gratuitous reply.
+    /// Replies by RFC 3561 section 6.6.2, and by 6.6.3 if the request asks for a gratuitous reply.
     fn reply_as_intermediate(&mut self, now: Time, rreq: &Rreq, envelope: Envelope, out: &mut Vec<Action>) {
         let Some(back) = self.table.get(rreq.originator).filter(|route| route.has_next_hop()) else { return };
         let (towards_originator, from_originator, originator_expires) = (back.next_hop, back.distance(), back.expires);
@@ -249,8 +250,8 @@ impl Aodv {
         self.send_reply(now, rrep, next_hop, self.config.net_diameter, created, out);
     }
 
-    /// RFC 3561 section 6.5: one hop further, asking for the newest number known on the way. The number kept here does
-    /// not change.
+    /// Relays a request one hop further, asking for the newest number known on the way (RFC 3561 section 6.5). The
+    /// number stored here does not change.
     fn relay_request(
         &mut self,
         now: Time,
@@ -272,7 +273,7 @@ impl Aodv {
     }
 }
 
-/// As the lifetime field of a reply holds it.
+/// Converts to the lifetime field of a reply.
 fn saturating_millis(dur: Dur) -> u32 {
     u32::try_from(dur.as_millis()).unwrap_or(u32::MAX)
 }

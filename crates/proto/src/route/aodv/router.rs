@@ -1,4 +1,4 @@
-//! AODV as its node sees it.
+//! AODV as seen by its node.
 
 use super::{Aodv, Config, Envelope, RouteState};
 use crate::drop::DropReason;
@@ -25,8 +25,8 @@ impl Distributed for Aodv {
 }
 
 impl Protocol for Aodv {
-    /// The same, which reports every change of its valid routes as [`Action::RouteUp`] and [`Action::RouteDown`]. What
-    /// a call changes of the routes comes before the packets that it sends over them.
+    /// Enables reports of every change of valid routes by [`Action::RouteUp`] and [`Action::RouteDown`]. A call reports
+    /// its changes before the packets that it sends over the changed routes.
     fn with_route_changes(self) -> Aodv {
         Aodv { mirror: Some(Mirror::default()), ..self }
     }
@@ -46,8 +46,8 @@ impl Protocol for Aodv {
         }
     }
 
-    /// A data packet received for another node; `from` is the neighbour that sent it, where known, and tells the HELLO
-    /// option that the neighbour lives.
+    /// Handles a data packet received for another node. `from` is the neighbour that sent it, where known, and shows
+    /// the HELLO option that the neighbour is alive.
     fn handle_transit(&mut self, now: Time, packet: Ipv4Packet, from: Option<Ipv4Addr>, out: &mut Vec<Action>) {
         self.data_from(now, from);
         let Some(packet) = pass_on(self.addr, packet, out) else { return };
@@ -83,9 +83,10 @@ impl Protocol for Aodv {
         }
     }
 
-    /// Traffic for `dst` was forwarded outside this router, such as by a kernel with its routes, or left the mesh here.
-    /// If known, `src` is its source and `from` the neighbour that delivered it; a node's own traffic has its own
-    /// address as source. Routes live on as from packets that are forwarded here (RFC 3561 section 6.2).
+    /// Notes traffic for `dst` that was forwarded outside this router, such as by a kernel with its routes, or that
+    /// left the mesh here. If known, `src` is its source and `from` the neighbour that delivered it; a node's own
+    /// traffic has its own address as source. Routes are kept alive as by packets that are forwarded here (RFC 3561
+    /// section 6.2).
     fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Option<Ipv4Addr>, from: Option<Ipv4Addr>) {
         self.data_from(now, from);
         if self.serves(dst) {
@@ -95,9 +96,9 @@ impl Protocol for Aodv {
         }
     }
 
-    /// A packet with an AODV message, received from the neighbour `from`, which is its IP source: each relay puts its
-    /// own address there. It is consumed, whatever its IP destination. A message of this node itself, which the sockets
-    /// of some systems hand back, is ignored.
+    /// Handles, and consumes, an AODV message received from the neighbour `from`, its IP source (each relay sets its
+    /// own address), whatever its IP destination. A message from this node itself, which the sockets of some systems
+    /// loop back, is ignored.
     fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let begun = out.len();
         let Body::Routing(RoutingMessage::Aodv(message)) = packet.body else { return };
@@ -166,7 +167,7 @@ impl Protocol for Aodv {
         self.report_changes(now, begun, out);
     }
 
-    /// When something becomes due: at this instant, or at a later one if packets renew a route before it.
+    /// Returns when something becomes due: at this instant, or later if packets renew a route before then.
     fn next_timeout(&self) -> Option<Time> {
         let queues = Time::earlier_of(self.delay.next(), self.repairs.next());
         let queues = Time::earlier_of(queues, self.one_way.next());
@@ -178,7 +179,8 @@ impl Protocol for Aodv {
         Time::earlier_of(first, Time::earlier_of(self.hello.next(), self.links.next()))
     }
 
-    /// Data packets handed in that have not left yet: in the send buffer or between two packets of a flush.
+    /// Returns the number of data packets passed in that have not left yet: in the send buffer, or between two packets
+    /// of a flush.
     fn buffered(&self) -> usize {
         self.buffer.len() + self.delay.data()
     }

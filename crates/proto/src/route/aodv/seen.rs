@@ -1,25 +1,25 @@
-//! Requests seen before, by originator and RREQ ID together (RFC 3561 section 6.5).
+//! Requests seen before, identified by originator and RREQ ID (RFC 3561 section 6.5).
 
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 use std::collections::VecDeque;
 
-/// The memory of a node for requests. Time of forgetting never decreases from one entry to the next.
+/// A node's memory of requests. Times of expiry never decrease from one entry to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeenRequests {
-    /// Originator and RREQ ID in one number, apart from the times: each request that comes in a flood is looked for
-    /// here.
+    /// Originator and RREQ ID in one number, stored separately from the times because every request of a flood is
+    /// looked up here.
     keys: VecDeque<u64>,
     forget_at: VecDeque<Time>,
-    /// The first of `forget_at`, or earlier: in a flood it need not be looked up there.
+    /// The first of `forget_at`, or earlier; saves a lookup there during floods.
     next: Time,
 }
 
-/// So many are compared at a time, without a branch for each.
+/// Number of keys compared at a time, without a branch for each.
 const AT_A_TIME: usize = 8;
 
 impl SeenRequests {
-    /// Remembers a request until `forget_at`; false if it is remembered already.
+    /// Remembers a request until `forget_at`; returns false if it is remembered already.
     pub fn insert(&mut self, now: Time, originator: Ipv4Addr, rreq_id: u32, forget_at: Time) -> bool {
         if self.next <= now {
             self.forget(now);
@@ -42,7 +42,7 @@ impl SeenRequests {
         self.next = self.forget_at.front().copied().unwrap_or(Time::NEVER);
     }
 
-    /// Removes the oldest until at most this number is left; returns how many it removed.
+    /// Removes the oldest until at most `most` are left; returns how many were removed.
     pub fn forget_down_to(&mut self, most: usize) -> u64 {
         let surplus = self.keys.len().saturating_sub(most);
         self.keys.drain(..surplus);
@@ -50,14 +50,14 @@ impl SeenRequests {
         surplus as u64
     }
 
-    /// Copies of one request come soon after one another: the newest are looked at first.
+    /// Searches the newest first, because the copies of a request arrive shortly after one another.
     fn contains(&self, key: u64) -> bool {
         let among = |keys: &[u64]| keys.iter().fold(false, |found, &other| found | (other == key));
         let (older, newer) = self.keys.as_slices();
         [newer, older].into_iter().any(|keys| keys.rchunks(AT_A_TIME).any(among))
     }
 
-    /// How many are remembered.
+    /// Returns the number of requests remembered.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

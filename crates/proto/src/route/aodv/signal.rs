@@ -1,21 +1,21 @@
 //! Signal-strength-aware AODV: which neighbours are good enough to route over.
 //!
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
-//! Networks", MASCOTS 2004, section 3. A node keeps the strength with which it receives each neighbour's routing
-//! messages, smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
-//! HELLO_STRENGTH_THRESHOLD: they create no route and do not prove that the neighbour is there. A neighbour that fades
-//! away is therefore given up like one that fell silent (RFC 3561 section 6.9), before frames to it fail.
+//! Networks", MASCOTS 2004, section 3. A node tracks the received strength of each neighbour's routing messages,
+//! smoothed exponentially, and does not process messages of neighbours whose smoothed strength is below
+//! HELLO_STRENGTH_THRESHOLD: they create no route and do not prove that the neighbour is there. A fading neighbour is
+//! therefore given up like one that fell silent (RFC 3561 section 6.9), before frames to it fail.
 //!
 //! # Where the paper leaves room
-//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`] a
-//!   valid route over a neighbour above the threshold is replaced by that of another neighbour only if that neighbour
-//!   is received more strongly, or if its sequence number is newer and this node passes it on: a node that announces a
-//!   number has to follow it, or routes could form loops. In return, among several copies of a request or reply with
-//!   the same number and hop count, the one from the strongest neighbour counts instead of the first. An equal number
-//!   with more hops is never accepted.
-//! - The first sample of a neighbour is its average.
-//! - Samples are routing messages, whether they are processed or not. Data gives no sample, and does not prove that a
-//!   neighbour below the threshold is there.
+//! - The paper prefers stable routes to fresh or short ones without saying how. With [`SignalConfig::keep_stable`], a
+//!   valid route over a neighbour above the threshold is replaced by one over another neighbour in only two cases: that
+//!   neighbour is received more strongly, or its sequence number is newer and this node passes it on. A node that
+//!   announces a number has to follow it, or routes could form loops. In return, among several copies of a request or
+//!   reply with the same number and hop count, the one from the strongest neighbour counts instead of the first. An
+//!   equal number with more hops is never accepted.
+//! - The average starts with the first sample of a neighbour.
+//! - Samples are taken from routing messages, whether they are processed or not. Data provides no sample, and does not
+//!   prove that a neighbour below the threshold is there.
 //! - [`SignalConfig::hysteresis`] is our addition; the paper has one threshold.
 //!
 //! A neighbour whose strength is not known, because the driver never reported it, counts as below the threshold.
@@ -25,7 +25,7 @@ use crate::route::action::Signal;
 use core::net::Ipv4Addr;
 use fourhop_units::Dbm;
 
-/// All neighbours ever heard, in order of address.
+/// All neighbours ever heard, sorted by address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals(Vec<Signal>);
 
@@ -34,8 +34,8 @@ impl Signals {
         self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour).ok().map(|at| &self.0[at])
     }
 
-    /// False if there is no room for the neighbour: in a full table the weakest neighbour that is not routed over is
-    /// evicted.
+    /// Adds a sample; returns false if there is no room for the neighbour. A full table evicts the weakest neighbour
+    /// that is not routed over.
     pub(super) fn sample(&mut self, config: &SignalConfig, neighbour: Ipv4Addr, strength: Dbm, limit: usize) -> bool {
         let signal = match self.0.binary_search_by_key(&neighbour, |signal| signal.neighbour) {
             Ok(at) => &mut self.0[at],
@@ -70,7 +70,7 @@ impl Signals {
         self.get(neighbour).is_some_and(|signal| signal.stable)
     }
 
-    /// Is the one neighbour received more strongly than the other?
+    /// Returns whether `one` is received more strongly than `other`.
     fn is_stronger(&self, one: Ipv4Addr, other: Ipv4Addr) -> bool {
         match (self.get(one), self.get(other)) {
             (Some(one), Some(other)) => one.smoothed > other.smoothed,
@@ -80,13 +80,13 @@ impl Signals {
 }
 
 impl Aodv {
-    /// Is a routing message of this neighbour to be ignored?
+    /// Returns whether routing messages of this neighbour are ignored.
     pub(super) fn is_too_weak(&self, neighbour: Ipv4Addr) -> bool {
         self.config.signal.is_some() && !self.signals.is_stable(neighbour)
     }
 
-    /// Is a route to `dst` with this sequence number and distance over the neighbour `via` taken instead of the present
-    /// one? `passed_on`: this node tells others about it.
+    /// Returns whether a route to `dst` with this sequence number and distance over the neighbour `via` replaces the
+    /// current one. `passed_on`: this node announces it to others.
     pub(super) fn is_better(
         &mut self,
         dst: Ipv4Addr,
@@ -109,12 +109,13 @@ impl Aodv {
         if is_newer(seqno, route.seqno) {
             passed_on || stronger
         } else {
-            // With no more hops than before, every node's next hop still has fewer than itself: no loop can form.
+            // With no more hops than before, every node's next hop still has fewer than the node itself: no loop can
+            // form.
             seqno == route.seqno && distance.hops <= route.hops && stronger
         }
     }
 
-    /// A further copy of a request tells of the same way back over another neighbour.
+    /// Handles another copy of a request, which offers a reverse route over a different neighbour.
     pub(super) fn prefer_stronger(&mut self, originator: Ipv4Addr, seqno: u32, distance: Distance, via: Ipv4Addr) {
         let differs = |route: &Route| route.is_valid() && route.seqno == seqno && route.next_hop != via;
         if self.config.signal.is_some_and(|config| config.keep_stable)

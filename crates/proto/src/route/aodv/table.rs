@@ -6,73 +6,73 @@ use fourhop_units::{Dur, Time};
 /// Order of routes with equal sequence numbers: by cost, which is 0 without a metric, then hops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Distance {
-    /// Sum of the metric; without one 0.
+    /// Sum of the metric; 0 without one.
     pub cost: u32,
     /// Hops.
     pub hops: u8,
 }
 
-/// Is sequence number `a` newer than `b`? Signed 32-bit comparison, so that it survives the wrap (RFC 3561 section
-/// 6.1).
+/// Returns whether sequence number `a` is newer than `b`: a signed 32-bit comparison, which survives wrap-around (RFC
+/// 3561 section 6.1).
 pub const fn is_newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// Uses of a route.
+/// State of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RouteState {
     /// Packets follow it.
     Valid,
     /// Broken or expired; kept for its sequence number and hop count.
     Invalid,
-    /// This node repairs the route around a broken link; packets wait.
+    /// This node is repairing the route around a broken link; packets wait.
     InRepair,
 }
 
 /// The search for a destination, in progress or past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Search {
-    /// No further request before this; none if no search is under way. In the past: the request was not answered.
+    /// No further request before this; `None` if no search is under way. In the past if the request was not answered.
     pub timeout: Option<Time>,
     /// When its first request was sent.
     pub begun: Option<Time>,
-    /// Full floods since the last answer: up to RREQ_RETRIES and one, which can be 256.
+    /// Full floods since the last answer: at most RREQ_RETRIES plus one, which can be 256.
     pub full_floods: u16,
-    /// Round trip per hop of the last three discoveries; zero: none yet.
+    /// Round trips per hop of the last three discoveries; zero if not measured yet.
     latencies: [Dur; 3],
     oldest_latency: u8,
 }
 
 impl Search {
-    /// Of a destination that has not been searched for.
+    /// The search for a destination that has never been searched for.
     pub const NONE: Search =
         Search { timeout: None, begun: None, full_floods: 0, latencies: [Dur::ZERO; 3], oldest_latency: 0 };
 
-    /// A request was answered after `per_hop` for each hop.
+    /// Records that a request was answered after `per_hop` for each hop.
     pub fn record_latency(&mut self, per_hop: Dur) {
         self.latencies[usize::from(self.oldest_latency)] = per_hop;
         self.oldest_latency = (self.oldest_latency + 1) % 3;
     }
 
-    /// Mean of the recorded latencies.
+    /// Returns the mean of the recorded latencies.
     pub fn latency_per_hop(&self) -> Option<Dur> {
         let known = self.latencies.iter().filter(|latency| !latency.is_zero());
         let count = known.clone().count() as u64;
         (count > 0).then(|| known.copied().sum::<Dur>() / count)
     }
 
-    /// Its measurements, which remain when it is over.
+    /// Keeps only the measurements, which outlast the search.
     fn ended(self) -> Search {
         Search { timeout: None, begun: None, full_floods: 0, ..self }
     }
 }
 
-/// Fields that few routes use. Most routes come from floods of requests: in a network of thousands of nodes all tables
-/// together have a million of them.
+/// Fields that few routes use. Most routes come from floods of requests: in a network of thousands of nodes, there are
+/// a million of them in all tables together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seldom {
     search: Search,
-    /// Neighbours that send through the route, in order.
+    /// Neighbours that send through the route, sorted.
     precursors: Vec<Ipv4Addr>,
 }
 
@@ -82,42 +82,42 @@ impl Seldom {
 
 /// A routing table entry.
 ///
-/// Invariant: `hops` is [`Route::UNKNOWN_HOPS`] in an invalid route, where `last_hops` remembers it.
+/// Invariant: `hops` is [`Route::UNKNOWN_HOPS`] in an invalid route, whose last hop count is in `last_hops`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     /// Where it leads.
     pub dst: Ipv4Addr,
     /// Last known sequence number of the destination.
     pub seqno: u32,
-    /// Is `seqno` known at all?
+    /// Whether `seqno` is known at all.
     pub seqno_valid: bool,
-    /// Is the route valid only because the neighbour it leads to was heard since it broke? Then `seqno` is this node's
-    /// own increment: a lower bound that the neighbour may have reached itself by now, good for no answer.
+    /// Whether the route is valid only because its neighbour was heard after the route broke. `seqno` is then this
+    /// node's own increment: a lower bound that the neighbour may have reached by now, unfit for answering requests.
     pub heard_only: bool,
-    /// Has data been sent over it since it came up?
+    /// Whether data has been sent over it since it came up.
     pub used: bool,
     /// Hops to the destination.
     pub hops: u8,
-    /// Sum of the metric to the destination; 0 where hops alone count.
+    /// Sum of the metric to the destination; 0 where only hops count.
     pub cost: u32,
-    /// The neighbour that packets go to; meaningless in an invalid route.
+    /// The neighbour that packets are sent to; meaningless in an invalid route.
     pub next_hop: Ipv4Addr,
-    /// End of the lifetime of a valid route; of an invalid one, when it is forgotten.
+    /// End of the lifetime of a valid route; when an invalid one is forgotten.
     pub expires: Time,
-    /// Its uses.
+    /// State of the route.
     pub state: RouteState,
     /// Hops before it became invalid.
     pub last_hops: Option<u8>,
-    /// How often the request that made this route came again by a cheaper path and was handled again.
+    /// How often a cheaper copy of the request that made this route was handled again.
     pub(super) better_copies: u8,
     /// TTL of the last request for the destination, or hop count of the route it found; 0 before the first.
     pub(super) last_ttl: u8,
-    /// Absent where it would be [`Seldom::NONE`].
+    /// Absent if it would be [`Seldom::NONE`].
     seldom: Option<Box<Seldom>>,
 }
 
 impl Route {
-    /// Hop count of a destination that cannot be reached: more than any route has.
+    /// Hop count of an unreachable destination: more than any route has.
     pub const UNKNOWN_HOPS: u8 = u8::MAX;
 
     fn unknown(dst: Ipv4Addr) -> Route {
@@ -139,37 +139,37 @@ impl Route {
         }
     }
 
-    /// May packets follow it?
+    /// Returns whether packets may follow it.
     pub fn is_valid(&self) -> bool {
         self.state == RouteState::Valid
     }
 
-    /// Has it a next hop, also a broken one under repair?
+    /// Returns whether it has a next hop, which includes a broken one under repair.
     pub(super) fn has_next_hop(&self) -> bool {
         self.state != RouteState::Invalid
     }
 
-    /// Hops of the route, or of the last one there was; 0 if none was ever known.
+    /// Returns the hops of the route, or of its last valid one; 0 if none was ever known.
     pub(super) fn known_hops(&self) -> u8 {
         if self.hops != Self::UNKNOWN_HOPS { self.hops } else { self.last_hops.unwrap_or(0) }
     }
 
-    /// Neighbours that send through this route, in order of address.
+    /// Returns the neighbours that send through this route, in order of address.
     pub fn precursors(&self) -> &[Ipv4Addr] {
         self.seldom.as_ref().map_or(&[], |seldom| &seldom.precursors)
     }
 
-    /// The search for its destination.
+    /// Returns the search for its destination.
     pub(super) fn search(&self) -> Search {
         self.seldom.as_ref().map_or(Search::NONE, |seldom| seldom.search)
     }
 
-    /// The same, to go on with it.
+    /// Returns the search for modification.
     pub(super) fn search_mut(&mut self) -> &mut Search {
         &mut self.seldom().search
     }
 
-    /// The destination was found, or is wanted no longer; the next search starts from `last_ttl`.
+    /// Ends the search: the destination was found or is no longer wanted. The next search starts from `last_ttl`.
     pub(super) fn end_search(&mut self, last_ttl: u8) {
         self.last_ttl = last_ttl;
         if let Some(seldom) = &mut self.seldom {
@@ -178,7 +178,7 @@ impl Route {
         }
     }
 
-    /// As if it had never been searched for.
+    /// Resets the search, as if there had never been one.
     pub(super) fn forget_search(&mut self) {
         self.last_ttl = 0;
         if let Some(seldom) = &mut self.seldom {
@@ -195,19 +195,19 @@ impl Route {
         self.seldom.take_if(|seldom| **seldom == Seldom::NONE);
     }
 
-    /// The destination's sequence number for a request; none sets the U flag.
+    /// Returns the destination's sequence number for a request; `None` sets the U flag.
     pub fn known_seqno(&self) -> Option<u32> {
         self.seqno_valid.then_some(self.seqno)
     }
 
-    /// Its metric.
+    /// Returns its cost and hops.
     pub(super) fn distance(&self) -> Distance {
         Distance { cost: self.cost, hops: self.hops }
     }
 
-    /// Is a route with this sequence number and distance better than this one (RFC 3561 sections 6.2 and 6.7)? That is:
-    /// no number is known, or it is newer, or equal with less cost, or as much with fewer hops; any hop count is fewer
-    /// than an invalid route's.
+    /// Returns whether a route with this sequence number and distance is better than this one (RFC 3561 sections 6.2
+    /// and 6.7): no number is known, or the new one is newer, or it is equal with a lower cost, or with the same cost
+    /// and fewer hops. Any hop count is lower than that of an invalid route.
     pub fn accepts(&self, seqno: u32, distance: Distance) -> bool {
         let nearer = match self.hops {
             Self::UNKNOWN_HOPS => distance.hops < Self::UNKNOWN_HOPS,
@@ -217,7 +217,7 @@ impl Route {
         !self.seqno_valid || is_newer(seqno, self.seqno) || (seqno == self.seqno && better)
     }
 
-    /// Takes over what a message said about the destination. The caller sets the lifetime.
+    /// Adopts the content of a message about the destination. The caller sets the lifetime.
     pub(super) fn update(&mut self, seqno: u32, distance: Distance, next_hop: Ipv4Addr) {
         if seqno != self.seqno {
             self.better_copies = 0;
@@ -230,8 +230,8 @@ impl Route {
         self.state = RouteState::Valid;
     }
 
-    /// The route broke or expired: its sequence number moves on (RFC 3561 section 6.11), so that no older route is
-    /// taken for a fresh one, and it becomes invalid.
+    /// Invalidates a route that broke or expired and increments its sequence number (RFC 3561 section 6.11), so that no
+    /// older route is mistaken for a fresh one.
     pub(super) fn break_down(&mut self, forget_at: Time) {
         if self.seqno_valid && !self.heard_only {
             self.seqno = self.seqno.wrapping_add(1);
@@ -239,8 +239,8 @@ impl Route {
         self.invalidate(forget_at);
     }
 
-    /// A message from the neighbour this entry is about: a valid route of one hop, whose number and cost stay what they
-    /// were.
+    /// Handles a message from the neighbour that this entry is for: makes it a valid route of one hop, with number and
+    /// cost unchanged.
     pub(super) fn hear(&mut self) {
         self.heard_only |= !self.is_valid();
         self.next_hop = self.dst;
@@ -248,7 +248,7 @@ impl Route {
         self.state = RouteState::Valid;
     }
 
-    /// Makes it invalid without touching the sequence number.
+    /// Invalidates the route without touching the sequence number.
     pub(super) fn invalidate(&mut self, forget_at: Time) {
         if self.hops != Self::UNKNOWN_HOPS {
             self.last_hops = Some(self.hops);
@@ -260,7 +260,7 @@ impl Route {
         self.expires = forget_at;
     }
 
-    /// Beyond `limit` a precursor is not noted: route errors to more than one are broadcast in any case.
+    /// Adds a precursor, up to `limit`: route errors to more than one are broadcast in any case.
     pub(super) fn add_precursor(&mut self, neighbour: Ipv4Addr, limit: usize) {
         if let Err(at) = self.precursors().binary_search(&neighbour)
             && self.precursors().len() < limit
@@ -288,8 +288,8 @@ impl Route {
 
 /// All entries, in order of address.
 ///
-/// Entries are large and stay in place; a separate index of small entries is searched, and moved on insertion. In
-/// floods the tables of thousands of nodes are looked up in turn, each from memory.
+/// Entries are large and never move on insertion; lookups use a separate index of small entries, which do move. Floods
+/// look up the tables of thousands of nodes in turn, each from memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     routes: Vec<Route>,
@@ -303,8 +303,8 @@ struct Place {
     at: u32,
 }
 
-/// Makes room for one more; a full list grows by a quarter. Lists that double are a third empty on average, and
-/// thousands of nodes have one each.
+/// Makes room for one more; a full list grows by a quarter. Lists that double are a third empty on average, and each of
+/// thousands of nodes has one.
 fn grow<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(4));
@@ -328,7 +328,7 @@ impl Table {
         self.find(dst).map(|at| &mut self.routes[at])
     }
 
-    /// The entry of `dst`, made if there is none.
+    /// Returns the entry for `dst`, created if missing.
     pub fn entry(&mut self, dst: Ipv4Addr) -> &mut Route {
         let at = match self.place(dst) {
             Ok(nth) => self.places[nth].at as usize,
@@ -348,17 +348,17 @@ impl Table {
         self.places.len()
     }
 
-    /// In order of address.
+    /// Iterates in order of address.
     pub fn iter(&self) -> impl Iterator<Item = &Route> {
         self.places.iter().map(|place| &self.routes[place.at as usize])
     }
 
-    /// The entry with this number of entries before it.
+    /// Returns the entry at this position in order of address.
     pub fn nth_mut(&mut self, nth: usize) -> &mut Route {
         &mut self.routes[self.places[nth].at as usize]
     }
 
-    /// Forgets all but what `keep` says, which is asked in no particular order.
+    /// Removes all entries for which `keep` returns false; it is called in no particular order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Route) -> bool) {
         let mut at = 0;
         while at < self.routes.len() {
@@ -385,7 +385,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// 10,000 nodes that flood have a million of them: what is added here is added a million times.
+    /// In a flood, 10,000 nodes have a million routes: every byte added here is added a million times.
     #[test]
     fn a_route_is_small_and_tables_are_full() {
         assert!(size_of::<Route>() <= 48, "{}", size_of::<Route>());
@@ -422,7 +422,7 @@ mod tests {
     }
 
     proptest! {
-        /// A table is a map in order of address, whatever comes and goes.
+        /// A table is a map in order of address, whatever is added and removed.
         #[test]
         fn it_is_a_map_in_order(steps in prop::collection::vec((any::<bool>(), 0u8..40), 0..200)) {
             let (mut table, mut model) = (Table::default(), BTreeMap::new());

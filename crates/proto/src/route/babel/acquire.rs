@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use fourhop_units::{Dur, Time};
 
 impl Babel {
-    /// A neighbour lives. A new one gets an IHU at once.
+    /// Handles a Hello. A new neighbour gets an IHU at once.
     pub(super) fn handle_hello(&mut self, now: Time, from: Ipv4Addr, unicast: bool, seqno: u16, interval: u16) {
         self.counters.hellos_received += 1;
         let Some((neighbour, new)) = self.neighbours.entry(from, MOST) else { return };
@@ -17,7 +17,7 @@ impl Babel {
         }
     }
 
-    /// A neighbour has heard somebody.
+    /// Handles an IHU, which may be for another node.
     pub(super) fn handle_ihu(
         &mut self,
         now: Time,
@@ -35,14 +35,14 @@ impl Babel {
         }
     }
 
-    /// Section 3.3: the answer goes before the time is over.
+    /// Schedules the acknowledgement within the requested time (section 3.3).
     pub(super) fn handle_ack_request(&mut self, now: Time, from: Ipv4Addr, opaque: u16, interval: u16) {
         let longest = self.config.urgent_timeout.min(Dur::from_millis(5 * u64::from(interval)));
         let delay = self.jitter.duration(longest);
         self.outbox.push(Some(from), now + delay, Item::Tlv(BabelTlv::Ack { opaque }));
     }
 
-    /// Changes of neighbours by time.
+    /// Expires what is due at the neighbours.
     pub(super) fn neighbours_timeout(&mut self, now: Time) {
         if self.neighbours.next().is_none_or(|at| at > now) {
             return;

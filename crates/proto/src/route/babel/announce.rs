@@ -1,4 +1,4 @@
-//! Sending: Hellos and updates in their intervals, and pending messages (RFC 8966 sections 3.1, 3.4 and 3.7).
+//! Sending: periodic Hellos and updates, and pending messages (RFC 8966 sections 3.1, 3.4 and 3.7).
 
 use super::config::{HELLOS_FOR_IHU, centiseconds};
 use super::outbox::{Item, Waiting};
@@ -8,24 +8,24 @@ use crate::wire::{BABEL_INFINITY, BabelMessage, BabelTlv, BabelUpdate, Body, Ipv
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// Most bytes of a packet: what fits the least that an IPv6 link carries (RFC 8200 section 5), behind its headers.
+/// Maximum packet size in bytes: the smallest MTU of an IPv6 link (RFC 8200 section 5), minus headers.
 const LARGEST: u32 = 1280 - 40 - 8;
 
 impl Babel {
-    /// Something to be said, to a neighbour or to all, when there is time.
+    /// Schedules an item that is not urgent, for a neighbour or for all.
     pub(super) fn say(&mut self, now: Time, to: Option<Ipv4Addr>, item: Item) {
         let delay = self.jitter.duration(self.config.leisure());
         self.outbox.push(to, now + delay, item);
     }
 
-    /// Something urgent.
+    /// Schedules an urgent item.
     pub(super) fn say_soon(&mut self, now: Time, to: Option<Ipv4Addr>, item: Item) {
         let delay = self.jitter.duration(self.config.urgent_timeout);
         self.outbox.push(to, now + delay, item);
     }
 
-    /// An urgent update that should reach all neighbours (section 3.7.2): broadcast is not acknowledged, so it is sent
-    /// again.
+    /// Schedules an urgent update that should reach all neighbours (section 3.7.2). Broadcasts are not acknowledged, so
+    /// it is sent twice.
     pub(super) fn say_twice(&mut self, now: Time, prefix: Prefix) {
         self.say_soon(now, None, Item::Update(prefix));
         let again = now + self.config.urgent_timeout * 2;
@@ -33,7 +33,7 @@ impl Babel {
         self.repeats.push((again, prefix));
     }
 
-    /// Repeats what is to be said twice.
+    /// Sends the second copies that are due.
     pub(super) fn repeats_timeout(&mut self, now: Time) {
         while let Some(at) = self.repeats.iter().position(|&(at, _)| at <= now) {
             let (_, prefix) = self.repeats.remove(at);
@@ -41,12 +41,12 @@ impl Babel {
         }
     }
 
-    /// The end of an interval, which comes early at random: the interval is the longest time (section 4.6.5).
+    /// Returns the end of an interval, randomly early because the interval is an upper bound (section 4.6.5).
     fn after(&mut self, now: Time, interval: Dur) -> Time {
         now + interval - self.jitter.duration(interval / 4)
     }
 
-    /// Says Hello, with IHUs to those who need them (appendix B), and everything, in their intervals.
+    /// Sends what is periodic: Hellos, with IHUs to the neighbours that need them (appendix B), and all routes.
     pub(super) fn intervals_timeout(&mut self, now: Time) {
         if self.hello_at <= now {
             self.hello_at = self.after(now, self.config.hello_interval);
@@ -62,7 +62,7 @@ impl Babel {
         }
     }
 
-    /// Sends what has waited long enough.
+    /// Sends the messages that are due.
     pub(super) fn send_waiting(&mut self, now: Time, out: &mut Vec<Action>) {
         while let Some(Waiting { to, items, .. }) = self.outbox.pop(now) {
             let mut tlvs = Vec::new();
@@ -108,7 +108,7 @@ impl Babel {
         Some(BabelTlv::Ihu { address: Some(addr.into()), rxcost, interval })
     }
 
-    /// This node's update for a prefix; the feasibility distance follows (section 3.7.3).
+    /// Builds this node's update for a prefix and adjusts the feasibility distance (section 3.7.3).
     fn update(&mut self, now: Time, prefix: Prefix) -> BabelTlv {
         let interval = centiseconds(self.config.update_interval);
         let own = self.announces(prefix).then_some((self.router_id, self.seqno, 0, 0));
@@ -131,12 +131,12 @@ impl Babel {
             self.table.0[at].announced = Some((router_id, metric));
         }
         self.counters.updates_sent += 1;
-        // Over IPv4 this node is the next hop without being named (section 4.6.9).
+        // Over IPv4, this node is the next hop without being named (section 4.6.9).
         let (next_hop, hops) = (None, Some(hops));
         BabelTlv::Update(BabelUpdate { prefix, router_id, next_hop, interval, seqno, metric, hops })
     }
 
-    /// Packets with these TLVs.
+    /// Sends these TLVs, in as many packets as needed.
     fn send(&mut self, now: Time, to: Option<Ipv4Addr>, tlvs: Vec<BabelTlv>, out: &mut Vec<Action>) {
         let mut message = BabelMessage::default();
         let mut messages = Vec::new();
@@ -153,8 +153,7 @@ impl Babel {
             let meta = PacketMeta { created: now, ..PacketMeta::default() };
             let body = Body::Routing(message.into());
             let dst = to.unwrap_or(BabelMessage::GROUP);
-            // One hop, and the identification of a packet that is never fragmented may be anything (RFC 6864 section
-            // 4).
+            // One hop. The identification of a packet that is never fragmented may be anything (RFC 6864 section 4).
             let packet = Ipv4Packet { src: self.addr, dst, ttl: 1, ident: 0, dscp: 0, body, meta };
             let next_hop = to.map_or(NextHop::Broadcast, NextHop::Unicast);
             out.push(Action::Send { packet, next_hop });

@@ -2,13 +2,12 @@
 
 use fourhop_units::Dur;
 
-/// How the cost of a link follows from the Hellos of a neighbour (RFC 8966 appendix A.2).
+/// How the cost of a link is derived from a neighbour's Hellos (RFC 8966 appendix A.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkQuality {
-    /// A.2.2, for wireless links: what is lost costs, in both directions.
+    /// A.2.2, for wireless links: losses add to the cost, in both directions.
     Etx,
-    /// A.2.1 with k = 2, j = 3: the link is there or not. With equal costs of all links, paths are compared by their
-    /// hops.
+    /// A.2.1 with k = 2, j = 3: the link is either up or down. As all links cost the same, paths are compared by hops.
     TwoOutOfThree,
 }
 
@@ -21,23 +20,23 @@ pub struct Config {
     pub update_interval: Dur,
     /// How links are measured.
     pub quality: LinkQuality,
-    /// The cost of a link without lost Hellos.
+    /// Cost of a link without lost Hellos.
     pub rxcost: u16,
-    /// Time in which a smoothed metric comes half-way to the metric (A.3); zero: metrics are not smoothed.
+    /// Time in which a smoothed metric covers half the distance to the metric (A.3); zero disables smoothing.
     pub smoothing_half_life: Dur,
     /// Wait before a request for a sequence number is repeated; it doubles each time.
     pub request_timeout: Dur,
     /// How often such a request is repeated.
     pub request_repeats: u8,
-    /// Longest delay of what is urgent.
+    /// Longest delay of urgent messages.
     pub urgent_timeout: Dur,
-    /// How long a feasibility distance is kept that no update has renewed.
+    /// How long a feasibility distance is kept without an update that renews it.
     pub source_lifetime: Dur,
 }
 
 impl Config {
-    /// Appendix B for a wireless interface; half-life: babeld's (RFC 8966 appendix A.3 names a time constant of three
-    /// Hellos).
+    /// Appendix B for a wireless interface, with babeld's half-life (RFC 8966 appendix A.3 names a time constant of
+    /// three Hellos).
     pub const fn standard() -> Config {
         Config {
             hello_interval: Dur::from_secs(4),
@@ -52,31 +51,31 @@ impl Config {
         }
     }
 
-    /// "I heard you" is said three times as seldom as Hello (appendix B).
+    /// Returns the interval of IHUs, three times that of Hellos (appendix B).
     pub(super) fn ihu_interval(&self) -> Dur {
         self.hello_interval * u64::from(HELLOS_FOR_IHU)
     }
 
-    /// Longest delay of messages that are not urgent. Section 3.1 leaves it open: a quarter of a Hello interval; babeld
-    /// takes half to three eighths of two.
+    /// Returns the longest delay of messages that are not urgent. Section 3.1 leaves it open; here it is a quarter of a
+    /// Hello interval. babeld takes half to three eighths of two.
     pub(super) fn leisure(&self) -> Dur {
         self.hello_interval / 4
     }
 }
 
-/// If no Hello of a neighbour was lost, every third Hello comes with an IHU; otherwise every one (appendix B).
+/// Every third Hello carries an IHU if none of the neighbour's Hellos was lost, and every Hello otherwise (appendix B).
 pub(super) const HELLOS_FOR_IHU: u16 = 3;
-/// How often a request may be passed on, and one more (section 3.8.2.1).
+/// How often a request may be forwarded, plus one (section 3.8.2.1).
 pub(super) const HOP_COUNT: u8 = 64;
-/// Most destinations, neighbours and requests that a node remembers, so that forged messages cannot fill its memory.
+/// Maximum number of destinations, neighbours and requests, so that forged messages cannot exhaust memory.
 pub(super) const MOST: usize = 1 << 16;
 
-/// Hold time of an announcement with this interval: 3.5 times as long (appendix B).
+/// Returns the hold time of an announcement with this interval: 3.5 times as long (appendix B).
 pub(super) fn hold(centiseconds: u16) -> Dur {
     Dur::from_millis(35 * u64::from(centiseconds))
 }
 
-/// On the wire: not 0, and at most what fits.
+/// Converts an interval for the wire: at least 1, and at most what fits.
 pub(super) fn centiseconds(interval: Dur) -> u16 {
     u16::try_from(interval.as_millis().div_ceil(10)).unwrap_or(u16::MAX).max(1)
 }

@@ -1,5 +1,5 @@
-//! Babel (RFC 8966), for one node with one interface: a distance-vector protocol whose routes have no loops. Routes are
-//! known before they are needed; a packet without a route is dropped.
+//! Babel (RFC 8966), for one node with one interface: a loop-free distance-vector protocol. It is proactive: routes are
+//! known before they are needed, and a packet without a route is dropped.
 //!
 //! | file | section of RFC 8966 |
 //! |---|---|
@@ -14,22 +14,23 @@
 //! | `outbox` | 3.1: TLVs collected before they are sent |
 //! | `announce` | 3.1, 3.4 and 3.7.1: messages sent |
 //! | `acquire` | 3.3, 3.4: messages about the link itself |
-//! | `router` | data packets, and what else its node asks of it |
+//! | `router` | data packets, and the rest of the interface to its node |
 //!
 //! # Choices where RFC 8966 leaves room
-//! - An update for the selected route that is not feasible is ignored if the router-id is the same, and a sequence
-//!   number is asked for (3.5.3, 3.8.2.2); other unfeasible routes are kept, as asking for a number needs them.
-//! - A request for a sequence number goes to all neighbours when the last route is lost, and to the neighbour in
-//!   question when its update is not feasible (3.8.2.1, 3.8.2.2).
-//! - Retractions and changes of the router-id are sent twice, not acknowledged (3.7.2).
-//! - A metric that has changed by the cost of a perfect link triggers an update (3.7.2).
-//! - A request for everything is answered to all neighbours, so that one answer serves several (3.8.1.1).
-//! - A packet given up by the link layer changes no route: Hellos alone measure links, as with babeld.
+//! - An unfeasible update for the selected route with the same router-id is ignored, and a sequence number is requested
+//!   (3.5.3, 3.8.2.2). Other unfeasible routes are kept, because requests for sequence numbers use them.
+//! - A request for a sequence number goes to all neighbours when the last route is lost, and only to the sender when an
+//!   update is not feasible (3.8.2.1, 3.8.2.2).
+//! - Retractions and changes of the router-id are sent twice, instead of being acknowledged (3.7.2).
+//! - A metric change of at least the cost of a perfect link triggers an update (3.7.2).
+//! - A request for all routes is answered to all neighbours, so that one answer serves several (3.8.1.1).
+//! - A packet given up by the link layer changes no route: only Hellos measure links, as in babeld.
 //!
 //! # Left out
-//! Several interfaces, thus split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped; Hellos to
-//! single neighbours, which are understood; requests for acknowledgements, which are answered; RFC 8967 and 8968
-//! (security), RFC 9079 (source-specific routes), RFC 9616 (delays as costs). Numbers are not kept over a restart.
+//! Multiple interfaces, and with them split horizon, which is not for radios (3.7.4); IPv6 routes, which are skipped;
+//! sending of unicast Hellos, which are understood, and of requests for acknowledgements, which are answered; RFC 8967
+//! and 8968 (security), RFC 9079 (source-specific routes), RFC 9616 (delays as costs). Sequence numbers are not kept
+//! across a restart.
 
 mod acquire;
 mod announce;
@@ -67,19 +68,19 @@ use table::Table;
 
 /// The Babel of a node.
 ///
-/// Call order, time and packet custody are those of the [module](super). Data packets change no timer, and none
-/// allocates.
+/// Call order, time and packet custody are those of the [module](super). Data packets change no timer and allocate
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Babel {
     addr: Ipv4Addr,
-    /// Its addresses at further interfaces.
+    /// Addresses of this node's other interfaces.
     interfaces: Vec<Ipv4Addr>,
     router_id: RouterId,
     /// Announced prefixes: its address and, if it is a gateway, those behind it.
     own: Vec<Prefix>,
     config: Arc<Config>,
     jitter: Stream,
-    /// Number of its announcements (section 3.2.1).
+    /// Sequence number of its announcements (section 3.2.1).
     seqno: u16,
     hello_seqno: u16,
     hello_at: Time,
@@ -89,9 +90,9 @@ pub struct Babel {
     sources: Sources,
     requests: Requests,
     outbox: Outbox,
-    /// Updates that are sent again.
+    /// Updates to be sent again.
     repeats: Vec<(Time, Prefix)>,
-    /// When something is due.
+    /// When something is next due.
     wake: Time,
     usages: Usages,
     /// The routes last reported to a driver that mirrors them; `None` without such a driver.
@@ -100,11 +101,11 @@ pub struct Babel {
 }
 
 impl Babel {
-    /// Babel of the node `addr`, whose router-id is that address behind four zeros. `jitter` draws all random delays.
-    /// Those made from one `Arc` share its memory.
+    /// Creates the Babel of the node `addr`, whose router-id is four zero bytes followed by that address. `jitter`
+    /// draws all random delays. Instances made from one `Arc` share its memory.
     ///
     /// # Panics
-    /// If `addr` is 0.0.0.0, which is nobody's.
+    /// If `addr` is 0.0.0.0, which belongs to no node.
     pub fn new(addr: Ipv4Addr, config: impl Into<Arc<Config>>, mut jitter: Stream) -> Babel {
         let config = config.into();
         let router_id = RouterId::of_address(addr).expect("a node has an address");
@@ -134,7 +135,7 @@ impl Babel {
         }
     }
 
-    /// The same, a gateway that announces what is behind it.
+    /// Makes this node a gateway that announces the prefixes behind it.
     #[must_use]
     pub fn with_gateway(mut self, prefixes: impl IntoIterator<Item = Prefix>) -> Babel {
         self.own.extend(prefixes);
@@ -160,8 +161,7 @@ impl Babel {
         }
     }
 
-    /// Reports routes that have changed, before the actions from `begun` on, and finds out when it is to be called
-    /// again.
+    /// Reports changed routes, inserted before the actions from `begun` on, and computes the next timeout.
     fn finish(&mut self, now: Time, begun: usize, out: &mut Vec<Action>) {
         if let Some(mirror) = &mut self.mirror {
             let lasts = config::hold(config::centiseconds(self.config.update_interval));
@@ -175,42 +175,42 @@ impl Babel {
         self.wake = first.max(now);
     }
 
-    /// Does this node announce the prefix?
+    /// Returns whether this node announces the prefix.
     fn announces(&self, prefix: Prefix) -> bool {
         self.own.contains(&prefix)
     }
 
-    /// Is this address its own, or behind it?
+    /// Returns whether this address belongs to the node or is behind it.
     pub fn serves(&self, addr: Ipv4Addr) -> bool {
         self.own.iter().any(|prefix| prefix.contains(addr))
     }
 
-    /// The selected route for an address.
+    /// Returns the selected route for an address.
     pub fn route(&self, dst: Ipv4Addr) -> Option<&Selected> {
         self.table.lookup(dst)
     }
 
-    /// All selected routes, hosts first.
+    /// Iterates over all selected routes, hosts first.
     pub fn routes(&self) -> impl Iterator<Item = (Prefix, &Selected)> {
         self.table.0.iter().filter_map(|destination| Some((destination.prefix, destination.selected.as_ref()?)))
     }
 
-    /// The cost of the link to each neighbour, infinite ones included.
+    /// Iterates over the cost of the link to each neighbour, infinite ones included.
     pub fn links(&self) -> impl Iterator<Item = (Ipv4Addr, u16)> {
         self.neighbours.iter().map(|neighbour| (neighbour.addr, neighbour.cost))
     }
 
-    /// This node's sequence number.
+    /// Returns this node's sequence number.
     pub fn seqno(&self) -> u16 {
         self.seqno
     }
 
-    /// Its router-id.
+    /// Returns its router-id.
     pub fn router_id(&self) -> RouterId {
         self.router_id
     }
 
-    /// Counters so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

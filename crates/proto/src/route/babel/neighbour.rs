@@ -1,4 +1,4 @@
-//! Neighbours: which Hellos of them came, what they say of ours, and what the link costs (RFC 8966 sections 3.2.4 and
+//! Neighbours: which of their Hellos arrived, what they report of ours, and the link cost (RFC 8966 sections 3.2.4 and
 //! 3.4, appendices A.1 and A.2).
 
 use super::config::{Config, LinkQuality, hold};
@@ -6,38 +6,38 @@ use crate::wire::BABEL_INFINITY;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// Of the last 16 Hellos of one kind, which came (appendix A.1).
+/// Reception history of the last 16 Hellos of one kind (appendix A.1).
 #[derive(Clone, Copy, Default, Debug)]
 struct History {
     /// Bit 15 is the newest.
     received: u16,
-    /// Number of the next.
+    /// Sequence number of the next Hello.
     expected: Option<u16>,
-    /// The interval announced in the last one.
+    /// Interval announced in the last Hello.
     interval: Dur,
-    /// When the next counts as lost.
+    /// When the next Hello counts as lost.
     late_at: Option<Time>,
 }
 
-/// A number so far from the expected one is that of a node that has begun anew.
+/// A number further than this from the expected one means that the neighbour has restarted.
 const REBOOTED: i16 = 16;
 
 impl History {
-    /// Takes a Hello; true if its sender has begun anew.
+    /// Handles a Hello; returns true if its sender has restarted.
     fn hear(&mut self, now: Time, seqno: u16, interval: u16) -> bool {
         let ahead = self.expected.map_or(0, |expected| seqno.wrapping_sub(expected) as i16);
         let rebooted = ahead.unsigned_abs() > REBOOTED.unsigned_abs();
         let shifted = u32::from(ahead.unsigned_abs());
         self.received = match ahead {
             _ if rebooted => 0,
-            // Fewer were sent than were expected: those that are counted as lost never were.
+            // Fewer were sent than expected: undo those counted as lost.
             ..0 => self.received.checked_shl(shifted).unwrap_or(0),
             0.. => self.received.checked_shr(shifted).unwrap_or(0),
         };
         self.received = self.received >> 1 | 0x8000;
         self.expected = Some(seqno.wrapping_add(1));
-        // An unscheduled one (interval 0) leaves the timer alone. Where there is none, the longest interval bounds how
-        // long a neighbour is remembered that says nothing more.
+        // An unscheduled Hello (interval 0) leaves the timer alone. If no timer runs, the longest interval bounds how
+        // long a neighbour is remembered that sends nothing more.
         if interval > 0 || self.late_at.is_none() {
             let interval = if interval > 0 { interval } else { u16::MAX };
             self.interval = Dur::from_millis(10 * u64::from(interval));
@@ -46,7 +46,7 @@ impl History {
         rebooted
     }
 
-    /// Counts those that are overdue.
+    /// Counts overdue Hellos as lost.
     fn miss(&mut self, now: Time) -> bool {
         let mut changed = false;
         while let Some(at) = self.late_at.filter(|&at| at <= now) {
@@ -58,7 +58,7 @@ impl History {
         changed
     }
 
-    /// Cost of the link in this direction.
+    /// Returns the cost of the link in this direction.
     fn rxcost(&self, config: &Config) -> u16 {
         if self.received == 0 {
             return BABEL_INFINITY;
@@ -66,9 +66,9 @@ impl History {
         match config.quality {
             LinkQuality::TwoOutOfThree if (self.received >> 13).count_ones() >= 2 => config.rxcost,
             LinkQuality::TwoOutOfThree => BABEL_INFINITY,
-            // Beta, the share that comes, in 2^-15: a mean that weighs older Hellos ever less (A.2.2 leaves the weights
-            // open). As with babeld the three newest count a quarter each, and every one before them half of the one
-            // that followed it.
+            // Beta, the share of Hellos that arrive, in 2^-15: a weighted mean in which older Hellos count ever less
+            // (A.2.2 leaves the weights open). As in babeld, the three newest count a quarter each, and every older one
+            // half as much as its successor.
             LinkQuality::Etx => {
                 let weight = |place: u32| 0x2000 >> place.saturating_sub(2);
                 let came = |place: &u32| self.received >> (15 - place) & 1 == 1;
@@ -83,13 +83,13 @@ impl History {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Neighbour {
     pub addr: Ipv4Addr,
-    /// Hellos for all, and Hellos for this node alone.
+    /// Multicast Hellos, and unicast Hellos to this node.
     histories: [History; 2],
-    /// The cost of the link in the other direction, by the neighbour's last message.
+    /// Cost of the link in the other direction, from the neighbour's last IHU.
     txcost: u16,
-    /// When that no longer counts.
+    /// When `txcost` expires.
     ihu_until: Option<Time>,
-    /// The cost of the link, as of the last [`Neighbour::refresh`].
+    /// Cost of the link, as of the last [`Neighbour::refresh`].
     pub cost: u16,
 }
 
@@ -99,22 +99,22 @@ impl Neighbour {
         Neighbour { addr, histories, txcost: BABEL_INFINITY, ihu_until: None, cost: BABEL_INFINITY }
     }
 
-    /// Section 3.4.1.
+    /// Handles a Hello (section 3.4.1).
     pub fn hear(&mut self, now: Time, unicast: bool, seqno: u16, interval: u16) {
         let mut history = self.histories[usize::from(unicast)];
         if history.hear(now, seqno, interval) {
-            // The entry is flushed and made again (appendix A.1).
+            // The entry is flushed and created again (appendix A.1).
             *self = Neighbour { cost: self.cost, ..Neighbour::new(self.addr) };
         }
         self.histories[usize::from(unicast)] = history;
     }
 
-    /// Section 3.4.2.
+    /// Handles an IHU (section 3.4.2).
     pub fn be_heard(&mut self, now: Time, rxcost: u16, interval: u16) {
         (self.txcost, self.ihu_until) = (rxcost, Some(now + hold(interval)));
     }
 
-    /// Expires old entries. True if nothing is left.
+    /// Expires old data; returns true if none is left.
     pub fn expire(&mut self, now: Time) -> bool {
         self.histories.iter_mut().for_each(|history| {
             history.miss(now);
@@ -125,24 +125,24 @@ impl Neighbour {
         self.histories.iter().all(|history| history.received == 0) && self.ihu_until.is_none()
     }
 
-    /// When [`Neighbour::expire`] has something to do.
+    /// Returns when [`Neighbour::expire`] is due.
     pub fn next(&self) -> Option<Time> {
         let hellos = self.histories.iter().filter_map(|history| history.late_at).min();
         Time::earlier_of(hellos, self.ihu_until)
     }
 
-    /// Its cost for an IHU.
+    /// Returns the cost to report in an IHU.
     pub fn rxcost(&self, config: &Config) -> u16 {
         self.histories.iter().map(|history| history.rxcost(config)).min().unwrap_or(BABEL_INFINITY)
     }
 
-    /// Did one of its last Hellos not come?
+    /// Returns whether one of its last 16 Hellos was lost.
     pub fn loses(&self) -> bool {
         self.histories[0].received != u16::MAX
     }
 
-    /// Computes the cost anew (section 3.4.3): A.2.1, or A.2.2 with 256 / alpha = max(txcost, 256), 256 / beta =
-    /// rxcost. Returns the one before.
+    /// Recomputes the cost (section 3.4.3): by A.2.1, or by A.2.2 with 256 / alpha = max(txcost, 256), 256 / beta =
+    /// rxcost. Returns the previous one.
     pub fn refresh(&mut self, config: &Config) -> u16 {
         let (rxcost, before) = (self.rxcost(config), self.cost);
         self.cost = match config.quality {
@@ -157,7 +157,7 @@ impl Neighbour {
     }
 }
 
-/// All of them, by address.
+/// All neighbours, by address.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Neighbours(Vec<Neighbour>);
 
@@ -170,7 +170,7 @@ impl Neighbours {
         self.place(addr).ok().map(|at| &self.0[at])
     }
 
-    /// The entry of `addr`, and whether it is a new one; none if there is no room for one.
+    /// Returns the entry for `addr` and whether it is new, or `None` if there is no room for it.
     pub fn entry(&mut self, addr: Ipv4Addr, most: usize) -> Option<(&mut Neighbour, bool)> {
         match self.place(addr) {
             Ok(at) => Some((&mut self.0[at], false)),
@@ -186,7 +186,7 @@ impl Neighbours {
         self.0.retain(|neighbour| neighbour.addr != addr);
     }
 
-    /// Cost of the link to it.
+    /// Returns the cost of the link to a neighbour.
     pub fn cost(&self, addr: Ipv4Addr) -> u16 {
         self.get(addr).map_or(BABEL_INFINITY, |neighbour| neighbour.cost)
     }

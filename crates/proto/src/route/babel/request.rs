@@ -1,4 +1,4 @@
-//! Requests: for updates, and for routes with a newer sequence number (RFC 8966 section 3.8).
+//! Requests for updates, and for routes with a newer sequence number (RFC 8966 section 3.8).
 
 use super::config::HOP_COUNT;
 use super::outbox::Item;
@@ -9,18 +9,18 @@ use crate::wire::{BABEL_INFINITY, BabelTlv, RouterId};
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// A request for a sequence number that was sent and is not answered yet (section 3.2.7).
+/// A request for a sequence number that was sent and not yet answered (section 3.2.7).
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     prefix: Prefix,
     router_id: RouterId,
     seqno: u16,
-    /// The neighbour for which it was passed on; none: it is this node's own.
+    /// The neighbour for which it was forwarded; `None` if it is this node's own.
     asker: Option<Ipv4Addr>,
-    /// The neighbour it went to; none: all.
+    /// The neighbour it was sent to; `None` for all.
     to: Option<Ipv4Addr>,
     sent: Time,
-    /// When it is repeated, after which wait, how often still.
+    /// When it is repeated, the current wait, and the repeats left.
     repeat_at: Option<Time>,
     wait: Dur,
     repeats: u8,
@@ -28,12 +28,12 @@ struct Pending {
     until: Time,
 }
 
-/// Those requests.
+/// Pending requests.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Requests(Vec<Pending>);
 
 impl Requests {
-    /// Was as much asked for a short time ago (section 3.8.1.2)?
+    /// Returns whether an equal or newer number was requested recently (section 3.8.1.2).
     fn is_redundant(&self, now: Time, prefix: Prefix, router_id: RouterId, seqno: u16, recently: Dur) -> bool {
         self.0.iter().any(|pending| {
             (pending.prefix, pending.router_id) == (prefix, router_id)
@@ -42,7 +42,7 @@ impl Requests {
         })
     }
 
-    /// An update has this number: what it answers is no longer pending. True if neighbours wait for it.
+    /// Removes the requests answered by an update with this number; returns true if neighbours wait for one of them.
     pub fn answer(&mut self, prefix: Prefix, router_id: RouterId, seqno: u16) -> bool {
         let mut awaited = false;
         self.0.retain(|pending| {
@@ -54,7 +54,7 @@ impl Requests {
         awaited
     }
 
-    /// There is a route: this node needs no other.
+    /// Removes this node's own requests for a prefix, once it has a route.
     pub fn withdraw(&mut self, prefix: Prefix) {
         self.0.retain(|pending| pending.prefix != prefix || pending.asker.is_some());
     }
@@ -65,7 +65,7 @@ impl Requests {
 }
 
 impl Babel {
-    /// Section 3.8.1.1.
+    /// Answers a request for one route, or for all (section 3.8.1.1).
     pub(super) fn handle_route_request(&mut self, now: Time, from: Ipv4Addr, prefix: Option<Prefix>) {
         self.counters.route_requests_received += 1;
         match prefix {
@@ -75,7 +75,7 @@ impl Babel {
         }
     }
 
-    /// Section 3.8.1.2.
+    /// Answers, forwards or drops a request for a sequence number (section 3.8.1.2).
     pub(super) fn handle_seqno_request(
         &mut self,
         now: Time,
@@ -91,7 +91,7 @@ impl Babel {
                 self.say_soon(now, Some(from), Item::Update(prefix));
             }
             Some((id, _)) if id == self.router_id => {
-                // By one, whatever was asked for.
+                // By one, whatever number was requested.
                 self.seqno = self.seqno.wrapping_add(1);
                 self.counters.seqnos_made += 1;
                 self.say_soon(now, None, Item::Update(prefix));
@@ -116,8 +116,8 @@ impl Babel {
         }
     }
 
-    /// Where a request that came from `from` goes on: along a feasible route, the selected one first, otherwise along
-    /// any.
+    /// Returns where to forward a request from `from`: along a feasible route, preferably the selected one, otherwise
+    /// along any.
     fn forwards_to(&self, prefix: Prefix, from: Ipv4Addr) -> Option<Ipv4Addr> {
         let destination = self.table.get(prefix)?;
         let selected = destination.selected.map(|route| route.neighbour);
@@ -132,8 +132,8 @@ impl Babel {
         elsewhere.min_by_key(rank).map(|route| route.neighbour)
     }
 
-    /// Asks for a route with a newer number than this node has ever advertised (sections 3.8.2.1 and 3.8.2.2): one
-    /// neighbour, or all.
+    /// Requests a route with a newer number than this node has ever advertised (sections 3.8.2.1 and 3.8.2.2), from one
+    /// neighbour or from all.
     pub(super) fn ask_for_seqno(
         &mut self,
         now: Time,
@@ -151,7 +151,7 @@ impl Babel {
             pending.asker.is_some() || pending.to != to || (pending.prefix, pending.router_id) != (prefix, router_id)
         });
         self.counters.seqno_requests_made += 1;
-        // The last wait is over when nothing has come.
+        // Forgotten when the last wait ends without an answer.
         let until = now + wait * (1 << (u64::from(self.config.request_repeats) + 1));
         let (asker, repeats) = (None, self.config.request_repeats);
         let repeat_at = (repeats > 0).then_some(now + wait);

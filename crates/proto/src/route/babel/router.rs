@@ -1,4 +1,4 @@
-//! Babel as its node sees it.
+//! Babel as seen by its node.
 
 use super::{Babel, Config};
 use crate::drop::DropReason;
@@ -20,14 +20,14 @@ impl Distributed for Babel {
 }
 
 impl Protocol for Babel {
-    /// The same, which reports every change of its routes to hosts as [`Action::RouteUp`] and [`Action::RouteDown`].
+    /// Enables reports of every change of routes to hosts by [`Action::RouteUp`] and [`Action::RouteDown`].
     fn with_route_changes(self) -> Babel {
         Babel { mirror: Some(Mirror::default()), ..self }
     }
 
-    /// The node has this address too, at another interface: its messages go out there under it, and neighbours know it
-    /// by it. A Hello has the same number at all interfaces (section 3.4.1 lets each have a count of its own). Before
-    /// anything happens.
+    /// Adds the address of another interface of this node: its messages are sent from it there, and neighbours know the
+    /// node by it. A Hello has the same number on all interfaces (section 3.4.1 allows a counter for each). To be
+    /// called before anything else.
     fn add_interface(&mut self, addr: Ipv4Addr) {
         self.interfaces.push(addr);
     }
@@ -47,7 +47,7 @@ impl Protocol for Babel {
         }
     }
 
-    /// A packet of Babel, received from the neighbour `from`. One of this node itself is ignored.
+    /// Handles a Babel packet from the neighbour `from`. One from this node itself is ignored.
     fn handle_message(&mut self, now: Time, packet: Ipv4Packet, from: Ipv4Addr, out: &mut Vec<Action>) {
         let Body::Routing(RoutingMessage::Babel(message)) = packet.body else { return };
         if self.is_own(from) {

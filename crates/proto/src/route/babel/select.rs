@@ -1,4 +1,4 @@
-//! Route selection (RFC 8966 section 3.6, appendix A.3), and its triggered updates (3.7.2).
+//! Route selection (RFC 8966 section 3.6, appendix A.3), and the updates it triggers (3.7.2).
 
 use super::Babel;
 use super::outbox::Item;
@@ -7,23 +7,23 @@ use crate::wire::{BABEL_INFINITY, BabelTlv};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// A route that could be taken.
+/// A route that may be selected.
 #[derive(Clone, Copy)]
 struct Candidate {
     metric: u16,
     smoothed: u16,
-    /// Among the routes of its destination.
+    /// Index among the routes of its destination.
     place: usize,
 }
 
 impl Babel {
-    /// Metric of a route here: the neighbour's metric and the link's cost (section 3.5.2).
+    /// Returns the metric of a route at this node: the neighbour's metric plus the link cost (section 3.5.2).
     pub(super) fn metric_of(&self, route: &Route) -> u16 {
         route.refmetric.saturating_add(self.neighbours.cost(route.neighbour))
     }
 
-    /// Looks at the routes of the destination at this place anew. Routes that are not feasible or cost infinitely much
-    /// are never taken; another one takes the place of the present one if both its metric and its smoothed metric are
+    /// Selects among the routes of the destination at this index. Routes that are unfeasible or have an infinite metric
+    /// are never selected; the current route is replaced only if both the metric and the smoothed metric of another are
     /// better.
     pub(super) fn select(&mut self, now: Time, at: usize) {
         let destination = &mut self.table.0[at];
@@ -50,7 +50,7 @@ impl Babel {
         let chosen = kept.filter(stays).or(best);
         let after = chosen.map(|Candidate { metric, place, .. }| {
             let route = &destination.routes[place];
-            // Without word of the neighbour, the hops are those of links that lose nothing.
+            // If the neighbour does not say, estimate the hops as if all links were lossless.
             let advertised = route.hops.map(|hops| hops.saturating_add(1));
             let hops = advertised.unwrap_or_else(|| {
                 let [metric, link] = [metric, self.config.rxcost.max(1)].map(u32::from);
@@ -64,8 +64,9 @@ impl Babel {
         self.report(now, at, before, after);
     }
 
-    /// Triggered updates: at once and twice if a route is lost or leads to another router, otherwise if the metric has
-    /// changed by the cost of a perfect link. Changes of only sequence number or next hop wait for the periodic update.
+    /// Sends triggered updates: urgent and twice if a route is lost or leads to another router; otherwise only if the
+    /// metric has changed by the cost of a perfect link. Changes of only sequence number or next hop wait for the
+    /// periodic update.
     fn report(&mut self, now: Time, at: usize, before: Option<Selected>, after: Option<Selected>) {
         let destination = &self.table.0[at];
         let (prefix, announced) = (destination.prefix, destination.announced);
@@ -93,7 +94,7 @@ impl Babel {
         }
     }
 
-    /// The cost of the link to a neighbour may have changed.
+    /// Recomputes the cost of the link to a neighbour, and reselects routes if it has changed.
     pub(super) fn refresh_neighbour(&mut self, now: Time, addr: Ipv4Addr) {
         let config = self.config.clone();
         let Some(neighbour) = self.neighbours.iter_mut().find(|neighbour| neighbour.addr == addr) else { return };
@@ -103,7 +104,7 @@ impl Babel {
             return;
         }
         if before == BABEL_INFINITY {
-            // The link has come up: what are its routes (section 3.8.1.1)?
+            // The link has come up: request its routes (section 3.8.1.1).
             self.counters.links_up += 1;
             self.counters.route_requests_sent += 1;
             let request = BabelTlv::RouteRequest { prefix: None };

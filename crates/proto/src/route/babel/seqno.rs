@@ -1,6 +1,6 @@
 //! Sequence numbers (RFC 8966 section 3.2.1).
 
-/// Is `a` larger than `b`, modulo 2^16?
+/// Returns whether `a` is newer than `b`, modulo 2^16.
 pub(super) const fn is_newer(a: u16, b: u16) -> bool {
     let ahead = a.wrapping_sub(b);
     0 < ahead && ahead < 0x8000

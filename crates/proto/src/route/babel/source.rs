@@ -1,5 +1,5 @@
-//! The source table: feasibility distances (RFC 8966 sections 3.2.5, 3.5.1 and 3.7.3). They keep routes free of loops:
-//! a node follows a neighbour only if that has advertised a better route, with this router-id, than the node itself
+//! The source table: feasibility distances (RFC 8966 sections 3.2.5, 3.5.1 and 3.7.3). They keep routes loop-free: a
+//! node follows a neighbour only if that neighbour has advertised a better route for the router-id than the node itself
 //! ever has.
 
 use super::seqno::is_newer;
@@ -12,11 +12,11 @@ struct Source {
     key: (Prefix, RouterId),
     seqno: u16,
     metric: u16,
-    /// When an update last went out.
+    /// When an update was last sent.
     used: Time,
 }
 
-/// By prefix and router-id.
+/// Sources, by prefix and router-id.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Sources(Vec<Source>);
 
@@ -25,7 +25,7 @@ impl Sources {
         self.0.binary_search_by_key(&(prefix, router_id), |source| source.key)
     }
 
-    /// Section 3.5.1, for a route that is not a retraction.
+    /// Returns whether a route that is not a retraction is feasible (section 3.5.1).
     pub fn is_feasible(&self, prefix: Prefix, router_id: RouterId, seqno: u16, metric: u16) -> bool {
         self.place(prefix, router_id).ok().is_none_or(|at| {
             let own = &self.0[at];
@@ -33,7 +33,7 @@ impl Sources {
         })
     }
 
-    /// An update with a finite metric goes out (section 3.7.3).
+    /// Records that an update with a finite metric is sent (section 3.7.3).
     pub fn note_sent(&mut self, now: Time, prefix: Prefix, router_id: RouterId, seqno: u16, metric: u16) {
         match self.place(prefix, router_id) {
             Err(at) => self.0.insert(at, Source { key: (prefix, router_id), seqno, metric, used: now }),
@@ -49,12 +49,12 @@ impl Sources {
         }
     }
 
-    /// The sequence number of the distance.
+    /// Returns the sequence number of the feasibility distance.
     pub fn seqno(&self, prefix: Prefix, router_id: RouterId) -> Option<u16> {
         self.place(prefix, router_id).ok().map(|at| self.0[at].seqno)
     }
 
-    /// Forgets what no update has used for `lifetime`.
+    /// Removes entries that no update has used for `lifetime`.
     pub fn collect(&mut self, now: Time, lifetime: Dur) {
         self.0.retain(|source| source.used + lifetime > now);
     }

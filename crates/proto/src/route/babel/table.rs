@@ -7,21 +7,21 @@ use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use fourhop_units::{Dur, Time};
 
-/// Route advertised by a neighbour.
+/// A route advertised by a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
     pub neighbour: Ipv4Addr,
     pub next_hop: Ipv4Addr,
     pub router_id: RouterId,
     pub seqno: u16,
-    /// The neighbour's metric; infinite if it is retracted or has expired.
+    /// The neighbour's metric; infinite if the route was retracted or has expired.
     pub refmetric: u16,
-    /// Hops from the neighbour, if it says.
+    /// Hops from the neighbour, if it reports them.
     pub hops: Option<u8>,
-    /// How long an update holds.
+    /// Hold time of the last update.
     hold: Dur,
     pub expires: Time,
-    /// Was an update asked for since the last one?
+    /// Whether an update has been requested since the last one.
     pub asked: bool,
     pub smoothed: Smoothed,
 }
@@ -44,7 +44,7 @@ impl Route {
         route
     }
 
-    /// Section 3.5.3: an update that is not ignored.
+    /// Adopts an update (section 3.5.3).
     pub fn take(&mut self, now: Time, update: &BabelUpdate) {
         self.next_hop = update.next_hop.unwrap_or(self.neighbour);
         (self.router_id, self.seqno, self.refmetric) = (update.router_id, update.seqno, update.metric);
@@ -52,21 +52,21 @@ impl Route {
         self.expires = now + self.hold;
     }
 
-    /// Its time has come: the first time it can no longer be reached, the second time it is forgotten. True for the
-    /// latter.
+    /// Expires the route: the first time it becomes unreachable, the second time it is to be removed. Returns true for
+    /// the latter.
     pub fn expire(&mut self, now: Time) -> bool {
         let forgotten = self.refmetric == BABEL_INFINITY;
         (self.refmetric, self.expires) = (BABEL_INFINITY, now + self.hold);
         forgotten
     }
 
-    /// When an update is asked for if the route is in use (section 3.8.2.3): an eighth of its life before its end.
+    /// Returns when to request an update for a route in use (section 3.8.2.3): when an eighth of its hold time is left.
     pub fn renew_at(&self) -> Time {
         self.expires - self.hold / 8
     }
 }
 
-/// A metric that follows another slowly (appendix A.3).
+/// A smoothed metric, which follows the actual one slowly (appendix A.3).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Smoothed {
     value: u16,
@@ -74,7 +74,7 @@ pub(super) struct Smoothed {
 }
 
 impl Smoothed {
-    /// Brings it up to `now`, at which the metric is `metric`.
+    /// Advances to `now`, when the metric is `metric`.
     pub fn follow(&mut self, now: Time, metric: u16, half_life: Dur) {
         if half_life.is_zero() || metric == BABEL_INFINITY || self.value == BABEL_INFINITY || self.at == Time::ZERO {
             (self.value, self.at) = (metric, now);
@@ -83,7 +83,7 @@ impl Smoothed {
         let passed = now.saturating_since(self.at);
         let halved = passed.div_floor(half_life).min(16);
         let mut apart = (i64::from(self.value) - i64::from(metric)) >> halved;
-        // Within a half-life a straight line takes the place of the exponential; it is 6 % above it at most.
+        // Within a half-life, a straight line approximates the exponential, at most 6 % above it.
         let rest = passed.saturating_sub(half_life.saturating_mul(halved)).min(half_life);
         apart -= apart * rest.as_nanos() as i64 / half_life.as_nanos() as i64 / 2;
         (self.value, self.at) = ((i64::from(metric) + apart) as u16, now);
@@ -94,31 +94,31 @@ impl Smoothed {
     }
 }
 
-/// The selected route to a destination, as it was when it was last looked at.
+/// The selected route to a destination, as of its last selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Selected {
     /// The neighbour that advertises it.
     pub neighbour: Ipv4Addr,
-    /// Where packets go.
+    /// Where packets are sent.
     pub next_hop: Ipv4Addr,
-    /// Originator of the destination.
+    /// Router that originated the announcement.
     pub router_id: RouterId,
     /// Sequence number of the announcement.
     pub seqno: u16,
     /// Cost of the path.
     pub metric: u16,
-    /// Hops, as the neighbour says, or by what a link costs that loses nothing.
+    /// Hops, as reported by the neighbour, or estimated from the cost of a lossless link.
     pub hops: u8,
 }
 
-/// A prefix, and who advertises it.
+/// A prefix and the routes to it.
 #[derive(Clone, Debug)]
 pub(super) struct Destination {
     pub prefix: Prefix,
-    /// By neighbour.
+    /// Sorted by neighbour.
     pub routes: Vec<Route>,
     pub selected: Option<Selected>,
-    /// Router-id and metric of the last update that went out.
+    /// Router-id and metric of the last update sent.
     pub announced: Option<(RouterId, u16)>,
 }
 
@@ -128,7 +128,7 @@ impl Destination {
     }
 }
 
-/// All of them: hosts before networks, the longest prefix first, then by address.
+/// All destinations: longest prefix first, so hosts before networks, then by address.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Table(pub Vec<Destination>);
 
@@ -146,7 +146,7 @@ impl Table {
         self.find(prefix).map(|at| &self.0[at])
     }
 
-    /// The place of `prefix`, which is made unless there are `most` already.
+    /// Returns the index of `prefix`, which is added unless there are `most` already.
     pub fn entry(&mut self, prefix: Prefix, most: usize) -> Option<usize> {
         match self.place(prefix) {
             Ok(at) => Some(at),
@@ -158,8 +158,8 @@ impl Table {
         }
     }
 
-    /// The selected route for an address. The longest prefix decides even if it cannot be reached any more: a shorter
-    /// one is not taken while the longer is remembered, which might lead in a circle (section 3.5.4).
+    /// Returns the selected route for an address. The longest prefix decides even if it is no longer reachable: falling
+    /// back to a shorter one while the longer is remembered might cause a loop (section 3.5.4).
     pub fn lookup(&self, dst: Ipv4Addr) -> Option<&Selected> {
         let found = match self.place(Prefix::host(dst)) {
             Ok(at) => &self.0[at],
@@ -168,7 +168,7 @@ impl Table {
         found.selected.as_ref()
     }
 
-    /// When the first route is to be renewed or expires.
+    /// Returns when the first route must be renewed or expires.
     pub fn next(&self) -> Option<Time> {
         let of = |destination: &Destination| {
             let used = destination.selected.map(|selected| selected.neighbour);

@@ -1,4 +1,4 @@
-//! Updates that come in (RFC 8966 sections 3.5.3 and 3.8.2.2), and routes that nothing renews (3.5.3, 3.8.2.3).
+//! Received updates (RFC 8966 sections 3.5.3 and 3.8.2.2), and routes that are not renewed (3.5.3, 3.8.2.3).
 
 use super::outbox::Item;
 use super::table::Route;
@@ -9,11 +9,11 @@ use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
 impl Babel {
-    /// A neighbour advertises a route.
+    /// Handles a route advertised by a neighbour.
     pub(super) fn handle_update(&mut self, now: Time, from: Ipv4Addr, update: &BabelUpdate) {
         let &BabelUpdate { prefix, router_id, seqno, metric, .. } = update;
         self.counters.updates_received += 1;
-        // A route that leads back here at once is none.
+        // Ignore a route that leads straight back here.
         let leads_back = update.next_hop.is_some_and(|next_hop| self.is_own(next_hop));
         if leads_back || self.announces(prefix) || self.neighbours.get(from).is_none() {
             return;
@@ -25,7 +25,7 @@ impl Babel {
         match destination.routes.binary_search_by_key(&from, |route| route.neighbour) {
             Err(place) => destination.routes.insert(place, Route::new(now, from, update)),
             Ok(_) if !feasible && selected.is_some_and(|selected| selected.router_id == router_id) => {
-                // The route stays as it is; before it expires a newer one is asked for.
+                // The route stays as it is; a newer number is requested before it expires.
                 self.counters.unfeasible_ignored += 1;
                 return self.ask_for_seqno(now, prefix, router_id, seqno, Some(from));
             }
@@ -40,7 +40,7 @@ impl Babel {
         }
     }
 
-    /// Would this neighbour's route be selected if it were feasible?
+    /// Returns whether this neighbour's route would be selected if it were feasible.
     fn would_be_better(&self, at: usize, neighbour: Ipv4Addr) -> bool {
         let destination = &self.table.0[at];
         let best = destination.selected.map_or(BABEL_INFINITY, |selected| selected.metric);
@@ -48,7 +48,7 @@ impl Babel {
         from.any(|route| self.metric_of(route) < best)
     }
 
-    /// A neighbour takes back a route, or all of its routes.
+    /// Handles the retraction of one route, or of all routes of a neighbour.
     pub(super) fn handle_retraction(&mut self, now: Time, from: Ipv4Addr, prefix: Option<Prefix>) {
         self.counters.retractions_received += 1;
         let places = match prefix {
@@ -63,7 +63,7 @@ impl Babel {
         }
     }
 
-    /// Asks for the renewal of routes in use, and gives up those that were not renewed.
+    /// Requests the renewal of routes in use, and expires those that were not renewed.
     pub(super) fn routes_timeout(&mut self, now: Time) {
         for at in 0..self.table.0.len() {
             let destination = &mut self.table.0[at];

@@ -1,4 +1,4 @@
-//! The headers of IPv4 and IPv6 (RFC 8200) up to the payload, as one.
+//! The headers of IPv4 and IPv6 (RFC 8200) up to the payload, behind one interface.
 
 use super::ipv4::{self, Ipv4Head};
 use super::words::{TCP, UDP, be16};
@@ -7,9 +7,9 @@ use core::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of the fixed header of IPv6 (RFC 8200 section 3).
 const HEADER_6: usize = 40;
-/// Headers between that and what is carried (IANA): hop-by-hop options, routing, destination options, mobility, whose
-/// length is in units of 8 bytes without the first; fragment; authentication, in units of 4 without the first two (RFC
-/// 4302 section 2.2).
+/// Extension headers (IANA). Hop-by-hop options, routing, destination options and mobility have a length in units of 8
+/// bytes, excluding the first; fragment has a fixed length; authentication counts in units of 4 bytes, excluding the
+/// first two (RFC 4302 section 2.2).
 const OPTIONS: [u8; 4] = [0, 43, 60, 135];
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
@@ -21,15 +21,15 @@ pub struct IpHead {
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
-    /// Protocol number of what the headers of IP are followed by.
+    /// Protocol number of the payload behind the IP headers.
     pub protocol: u8,
     /// Time to live, or hop limit.
     pub ttl: u8,
-    /// Is it a part of a packet?
+    /// Whether it is a fragment.
     pub fragment: bool,
     /// Bytes of the headers, with options and extension headers.
     pub header_len: usize,
-    /// Bytes of the packet, headers included. More than there are if the packet is cut off.
+    /// Bytes of the packet, headers included. More than are present if the packet is truncated.
     pub total_len: usize,
 }
 
@@ -41,18 +41,18 @@ impl From<Ipv4Head> for IpHead {
 }
 
 impl IpHead {
-    /// Reads the headers at the beginning of `bytes`; `None` if they are not there as a whole or contradict themselves.
+    /// Parses the headers at the start of `bytes`; `None` if they are incomplete or inconsistent.
     pub fn read(bytes: &[u8]) -> Option<IpHead> {
         if bytes.first()? >> 4 == 6 { read_6(bytes) } else { Ipv4Head::read(bytes).ok().map(IpHead::from) }
     }
 
-    /// Does a TCP header follow?
+    /// Returns whether a TCP header follows.
     pub fn is_tcp(&self) -> bool {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, a packet with these headers. `None` if the protocol has no ports, or if
-    /// a fragment or a truncated packet does not show them.
+    /// Returns source and destination port from `bytes`, a packet with these headers. `None` if the protocol has no
+    /// ports, or if they are missing from a fragment or a truncated packet.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         let ports = self.header_len..self.header_len + 4;
         let shown = matches!(self.protocol, TCP | UDP) && !self.fragment && ports.end <= self.total_len;
@@ -74,7 +74,7 @@ fn read_6(bytes: &[u8]) -> Option<IpHead> {
             _ => break,
         };
         let header = bytes.get(header_len..header_len + length)?;
-        // Offset and the bit for more: a packet that is its only fragment has neither (RFC 6946).
+        // Offset and more-fragments bit: in a packet that is its own only fragment, both are zero (RFC 6946).
         fragment |= protocol == FRAGMENT && be16(header, 2) & 0xfff9 != 0;
         protocol = header[0];
         header_len += length;
@@ -87,14 +87,14 @@ fn read_6(bytes: &[u8]) -> Option<IpHead> {
     (header_len <= total_len).then_some(IpHead { src, dst, protocol, ttl: head[7], fragment, header_len, total_len })
 }
 
-/// The ECN field: of IPv4 in the byte of the type of service, of IPv6 in the last bits of the traffic class (RFC 3168
-/// section 5). Not-ECT if this is no IP packet.
+/// Returns the ECN field: in IPv4, the last bits of the type of service; in IPv6, those of the traffic class (RFC 3168
+/// section 5). Not-ECT if this is not an IP packet.
 pub fn ecn(bytes: &[u8]) -> Ecn {
     let Some(&[version, field]) = bytes.first_chunk() else { return Ecn::NotEct };
     Ecn::from_bits(if version >> 4 == 6 { field >> 4 } else { field })
 }
 
-/// Marks an IP packet, if its transport listens; says whether it does.
+/// Marks an IP packet if its transport is ECN-capable, and returns whether it is.
 pub fn mark_congestion(bytes: &mut [u8]) -> bool {
     if ecn(bytes) == Ecn::NotEct || IpHead::read(bytes).is_none() {
         return false;
@@ -107,10 +107,10 @@ pub fn mark_congestion(bytes: &mut [u8]) -> bool {
     true
 }
 
-/// The packet is `total` bytes long now.
+/// Sets the length of the packet to `total` bytes.
 pub(super) fn set_total_len(bytes: &mut [u8], total: u16) {
     if bytes[0] >> 4 == 6 {
-        // No checksum covers it but TCP's, as the length of the segment.
+        // No checksum covers the field itself; TCP's covers the length of the segment.
         let payload = total - HEADER_6 as u16;
         bytes[4..6].copy_from_slice(&payload.to_be_bytes());
     } else {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
-/// Places in the header.
+/// Offsets in the header.
 const TIME_TO_LIVE: usize = 8;
 const CHECKSUM: usize = 10;
 
@@ -24,32 +24,32 @@ pub struct Ipv4Head {
     pub ttl: u8,
     /// Identification, per source.
     pub ident: u16,
-    /// Is it a part of a packet: more fragments follow, or some came before?
+    /// Whether it is a fragment: more follow, or some came before.
     pub fragment: bool,
     /// Bytes of the header, options included.
     pub header_len: usize,
-    /// Bytes of the packet, header included. More than there are if the packet is cut off.
+    /// Bytes of the packet, header included. More than are present if the packet is truncated.
     pub total_len: usize,
 }
 
-/// Why bytes are no IPv4 packet.
+/// Why bytes are not an IPv4 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Ipv4Error {
-    /// So many bytes are not a header.
+    /// Too few bytes for a header.
     #[error("an IPv4 header of {needed} bytes ends after {found}")]
     Truncated {
         /// Bytes of the header.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes present.
         found: usize,
     },
     /// The version is not 4.
     #[error("IP version {0}, 4 expected")]
     Version(u8),
-    /// The header says that it is shorter than any, in bytes.
+    /// The header length is less than the minimum, in bytes.
     #[error("an IPv4 header of {0} bytes, at least {HEADER} expected")]
     HeaderLength(usize),
-    /// The packet says that it is shorter than its header.
+    /// The total length is less than the header length.
     #[error("an IPv4 packet of {total} bytes with a header of {header} bytes")]
     TotalLength {
         /// Bytes of the header.
@@ -60,10 +60,10 @@ pub enum Ipv4Error {
 }
 
 impl Ipv4Head {
-    /// Reads the header at the beginning of `bytes`; the rest of the packet may be missing.
+    /// Parses the header at the start of `bytes`; the rest of the packet may be missing.
     ///
     /// # Errors
-    /// If there is no whole header, or if its lengths contradict each other.
+    /// If the header is incomplete, or if its lengths contradict each other.
     pub fn read(bytes: &[u8]) -> Result<Ipv4Head, Ipv4Error> {
         let found = bytes.len();
         let head = bytes.first_chunk::<HEADER>().ok_or(Ipv4Error::Truncated { needed: HEADER, found })?;
@@ -94,19 +94,19 @@ impl Ipv4Head {
         })
     }
 
-    /// Is what follows the header a TCP header?
+    /// Returns whether a TCP header follows.
     pub fn is_tcp(&self) -> bool {
         self.protocol == TCP && !self.fragment
     }
 
-    /// Source and destination port in `bytes`, a packet with this header. `None` if the protocol has no ports, or if a
-    /// fragment or a truncated packet does not show them.
+    /// Returns source and destination port from `bytes`, a packet with this header. `None` if the protocol has no
+    /// ports, or if they are missing from a fragment or a truncated packet.
     pub fn ports(&self, bytes: &[u8]) -> Option<(u16, u16)> {
         IpHead::from(*self).ports(bytes)
     }
 }
 
-/// Writes the time to live. False, and nothing is written, if this is no IPv4 packet.
+/// Writes the time to live. Returns false, without writing, if this is not an IPv4 packet.
 pub fn set_ttl(bytes: &mut [u8], ttl: u8) -> bool {
     let is_packet = Ipv4Head::read(bytes).is_ok();
     if is_packet {
@@ -115,19 +115,19 @@ pub fn set_ttl(bytes: &mut [u8], ttl: u8) -> bool {
     is_packet
 }
 
-/// How many hops a packet has travelled that arrives with this time to live, counted from the next of the values that
-/// packets begin with (30: ns-2's AODV; 32, 64, 128, 255: operating systems). Hops over wires count too.
+/// Estimates how many hops a packet has travelled from its time to live on arrival, assuming the next higher common
+/// initial value (30: ns-2's AODV; 32, 64, 128, 255: operating systems). Wired hops count too.
 pub fn hops_by_ttl(ttl: u8) -> u8 {
     let first = [30, 32, 64, 128, 255].into_iter().find(|&first| first >= ttl).unwrap_or(u8::MAX);
     (first - ttl).saturating_add(1)
 }
 
-/// Writes the byte of the type of service. There is a header.
+/// Writes the type of service; `bytes` must start with a header.
 pub(super) fn set_service(bytes: &mut [u8], service: u8) {
     checksum::write(bytes, CHECKSUM, 1, &[service]);
 }
 
-/// The packet is `total` bytes long now.
+/// Sets the length of the packet to `total` bytes.
 pub(super) fn set_total_len(bytes: &mut [u8], total: u16) {
     checksum::write(bytes, CHECKSUM, 2, &total.to_be_bytes());
 }

@@ -8,7 +8,7 @@ use fourhop_units::Seq;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
-/// Places in the header.
+/// Offsets in the header.
 const DATA_OFFSET: usize = 12;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
@@ -21,11 +21,11 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
-/// Signatures over the header: MD5 (RFC 2385), TCP-AO (RFC 5925).
+/// Signatures that cover the header: MD5 (RFC 2385), TCP-AO (RFC 5925).
 const SIGNED: [u8; 2] = [19, 29];
 
-/// Where the TCP header begins, where its options end, where the packet ends. The headers are there; the payload need
-/// not be.
+/// Offsets of the TCP header, of the payload behind its options, and of the packet's end. The headers are present; the
+/// payload may be missing.
 #[derive(Clone, Copy)]
 struct Layout {
     tcp: usize,
@@ -43,8 +43,8 @@ impl Layout {
     }
 }
 
-/// Calls `visit` with each option, kind and length included, and where it begins. Returns where the list ends: at an
-/// end of options or at the end of `options`. `None` if a length is impossible.
+/// Calls `visit` with the offset and bytes of each option, kind and length included. Returns where the list ends: at an
+/// end-of-options kind or at the end of `options`. `None` if a length is impossible.
 fn walk<'a>(options: &'a [u8], mut visit: impl FnMut(usize, &'a [u8])) -> Option<usize> {
     let mut at = 0;
     while at < options.len() {
@@ -68,13 +68,13 @@ fn is_wired_rtt(option: &[u8]) -> bool {
         && be16(option, 2) == TcpOptions::WIRED_RTT_ID
 }
 
-/// The option for `millis`.
+/// Encodes the option for `millis`.
 fn wired_rtt(millis: u16) -> [u8; TcpOptions::WIRED_RTT_LEN as usize] {
     let ([id0, id1], [ms0, ms1]) = (TcpOptions::WIRED_RTT_ID.to_be_bytes(), millis.to_be_bytes());
     [TcpOptions::EXPERIMENT, TcpOptions::WIRED_RTT_LEN as u8, id0, id1, ms0, ms1]
 }
 
-/// Options by kind and length; those that this project does not know are left out.
+/// Parses options by kind and length; unknown ones are left out.
 fn options(bytes: &[u8]) -> Option<TcpOptions> {
     let mut options = TcpOptions::default();
     walk(bytes, |_, option| match (option[0], option.len()) {
@@ -93,7 +93,7 @@ fn options(bytes: &[u8]) -> Option<TcpOptions> {
     Some(options)
 }
 
-/// The TCP segment in an IP packet; `None` for anything else, and for what is malformed.
+/// Parses the TCP segment in an IP packet; `None` for anything else, or if it is malformed.
 pub fn segment(bytes: &[u8]) -> Option<TcpSegment> {
     let Layout { tcp, payload, end } = Layout::of(bytes)?;
     let options = options(&bytes[tcp + HEADER..payload])?;
@@ -112,16 +112,16 @@ pub fn segment(bytes: &[u8]) -> Option<TcpSegment> {
     })
 }
 
-/// Writes the window field of the TCP segment in an IP packet. False, and nothing is written, if there is none.
+/// Writes the window field of the TCP segment in an IP packet. Returns false, without writing, if there is none.
 pub fn set_window(bytes: &mut [u8], window: u16) -> bool {
     let Some(Layout { tcp, .. }) = Layout::of(bytes) else { return false };
     checksum::write(bytes, tcp + CHECKSUM, tcp + WINDOW, &window.to_be_bytes());
     true
 }
 
-/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IP packet, as an option or over one that is there.
-/// False, and nothing is written, if there is no segment, no room in its header, a signature over the header, or if the
-/// packet would be longer than `mtu`.
+/// Writes [`TcpOptions::wired_rtt`] into the TCP segment in an IP packet, as a new option or over an existing one.
+/// Returns false, without writing, if there is no segment, no room in its header, a signature over the header, or if
+/// the packet would exceed `mtu`.
 pub fn write_wired_rtt(bytes: &mut Vec<u8>, millis: u16, mtu: u32) -> bool {
     let Some(Layout { tcp, payload, end }) = Layout::of(bytes) else { return false };
     let (mut present, mut signed) = (None, false);
@@ -145,7 +145,7 @@ pub fn write_wired_rtt(bytes: &mut Vec<u8>, millis: u16, mtu: u32) -> bool {
         checksum::write(bytes, tcp + CHECKSUM, at, &option);
         return true;
     }
-    // Covered besides the options: the word with the data offset and, in the pseudo header, the length of the segment.
+    // Covered besides the options: the word with the data offset and, in the pseudo-header, the length of the segment.
     let covered = |bytes: &[u8], options: usize, total: usize| {
         let offset = checksum::sum(&bytes[tcp + DATA_OFFSET..tcp + WINDOW]);
         offset + checksum::sum(&bytes[at & !1..tcp + HEADER + options]) + (total - tcp) as u64

@@ -332,7 +332,7 @@ impl Link {
     }
 
     /// Removes and returns the first MSDU that waits for the neighbour `dst`, to be aggregated with one that
-    /// [`Link::dequeue`] returned. With access categories: of this one.
+    /// [`Link::dequeue`] returned. With access categories, from the queue of `category`.
     pub fn dequeue_for(&mut self, now: Time, dst: MacAddr, category: Category, lost: impl FnMut(Msdu)) -> Option<Msdu> {
         match self.queue_of(category) {
             Queue::DropTail(queue) => queue.dequeue_for(dst),
@@ -346,7 +346,7 @@ impl Link {
         matches!(self.queue, Queue::FqCodel(_))
     }
 
-    /// Charges a neighbour for the airtime of frames to it and of data from it; with access categories, in this one.
+    /// Charges a neighbour for the airtime of frames to it and of data from it; with access categories, in `category`.
     pub fn charge(&mut self, neighbour: MacAddr, airtime: Airtime, category: Category) {
         if let Queue::FqCodel(queues) = self.queue_of(category) {
             queues.charge(neighbour, airtime);

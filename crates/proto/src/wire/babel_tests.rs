@@ -33,7 +33,7 @@ fn packet(body: &[u8]) -> Vec<u8> {
     [&[42, 2, 0, body.len() as u8], body].concat()
 }
 
-/// The TLVs read over IPv4, and the number left out.
+/// Returns the TLVs parsed over IPv4 and the number skipped.
 #[track_caller]
 fn read(body: &[u8]) -> (Vec<BabelTlv>, u32) {
     let (message, left_out) = decode::babel(&packet(body), true).expect("a packet");
@@ -58,7 +58,7 @@ fn every_tlv_is_laid_out_as_the_rfc_draws_it() {
             ihu(Some(global.into())),
             &[5, 22, 2, 0, 1, 0x23, 4, 0xb0, 0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         ),
-        // Flag R makes the router-id of the address; no TLV for it.
+        // Flag R derives the router-id from the address; no TLV is needed.
         (
             BabelTlv::Update(update(host(5), RouterId::of_address(addr(5)).expect("a name"))),
             &[8, 14, 1, 0x40, 32, 0, 6, 0x40, 0, 7, 1, 0, 10, 0, 0, 5],
@@ -103,13 +103,13 @@ fn compressed_prefixes_are_read() {
     let (tlvs, left_out) = read(&[
         6, 10, 0, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4, // Router-Id
         8, 14, 1, 0x80, 32, 0, 6, 0x40, 0, 7, 1, 0, 10, 0, 0, 5, // the whole prefix, flag P
-        8, 11, 1, 0, 32, 3, 6, 0x40, 0, 7, 1, 0, 6, // three bytes as before
-        8, 10, 1, 0, 24, 3, 6, 0x40, 0, 7, 1, 0, // all three
+        8, 11, 1, 0, 32, 3, 6, 0x40, 0, 7, 1, 0, 6, // three bytes from before
+        8, 10, 1, 0, 24, 3, 6, 0x40, 0, 7, 1, 0, // all three bytes omitted
     ]);
     let lan = Prefix::new(addr(0), 24).expect("a prefix");
     let expected = [host(5), host(6), lan].map(|prefix| BabelTlv::Update(update(prefix, id(4))));
     assert_eq!((tlvs, left_out), (expected.to_vec(), 0));
-    // Nothing to compress against, more omitted than there is, a prefix that is cut short or too long.
+    // Nothing to compress against, more omitted than available, a prefix that is truncated or too long.
     for value in [
         &[8, 11, 1, 0, 32, 3, 6, 0x40, 0, 7, 1, 0, 6][..],
         &[8, 10, 1, 0, 24, 4, 6, 0x40, 0, 7, 1, 0],
@@ -132,7 +132,7 @@ fn an_update_needs_a_router_and_a_next_hop() {
     let (message, _) = over_ipv6(&[&[7, 6, 1, 0, 10, 0, 0, 9][..], &named].concat());
     let via = BabelUpdate { next_hop: Some(addr(9)), ..update(host(5), id(4)) };
     assert_eq!(message.tlvs, [BabelTlv::Update(via)]);
-    // An IPv6 next hop says nothing of IPv4; names of all zeros or ones are none.
+    // An IPv6 next hop says nothing about IPv4; router-ids of all zeros or all ones are invalid.
     let (message, left_out) = over_ipv6(&[&[7, 10, 3, 0, 0, 0, 0, 0, 0, 0, 0, 1][..], &named].concat());
     assert_eq!((message.tlvs.len(), left_out), (0, 1));
     for byte in [0, 0xff] {
@@ -145,7 +145,7 @@ fn an_update_needs_a_router_and_a_next_hop() {
     assert_eq!(over_ipv6(&end), (BabelMessage { tlvs: vec![retraction] }, 0));
 }
 
-/// Sections 4.4 and 4.5: what is left out still changes what follows.
+/// Sections 4.4 and 4.5: skipped TLVs still change the parser state.
 #[test]
 fn a_mandatory_sub_tlv_that_is_not_known_spoils_its_tlv_alone() {
     let hello = [4, 6, 0, 0, 0, 1, 1, 0x90];
@@ -161,7 +161,7 @@ fn a_mandatory_sub_tlv_that_is_not_known_spoils_its_tlv_alone() {
     assert_eq!(with(&[0x80, 0]), (vec![said], 1), "mandatory");
     assert_eq!(with(&[1, 3, 0]), (vec![said], 1), "cut short");
     let (tlvs, left_out) = read(&[
-        8, 16, 1, 0xc0, 32, 0, 6, 0x40, 0, 7, 1, 0, 10, 0, 0, 5, 0x80, 0, // flags P and R, left out
+        8, 16, 1, 0xc0, 32, 0, 6, 0x40, 0, 7, 1, 0, 10, 0, 0, 5, 0x80, 0, // flags P and R, skipped
         8, 11, 1, 0, 32, 3, 6, 0x40, 0, 7, 1, 0, 6,
     ]);
     let router = RouterId::of_address(addr(5)).expect("a name");
@@ -172,7 +172,7 @@ fn a_mandatory_sub_tlv_that_is_not_known_spoils_its_tlv_alone() {
 fn padding_unknown_types_and_ipv6_routes_are_skipped() {
     let (tlvs, left_out) = read(&[
         0, 1, 2, 0, 0, // Pad1, PadN
-        99, 1, 7, // a type that nobody knows
+        99, 1, 7, // an unknown type
         8, 18, 2, 0x40, 64, 0, 6, 0x40, 0, 7, 1, 0, 0x20, 1, 0x0d, 0xb8, 0, 0, 0, 1, // IPv6, flag R
         8, 18, 3, 0, 128, 0, 6, 0x40, 0, 7, 1, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4, // link-local
         8, 14, 4, 0, 32, 0, 6, 0x40, 0, 7, 1, 0, 10, 0, 0, 5, // RFC 9229
@@ -189,17 +189,17 @@ fn padding_unknown_types_and_ipv6_routes_are_skipped() {
 #[test]
 fn what_breaks_a_rule_is_left_out() {
     for body in [
-        &[4, 5, 0, 0, 0, 1, 1][..],                                 // a Hello that is cut short
-        &[4, 6, 0, 0, 0, 1, 1],                                     // and a packet
+        &[4, 5, 0, 0, 0, 1, 1][..],                                 // a truncated Hello
+        &[4, 6, 0, 0, 0, 1, 1],                                     // a truncated packet
         &[4],                                                       //
         &[5, 6, 0, 0, 1, 0, 0, 0],                                  // an IHU without interval
-        &[5, 6, 9, 0, 1, 0, 4, 0xb0],                               // to an address of no known kind
-        &[8, 10, 0, 0, 0, 0, 6, 0x40, 0, 7, 1, 0],                  // a finite metric for everything
-        &[9, 6, 1, 33, 10, 0, 0, 5],                                // 33 bits
-        &[9, 2, 0, 8],                                              // a length of everything
-        &[10, 14, 0, 0, 0, 8, 64, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4], // a number of everything
-        &[10, 14, 1, 0, 0, 8, 0, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4],  // that may not be passed on to here
-        &[7, 6, 1, 0, 127, 0, 0, 1],                                // a next hop that is nobody's
+        &[5, 6, 9, 0, 1, 0, 4, 0xb0],                               // unknown address encoding
+        &[8, 10, 0, 0, 0, 0, 6, 0x40, 0, 7, 1, 0],                  // a finite metric for a wildcard
+        &[9, 6, 1, 33, 10, 0, 0, 5],                                // a prefix of 33 bits
+        &[9, 2, 0, 8],                                              // a wildcard with a length
+        &[10, 14, 0, 0, 0, 8, 64, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4], // a seqno request for a wildcard
+        &[10, 14, 1, 0, 0, 8, 0, 0, 2, 0, 0, 0xff, 0xfe, 0, 0, 4],  // with a hop count of 0
+        &[7, 6, 1, 0, 127, 0, 0, 1],                                // loopback as next hop
     ] {
         assert_eq!(read(body), (vec![], 1), "{body:?}");
     }
@@ -212,7 +212,7 @@ fn other_packets_are_refused() {
     assert_eq!(refused(&[42, 2, 0, 1]), BabelError::Truncated { needed: 5, found: 4 });
     assert_eq!(refused(&[42, 3, 0, 0]), BabelError::NotBabel([42, 3]));
     assert_eq!(refused(&[41, 2, 0, 0]), BabelError::NotBabel([41, 2]));
-    // A trailer is none of the body (section 4.2).
+    // A trailer is not part of the body (section 4.2).
     assert_eq!(decode::babel(&[42, 2, 0, 4, 3, 2, 0, 9, 16, 0], true).map(|(read, _)| read.tlvs.len()), Ok(1));
 }
 
@@ -257,7 +257,7 @@ proptest! {
         prop_assert_eq!(read, Ok((BabelMessage { tlvs }, 0)));
     }
 
-    /// Any bytes are read or refused, and what was read is written so that it is read again.
+    /// Any bytes are parsed or refused, and parsed content survives another round trip.
     #[test]
     fn any_bytes_are_read_or_refused(
         body in prop::collection::vec(prop_oneof![0u8..12, any::<u8>()], 0..200), over_ipv4 in any::<bool>()

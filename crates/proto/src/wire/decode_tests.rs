@@ -1,11 +1,11 @@
-//! Decoding undoes encoding, and survives everything else.
+//! Decoding is the inverse of encoding, and survives any other input.
 
 use super::*;
 use crate::wire::encode;
 use proptest::prelude::*;
 
 fn addresses() -> impl Strategy<Value = Ipv4Addr> {
-    // Of the unicast networks all but 0 and 127 (RFC 1122 section 3.2.1.3).
+    // All unicast networks except 0 and 127 (RFC 1122 section 3.2.1.3).
     (prop_oneof![1u8..127, 128u8..224], any::<[u8; 3]>()).prop_map(|(a, [b, c, d])| Ipv4Addr::new(a, b, c, d))
 }
 
@@ -65,7 +65,7 @@ proptest! {
             *cost = None;
         }
         let short = aodv(&bytes[..cut.index(bytes.len())]);
-        // But for one without its extension, which is a message of its own.
+        // Except one without its extension, which is a message in its own right.
         prop_assert!(short.is_err() || (without != message && short == Ok(without)));
     }
 
@@ -74,7 +74,7 @@ proptest! {
         let _ = aodv(&bytes);
     }
 
-    // Random bytes hardly ever begin with one of four types: here they do, and most have the right length.
+    // Random bytes rarely begin with one of four types: here they do, and most have the right length.
     #[test]
     fn bytes_that_look_like_a_message_are_one_or_an_error(
         kind in 0u8..=5,
@@ -97,14 +97,14 @@ fn what_receivers_are_to_ignore_is_ignored() {
     assert!(matches!(plain, AodvMessage::Rreq(Rreq { destination_seqno: None, hop_count: 3, .. })));
     request[1] |= 0xc7; // J, R and reserved bits
     request[2] = 0xff; // reserved
-    request[15] = 77; // a number beside the U flag
+    request[15] = 77; // a sequence number despite the U flag
     assert_eq!(aodv(&request), Ok(plain.clone()));
-    // A HELLO interval (section 6.9.1) behind it, and one of an unknown type that may be skipped.
+    // A HELLO interval (section 6.9.1) follows, then one of an unknown type that may be skipped.
     request.extend([1, 4, 0, 0, 3, 232, 100, 0]);
     assert_eq!(aodv(&request), Ok(plain));
 }
 
-/// A node that knows RFC 3561 only skips an extension of its type; one of ours reads it, wherever it stands.
+/// A node that only knows RFC 3561 skips an extension of its type; ours parse it, at any position.
 #[test]
 fn the_cost_of_a_path_is_an_extension_that_others_skip() {
     let request = [1, 0x08, 0, 3, 1, 2, 3, 4, 10, 0, 0, 9, 0, 0, 0, 0, 10, 0, 0, 1, 0, 0, 0, 5];
@@ -156,7 +156,7 @@ fn errors_have_their_names() {
     assert_eq!(aodv(&[4, 0, 200, 0]), Err(AodvError::UnknownExtension(200)));
 }
 
-/// A route to one of them would take a kernel's traffic for everyone, or for itself.
+/// A route to one of these would take a kernel's traffic for everyone, or for itself.
 #[test]
 fn routes_to_what_is_no_host_are_refused() {
     let ip = Ipv4Addr::new;

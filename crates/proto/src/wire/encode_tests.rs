@@ -1,4 +1,4 @@
-//! Bytes against the layouts of the RFCs; a parser of its own (`etherparse`) reads back what has checksums.
+//! Bytes against the layouts of the RFCs; an independent parser (`etherparse`) verifies packets with checksums.
 
 use super::*;
 use crate::drop::DropReason;
@@ -64,7 +64,7 @@ fn atp_feedback() -> Body {
     AtpPacket { src_port: 1, dst_port: 2, content: AtpContent::Feedback(Box::new(feedback)) }.into()
 }
 
-/// The layout at the head of `wire/atp.rs`, and a checksum that a receiver would find right: the sum with it is all
+/// The layout documented in `wire/atp.rs`, and a checksum that a receiver would accept: the sum including it is all
 /// ones.
 #[test]
 fn atp_is_laid_out_as_its_module_says() {
@@ -137,7 +137,7 @@ fn packets_tell_what_they_carry() {
         assert_eq!((packet.tcp_payload(), packet.carried().is_some()), (payload, carries), "{packet:?}");
         assert_eq!((packet.is_routing(), packet.is_network_control()), (control, control), "{packet:?}");
     }
-    // RFC 9293 section 3.3.1: SYN and FIN take a number each, and data comes behind the SYN.
+    // RFC 9293 section 3.3.1: SYN and FIN take one number each, and data follows the SYN.
     for (syn, fin, len) in [(false, false, 9), (true, false, 10), (false, true, 10), (true, true, 11)] {
         let numbered =
             TcpSegment { flags: TcpFlags { syn, fin, ..TcpFlags::default() }, ..segment(9, Default::default()) };
@@ -164,7 +164,7 @@ fn time_to_live_counts_down_to_one() {
     assert_eq!((packet.decrement_ttl(), packet.ttl), (Err(DropReason::TtlExpired), 1));
 }
 
-/// ns-2.35 counts an IPv4 header and its C structures: 28 bytes of a request with its time stamp, 24 of a reply.
+/// ns-2.35 counts an IPv4 header and its C structures: 28 bytes for a request with its timestamp, 24 for a reply.
 #[test]
 fn ns2_counts_its_structures() {
     let lost = UnreachableDestination { addr: NodeId(1).ipv4(), seqno: 3 };
@@ -278,13 +278,13 @@ fn control_frames_have_their_lengths_without_fcs() {
     };
     let mut bytes = Vec::new();
     frame(&data, &mut bytes);
-    // 24 of MAC header, 8 of LLC/SNAP with the EtherType, 40 of packet.
+    // 24 for the MAC header, 8 for LLC/SNAP with the EtherType, 40 for the packet.
     assert_eq!(bytes.len(), 72);
     assert_eq!((bytes[0], bytes[1], &bytes[22..24]), (0x08, 0x08, &[0x10, 0x00][..]));
 }
 
-// 26 of header with QoS Control, 8 of LLC/SNAP, 40 of packet; in an A-MSDU 14 before each LLC/SNAP and 2 of padding
-// behind the first.
+// 26 for the header with QoS Control, 8 for LLC/SNAP, 40 for the packet; in an A-MSDU, 14 before each LLC/SNAP and 2 of
+// padding after the first.
 #[test]
 fn mpdus_of_aggregates_are_qos_data() {
     let msdu = Msdu {

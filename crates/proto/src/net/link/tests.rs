@@ -36,7 +36,7 @@ fn to(node: u32) -> NextHop {
     NextHop::Unicast(NodeId(node).ipv4())
 }
 
-/// A packet that link layers exchange.
+/// A packet as exchanged by link layers.
 fn msdu_of(packet: Ipv4Packet) -> Msdu {
     Msdu { dst: HERE.mac(), len: Bytes(1), payload: Payload::Ipv4(packet) }
 }
@@ -56,7 +56,7 @@ fn ident(payload: &Payload) -> u16 {
     }
 }
 
-/// Gives packets down that must bring nothing up.
+/// Sends packets down, which must bring nothing up.
 fn send(link: &mut Link, now: Time, packets: impl IntoIterator<Item = (Ipv4Packet, u32)>) {
     for (packet, next_hop) in packets {
         let mut out = Vec::new();
@@ -71,7 +71,7 @@ fn due(link: &mut Link, now: Time) -> Vec<Action> {
     out
 }
 
-/// Everything in the queue: what it is, and for whom.
+/// Dequeues everything: payloads and receivers.
 fn waiting(link: &mut Link, now: Time) -> Vec<(Payload, MacAddr)> {
     core::iter::from_fn(|| link.dequeue(now, |lost| panic!("{lost:?} is lost"))).map(|m| (m.payload, m.dst)).collect()
 }
@@ -134,13 +134,13 @@ fn a_neighbour_is_asked_for_before_the_first_packet_to_it() {
     let request = message(ArpOperation::Request, 0, 3).payload;
     assert_eq!(waiting(&mut link, us(5)), [(request, MacAddr::BROADCAST)]);
     assert_eq!(link.neighbour_ip(NodeId(3).mac()), None);
-    // The answer releases it, with ARP's delay, and answers nothing itself.
+    // The answer releases it, with ARP's delay, and triggers no answer itself.
     link.handle_received(us(900), message(ArpOperation::Reply, 3, 0), NodeId(3).mac());
     assert_eq!((link.queued(), link.next_timeout(), link.arp_sent()), ((1, 0), Some(us(905)), 1));
     due(&mut link, us(905));
     assert_eq!(waiting(&mut link, us(905)), [(Payload::Ipv4(packet(1)), NodeId(3).mac())]);
     assert_eq!(link.neighbour_ip(NodeId(3).mac()), Some(NodeId(3).ipv4()));
-    // Known from now on.
+    // From now on the address is known.
     send(&mut link, us(1_000), [(packet(2), 3)]);
     assert_eq!((link.next_timeout(), link.arp_sent()), (Some(us(1_025)), 1));
 }
@@ -164,7 +164,7 @@ fn arp_overtakes_packets_by_its_shorter_delay_and_no_others() {
     let mut link = link(Config::ns2());
     link.handle_received(us(0), message(ArpOperation::Request, 6, 1), NodeId(6).mac());
     send(&mut link, us(0), [(packet(1), 6)]);
-    // Due at 25 us, the first together with packet 1, the second before it.
+    // Due at 25 us: the first together with packet 1, the second before it.
     link.handle_received(us(20), message(ArpOperation::Request, 8, 0), NodeId(8).mac());
     link.handle_received(us(19), message(ArpOperation::Request, 7, 0), NodeId(7).mac());
     assert_eq!(link.next_timeout(), Some(us(24)));
@@ -240,7 +240,7 @@ fn queues_for_each_neighbour_overflow_and_put_routing_first_too() {
             assert_eq!(lost, []);
             assert_eq!((link.queue_len(), idents(&mut link, us(25))), (3, vec![3, 1, 2]));
         } else {
-            // Of the longest queue.
+            // From the longest queue.
             assert_eq!(lost, [Drop { payload: Payload::Ipv4(packet(1)), reason: DropReason::QueueFull }]);
             assert_eq!(link.queue_len(), 2);
         }

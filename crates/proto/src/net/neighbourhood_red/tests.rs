@@ -20,7 +20,8 @@ fn data(dst: MacAddr) -> Msdu {
     Msdu { dst, len: Bytes(128), payload: Payload::Ipv4(packet) }
 }
 
-/// Lets it look at a medium that is busy where `busy` says so, until `until`. Returns when, and what it notified of.
+/// Lets it sample a medium that is busy whenever `busy` returns true, until `until`. Returns its notifications and
+/// their times.
 fn look(red: &mut NeighbourhoodRed, until: Time, busy: impl Fn(Time) -> bool) -> Vec<(Time, u32)> {
     let mut sent = Vec::new();
     while red.next_timeout() < until {
@@ -30,7 +31,7 @@ fn look(red: &mut NeighbourhoodRed, until: Time, busy: impl Fn(Time) -> bool) ->
     sent
 }
 
-/// At a station around which the medium is always busy, with this part of it its own.
+/// A station where the medium is always busy, with this much of the airtime its own.
 fn at_full_load(own: Dur) -> NeighbourhoodRed {
     let mut red = red(RULES);
     look(&mut red, ms(95), |_| true);
@@ -48,7 +49,7 @@ fn dropped_of_4000(red: &mut NeighbourhoodRed) -> usize {
 fn the_probability_rises_between_the_thresholds_and_stays_there() {
     let at = |percent: u64| RULES.probability(percent * 10_000);
     assert_eq!([at(0), at(50), at(75), at(100)], [0, 0, 250_000, 500_000]);
-    // Thresholds in reverse order: a step behind the lower one.
+    // Thresholds in reverse order: a step after the lower one.
     let step = Config { high: 0, ..RULES };
     assert_eq!([step.probability(500_000), step.probability(500_001)], [0, 500_000]);
 }
@@ -56,7 +57,7 @@ fn the_probability_rises_between_the_thresholds_and_stays_there() {
 #[test]
 fn random_looks_find_the_share_of_time_that_the_medium_is_busy() {
     let mut red = red(Config { interval: Dur::from_secs(20), ..RULES });
-    // Busy 3 ms of each 4 ms: a period that looks at fixed times might never see idle.
+    // Busy 3 ms of each 4 ms: samples at fixed times might never see it idle.
     look(&mut red, ms(20_100), |now| now.as_nanos() % 4_000_000 < 3_000_000);
     assert!((red.load() - 0.75).abs() < 0.02, "{}", red.load());
 }
@@ -96,7 +97,7 @@ fn a_station_drops_by_its_part_of_the_load() {
     let half = at_full_load(Dur::from_secs(1));
     let whole = half.own;
     assert_eq!((half.load, whole), (ONE, ONE), "no more than all of it");
-    // Spacing nearly doubles a probability: the mean gap between drops at p is (1/p + 1) / 2.
+    // Spacing nearly doubles the drop rate: the mean gap between drops at p is (1/p + 1) / 2.
     let dropped = dropped_of_4000(&mut at_full_load(Dur::from_secs(1)));
     assert!((2600..2750).contains(&dropped), "p = 1/2: {dropped} of 4000");
     let own = Dur::from_millis(20);
@@ -137,7 +138,7 @@ fn one_that_was_notified_of_more_is_silent_and_drops_by_that() {
     assert_eq!(look(&mut red, ms(110), |_| true), [], "its own would be a sixth");
     let dropped = dropped_of_4000(&mut red);
     assert!(dropped > 3600, "nine tenths, spaced: {dropped} of 4000");
-    // The report at 50 ms counts for two intervals.
+    // The notification at 50 ms counts for two intervals.
     assert_eq!(look(&mut red, ms(230), |_| true), []);
     red.handle_carried(Dur::from_millis(200));
     let sent = look(&mut red, ms(330), |_| true);
@@ -151,7 +152,7 @@ fn a_notification_counts_for_two_intervals_and_no_longer() {
     let mut red = red(RULES);
     red.handle_notification(ms(50), 900_000);
     assert_eq!((red.notified_at(ms(249)), red.notified_at(ms(250))), (900_000, 0));
-    // One that is as large takes its place, a smaller one does not.
+    // An equal one replaces it, a smaller one does not.
     red.handle_notification(ms(100), 900_000);
     red.handle_notification(ms(150), 899_999);
     assert_eq!((red.notified_at(ms(299)), red.notified_at(ms(300))), (900_000, 0));

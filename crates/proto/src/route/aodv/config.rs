@@ -31,7 +31,7 @@ pub enum Retry {
 /// How long a route request waits for its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchTimeout {
-    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME, or NET_TRAVERSAL_TIME, doubled with each full flood.
+    /// RFC 3561 sections 6.3 and 6.4: RING_TRAVERSAL_TIME; for full floods NET_TRAVERSAL_TIME, doubled with each.
     Traversal,
     /// ns-2: 2 x TTL x mean latency per hop of the last three discoveries (NODE_TRAVERSAL_TIME before the first), times
     /// the number of full floods, but at most `max`. ns-2 carries the time of the request in its messages; see
@@ -54,10 +54,10 @@ pub enum AfterFailure {
     LockOut(Dur),
 }
 
-/// When a route becomes invalid at the end of its lifetime.
+/// When a route becomes invalid after its lifetime has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expiry {
-    /// RFC 3561 section 6.2: immediately.
+    /// RFC 3561 section 6.2: at that instant.
     AtDeadline,
     /// ns-2: at the next multiple of this period. Until then it is used and renewed.
     OnTick(Dur),
@@ -68,7 +68,7 @@ pub enum Expiry {
 pub enum IdLifetime {
     /// RFC 3561 section 6.5: PATH_DISCOVERY_TIME.
     PathDiscovery,
-    /// ns-2: this long, rounded up to the next multiple of it.
+    /// ns-2: for this long, and then until the next multiple of it.
     PurgedEvery(Dur),
 }
 
@@ -157,7 +157,7 @@ impl HelloConfig {
 pub struct Config {
     /// ACTIVE_ROUTE_TIMEOUT. RFC 3 s; ns-2 10 s (3 s there: 0 / 0 / +27 / +30 %, 50 s: 0 / 0 / -52 / -61 %).
     pub active_route_timeout: Dur,
-    /// Lifetime in a destination's reply, MY_ROUTE_TIMEOUT, unless it is twice ACTIVE_ROUTE_TIMEOUT. ns-2: 10 s.
+    /// MY_ROUTE_TIMEOUT, the lifetime in a destination's reply; `None`: twice ACTIVE_ROUTE_TIMEOUT. ns-2: 10 s.
     pub my_route_timeout: Option<Dur>,
     /// NET_DIAMETER: TTL of a full flood and of replies. RFC 35, ns-2 30.
     pub net_diameter: u8,

@@ -31,7 +31,7 @@ impl Limits {
 }
 
 impl Aodv {
-    /// Replaces [`Limits::AMPLE`] by other limits.
+    /// Sets limits other than the default, [`Limits::AMPLE`].
     pub fn with_limits(self, limits: Limits) -> Aodv {
         Aodv { limits, usages: Usages::new(limits.routes), ..self }
     }

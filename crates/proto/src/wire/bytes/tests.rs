@@ -1,4 +1,4 @@
-//! Against `etherparse`, against the encoding of the simulator's packets, and the numbers of the RFCs.
+//! Against `etherparse`, the encoding of the simulator's packets, and the numbers of the RFCs.
 
 use super::*;
 use crate::wire::{Body, Ipv4Packet, PacketMeta, TcpFlags, TcpOptions, TcpSegment, Timestamps, encode};
@@ -13,7 +13,7 @@ pub fn encoded(packet: &Ipv4Packet) -> Vec<u8> {
     bytes
 }
 
-/// A data segment without options, and with such ones.
+/// A data segment without options.
 pub fn plain(payload: u32) -> Ipv4Packet {
     with_options(payload, TcpOptions::default())
 }
@@ -36,7 +36,7 @@ fn with_options(payload: u32, options: TcpOptions) -> Ipv4Packet {
     Ipv4Packet { src, dst, ttl: 60, ident: 0xabcd, dscp: 0, body: Body::Tcp(segment), meta: PacketMeta::default() }
 }
 
-/// Are lengths, offset and both checksums of a TCP packet right?
+/// Returns whether lengths, offset and both checksums of a TCP packet are correct.
 pub fn is_sound(bytes: &[u8]) -> bool {
     let Ok(sliced) = SlicedPacket::from_ip(bytes) else { return false };
     let (Some(etherparse::NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (&sliced.net, &sliced.transport)
@@ -66,7 +66,7 @@ fn options() -> impl Strategy<Value = TcpOptions> {
     )
 }
 
-/// TCP packets of the simulator, with any options but [`TcpOptions::wired_rtt`].
+/// TCP packets of the simulator, with any options except [`TcpOptions::wired_rtt`].
 pub fn packets() -> impl Strategy<Value = Ipv4Packet> {
     (any::<u32>(), any::<u32>(), 0..1_400u32, options(), any::<u8>()).prop_map(|(seq, ack, payload, options, bits)| {
         let mut packet = with_options(payload, options);
@@ -83,7 +83,7 @@ pub fn packets() -> impl Strategy<Value = Ipv4Packet> {
 }
 
 proptest! {
-    /// Encoded packets are readable, truncated behind their headers or not.
+    /// Encoded packets can be parsed, whether or not they are truncated after their headers.
     #[test]
     fn what_is_written_is_read(packet in packets(), cut in 0..1_400usize) {
         let mut bytes = encoded(&packet);
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(head.ports(&bytes), Some((5_001, 40_000)));
     }
 
-    /// After each edit the packet is the encoding of one that says so, checksums included.
+    /// After each edit, the bytes equal the encoding of an equally edited packet, checksums included.
     #[test]
     fn an_edit_is_what_the_encoding_says(mut packet in packets(), window: u16, ttl: u8, millis: u16) {
         let mut bytes = encoded(&packet);
@@ -109,7 +109,7 @@ proptest! {
         prop_assert!(is_sound(&bytes));
     }
 
-    /// A packet that was damaged stays damaged: the difference from the right checksum stays.
+    /// A damaged packet stays damaged: the difference from the correct checksum is preserved.
     #[test]
     fn a_bad_checksum_stays_bad(packet in packets(), at in 20..40usize, flip in 1..=255u8, word: u16) {
         let mut damaged = encoded(&packet);
@@ -121,7 +121,7 @@ proptest! {
         prop_assert!(!is_sound(&damaged));
     }
 
-    /// A packet that is cut off is edited as the whole one: what is there is the beginning of that.
+    /// A truncated packet is edited like the whole one, and equals its beginning.
     #[test]
     fn edits_do_not_need_the_payload(packet in packets(), window: u16, ttl: u8, millis: u16) {
         let mut whole = encoded(&packet);
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(&head, &whole[..head.len()]);
     }
 
-    /// Anything at all: no panic, and what is no TCP segment is not changed.
+    /// Arbitrary bytes: no panic, and anything that is not a TCP segment is left unchanged.
     #[test]
     fn garbage_is_left_alone(mut bytes in prop::collection::vec(any::<u8>(), 0..120), tcp: bool, word: u16) {
         if tcp && bytes.len() > 20 {
@@ -151,19 +151,19 @@ proptest! {
         let written = write_wired_rtt(&mut bytes, word, 1_500);
         prop_assert!(!written || seen.is_some());
         prop_assert!(written || bytes == before);
-        // A window is written also where options are malformed: it stands before them.
+        // The window is written even if options are malformed, because it precedes them.
         prop_assert!(set_window(&mut bytes, word) || (seen.is_none() && bytes == before));
         prop_assert_eq!(set_ttl(&mut bytes, 5), head.is_ok());
     }
 }
 
-// RFC 1624 section 4: a header whose checksum comes out as zero, where RFC 1141 gave its other representation.
+// RFC 1624 section 4: a header whose checksum becomes zero, where RFC 1141 gave its other representation.
 #[test]
 fn the_example_of_the_rfc() {
     assert_eq!(checksum::updated(0xdd2f, 0x5555, 0x3285), 0x0000);
 }
 
-/// A carry that carries: ~0 + ~0 + 1 is 0x1ffff, folded once 0x10000.
+/// A carry out of a carry: ~0 + ~0 + 1 is 0x1ffff, folded once 0x10000.
 #[test]
 fn a_carry_may_carry_again() {
     assert_eq!(checksum::updated(0x0000, 0x0000, 0x0001), 0xfffe);
@@ -171,7 +171,7 @@ fn a_carry_may_carry_again() {
     assert_eq!(checksum::updated(0x0000, 0x0000, 0x1_ffff), 0xfffe);
 }
 
-/// Content at an odd place is half of a word at either end.
+/// Content at an odd offset is half of a word at either end.
 #[test]
 fn what_begins_or_ends_within_a_word_is_covered() {
     let whole = |bytes: &[u8]| checksum::updated(0xffff, 0, checksum::sum(bytes));
@@ -207,12 +207,12 @@ fn what_is_no_ipv4_header_is_named() {
     assert_eq!(Ipv4Error::Version(6).to_string(), "IP version 6, 4 expected");
 }
 
-/// Options of IPv4 stand between its header and that of TCP; fragments show no ports and no segment.
+/// IPv4 options come between its header and TCP's; fragments show no ports and no segment.
 #[test]
 fn ipv4_options_and_fragments() {
     let packet = plain(10);
     let mut bytes = encoded(&packet);
-    // Four bytes: no operation three times, end (RFC 791 section 3.1).
+    // Four bytes: three times no operation, then end (RFC 791 section 3.1).
     bytes.splice(20..20, [1, 1, 1, 0]);
     (bytes[0], bytes[3]) = (0x46, bytes[3] + 4);
     assert_eq!(segment(&bytes).as_ref(), packet.segment());
@@ -220,7 +220,7 @@ fn ipv4_options_and_fragments() {
     assert!(set_window(&mut bytes, 0x0102));
     assert_eq!((window(&bytes), &bytes[38..40]), (Some(0x0102), &[1, 2][..]));
     assert_eq!(Ipv4Head::read(&bytes).unwrap().ports(&bytes), Some((5_001, 40_000)));
-    // More fragments, an offset; "don't fragment" is none.
+    // More fragments, or an offset; "don't fragment" does not count.
     for (bits, fragment) in [(0x2000u16, true), (0x0001, true), (0x1fff, true), (0x4000, false)] {
         bytes[6..8].copy_from_slice(&bits.to_be_bytes());
         let head = Ipv4Head::read(&bytes).unwrap();
@@ -279,7 +279,7 @@ fn what_is_no_whole_header_is_no_segment() {
     assert!(changed(&|bytes| bytes.extend([0; 6])).is_some(), "padding of the link");
 }
 
-/// Options behind an end of options do not count; the option replaces the end.
+/// Options after an end of options are ignored; the option replaces the end.
 #[test]
 fn the_option_comes_before_the_end_of_options() {
     let mut packet = encoded(&with_options(0, TcpOptions { window_scale: Some(7), ..TcpOptions::default() }));
@@ -289,14 +289,14 @@ fn the_option_comes_before_the_end_of_options() {
     assert!(is_sound(&packet));
 }
 
-/// Where the list ended early its padding makes room: the header does not grow, or even shrinks.
+/// If the list ended early, its padding makes room: the header does not grow, or even shrinks.
 #[test]
 fn padding_makes_room_for_the_option() {
     let mut packet = encoded(&with_options(
         9,
         TcpOptions { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..TcpOptions::default() },
     ));
-    // Ten bytes of timestamps and two of padding become an end of options and eleven bytes that nobody reads.
+    // Ten bytes of timestamps and two of padding become an end of options and eleven ignored bytes.
     packet[40] = 0;
     set_window(&mut packet, 5);
     let payload = packet[52..].to_vec();
@@ -305,8 +305,8 @@ fn padding_makes_room_for_the_option() {
     assert_eq!((&packet[48..], packet[3], packet[32] >> 4), (&payload[..], 57, 7));
 }
 
-/// A gateway behind another writes over what that wrote; an experiment of others (RFC 6994), or an option of another
-/// kind, is none of ours and stays.
+/// A gateway overwrites the option of a gateway before it. An experiment of others (RFC 6994) or an option of another
+/// kind is not ours and stays.
 #[test]
 fn the_option_is_written_over_and_others_are_left_alone() {
     let wired_rtt = |bytes: &[u8]| segment(bytes).expect("a segment").options.wired_rtt;
@@ -320,13 +320,13 @@ fn the_option_is_written_over_and_others_are_left_alone() {
         let mut other = packet.clone();
         other[at] = octet;
         assert_eq!(wired_rtt(&other), None, "{octet} at {at}");
-        // Its place stays, ours comes behind it.
+        // The other one keeps its position, and ours is appended.
         assert!(write_wired_rtt(&mut other, 7, 1_500));
         assert_eq!((wired_rtt(&other), other.len(), other[at]), (Some(7), 20 + 32 + 5, octet));
     }
 }
 
-/// Operating systems begin with 32, 64, 128 or 255, ns-2's AODV with 30; the first link takes nothing off.
+/// Operating systems start with 32, 64, 128 or 255, ns-2's AODV with 30; the first link decrements nothing.
 #[test]
 fn hops_are_counted_from_where_time_to_live_begins() {
     for (ttl, hops) in
@@ -357,7 +357,7 @@ fn signed_segments_are_not_touched() {
     }
 }
 
-/// Not longer than the link takes, and not longer than IPv4 can say.
+/// Neither longer than the link accepts nor longer than IPv4 can express.
 #[test]
 fn no_packet_becomes_longer_than_its_link_takes() {
     for (payload, mtu, written) in [(92, 140, true), (93, 140, false), (65_487, 70_000, true), (65_488, 70_000, false)]

@@ -1,4 +1,4 @@
-//! IPv6: against `etherparse`, with extension headers, cut off, and garbage.
+//! IPv6: against `etherparse`, with extension headers, truncated, and with garbage.
 
 use super::tests::{encoded, packets, plain};
 use super::words::be16;
@@ -13,8 +13,8 @@ const DST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0xabcd, 7);
 /// Six bytes of hop-by-hop options: a padding of four (RFC 8200 section 4.2).
 const PADDING: [u8; 6] = [1, 4, 0, 0, 0, 0];
 
-/// The segment of an IPv4 packet in one of IPv6, behind the extension headers `more`; the first of them is of kind
-/// `first`.
+/// Moves the segment of an IPv4 packet into an IPv6 packet, after the extension headers `more`; `first` is the kind of
+/// the first.
 fn moved(packet: &Ipv4Packet, first: u8, more: &[u8]) -> Vec<u8> {
     let old = encoded(packet);
     let segment = &old[20..];
@@ -34,8 +34,8 @@ fn moved(packet: &Ipv4Packet, first: u8, more: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Kind of the first and bytes of extension headers: none; hop-by-hop options; those and a fragment header of a whole
-/// packet.
+/// Kind of the first extension header, and the bytes of all: none; hop-by-hop options; those and a fragment header of a
+/// whole packet.
 fn extensions() -> impl Strategy<Value = (u8, Vec<u8>)> {
     let options = [&[6, 0][..], &PADDING].concat();
     let both = [&[44, 0][..], &PADDING, &[6, 0, 0, 0, 1, 2, 3, 4]].concat();
@@ -90,7 +90,7 @@ proptest! {
     }
 }
 
-/// A later fragment has no header of TCP, the first one is not the whole.
+/// A later fragment has no TCP header, and the first one is incomplete.
 #[test]
 fn fragments_show_no_segment() {
     let whole = plain(100);
@@ -106,7 +106,7 @@ fn fragments_show_no_segment() {
     }
 }
 
-/// Authentication counts in other units (RFC 4302 section 2.2): 4 times 2 + 4.
+/// Authentication headers count in other units (RFC 4302 section 2.2): 4 times 2 + 4.
 #[test]
 fn headers_end_where_they_say() {
     let mut bytes = moved(&plain(100), 6, &[]);

@@ -1,5 +1,5 @@
-//! Features for real devices only: the blacklist of one-way links (RFC 3561 section 6.8), repairs that no packet begins
-//! (6.12), numbers that survive a restart (6.13).
+//! Features for real devices only: the blacklist of unidirectional links (RFC 3561 section 6.8), repairs without a
+//! failed packet (6.12), and numbers that survive a restart (6.13).
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn asking() -> Config {
     Config { reply_ack_wait: Some(WAIT), ..Config::standard() }
 }
 
-/// Node 5 has answered a request of node 1, which node 4 passed on.
+/// A node 5 that has answered a request of node 1, relayed by node 4.
 fn answered(config: Config) -> Bench {
     let mut bench = Bench::new(config);
     let out = bench.receive_rreq(4, 5, rreq(1, 10, 1, 5, None));
@@ -79,7 +79,7 @@ fn profiles_ask_for_no_acknowledgement() {
     }
 }
 
-/// Node 5 relays from node 1 (through 4) to node 9 (through 6), two hops away; a kernel has forwarded.
+/// A node 5 that relays from node 1 (through 4) to node 9 (through 6), two hops away; a kernel has forwarded packets.
 fn forwarding(config: Config) -> Bench {
     let mut bench = Bench::new(config);
     bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, None));
@@ -94,7 +94,7 @@ fn section_6_12_a_lost_neighbour_begins_the_repair_of_what_is_in_use() {
     let mut out = Vec::new();
     bench.aodv.handle_link_failure(bench.now, None, ip(6), DropReason::DataRetryLimit, &mut out);
     assert_eq!(bench.route(9).state, RouteState::InRepair);
-    // Whether packets ended at the neighbour is not known: it is searched for, too. TTL: hops + LOCAL_ADD_TTL.
+    // Node 6 might be the destination of packets, so it is searched for, too. TTL: hops + LOCAL_ADD_TTL.
     let asked: Vec<_> = requests(&out).into_iter().map(|(asked, ttl)| (asked.destination, ttl)).collect();
     assert_eq!(asked, [(ip(6), 3), (ip(9), 4)]);
     assert!(errors(&out).iter().all(|(rerr, _)| lost(rerr).iter().all(|&(dst, _)| dst != ip(9))));

@@ -59,8 +59,8 @@ fn a_broken_way_out_is_searched_for_with_a_number_that_every_gateway_answers() {
     assert_eq!((bench.route(WIRED).next_hop, bench.route(WIRED).hops), (ip(7), 6));
 }
 
-/// Also where the request of a repair asks for the last known number otherwise: at the last relay before the gateway
-/// only the number tells its answer from the broken route and from a neighbour's that leads back.
+/// Even where the request of a repair otherwise asks for the last known number: at the last relay before the gateway,
+/// only the number distinguishes its answer from the broken route and from a neighbour's route that leads back.
 #[test]
 fn a_repair_asks_for_a_number_that_only_gateways_have() {
     let mut bench = Bench::ns2();
@@ -75,7 +75,8 @@ fn a_repair_asks_for_a_number_that_only_gateways_have() {
     assert_eq!(sent(&bench.receive_rrep(6, rrep(WIRED, 1, 0, 5))), [(1, via(6))]);
 }
 
-/// A neighbour that still sends through a node whose repair failed does not answer that node's next request: a loop.
+/// A neighbour that still sends through a node whose repair failed must not answer that node's next request, which
+/// would cause a loop.
 #[test]
 fn a_failed_repair_does_not_lead_back() {
     let mut network = Network::chain(4, Config::ns2());

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const LIMITS: Limits = Limits { routes: 8, requests: 16, neighbours: 4, messages: 1 };
 
-/// Forged nodes have numbers from here on.
+/// Numbers of forged nodes start here.
 const FORGED: u32 = 1_000;
 
 fn bench(config: Config) -> Bench {
@@ -43,7 +43,7 @@ fn a_flood_of_forged_requests_is_forgotten_and_routes_in_use_stay() {
     for config in [Config::standard(), Config::ns2()] {
         let mut bench = busy(config);
         for n in 0..500 {
-            // From many neighbours, for the route in use, for nobody and for this node.
+            // From many neighbours; for the route in use, for an unknown node and for this node.
             let wanted = [9, 77, 5][n as usize % 3];
             bench.receive_rreq(FORGED + n % 50, 5, rreq(2 * FORGED + n, 1, n, wanted, None));
             bench.assert_bounded();
@@ -129,7 +129,7 @@ fn the_statistics_of_own_traffic_are_bounded_too() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Messages of any kind, from anyone, about anything.
+    /// Messages of any kind, from any node, about any node.
     #[test]
     fn no_messages_grow_it(
         messages in prop::collection::vec((0u8..4, 0u32..60, 0u32..60, 0u32..60, 0u32..4, any::<u8>()), 1..300),

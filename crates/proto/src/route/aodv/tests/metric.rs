@@ -1,4 +1,4 @@
-//! Routes by ETX and ETT: probes are counted, costs add up, the cheap path wins over the short one.
+//! Routes by ETX and ETT: probes are counted, costs add up, and the cheap path wins over the short one.
 
 use super::random::loops;
 use super::*;
@@ -33,13 +33,14 @@ fn probes(actions: &[Action]) -> Vec<(u16, Vec<(u32, u8)>)> {
 }
 
 impl Bench {
-    /// A probe of a neighbour that has received so many of node 5's.
+    /// Receives a probe of a neighbour that has received `heard` of node 5's probes.
     fn probe(&mut self, from: u32, number: u16, heard: u8) {
         let probe = AodvMessage::Probe(Probe { number, heard: vec![(ip(1), 3), (ip(5), heard)] });
         assert_eq!(self.receive_with(from, probe, 1, Ipv4Packet::BROADCAST), []);
     }
 
-    /// So many of the neighbour's last ten probes have arrived just now, and so many of node 5's there.
+    /// Simulates that `arrived` of the neighbour's last ten probes have just arrived here, and `heard` of node 5's
+    /// there.
     fn measure(&mut self, from: u32, arrived: u16, heard: u8) {
         (10 - arrived..10).for_each(|number| self.probe(from, number, heard));
     }
@@ -48,7 +49,7 @@ impl Bench {
         self.aodv.link_cost(self.now, ip(neighbour))
     }
 
-    /// Where packets for `dst` go, and what that costs.
+    /// Returns the next hop of packets for `dst` and the cost of their route.
     fn way(&self, dst: u32) -> (Ipv4Addr, u32) {
         let route = self.aodv.route(ip(dst)).filter(|route| route.is_valid()).expect("a valid route");
         (route.next_hop, route.cost)
@@ -72,17 +73,17 @@ fn a_link_costs_the_inverse_of_what_arrives_in_both_directions() {
 fn the_last_ten_probes_count_and_those_that_are_missing_by_now() {
     let mut bench = etx();
     bench.measure(6, 10, 10);
-    // Three go missing; the next one says so.
+    // Three go missing, which the next one reveals.
     bench.probe(6, 13, 10);
     assert_eq!(bench.link(6), Some(100_000 / 70));
-    // A probe may be late by its jitter and the neighbour's clock: half an interval.
+    // A probe may be late by its jitter and by the neighbour's clock: half an interval.
     bench.pass(ms(1_400));
     assert_eq!(bench.link(6), Some(100_000 / 70));
     bench.pass(ms(200));
     assert_eq!(bench.link(6), Some(100_000 / 60), "the oldest of the window was received");
     bench.pass(ms(9_000));
     assert_eq!(bench.link(6), None, "none of the last ten");
-    // Numbers wrap, and a neighbour that starts again begins from nothing.
+    // Numbers wrap, and a neighbour that restarts begins from scratch.
     bench.probe(6, u16::MAX, 10);
     bench.probe(6, 0, 10);
     assert_eq!(bench.link(6), Some(100_000 / 20));
@@ -99,7 +100,8 @@ fn probes_go_out_each_second_with_jitter_and_say_what_was_heard() {
         let sent = probes(&[action]);
         let [(number, heard)] = &sent[..] else { panic!("{sent:?}") };
         assert_eq!(usize::from(*number), nth);
-        // One goes missing each second: of 7 the oldest three were never there, so that 7 remain for three more.
+        // One goes missing each second. Of the ten, the oldest three were never received, so the count stays at 7 for
+        // three more.
         let missed = (time - at_ms(1_000) + ms(500)).div_floor(ms(1_000)).saturating_sub(1) as u8;
         let left = 7u8.min(10u8.saturating_sub(missed.min(10)));
         let expected = if left == 0 { vec![] } else { vec![(6, left)] };
@@ -107,7 +109,7 @@ fn probes_go_out_each_second_with_jitter_and_say_what_was_heard() {
         at.push(time);
     }
     assert!((59..=61).contains(&at.len()), "{} probes in a minute", at.len());
-    // The first is the one that was due when the bench began.
+    // The first one was due when the bench began.
     let gaps: Vec<_> = at[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (ms(800)..=ms(1_200)).contains(gap)), "{gaps:?}");
     assert!(gaps.iter().any(|&gap| gap < ms(950)) && gaps.iter().any(|&gap| gap > ms(1_050)));
@@ -128,7 +130,7 @@ fn the_cheap_path_wins_over_the_short_one() {
         assert_eq!(bench.aodv.next_hop(ip(9)), Some(ip(6)), "the first answer");
         bench.receive_rrep(7, Rrep { cost: cost(2_000), ..rrep(9, 20, 2, 5) });
         assert_eq!(sent(&bench.originate(9, 2)), [(2, via(expected))], "two hops at 5, three at 3 transmissions");
-        // A worse one of the same search changes nothing, one of a later search does.
+        // A worse one of the same search changes nothing, but one of a later search does.
         bench.receive_rrep(6, Rrep { cost: cost(1_000), ..rrep(9, 20, 1, 5) });
         assert_eq!(sent(&bench.originate(9, 3)), [(3, via(expected))]);
         bench.receive_rrep(6, Rrep { cost: cost(9_000), ..rrep(9, 21, 5, 5) });
@@ -174,10 +176,10 @@ fn a_request_that_comes_again_by_a_cheaper_path_is_passed_on_again() {
     assert_eq!(second, [(Rreq { hop_count: 3, cost: cost(4_500), ..rreq(1, 10, 1, 9, None) }, 9)]);
     assert_eq!(bench.way(1), (ip(7), 4_500), "the way back changes with it");
     assert_eq!(copy(&mut bench, 7, 2, 3_500), [], "the same once more");
-    // No more than four times, however much cheaper.
+    // At most four times, however much cheaper.
     let again: Vec<usize> = (0..5).map(|n| copy(&mut bench, 8, 1, 3_400 - 100 * n).len()).collect();
     assert_eq!(again, [1, 1, 1, 0, 0]);
-    // A later request starts anew.
+    // A later request starts over.
     let next = Rreq { hop_count: 1, cost: cost(9_000), ..rreq(1, 11, 2, 9, None) };
     bench.receive_rreq(7, 10, next);
     assert_eq!(bench.way(1), (ip(7), 10_000));
@@ -211,7 +213,7 @@ fn a_relay_answers_with_what_its_route_costs() {
     let reported: Vec<_> =
         replies(&out).iter().map(|&(rrep, next_hop)| (number_of(rrep.destination), rrep.cost, next_hop)).collect();
     assert_eq!(reported, [(9, cost(3_000), via(7)), (1, cost(3_000), via(6))]);
-    // A reply that it passes on grows by its link.
+    // The cost in a relayed reply grows by the link.
     let out = bench.receive_rrep(6, Rrep { cost: cost(4_000), ..rrep(9, 21, 2, 1) });
     assert_eq!(replies(&out)[0].0.cost, cost(5_000));
 }
@@ -225,10 +227,10 @@ fn what_comes_over_links_that_are_not_measured_or_names_no_cost_is_ignored() {
     bench.receive_rrep(7, Rrep { cost: cost(0), ..rrep(9, 20, 1, 5) });
     bench.receive_rrep(6, rrep(9, 20, 1, 5));
     assert_eq!((bench.aodv.routes().count(), bench.aodv.counters().unmeasured_ignored), (0, 4));
-    // A sum that does not fit is no path.
+    // A sum that overflows is not a path.
     bench.receive_rrep(6, Rrep { cost: cost(u32::MAX), ..rrep(9, 20, 1, 5) });
     assert_eq!((bench.aodv.route(ip(9)), bench.aodv.counters().unmeasured_ignored), (None, 5));
-    // A node that knows the RFC only takes all of it, by its hops, and passes on no cost.
+    // A node that only knows the RFC accepts all of it, by hops, and passes on no cost.
     let mut plain = Bench::standard();
     plain.probe(6, 1, 10);
     plain.receive_rreq(6, 10, Rreq { cost: cost(7_000), ..rreq(1, 10, 1, 9, None) });
@@ -274,8 +276,8 @@ fn no_more_neighbours_are_measured_than_allowed() {
     assert_eq!((bench.link(10), bench.link(14)), (Some(100_000 / 10), None));
 }
 
-/// 0 - 1 - 2 without losses, and a link 0 - 2 that loses half in each direction: 2 transmissions over two hops beside
-/// 4.
+/// 0 - 1 - 2 without losses, and a link 0 - 2 that loses half in each direction: 2 transmissions over two hops instead
+/// of 4 over one.
 #[test]
 fn a_network_finds_the_good_path() {
     for (metric, hops) in [(Some(Metric::Etx), 2), (None, 1)] {
@@ -285,8 +287,8 @@ fn a_network_finds_the_good_path() {
         network.connect(0, 2);
         network.lossy = Some(((0, 2), 128));
         network.pass(Dur::from_secs(12));
-        // Ten searches. The packet that caused one leaves by the first answer; what counts is where the next one goes.
-        // On the bad link some requests are lost: in the plain network those that arrive decide.
+        // Ten searches. The packet that triggers one leaves with the first answer; the next hop of the following packet
+        // is what counts. The bad link loses some requests: in the plain network, those that arrive decide.
         for search in 0..10 {
             for number in [2 * search, 2 * search + 1] {
                 network.send(0, 2, number);
@@ -307,7 +309,7 @@ fn a_network_finds_the_good_path() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever links cost and however that changes: no loops, and every packet ends somewhere.
+    /// With any costs and any changes of them there are no loops, and every packet ends somewhere.
     #[test]
     fn routes_by_cost_have_no_loops(
         kind in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
@@ -320,7 +322,7 @@ proptest! {
             metric: Some(MetricConfig::paper(if time { Metric::Ett } else { Metric::Etx })),
             hello: hellos.then_some(HelloConfig { always: true, ..HelloConfig::standard() }),
             destination_only: !relays,
-            // Its repairs make loops of their own (`ns2::a_failed_repair_may_lead_back`).
+            // ns-2's repairs make loops of their own (`ns2::a_failed_repair_may_lead_back`).
             repair: RepairRule::Off,
             ..if ns2 { Config::ns2() } else { Config::standard() }
         };

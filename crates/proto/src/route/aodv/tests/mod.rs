@@ -1,4 +1,4 @@
-//! AODV clause by clause, as ns-2 does it, and under random topologies.
+//! AODV clause by clause, as implemented by ns-2, and under random topologies.
 
 mod devices;
 mod gateway;
@@ -57,7 +57,7 @@ fn node(addr: u32, config: Config) -> Aodv {
 const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
 const WIRED: u32 = 1 << 23;
 
-/// Node 5 alone on the bench, its neighbours played by the test.
+/// Node 5 alone on the bench, with its neighbours played by the test.
 struct Bench {
     aodv: Aodv,
     now: Time,
@@ -76,7 +76,7 @@ impl Bench {
         Bench::new(Config::ns2())
     }
 
-    /// Lets time pass up to `until`, doing everything due.
+    /// Lets time pass until `until`, processing everything due.
     #[track_caller]
     fn run_until(&mut self, until: Time) -> Vec<(Time, Action)> {
         let mut all = Vec::new();
@@ -156,7 +156,7 @@ impl Bench {
     }
 }
 
-/// A request of node `originator` for `destination`, as its neighbours hear it.
+/// A request of node `originator` for `destination`, as its neighbours receive it.
 fn rreq(originator: u32, originator_seqno: u32, id: u32, destination: u32, destination_seqno: Option<u32>) -> Rreq {
     Rreq {
         hop_count: 0,

@@ -1,9 +1,9 @@
-//! A small network in memory: nodes with AODV, links that work or do not, a fixed time per hop.
+//! A small in-memory network: nodes with AODV, links that are up or down, and a fixed time per hop.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A message as it went on air.
+/// A message as sent on the air.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transmission {
     pub at: Time,
@@ -17,19 +17,20 @@ enum Event {
     Fail { at: u32, next_hop: u32, packet: Ipv4Packet },
 }
 
-/// A radio over which a robust broadcast reaches farther than data: power falls with the cube of the distance and fades
-/// for each frame anew.
+/// A radio whose robust broadcasts reach farther than data: received power falls with the cube of the distance, with
+/// independent fading for each frame.
 #[derive(Clone, Copy)]
 pub struct Radio {
-    /// Place of a node on a line in metres.
+    /// Position of a node on a line, in metres.
     pub place: fn(u32, Time) -> f64,
-    /// Least strength of a broadcast and of data that arrives.
+    /// Minimum strength at which a broadcast or data is received.
     pub broadcast_floor: Dbm,
     pub data_floor: Dbm,
 }
 
 impl Radio {
-    /// Log-distance with exponent 3 from -40 dBm at 1 m, and a sum of four uniform numbers of 4 dB standard deviation.
+    /// Returns a strength by log-distance path loss with exponent 3 from -40 dBm at 1 m, plus a sum of four uniform
+    /// numbers with a standard deviation of 4 dB.
     fn strength(&self, now: Time, from: u32, to: u32, chance: &mut Stream) -> Dbm {
         let metres = ((self.place)(from, now) - (self.place)(to, now)).abs().max(1.0);
         let fade: f64 = (0..4).map(|_| f64::from(chance.below(65_536)) / 65_536.0 - 0.5).sum();
@@ -42,29 +43,29 @@ pub struct Network {
     pub nodes: Vec<Aodv>,
     pub now: Time,
     links: BTreeSet<(u32, u32)>,
-    /// Time on the way for one hop.
+    /// Transit time per hop.
     pub hop: Dur,
     /// Time until the link layer gives up.
     pub give_up: Dur,
-    /// Losses of broadcasts and of unicasts (which then fail), in 256ths.
+    /// Loss rates of broadcasts and of unicasts (which then fail), in 256ths.
     pub broadcast_loss: u32,
     pub unicast_loss: u32,
-    /// Another loss of broadcasts, between these two.
+    /// A different loss rate of broadcasts, between these two nodes.
     pub lossy: Option<((u32, u32), u32)>,
-    /// The next data packet from the one to the other is lost although the link works.
+    /// The next data packet from one to the other is lost although the link works.
     pub fail_next: Option<(u32, u32)>,
-    /// Call every node at all multiples of this, asked for or not.
+    /// Call every node at all multiples of this, whether or not it is due.
     pub poke: Option<Dur>,
-    /// Where the nodes are, if links follow from places instead of `connect` and `cut`.
+    /// Positions of the nodes, if links depend on them instead of on `connect` and `cut`.
     pub radio: Option<Radio>,
-    /// Strengths of messages are anything from -90 to -70 dBm.
+    /// Whether message strengths vary between -90 and -70 dBm.
     pub faded: bool,
     chance: Stream,
-    /// Interface queues: packets sent by routing, not on the air yet. Key: (departure, order).
+    /// Interface queues: packets sent by routing but not on the air yet. Key: (departure, order).
     events: BTreeMap<(Time, u64), Event>,
     order: u64,
     pub log: Vec<Transmission>,
-    /// The routes that the nodes' drivers know: destination, next hop, hops.
+    /// The routes known to the nodes' drivers: destination, next hop, hops.
     pub mirrors: Vec<BTreeMap<Ipv4Addr, (Ipv4Addr, u8)>>,
     pub delivered: Vec<(Time, Ipv4Packet)>,
     pub dropped: Vec<(Time, Ipv4Packet, DropReason)>,
@@ -115,7 +116,7 @@ impl Network {
         self.links.remove(&(b, a));
     }
 
-    /// A packet of `src`; at a gateway one that has come in by its wire.
+    /// Sends a packet of `src`; at a gateway, one that arrived on its wire.
     pub fn send(&mut self, src: u32, dst: u32, number: u16) {
         self.handed_in += 1;
         let mut out = Vec::new();
@@ -136,7 +137,7 @@ impl Network {
         self.events.insert((self.now + delay, self.order), event);
     }
 
-    /// Does the driver of a node know its valid routes, and nothing else?
+    /// Asserts that the driver of a node knows exactly its valid routes.
     #[track_caller]
     fn assert_mirrored(&self, at: u32) {
         let node = &self.nodes[at as usize];
@@ -181,7 +182,8 @@ impl Network {
         }
     }
 
-    /// Everything not yet on the air for that neighbour; the last nanosecond of its way counts as the air.
+    /// Purges everything for that neighbour that is not on the air yet; the last nanosecond in transit counts as the
+    /// air.
     fn purge(&mut self, at: u32, next_hop: Ipv4Addr) {
         let now = self.now;
         let mut purged = Vec::new();
@@ -233,7 +235,7 @@ impl Network {
                     self.fail_next = None;
                 }
                 if let Some(radio) = self.radio {
-                    // Seven attempts, as the MAC makes.
+                    // Seven attempts, as by the MAC.
                     let mut attempts = (0..7).map(|_| radio.strength(self.now, from, to, &mut self.chance));
                     match attempts.find(|&strength| strength >= radio.data_floor) {
                         Some(strength) => self.schedule(self.hop, Event::Arrive { to, from, packet, strength }),
@@ -251,7 +253,7 @@ impl Network {
         }
     }
 
-    /// Other losses and strengths.
+    /// Changes the random losses and strengths.
     pub fn reseed(&mut self, seed: u64) {
         self.chance = Stream::global(seed, Purpose::Impairment);
     }
@@ -286,7 +288,7 @@ impl Network {
         }
     }
 
-    /// Drives the network up to `until`, in at most so many steps that a livelock is noticed.
+    /// Runs the network until `until`, with a limit on steps to detect a livelock.
     #[track_caller]
     pub fn run_until(&mut self, until: Time) {
         for _ in 0..200_000 {

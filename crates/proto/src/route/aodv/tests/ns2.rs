@@ -8,7 +8,7 @@ fn timed_requests(actions: &[(Time, Action)]) -> Vec<(Time, u8)> {
     actions.iter().filter_map(ttl).collect()
 }
 
-/// Node 5 relays from node 1 (through 4) to node 9 (through 6), `hops` away with the number 20.
+/// A node 5 that relays from node 1 (through 4) to node 9 (through 6), `hops` away with number 20.
 fn relay_bench(config: Config, hops: u8) -> Bench {
     let mut bench = Bench::new(config);
     bench.receive_rreq(4, 1, rreq(1, 10, 1, 99, None));
@@ -28,7 +28,7 @@ fn the_first_request_floods_the_network() {
     let out = bench.originate(9, 1);
     let [(request, ttl)] = requests(&out)[..] else { panic!("{out:?}") };
     assert_eq!((ttl, request.originator_seqno, request.gratuitous), (30, 4, false));
-    // Without history it waits 2 x 30 x 30 ms = 1.8 s, noticed at the tick of 3.0 s; then twice as long.
+    // Without history it waits 2 x 30 x 30 ms = 1.8 s, which is noticed at the tick of 3.0 s; then twice as long.
     assert_eq!(timed_requests(&bench.run_until(at_ms(6_000))), [(at_ms(3_000), 30)]);
     assert_eq!(timed_requests(&bench.run_until(at_ms(6_999))), [(at_ms(7_000), 30)][..0]);
     assert_eq!(timed_requests(&bench.run_until(at_ms(7_000))), [(at_ms(7_000), 30)]);
@@ -44,8 +44,8 @@ fn a_broken_four_hop_route_is_searched_with_6_8_and_four_floods_then_locked_out(
     let out = bench.originate(9, 2);
     let [(request, 6)] = requests(&out)[..] else { panic!("{out:?}") };
     assert_eq!(request.destination_seqno, Some(21), "odd: the number of a broken route");
-    // The reply came after 10 ms over 4 hops: 2.5 ms a hop. Every wait but the last (30 x 2 x 2.5 ms x 4 = 600 ms) ends
-    // before the next tick.
+    // The reply came after 10 ms over 4 hops: 2.5 ms per hop. Every wait but the last (30 x 2 x 2.5 ms x 4 = 600 ms)
+    // ends before the next tick.
     let actions = bench.run_until(at_ms(5_000));
     let expected = [(1_500, 8), (2_000, 30), (2_500, 30), (3_000, 30), (3_500, 30)];
     assert_eq!(timed_requests(&actions), expected.map(|(at, ttl)| (at_ms(at), ttl)));
@@ -53,7 +53,7 @@ fn a_broken_four_hop_route_is_searched_with_6_8_and_four_floods_then_locked_out(
         actions.iter().filter(|(_, action)| matches!(action, Action::Drop { .. })).map(|&(at, _)| at).collect();
     assert_eq!(given_up, [at_ms(4_500)]);
     assert_eq!((bench.aodv.counters().searches_failed, bench.aodv.buffered()), (1, 0));
-    // Locked out up to 14.5 s: packets wait, nothing is asked; then full floods at once.
+    // Locked out until 14.5 s: packets wait and no request is sent; then full floods at once.
     bench.originate(9, 3);
     assert_eq!(timed_requests(&bench.run_until(at_ms(14_499))), []);
     assert_eq!(timed_requests(&bench.run_until(at_ms(14_500))), [(at_ms(14_500), 30)]);
@@ -122,10 +122,10 @@ fn a_request_of_the_destination_releases_the_buffer_at_once_and_ends_the_search(
     let out = bench.receive_rreq(6, 5, rreq(9, 10, 1, 5, None));
     assert_eq!(sent(&out), [(1, via(6)), (2, via(6))]);
     assert_eq!(bench.route(9).expires, bench.now + Dur::from_secs(10), "renewed by what was sent");
-    // Without a request outstanding the way back lives 6 s.
+    // Without an outstanding request, the reverse route lives 6 s.
     bench.receive_rreq(6, 5, rreq(8, 10, 1, 5, None));
     assert_eq!(bench.route(8).expires, bench.now + Dur::from_secs(6));
-    // With one it lives 10 s, also if nothing waits any more.
+    // With one, it lives 10 s, even if no packet waits any more.
     let mut bench = Bench::new(Config { buffer_timeout: ms(1), ..Config::ns2() });
     bench.originate(9, 1);
     bench.pass(ms(5));
@@ -133,7 +133,7 @@ fn a_request_of_the_destination_releases_the_buffer_at_once_and_ends_the_search(
     assert_eq!(bench.route(9).expires, bench.now + Dur::from_secs(10));
 }
 
-/// Searches that end at the same tick are all looked at then, though the first takes its packets out of the buffer.
+/// Searches that end at the same tick are all handled then, even though the first removes its packets from the buffer.
 #[test]
 fn searches_that_fail_together_fail_at_the_same_tick() {
     let mut bench = Bench::ns2();
@@ -309,8 +309,8 @@ fn a_route_error_purges_and_reaches_only_precursors() {
     assert!(bench.route(9).precursors().is_empty());
 }
 
-/// On the way back (of the TCP ACKs) no reply was relayed, so there are no precursors: the error stops after one hop,
-/// and the next node learns from the next packet.
+/// On the reverse path (of the TCP ACKs) no reply was relayed, so there are no precursors: the error stops after one
+/// hop, and the next node learns from the next packet.
 #[test]
 fn a_route_error_on_the_reverse_route_stops_after_one_hop() {
     let mut network = Network::chain(8, Config::ns2());
@@ -343,7 +343,7 @@ fn a_route_error_on_the_forward_route_goes_back_to_the_source() {
     network.fail_next = Some((2, 3));
     network.send(0, 7, 2);
     network.pass(ms(100));
-    // The source has no precursors, and the last hop before it is where the errors end.
+    // The source has no precursors, so the errors end at the last hop before it.
     assert_eq!(network.error_senders(), [2, 1]);
     assert!(!network.nodes[0].route(ip(7)).expect("known").is_valid());
     assert_eq!(network.requests_of(0).len(), 1, "nothing is asked before the next packet");
@@ -392,7 +392,7 @@ fn a_route_under_repair_answers_requests_for_ever() {
     assert_eq!(replies(&bench.receive_rreq(3, 5, rreq(2, 10, 1, 9, Some(20)))), []);
 }
 
-/// The lifetime such a reply tells is corrected by the first packet that uses the route.
+/// The lifetime in such a reply is corrected by the first packet that uses the route.
 #[test]
 fn an_eternal_route_is_cut_to_the_active_timeout_by_its_first_packet() {
     let mut bench = Bench::ns2();
@@ -408,7 +408,7 @@ fn the_repair_timer_fires_at_twice_the_time() {
     let mut bench = relay_bench(Config::ns2(), 2);
     bench.now = at_ms(4_000);
     bench.fail(travelled(3, 1), 6);
-    // The request waits 2 x 30 x 30 ms, up to 5.8 s; the timer takes that for a delay.
+    // The request waits 2 x 30 x 30 ms, until 5.8 s; the timer mistakes that instant for a delay.
     bench.run_until(at_ms(9_799));
     assert_eq!(bench.route(9).state, RouteState::InRepair);
     let out = untimed(bench.run_until(at_ms(9_800)));
@@ -433,7 +433,7 @@ fn a_route_under_repair_is_lost_to_a_further_failure_and_still_carries_replies()
     assert_eq!(bench.route(9).state, RouteState::Invalid);
 }
 
-/// The longest gap between two deliveries of a flow of 5 packets per second over 7 hops, after one failure at the
+/// Returns the longest gap between deliveries of a flow of 5 packets per second over 7 hops, after one failure at the
 /// penultimate relay.
 fn outage(config: Config) -> Dur {
     let mut network = Network::chain(8, config);
@@ -465,8 +465,8 @@ fn local_repair_is_a_dead_end_of_11_to_17_s() {
     }
 }
 
-/// The route whose repair has failed goes down with its old number (the line of aodv.cc that would raise it is
-/// commented out), without a message: a neighbour that sends through this node answers its next request.
+/// A route whose repair failed goes down with its old number (the line of aodv.cc that would increment it is commented
+/// out) and without a message, so a neighbour that sends through this node answers its next request.
 #[test]
 fn a_failed_repair_may_lead_back() {
     let raised = Config { repair_seqno_incremented: true, ..Config::ns2() };
@@ -483,7 +483,7 @@ fn a_failed_repair_may_lead_back() {
     }
 }
 
-/// ns-2 reads values off its own headers; AODV on a device has their counterparts in its table.
+/// ns-2 reads values from its own headers; AODV on a device has their counterparts in its table.
 #[test]
 fn on_a_device_hops_and_times_come_from_the_table() {
     for (hops_back, repairs) in [(2, 0), (3, 1)] {

@@ -1,5 +1,5 @@
-//! Any topology, any loss, any change: packets are conserved, routes have no loops, nothing runs for ever, sequence
-//! numbers do not go back, and calls that come early change nothing.
+//! With any topology, any loss and any changes, packets are conserved, routes have no loops, nothing runs for ever,
+//! sequence numbers never decrease, and early calls change nothing.
 
 use super::*;
 use proptest::prelude::*;
@@ -14,12 +14,12 @@ enum Step {
 
 const NODES: u32 = 7;
 
-/// One of the nodes, or now and then the one without a radio.
+/// One of the nodes, or sometimes the one without a radio.
 fn destination() -> impl Strategy<Value = u32> {
     prop_oneof![5 => 0..NODES, 2 => Just(WIRED)]
 }
 
-/// Makes gateways of some nodes.
+/// Turns some nodes into gateways.
 fn open(network: &mut Network, gateways: &[u32]) {
     for &gateway in gateways {
         let node = &mut network.nodes[gateway as usize];
@@ -27,7 +27,7 @@ fn open(network: &mut Network, gateways: &[u32]) {
     }
 }
 
-/// Does a packet from `src` to `dst` go through the mesh?
+/// Returns whether a packet from `src` to `dst` passes through the mesh.
 fn crosses(network: &Network, src: u32, dst: u32) -> bool {
     src != dst && !network.nodes[src as usize].serves(ip(dst))
 }
@@ -68,10 +68,10 @@ fn configs() -> impl Strategy<Value = Config> {
     ]
 }
 
-/// A node's knowledge: (destination, its sequence number, time until which it must be kept).
+/// Routes known to a node: (destination, its sequence number, time until which it must be kept).
 type Known = Vec<(Ipv4Addr, u32, Time)>;
 
-/// Sequence numbers of every node: its own and those it knows.
+/// Sequence numbers at every node: its own and those it knows.
 fn numbers(network: &Network) -> Vec<(u32, Known)> {
     let of = |aodv: &Aodv| {
         let known = aodv.routes().filter_map(|route| {
@@ -87,7 +87,7 @@ fn numbers(network: &Network) -> Vec<(u32, Known)> {
     network.nodes.iter().map(of).collect()
 }
 
-/// Cycles in the valid routes to a destination: the nodes of each, and the destination.
+/// Finds loops in the valid routes to each destination: the nodes of the loop, and the destination.
 pub(super) fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
     let mut found = Vec::new();
     for dst in (0..NODES).chain([WIRED]) {
@@ -114,8 +114,8 @@ pub(super) fn loops(network: &Network) -> Vec<(Vec<u32>, u32)> {
     found
 }
 
-/// Is this loop one of ns-2's: through a node whose repair has failed without a newer number
-/// (`ns2::a_failed_repair_may_lead_back`)? Routes to nodes without a radio have none of these either.
+/// Returns whether this is a loop that ns-2 has as well: through a node whose repair failed without a newer number
+/// (`ns2::a_failed_repair_may_lead_back`). Routes to nodes without a radio must not have such loops either.
 fn is_of_ns2(network: &Network, (path, dst): &(Vec<u32>, u32)) -> bool {
     let failed = |&n: &u32| {
         let node = &network.nodes[n as usize];
@@ -171,7 +171,7 @@ proptest! {
             }
             before = after;
         }
-        // Long after the last packet nothing is left to do but HELLOs.
+        // Long after the last packet, nothing is left to do but HELLOs.
         network.pass(Dur::from_secs(120));
         network.assert_conserved();
         prop_assert_eq!(network.in_flight(), 0);
@@ -181,7 +181,7 @@ proptest! {
         }
     }
 
-    /// A packet may wander while routes change, but never longer than its TTL. A network without movement delivers
+    /// A packet may wander while routes change, but never beyond its TTL. A network without movement delivers
     /// everything once its routes have converged.
     #[test]
     fn a_network_at_rest_delivers(
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(network.delivered.len(), network.handed_in, "dropped: {:?}", network.dropped);
     }
 
-    /// The ticks of ns-2 run at all multiples of 0.5 s; a node that is only called when it asks for it does the same.
+    /// ns-2's ticks run at all multiples of 0.5 s; a node that is only called when due behaves the same.
     #[test]
     fn early_calls_change_nothing(
         config in configs(),

@@ -1,5 +1,5 @@
-//! RFC 3561 sections 6.1 to 6.9, clause by clause. Node 5 is on the bench; nodes below 5 lie towards sources, above 5
-//! towards destinations.
+//! RFC 3561 sections 6.1 to 6.9, clause by clause. Node 5 is on the bench; nodes below 5 are towards sources, those
+//! above 5 towards destinations.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn section_6_1_the_destination_takes_the_larger_of_both_numbers() {
     assert_eq!(bench.aodv.seqno(), 41);
 }
 
-/// Sections 6.2 and 6.7: when a route is better.
+/// Sections 6.2 and 6.7: which routes are better.
 #[test]
 fn section_6_2_only_newer_or_equal_and_shorter_information_replaces_a_route() {
     let cases = [
@@ -121,7 +121,7 @@ fn section_6_3_packets_that_wait_send_no_further_request() {
 }
 
 /// Sections 6.3 and 6.4: rings 1, 3, 5, 7 wait RING_TRAVERSAL_TIME, then RREQ_RETRIES + 1 floods wait
-/// NET_TRAVERSAL_TIME and twice as long each time (ns-3 bug 2911: without limit).
+/// NET_TRAVERSAL_TIME, doubled each time (ns-3 bug 2911: without limit).
 #[test]
 fn sections_6_3_and_6_4_expanding_ring_then_floods_with_binary_backoff() {
     let mut bench = Bench::standard();
@@ -181,11 +181,11 @@ fn section_6_4_a_search_for_a_lost_route_starts_beyond_its_hop_count() {
     }
 }
 
-/// INET issue 293: the ID alone named a request.
+/// INET issue 293: requests were identified by the ID alone.
 #[test]
 fn section_6_5_a_node_is_no_neighbour_of_itself() {
     for config in [Config::standard(), Config::ns2()] {
-        // Its own messages come back, as sockets of some systems deliver broadcasts to their sender.
+        // Its own messages come back, because the sockets of some systems deliver broadcasts to their sender.
         let mut bench = Bench::new(config);
         assert_eq!(bench.receive_rreq(5, 3, rreq(1, 7, 1, 77, None)), []);
         assert_eq!(bench.receive_rrep(5, rrep(9, 7, 1, 5)), []);
@@ -263,7 +263,7 @@ fn section_6_5_ttl_bounds_the_flood() {
     assert_eq!(network.nodes[4].counters().rreq_received, 0, "TTL 3 reaches three hops");
 }
 
-/// INET issue 307: D unchecked.
+/// INET issue 307: D flag unchecked.
 #[test]
 fn section_6_6_only_the_destination_answers_a_request_with_d() {
     let mut bench = Bench::standard();
@@ -307,7 +307,7 @@ fn section_6_6_a_relay_does_not_answer_with_a_lost_route_or_an_unknown_number() 
     bench.fail(data(1, 9, 1), 6);
     bench.pass(ms(2_000));
     assert_eq!(replies(&bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, Some(5)))), []);
-    // Node 3 is known as a neighbour only: no number.
+    // Node 3 is known only as a neighbour, without a number.
     bench.receive_rreq(3, 1, rreq(2, 10, 2, 77, None));
     assert!(bench.route(3).is_valid());
     assert_eq!(replies(&bench.receive_rreq(4, 5, rreq(1, 11, 3, 3, None))), []);
@@ -349,7 +349,7 @@ fn section_6_7_a_reply_travels_back_and_leaves_routes_and_precursors() {
     assert_eq!(replies(&again), [], "a reply that brings nothing better goes no further");
 }
 
-/// Nothing is passed on whose time to live is spent; the originator counts the answers it takes.
+/// Replies with an expired TTL are not relayed; the originator counts the replies it accepts.
 #[test]
 fn section_6_7_a_reply_goes_as_far_as_its_time_to_live() {
     for (ttl, left) in [(1, None), (2, Some(1))] {
@@ -416,7 +416,7 @@ fn section_6_9_a_neighbour_that_falls_silent_is_a_broken_link() {
     bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, None));
     bench.receive_rrep(6, rrep(9, 20, 1, 1));
     bench.pass(ms(1_900));
-    // A data packet from the neighbour shows that it lives.
+    // A data packet from the neighbour proves that it is alive.
     let mut out = Vec::new();
     bench.aodv.handle_transit(bench.now, data(9, 1, 1), Some(ip(6)), &mut out);
     bench.pass(ms(1_999));
@@ -494,7 +494,7 @@ fn an_early_timeout_does_nothing() {
     assert_eq!(bench.aodv.next_timeout(), Some(due));
 }
 
-/// Every value that a scenario may give, at its end.
+/// All values allowed in a scenario, at their limits.
 #[test]
 fn rings_and_floods_stop_at_their_largest_values() {
     for search_timeout in [SearchTimeout::Traversal, SearchTimeout::Measured { max: Dur::from_secs(10) }] {
@@ -522,7 +522,7 @@ fn rings_and_floods_stop_at_their_largest_values() {
 /// Packets forwarded by a kernel count as forwarded here.
 #[test]
 fn traffic_of_others_keeps_the_same_routes_alive() {
-    // Before and after the routes to the neighbours have ended.
+    // Before and after the routes to the neighbours have expired.
     for (config, age) in [(Config::standard(), 2_900), (Config::standard(), 4_000), (Config::ns2(), 4_000)] {
         let [mut reported, mut forwarding] = [0, 1].map(|_| {
             let mut bench = Bench::new(config);

@@ -6,7 +6,7 @@ fn no_repair() -> Config {
     Config { repair: RepairRule::Off, ..Config::standard() }
 }
 
-/// Node 5 relays from node 1 (through 4) to node 9 (through 6), which is `hops` away and has the number 20.
+/// A node 5 that relays from node 1 (through 4) to node 9 (through 6), which is `hops` away and has number 20.
 fn relay_bench(config: Config, hops: u8) -> Bench {
     let mut bench = Bench::new(config);
     bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, None));
@@ -59,7 +59,7 @@ fn section_6_11_case_ii_a_packet_without_a_route() {
     let [(rerr, to)] = &errors(&out)[..] else { panic!("{out:?}") };
     assert_eq!((lost(rerr), *to), (vec![(ip(9), 0)], NextHop::Broadcast));
     assert_eq!(dropped(&out), [(1, DropReason::NoRoute)]);
-    // A neighbour that believes in a route through this one gives it up, though the number is older.
+    // A neighbour that believes in a route through this one gives it up, although the number is older.
     let mut upstream = Bench::standard();
     upstream.learn(9, 4, 2, 20);
     upstream.receive_rerr(4, &[(9, 0)]);
@@ -139,7 +139,7 @@ fn section_6_12_a_relay_near_the_destination_repairs() {
     assert_eq!(bench.transit(1, 9, 2), [], "further packets wait");
     assert_eq!(bench.originate(9, 3), [], "own ones too");
     assert_eq!(bench.fail(data(1, 9, 4), 6), [], "and those that come back");
-    // A route of the same length brings them on their way and tells nobody.
+    // A route of the same length releases them without a report.
     let out = bench.receive_rrep(7, rrep(9, 21, 2, 5));
     assert_eq!(sent(&out), [(1, via(7)), (2, via(7)), (3, via(7)), (4, via(7))]);
     assert_eq!(errors(&out), []);
@@ -166,7 +166,7 @@ fn section_6_12_a_longer_repaired_route_is_announced_with_n() {
     let [(rerr, to)] = &errors(&out)[..] else { panic!("{out:?}") };
     assert_eq!((rerr.no_delete, lost(rerr), *to), (true, vec![(ip(9), 21)], via(4)));
     assert_eq!(bench.route(9).precursors(), [ip(4)]);
-    // Upstream the route stays, and precursors hear of it.
+    // Upstream the route stays, and precursors are notified.
     let mut upstream = relay_bench(Config::standard(), 3);
     let unreachable = vec![UnreachableDestination { addr: ip(9), seqno: 21 }];
     let rerr = AodvMessage::Rerr(Rerr { no_delete: true, unreachable });
@@ -192,7 +192,7 @@ fn section_6_12_a_failed_repair_ends_in_an_error() {
     assert_eq!((counters.repairs_succeeded, counters.repairs_failed, counters.rreq_originated), (0, 1, 1));
 }
 
-/// Two repairs at a time, each with an end of its own: that of one is neither put off nor called off by the other.
+/// Two repairs at a time, each with its own deadline: neither delays nor cancels the other's.
 #[test]
 fn section_6_12_repairs_at_the_same_time_end_each_by_itself() {
     let mut bench = relay_bench(Config::standard(), 2);
@@ -203,7 +203,7 @@ fn section_6_12_repairs_at_the_same_time_end_each_by_itself() {
     bench.pass(ms(100));
     assert_eq!(requests(&bench.fail(data(1, 8, 2), 7))[0].0.destination, ip(8));
     assert_eq!([9, 8].map(|dst| bench.route(dst).state), [RouteState::InRepair; 2]);
-    // The first has waited 2 x 40 ms x (4 + 2) and fails, the second goes on and fails 100 ms later.
+    // The first has waited 2 x 40 ms x (4 + 2) and fails; the second continues and fails 100 ms later.
     for (dst, end, seqno) in [(9, ms(480), 21), (8, ms(580), 31)] {
         let until = begun + end;
         assert_eq!(untimed(bench.run_until(until - ms(1))), [], "before the end of the repair for {dst}");
@@ -230,7 +230,7 @@ fn section_6_12_a_repair_that_succeeds_leaves_the_end_of_another() {
     assert_eq!((counters.repairs_started, counters.repairs_succeeded, counters.repairs_failed), (2, 1, 1));
 }
 
-/// A repair that has succeeded is over: its end is not that of the next one.
+/// A repair that has succeeded is over: its deadline does not apply to the next one.
 #[test]
 fn section_6_12_a_second_repair_has_an_end_of_its_own() {
     let mut bench = relay_bench(Config::standard(), 2);
@@ -267,7 +267,7 @@ fn section_6_12_a_destination_beyond_max_repair_ttl_is_not_repaired() {
     }
 }
 
-/// ns-3 bug 1097: a route marked valid that was not.
+/// ns-3 bug 1097: an invalid route marked valid.
 #[test]
 fn a_lost_neighbour_heard_again_is_a_neighbour_and_nothing_more() {
     let mut bench = Bench::new(no_repair());
@@ -278,7 +278,7 @@ fn a_lost_neighbour_heard_again_is_a_neighbour_and_nothing_more() {
     let route = bench.route(6);
     assert_eq!((route.is_valid(), route.hops, route.heard_only), (true, 1, true));
     assert_eq!(replies(&bench.receive_rreq(4, 5, rreq(1, 10, 1, 6, Some(3)))), [], "it knows no number to answer with");
-    // A second break does not run further ahead of the neighbour's own number, which then counts again.
+    // A second break does not increment further beyond the neighbour's own number, which then becomes valid again.
     bench.fail(data(1, 6, 2), 6);
     assert_eq!(bench.route(6).seqno, 21);
     bench.receive_rreq(6, 1, rreq(6, 21, 2, 77, None));

@@ -1,5 +1,5 @@
-//! Signal-strength awareness (Gupta, Wormsbecker, Williamson 2004, section 3), and the options of HELLO and of the
-//! search that came with it.
+//! Signal-strength awareness (Gupta, Wormsbecker, Williamson 2004, section 3), and the HELLO and search options that
+//! came with it.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn messages_of_weak_neighbours_are_not_looked_at() {
     assert_eq!(bench.aodv.counters().weak_ignored, 3);
     bench.hello(7, 4, -79.0);
     assert!(bench.is_valid(7));
-    // It is the average that decides: one weak message among strong ones counts.
+    // The average decides: one weak message among strong ones is accepted.
     bench.hello(7, 4, -82.0);
     assert_eq!((bench.smoothed(7), bench.aodv.counters().weak_ignored), (-79.75, 3));
 }
@@ -87,7 +87,7 @@ fn a_neighbour_that_fades_away_is_given_up_like_one_that_fell_silent() {
     for _ in 0..3 {
         out.extend(bench.pass(ms(1_000)));
         bench.hello(6, 4, -90.0);
-        // Data that still comes does not keep it.
+        // Data that still arrives does not keep it.
         bench.aodv.handle_transit(bench.now, data(9, 1, 1), Some(ip(6)), &mut Vec::new());
     }
     assert_eq!(bench.aodv.counters().neighbours_lost, 1);
@@ -146,7 +146,7 @@ fn a_stable_route_stays_when_a_shorter_or_fresher_one_over_a_weaker_neighbour_tu
     bench.receive_rreq(4, 5, rreq(1, 10, 1, 9, Some(25)));
     bench.reply(6, -79.0, rrep(9, 30, 3, 1));
     assert_eq!(bench.route(9).next_hop, ip(6), "a newer number that this node passes on binds it");
-    // The neighbour it stands on fades: now anything goes.
+    // The neighbour that the route uses fades: now any route may replace it.
     bench.signal(6, -100.0);
     bench.signal(6, -100.0);
     bench.reply(7, -79.0, rrep(9, 31, 3, 5));
@@ -192,7 +192,7 @@ fn jitter_spreads_hellos_around_their_interval() {
     assert!(first.iter().any(|&at| at < at_ms(300)) && first.iter().any(|&at| at > at_ms(700)));
 }
 
-/// Section 5.2 of the paper: 320 ms, then again. With a ring of TTL 2 it is the RFC's waiting time.
+/// Section 5.2 of the paper: 320 ms, then again. With a ring of TTL 2, that is the RFC's waiting time.
 #[test]
 fn requests_are_repeated_after_320_ms() {
     for config in [
@@ -217,7 +217,7 @@ fn discovery_times_run_from_the_first_request_to_the_reply() {
     bench.receive_rrep(6, rrep(9, 20, 1, 5));
     let found = bench.aodv.usage(ip(9)).discoveries;
     assert_eq!((found.count, found.first, found.sum), (1, Some(ms(500)), ms(500)));
-    // A better reply to the same request is no second discovery.
+    // A better reply to the same request is not a second discovery.
     bench.receive_rrep(6, rrep(9, 22, 1, 5));
     assert_eq!(bench.aodv.usage(ip(9)).discoveries.count, 1);
     bench.fail(data(5, 9, 2), 6);
@@ -242,8 +242,8 @@ fn changes_of_the_route_count_as_packets_see_them() {
     assert_eq!(bench.aodv.usage(ip(77)), Usage::default());
 }
 
-/// RFC 3561 section 6.7: a reply with the A flag is acknowledged, to the neighbour it came from, and goes on without
-/// it.
+/// RFC 3561 section 6.7: a reply with the A flag is acknowledged to the neighbour that sent it, and relayed without the
+/// flag.
 #[test]
 fn a_reply_that_asks_for_it_is_acknowledged() {
     let mut bench = Bench::standard();

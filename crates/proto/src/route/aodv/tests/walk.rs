@@ -1,4 +1,4 @@
-//! A slow walk along a chain: plain AODV flaps where HELLOs arrive and data does not, signal-strength-aware AODV does
+//! A slow walk along a chain: plain AODV flaps where HELLOs arrive but data does not; signal-strength-aware AODV does
 //! not.
 
 use super::network::{Network, Radio};
@@ -6,7 +6,7 @@ use super::*;
 
 const SPACING: f64 = 12.0;
 const WALKER: u32 = 4;
-/// The walker goes from beside node 0 to beyond node 3 and back at 0.33 m/s.
+/// The walker moves from beside node 0 to beyond node 3 and back at 0.33 m/s.
 const SPEED: f64 = 0.33;
 const FAR: f64 = 44.0;
 const NEAR: f64 = 3.0;
@@ -21,7 +21,7 @@ fn place(node: u32, now: Time) -> f64 {
     NEAR + if there < length { there } else { 2.0 * length - there }
 }
 
-/// Next hops of the walker's packets: how often they changed, and how often they changed back to the one before
+/// Returns how often the next hop of the walker's packets changed, and how often it changed back to the previous one
 /// within ten seconds.
 fn walk(config: Config, seed: u64) -> (u64, usize) {
     let mut network = Network::new(5, config);
@@ -63,7 +63,7 @@ fn a_slow_walk_flaps_in_plain_aodv_and_not_with_signal_strength() {
     let (changes, flaps) = walk(plain(), 1);
     assert!(flaps >= 10 && changes >= 30, "plain AODV changed its route {changes} times and flapped {flaps} times");
     let (changes, flaps) = walk(aware(3.0), 1);
-    // Three hand-overs there and three back.
+    // Three handovers there and three back.
     assert_eq!(flaps, 0, "{changes} changes");
     assert!((4..=8).contains(&changes), "{changes}");
 }

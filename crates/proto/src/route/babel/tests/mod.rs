@@ -1,4 +1,4 @@
-//! Babel clause by clause, and in networks at random.
+//! Babel clause by clause, and in random networks.
 
 mod network;
 mod random;
@@ -14,7 +14,7 @@ use crate::wire::{
 use core::net::IpAddr;
 use fourhop_units::{Dur, NodeId, Purpose};
 
-/// Links are there or not, and cost what their IHUs say.
+/// Links are either up or down, and cost what their IHUs say.
 const HOPS: Config = Config { quality: LinkQuality::TwoOutOfThree, ..Config::standard() };
 
 fn ip(node: u32) -> Ipv4Addr {
@@ -46,20 +46,20 @@ fn babel(node: u32, config: Config) -> Babel {
     Babel::new(ip(node), config, Stream::new(1, NodeId(node), Purpose::RoutingJitter))
 }
 
-/// An update of a route to `dst`, whose router it is.
+/// An update for a route to `dst`, originated by `dst` itself.
 fn update(dst: u32, seqno: u16, metric: u16) -> BabelUpdate {
     let (prefix, router_id) = (host(dst), id(dst));
     BabelUpdate { prefix, router_id, next_hop: None, interval: 1600, seqno, metric, hops: None }
 }
 
-/// Messages of a node: time, receiver, content.
+/// Messages sent by a node: time, receiver, content.
 type Said = Vec<(Time, NextHop, BabelTlv)>;
 
-/// Node 5 alone on the bench, its neighbours played by the test.
+/// Node 5 alone on the bench, with its neighbours played by the test.
 struct Bench {
     babel: Babel,
     now: Time,
-    /// Hellos of each neighbour so far.
+    /// Hellos sent by each neighbour so far.
     hellos: std::collections::BTreeMap<u32, u16>,
 }
 
@@ -68,7 +68,8 @@ impl Bench {
         Bench { babel: babel(5, config), now: Time::from_millis(1), hellos: Default::default() }
     }
 
-    /// One whose neighbours 1 and 2 are there, at these costs, and have nothing more to be asked for.
+    /// Creates a bench where the links to neighbours 1 and 2 are up at these costs, and no initial requests are
+    /// pending.
     fn with_neighbours(costs: [u16; 2]) -> Bench {
         let mut bench = Bench::new(HOPS);
         for (node, cost) in [1, 2].into_iter().zip(costs) {
@@ -88,7 +89,7 @@ impl Bench {
         assert_eq!(out, [], "what is said waits a little");
     }
 
-    /// A Hello of a neighbour that lasts a minute, and an IHU.
+    /// Receives from a neighbour a Hello that lasts a minute, and an IHU.
     fn greet(&mut self, from: u32, rxcost: u16) {
         let seqno = self.hellos.entry(from).or_default();
         *seqno += 1;
@@ -101,7 +102,7 @@ impl Bench {
         self.receive(from, &[BabelTlv::Update(update)]);
     }
 
-    /// Lets time pass; what was said in it.
+    /// Lets time pass and returns the messages sent meanwhile.
     #[track_caller]
     fn pass(&mut self, dur: Dur) -> Said {
         let (until, mut said) = (self.now + dur, Vec::new());
@@ -123,7 +124,7 @@ impl Bench {
         self.babel.route(ip(dst)).copied()
     }
 
-    /// Node and metric of the next hop.
+    /// Returns the next hop's node and the metric of the route.
     fn way(&self, dst: u32) -> Option<(u32, u16)> {
         self.route(dst).map(|route| (route.next_hop.to_bits() - ip(0).to_bits(), route.metric))
     }
@@ -144,8 +145,8 @@ fn words(now: Time, out: &[Action]) -> Said {
     out.iter().flat_map(of).collect()
 }
 
-/// Updates about a destination, without the periodic full ones: receiver, and sequence number
-/// and metric, or nothing for a retraction.
+/// Updates about a destination, excluding the periodic full ones: receiver, and sequence number and metric, or `None`
+/// for a retraction.
 fn about(said: &Said, dst: u32) -> Vec<(NextHop, Option<(u16, u16)>)> {
     let of = |(_, to, tlv): &(Time, NextHop, BabelTlv)| match tlv {
         BabelTlv::Update(update) if update.prefix == host(dst) => Some((*to, Some((update.seqno, update.metric)))),
@@ -155,7 +156,7 @@ fn about(said: &Said, dst: u32) -> Vec<(NextHop, Option<(u16, u16)>)> {
     said.iter().filter_map(of).collect()
 }
 
-/// Requests for sequence numbers: to whom, destination, number, hop count.
+/// Requests for sequence numbers: receiver, destination, number, hop count.
 fn asked(said: &Said) -> Vec<(NextHop, Prefix, u16, u8)> {
     let of = |(_, to, tlv): &(Time, NextHop, BabelTlv)| match tlv {
         BabelTlv::SeqnoRequest { prefix, seqno, hop_count, .. } => Some((*to, *prefix, *seqno, *hop_count)),

@@ -1,9 +1,9 @@
-//! Nodes that hear each other over links which a test makes and cuts.
+//! Nodes that hear each other over links that a test connects and cuts.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time on a link.
+/// Delay of a link.
 const FLIGHT: Dur = Dur::from_millis(2);
 
 /// A network; time passes by `pass`.
@@ -11,10 +11,10 @@ pub(super) struct Network {
     pub nodes: Vec<Babel>,
     pub now: Time,
     links: BTreeSet<(u32, u32)>,
-    /// Packets on their way by their arrival, in the order in which they were sent: from, to.
+    /// Packets in flight, by arrival and in the order of sending: from, to.
     flying: BTreeMap<(Time, u64), (u32, u32, Ipv4Packet)>,
     sent: u64,
-    /// Packets lost on links: broadcast, and to single neighbours after all attempts. Per cent.
+    /// Loss rates of links in per cent: of broadcasts, and of unicasts after all attempts.
     pub loss: (u32, u32),
     draw: Stream,
 }
@@ -40,7 +40,7 @@ impl Network {
         self.links.remove(&(a.min(b), a.max(b)));
     }
 
-    /// Hops to each node, over the present links.
+    /// Returns the hops to each node over the current links.
     pub fn hops(&self, from: u32) -> Vec<Option<u32>> {
         let mut hops = vec![None; self.nodes.len()];
         let mut next = std::collections::VecDeque::from([(from, 0)]);
@@ -54,7 +54,7 @@ impl Network {
         hops
     }
 
-    /// Lets time pass; `look` is called after everything that happens.
+    /// Lets time pass; `look` is called after every event.
     pub fn pass(&mut self, dur: Dur, mut look: impl FnMut(&Network)) {
         let until = self.now + dur;
         loop {
@@ -98,7 +98,7 @@ impl Network {
         }
     }
 
-    /// A node from which the next hops towards `dst` lead back to it.
+    /// Finds a loop: a path of next hops towards `dst` that returns to one of its nodes.
     pub fn circle(&self, dst: u32) -> Option<Vec<u32>> {
         let next = |n: u32| self.nodes[n as usize].next_hop(ip(dst)).map(|via| via.to_bits() - ip(0).to_bits());
         (0..self.nodes.len() as u32).find_map(|start| {
@@ -122,12 +122,12 @@ impl Network {
     }
 }
 
-/// Counting to infinity: a destination is cut off, and its neighbours offer each other ways to it
-/// through each other, longer and longer. Here no metric ever grows, and the routes are gone as soon as the link is.
+/// Counting to infinity: a destination is cut off, and its neighbours offer each other longer and longer routes to it
+/// through each other. Here no metric ever grows, and the routes disappear as soon as the link does.
 #[test]
 fn nobody_counts_to_infinity() {
     for quality in [LinkQuality::TwoOutOfThree, LinkQuality::Etx] {
-        // 0 hangs on 1; 1, 2 and 3 are a triangle.
+        // Node 0 is attached to 1; nodes 1, 2 and 3 form a triangle.
         let mut network = Network::new(4, Config { quality, ..Config::standard() });
         for (a, b) in [(0, 1), (1, 2), (2, 3), (1, 3)] {
             network.connect(a, b);
@@ -141,7 +141,7 @@ fn nobody_counts_to_infinity() {
         network.pass(secs(600), |network| {
             network.assert_no_circle();
             for node in &network.nodes[1..] {
-                // A lossy link may cost more before it is gone; routes through each other would cost ever more.
+                // A lossy link may cost more before it disappears; routes through each other would cost ever more.
                 let metric = node.route(ip(0)).map_or(0, |route| route.metric);
                 worst = worst.max(metric);
             }
@@ -158,10 +158,10 @@ fn nobody_counts_to_infinity() {
     }
 }
 
-/// Section 3.8.2.1: the last feasible route fails, and the one that is left is found by a new sequence number.
+/// Section 3.8.2.1: the last feasible route fails, and the remaining one is found with a new sequence number.
 #[test]
 fn a_detour_that_was_not_feasible_is_found_by_a_request() {
-    // 0 - 1 - 2, and 0 - 3 - 4 - 5 - 2: from 1, the way round leads through 2.
+    // 0 - 1 - 2, and 0 - 3 - 4 - 5 - 2: the detour from 1 leads through 2.
     let mut network = Network::new(6, HOPS);
     for (a, b) in [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (5, 2)] {
         network.connect(a, b);

@@ -1,5 +1,5 @@
-//! Any topology, any loss, any change: at no instant do next hops lead in a circle, and when nothing changes any more
-//! all routes are there, and with links that lose nothing the shortest.
+//! With any topology, any loss and any changes, next hops never form a loop. Once changes end, all routes are present,
+//! and the shortest if links are lossless.
 
 use super::network::Network;
 use super::*;

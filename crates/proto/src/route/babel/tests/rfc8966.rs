@@ -12,7 +12,7 @@ fn an_acknowledgement_comes_in_time() {
     assert_eq!(said.iter().map(|&(_, to, tlv)| (to, tlv)).collect::<Vec<_>>(), [(to(1), BabelTlv::Ack { opaque: 77 })]);
 }
 
-/// Sections 3.3 and 3.1: before the time is over, and spread at random over half of it.
+/// Sections 3.3 and 3.1: before the time is over, spread at random over half of it.
 #[test]
 fn acknowledgements_are_spread_over_the_time_that_they_have() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -47,7 +47,7 @@ fn a_link_needs_hellos_and_an_ihu() {
     assert_eq!(cost(&bench), [(ip(1), 900)], "for whom it reaches");
     bench.receive(1, &[BabelTlv::Ihu { address: None, rxcost: BABEL_INFINITY, interval: 6_000 }]);
     assert_eq!(cost(&bench), [(ip(1), BABEL_INFINITY)]);
-    // Hellos that do not come: the first is late after 1.5 intervals of a minute, then one each minute.
+    // Missing Hellos: the first is overdue after 1.5 intervals of a minute, then one each minute.
     bench.greet(1, 300);
     bench.pass(secs(151));
     assert_eq!(cost(&bench), [(ip(1), BABEL_INFINITY)], "of three one");
@@ -63,7 +63,7 @@ fn said_requests(said: &Said) -> Vec<(NextHop, Option<Prefix>)> {
     said.iter().filter_map(of).collect()
 }
 
-/// Section 4.6.5 and appendix B: intervals are the longest times, IHUs come with every third Hello where none is lost.
+/// Section 4.6.5 and appendix B: intervals are upper bounds, and IHUs accompany every third Hello if none is lost.
 #[test]
 fn hellos_and_updates_come_in_their_intervals() {
     let mut bench = Bench::new(HOPS);
@@ -106,7 +106,7 @@ fn the_cheapest_path_is_taken_and_its_hops_are_known() {
     assert_eq!(bench.way(5), None, "this node itself");
 }
 
-/// Section 3.5.1 with 3.7.3: what this node has said is the measure.
+/// Section 3.5.1 with 3.7.3: this node's own updates are the reference.
 #[test]
 fn only_what_is_better_than_all_that_was_said_is_feasible() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -135,7 +135,7 @@ fn an_unfeasible_update_leaves_the_selected_route_or_ends_it() {
     assert_eq!(bench.way(9), Some((1, 768)), "of the same router: ignored");
     let said = bench.pass(secs(1));
     assert_eq!(asked(&said), [(to(1), host(9), 5, 64)], "and a newer number asked for (3.8.2.2)");
-    // Another router's, which was followed before.
+    // Another router's route, which was followed before.
     let other = |seqno, metric| BabelUpdate { router_id: id(8), ..update(9, seqno, metric) };
     bench.advertise(1, other(1, 100));
     assert_eq!(bench.way(9), Some((1, 356)));
@@ -146,7 +146,7 @@ fn an_unfeasible_update_leaves_the_selected_route_or_ends_it() {
     assert_eq!(bench.way(9), None, "it must be unselected");
 }
 
-/// Sections 3.5.4 and 3.5.3: a route is gone, and then forgotten.
+/// Sections 3.5.4 and 3.5.3: a route is retracted first, and forgotten later.
 #[test]
 fn an_expired_route_is_retracted_and_kept_before_it_is_forgotten() {
     let outside = Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 9).expect("a prefix");
@@ -204,7 +204,7 @@ fn what_matters_is_sent_at_once_and_twice() {
     assert!(about(&bench.pass(ms(1_000)), 9).contains(&(Broadcast, Some((3, 1_156)))), "much worse");
 }
 
-/// Section 3.7.1: what a neighbour does not renew, this node asks for before it is lost (3.8.2.3).
+/// Section 3.7.1: this node requests an update before a route that was not renewed expires (3.8.2.3).
 #[test]
 fn a_route_in_use_is_asked_for_before_it_expires() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -284,7 +284,7 @@ fn a_gateway_announces_what_is_behind_it() {
     assert_eq!(bench.babel.route(Ipv4Addr::new(10, 128, 0, 7)), None, "it needs no other gateway");
 }
 
-/// Messages that do not fit one packet go into several.
+/// Messages that do not fit one packet are split into several.
 #[test]
 fn a_large_table_takes_several_packets() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -323,7 +323,7 @@ fn addresses_of_ihus_may_be_of_the_other_family() {
 fn a_newer_number_alone_is_not_urgent() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.advertise(1, update(9, 4, 512));
-    // Up to a periodic update, after which there is none for 12 s.
+    // Until a periodic update, after which there is none for 12 s.
     while !bench.pass(ms(100)).iter().any(|(.., tlv)| matches!(tlv, BabelTlv::Update(own) if own.prefix == host(5))) {}
     bench.advertise(1, update(9, 5, 512));
     assert_eq!(about(&bench.pass(secs(2)), 9), []);

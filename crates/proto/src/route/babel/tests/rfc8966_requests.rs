@@ -26,7 +26,7 @@ fn a_request_for_a_route_is_always_answered() {
     assert_eq!((own, other), (vec![(Broadcast, Some((0, 0)))], vec![(Broadcast, Some((4, 768)))]), "everything, once");
 }
 
-/// Section 3.8.1.2: the router itself.
+/// Section 3.8.1.2: at the router itself.
 #[test]
 fn the_router_that_is_asked_makes_one_new_number() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -40,7 +40,7 @@ fn the_router_that_is_asked_makes_one_new_number() {
     assert_eq!(about(&bench.pass(ms(200)), 5), [(to(1), Some((1, 0)))], "another router is not here any more");
 }
 
-/// Section 3.8.1.2: a node on the way.
+/// Section 3.8.1.2: at a node on the path.
 #[test]
 fn a_request_is_passed_on_and_its_answer_comes_back() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -69,7 +69,7 @@ fn a_request_is_passed_on_and_its_answer_comes_back() {
     assert_eq!(asked(&bench.pass(secs(1))), [], "it is no way to there");
 }
 
-/// Node 1 announces a route to node 9 and takes it back.
+/// Makes node 1 announce a route to node 9 and retract it.
 fn lose_the_only_route(bench: &mut Bench) {
     bench.advertise(1, update(9, 4, 100));
     bench.pass(secs(2));
@@ -98,8 +98,8 @@ fn a_node_that_has_lost_its_last_route_asks_for_a_newer_one() {
     assert_eq!(bench.way(9), Some((2, 856)));
 }
 
-/// The same: a request is remembered until the wait behind its last repeat is over, as long as all waits before; then
-/// nothing wakes the node for it.
+/// The same: a request is remembered until the wait after its last repeat is over, which takes as long as all waits
+/// before; then nothing wakes the node for it.
 #[test]
 fn a_request_without_an_answer_is_forgotten_behind_the_last_wait() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -112,7 +112,7 @@ fn a_request_without_an_answer_is_forgotten_behind_the_last_wait() {
     assert_eq!(bench.babel.requests.next(), None);
 }
 
-/// The same, where requests are not repeated.
+/// The same, without repeats.
 #[test]
 fn a_request_can_be_made_once() {
     let mut bench = Bench::with_neighbours([256, 256]);
@@ -140,7 +140,7 @@ fn an_unfeasible_route_that_would_be_better_is_asked_for() {
     let mut bench = Bench::with_neighbours([256, 256]);
     bench.advertise(1, update(9, 4, 100));
     bench.pass(secs(2));
-    // The present route grows worse, with a new number; then the other one is better, but its number is old.
+    // The current route becomes worse, with a new number; then the other one is better, but its number is old.
     bench.advertise(1, update(9, 5, 2_000));
     bench.pass(secs(2));
     bench.advertise(2, update(9, 4, 300));

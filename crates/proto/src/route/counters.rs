@@ -1,5 +1,5 @@
-//! Counters of routing. The names are those of AODV's messages; another protocol counts its messages of the same kind
-//! under them, or adds names.
+//! Routing counters, named after AODV's messages. Another protocol counts its messages of the same kind under these
+//! names, or adds names.
 
 use crate::counters::counters;
 

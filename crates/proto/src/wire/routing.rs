@@ -34,22 +34,22 @@ macro_rules! messages {
         pub enum RoutingMessage { $($(#[$doc])* $protocol($message),)+ }
 
         impl RoutingMessage {
-            /// The protocol's UDP port, from and to which its messages go.
+            /// Returns the protocol's UDP port, source and destination of its messages.
             pub const fn port(&self) -> u16 {
                 match self { $(RoutingMessage::$protocol(_) => <$message as Message>::PORT,)+ }
             }
 
-            /// Bytes of the message as its protocol lays it out, without UDP and IP.
+            /// Returns the size of the message as its protocol lays it out, without UDP and IP.
             pub fn len(&self) -> u32 {
                 match self { $(RoutingMessage::$protocol(message) => Message::size(message),)+ }
             }
 
-            /// Never: every message has a header.
+            /// Always false: every message has a header.
             pub fn is_empty(&self) -> bool {
                 false
             }
 
-            /// Bytes of the packet as ns-2.35 counts it, IP included.
+            /// Returns the size of the packet as counted by ns-2.35, IP included.
             pub fn ns2_packet_len(&self) -> u32 {
                 match self { $(RoutingMessage::$protocol(message) => Message::ns2_packet_len(message),)+ }
             }
@@ -59,7 +59,7 @@ macro_rules! messages {
                 match self { $(RoutingMessage::$protocol(message) => Message::encode(message, out),)+ }
             }
 
-            /// Its name in a trace ([`Message::trace_fields`]).
+            /// Returns its fields for a trace ([`Message::trace_fields`]).
             pub fn trace_fields(&self, to_all: bool) -> (&'static str, u32) {
                 match self { $(RoutingMessage::$protocol(message) => message.trace_fields(to_all),)+ }
             }

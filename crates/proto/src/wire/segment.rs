@@ -30,42 +30,42 @@ pub trait TransportPacket {
 
 macro_rules! segments {
     ($($(#[$doc:meta])* $transport:ident($packet:ty);)+) => {
-        /// A packet of a transport beside TCP, UDP and ICMP.
+        /// A packet of a transport other than TCP, UDP and ICMP.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Segment { $($(#[$doc])* $transport($packet),)+ }
 
         impl Segment {
-            /// IP protocol.
+            /// Returns the IP protocol number.
             pub const fn protocol(&self) -> u8 {
                 match self { $(Segment::$transport(_) => <$packet as TransportPacket>::PROTOCOL,)+ }
             }
 
-            /// Ports of sender and receiver.
+            /// Returns the ports of sender and receiver.
             pub fn ports(&self) -> (u16, u16) {
                 match self { $(Segment::$transport(packet) => packet.ports(),)+ }
             }
 
-            /// Header and payload, in bytes.
+            /// Returns the size of header and payload, in bytes.
             pub fn len(&self) -> u32 {
                 match self { $(Segment::$transport(packet) => packet.size(),)+ }
             }
 
-            /// Never: every packet has a header.
+            /// Always false: every packet has a header.
             pub fn is_empty(&self) -> bool {
                 false
             }
 
-            /// Appends the packet from one address to another, with zeros as payload.
+            /// Appends the packet for these addresses, with zeros as payload.
             pub(super) fn encode(&self, src: [u8; 4], dst: [u8; 4], out: &mut Vec<u8>) {
                 match self { $(Segment::$transport(packet) => packet.encode(src, dst, out),)+ }
             }
 
-            /// It comes to the queue of a node.
+            /// Notes that it enters the queue of a node.
             pub(crate) fn note_queued(&mut self, at: Time) {
                 match self { $(Segment::$transport(packet) => packet.note_queued(at),)+ }
             }
 
-            /// Its name in a trace ([`TransportPacket::trace_fields`]).
+            /// Returns its fields for a trace ([`TransportPacket::trace_fields`]).
             pub fn trace_fields(&self) -> (&'static str, u32, u32) {
                 match self { $(Segment::$transport(packet) => packet.trace_fields(),)+ }
             }

@@ -132,11 +132,12 @@ pub struct HelloConfig {
     pub interval: Dur,
     /// ALLOWED_HELLO_LOSS; RFC 3561 section 10: 2.
     pub allowed_loss: u32,
-    /// Every node sends HELLOs, not only those on an active route (section 6.9), and even after other broadcasts.
+    /// Whether every node sends HELLOs, not only those on an active route (section 6.9), and even after other
+    /// broadcasts.
     pub always: bool,
-    /// Each HELLO is sent at a random instant within this distance of the end of its interval, before or after, and the
-    /// first one at any instant of the first interval. RFC 3561 has no such jitter; without it, nodes that were
-    /// switched on together send together for ever.
+    /// Maximum distance of each HELLO, in either direction, from the end of its interval; the first one is sent at any
+    /// instant of the first interval. RFC 3561 has no jitter; without it, nodes that were switched on together send
+    /// together for ever.
     pub jitter: Dur,
 }
 
@@ -179,10 +180,11 @@ pub struct Config {
     pub rerr_rate_limit: Option<u8>,
     /// LOCAL_ADD_TTL of [`RepairRule::WithinMaxRepairTtl`]. RFC 2.
     pub local_add_ttl: u8,
-    /// Own requests carry the D flag: only the destination may answer. Received D flags are always honoured.
+    /// Whether own requests carry the D flag: only the destination may answer. Received D flags are always honoured.
     pub destination_only: bool,
-    /// Own requests carry the G flag, which makes an intermediate replier notify the destination of the route back (RFC
-    /// 3561 section 6.3 asks for it where traffic is expected in both directions). ns-2 has no gratuitous replies.
+    /// Whether own requests carry the G flag, which makes an intermediate replier notify the destination of the route
+    /// back (RFC 3561 section 6.3 asks for it where traffic is expected in both directions). ns-2 has no gratuitous
+    /// replies.
     pub gratuitous: bool,
     /// HELLO messages. Off in both profiles: the link layer reports broken links.
     pub hello: Option<HelloConfig>,
@@ -190,8 +192,8 @@ pub struct Config {
     pub signal: Option<SignalConfig>,
     /// The metric by which routes are compared instead of hops. Off in both profiles.
     pub metric: Option<MetricConfig>,
-    /// A frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet is lost,
-    /// and detection is left to HELLOs.
+    /// Whether a frame that the link layer gave up breaks the link (RFC 3561 section 6.10). Otherwise only the packet
+    /// is lost, and detection is left to HELLOs.
     pub link_layer_detection: bool,
 
     /// TTL of the first request.
@@ -204,60 +206,62 @@ pub struct Config {
     pub after_failure: AfterFailure,
     /// When routes expire.
     pub expiry: Expiry,
-    /// Forget invalid routes after DELETE_PERIOD (RFC 3561 section 6.11). ns-2 never forgets a sequence number.
+    /// Whether to forget invalid routes after DELETE_PERIOD (RFC 3561 section 6.11). ns-2 never forgets a sequence
+    /// number.
     pub delete_invalid_routes: bool,
     /// How long a request is remembered.
     pub id_lifetime: IdLifetime,
     /// Lifetime of reverse routes.
     pub reverse_lifetime: ReverseLifetime,
-    /// A message from a neighbour makes or renews a route to it (RFC 3561 sections 6.5 and 6.7). ns-2: it does not.
+    /// Whether a message from a neighbour makes or renews a route to it (RFC 3561 sections 6.5 and 6.7). ns-2: no.
     pub neighbour_routes: bool,
     /// How a node increments its own sequence number.
     pub own_seqno: OwnSeqno,
     /// Routes that data packets keep alive.
     pub refresh: Refresh,
-    /// Remaining lifetime in an intermediate reply: in milliseconds (RFC), or in whole seconds, where the lifetime of a
-    /// route under repair, which lies in the past, wraps to an eternity (ns-2).
+    /// Whether the remaining lifetime in an intermediate reply is in whole seconds, where the lifetime of a route under
+    /// repair, which lies in the past, wraps to an eternity (ns-2), or in milliseconds (RFC).
     pub lifetime_in_whole_seconds: bool,
-    /// A route under repair answers requests (ns-2). The RFC requires an active route.
+    /// Whether a route under repair answers requests (ns-2). The RFC requires an active route.
     pub reply_from_repair: bool,
 
     /// The node that repairs a broken route.
     pub repair: RepairRule,
-    /// The request of a repair asks for the number after the last known sequence number (RFC 3561 section 6.12). In
-    /// ns-2 it asks for the last known one. Neighbours then answer with routes that lead back to the repairing node,
-    /// which refuses them: a dead end. Effect of asking for the next number: 0 / 0 / +44 / +56 %. For nodes behind
-    /// gateways, which ns-2's AODV does not have, it asks for the next number in both profiles.
+    /// Whether the request of a repair asks for the number after the last known sequence number (RFC 3561 section
+    /// 6.12). In ns-2 it asks for the last known one. Neighbours then answer with routes that lead back to the
+    /// repairing node, which refuses them: a dead end. Effect of asking for the next number: 0 / 0 / +44 / +56 %. For
+    /// nodes behind gateways, which ns-2's AODV does not have, it asks for the next number in both profiles.
     pub repair_seqno_incremented: bool,
     /// When a repair counts as failed.
     pub repair_deadline: RepairDeadline,
-    /// A failed repair drops the waiting packets and reports the destination as lost (RFC 3561 section 6.12). In ns-2
-    /// the route goes down without a message to neighbours. Unless `repair_seqno_incremented`, its number is unchanged,
-    /// so a neighbour that sends through this node may answer its next request, which causes a loop until one of the
-    /// routes breaks.
+    /// Whether a failed repair drops the waiting packets and reports the destination as lost (RFC 3561 section 6.12).
+    /// In ns-2 the route goes down without a message to neighbours. Unless `repair_seqno_incremented`, its number is
+    /// unchanged, so a neighbour that sends through this node may answer its next request, which causes a loop until
+    /// one of the routes breaks.
     pub repair_failure_reported: bool,
 
-    /// The loss of a neighbour without a data packet, because its HELLOs stopped or the driver reports it, starts the
-    /// repair of the routes over it that others use: where a kernel forwards, it keeps the packet. Only with
+    /// Whether the loss of a neighbour without a data packet, because its HELLOs stopped or the driver reports it,
+    /// starts the repair of the routes over it that others use: where a kernel forwards, it keeps the packet. Only with
     /// [`RepairRule::WithinMaxRepairTtl`]. Off in both profiles, where failed packets start repairs.
     pub repair_without_packet: bool,
-    /// Replies ask for an RREP-ACK, and a neighbour that has not sent it within this time, NEXT_HOP_WAIT, is
-    /// blacklisted (RFC 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None` in both profiles: they do
-    /// not ask.
+    /// How long a neighbour may take to send the RREP-ACK that replies ask for before it is blacklisted, NEXT_HOP_WAIT
+    /// (RFC 3561 section 6.8; section 10: NODE_TRAVERSAL_TIME + 10 ms). `None` in both profiles: replies do not ask.
     pub reply_ack_wait: Option<Dur>,
 
-    /// An AODV message that the link layer could not deliver breaks the link, as a data packet does. ns-2: it does not.
+    /// Whether an AODV message that the link layer could not deliver breaks the link, as a data packet does. ns-2: no.
     pub control_breaks_links: bool,
-    /// A node that gets its own packet back buffers it and searches again. ns-2 drops it; the RFC leaves this open.
+    /// Whether a node that gets its own packet back buffers it and searches again. ns-2 drops it; the RFC leaves this
+    /// open.
     pub rediscover_at_source: bool,
-    /// A broken link purges all packets that wait for it from the interface queue (ns-2). The RFC does not mention
-    /// queues. Effect of not purging: -7 / -2 / -4 / -1 %.
+    /// Whether a broken link purges all packets that wait for it from the interface queue (ns-2). The RFC does not
+    /// mention queues. Effect of not purging: -7 / -2 / -4 / -1 %.
     pub purge_queue: bool,
-    /// The node that detects a broken link broadcasts a route error listing all lost routes (ns-2). Otherwise it lists
-    /// only routes with precursors and sends it to those, by unicast if there is only one (RFC 3561 section 6.11).
+    /// Whether the node that detects a broken link broadcasts a route error listing all lost routes (ns-2). Otherwise
+    /// it lists only routes with precursors and sends it to those, by unicast if there is only one (RFC 3561 section
+    /// 6.11).
     pub rerr_without_precursors: bool,
-    /// A received route error counts only if its sequence number is at least the known one (ns-2); the RFC requires
-    /// only that it comes from the next hop.
+    /// Whether a received route error counts only if its sequence number is at least the known one (ns-2); the RFC
+    /// requires only that it comes from the next hop.
     pub rerr_needs_seqno: bool,
 
     /// Largest random delay before a broadcast is relayed. 10 ms in ns-2; the RFC leaves it to the implementation.

@@ -95,7 +95,7 @@ impl Aodv {
         self.watch_search(now + wait);
     }
 
-    /// Ends a search that no request got an answer to; the waiting packets are lost.
+    /// Ends a search whose requests all went unanswered; the waiting packets are lost.
     fn fail_search(&mut self, now: Time, dst: Ipv4Addr, out: &mut Vec<Action>) {
         self.counters.searches_failed += 1;
         self.buffer.drop_all(now, dst, DropReason::DiscoveryFailed, out);

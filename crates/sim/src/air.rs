@@ -1,8 +1,8 @@
-//! The neighbours of a frame, for fixed and for moving nodes.
+//! The receivers of a frame, for fixed and for moving nodes.
 //!
 //! The neighbours of a fixed transmitter are computed once. If nodes move or signals fade, each transmission has its
-//! own list, made when it begins: the nodes that sense it, with power and delay. (ns-2.35 also determines receivers and
-//! delays at that instant, but the power at each arrival, some microseconds later.) At 20 m/s a node moves some
+//! own list, computed when it begins: the nodes that sense it, with power and delay. (ns-2.35 also determines receivers
+//! and delays at that instant, but the power at each arrival, some microseconds later.) At 20 m/s a node moves some
 //! centimetres while a frame is on the air: too little to change its reception.
 
 use crate::channel::{Channel, Neighbour};
@@ -19,23 +19,23 @@ use fourhop_units::{Dur, NodeId, Time, Watt};
 /// The receivers of a frame.
 #[derive(Clone, Debug)]
 pub enum Air {
-    /// Nodes stand still, and signals do not change.
+    /// Nodes are fixed, and signals do not change.
     Still(Channel),
-    /// Nodes stand still, signals fade.
+    /// Nodes are fixed, signals fade.
     Fading(Box<Faded>),
     /// Nodes move.
     Moving(Box<Moving>),
-    /// Nodes stand still and have stood elsewhere before: frames of that time may be on the air.
+    /// Nodes are fixed but were elsewhere before: frames sent then may still be on the air.
     Changed(Box<Changed>),
 }
 
-/// The nodes that sense each transmission on the air, by its index. Lists are used again: none is allocated once as
-/// many frames have been on the air together as ever will.
+/// The nodes that sense each transmission on the air, by its index. Lists are reused: once the largest number of
+/// simultaneous frames has been reached, nothing is allocated.
 #[derive(Clone, Debug, Default)]
 struct Lists(Vec<Vec<Neighbour>>);
 
 impl Lists {
-    /// That of a transmission that begins, empty.
+    /// Returns the empty list of a transmission that begins.
     fn begin(&mut self, index: usize) -> &mut Vec<Neighbour> {
         if self.0.len() <= index {
             self.0.resize_with(index + 1, Vec::new);
@@ -48,38 +48,38 @@ impl Lists {
 /// Fixed nodes whose signals fade.
 #[derive(Clone, Debug)]
 pub struct Faded {
-    /// With the powers before fading.
+    /// Neighbours with their powers before fading.
     means: Channel,
-    /// The waves from each node to its neighbours, in their order.
+    /// The waves from each node to its neighbours, in the same order.
     waves: Vec<Vec<Waves>>,
     fading: Fading,
     cutoff: Watt,
     lists: Lists,
 }
 
-/// Nodes that stand still after a change.
+/// Fixed nodes after a change.
 #[derive(Clone, Debug)]
 pub struct Changed {
     channel: Channel,
     lists: Lists,
 }
 
-/// Moving nodes and the frames among them.
+/// Moving nodes and the frames between them.
 #[derive(Clone, Debug)]
 pub struct Moving {
     mobility: Mobility,
     grid: Grid,
     law: Law,
     least: Watt,
-    /// No frame comes farther, in metres.
+    /// Largest distance in metres that a frame reaches.
     farthest: f64,
-    /// Their radios, if not all are on one channel, one at each.
+    /// Radios of the nodes, unless each has just one and all are on one channel.
     stations: Option<Box<Stations>>,
     lists: Lists,
 }
 
 impl Air {
-    /// Moving nodes whose signals matter at `least` or more.
+    /// Moving nodes; signals below `least` are ignored.
     pub fn moving(mut mobility: Mobility, law: impl Into<Law>, least: Watt, stations: &Stations) -> Air {
         let law = law.into();
         let grid = Grid::new(&mut mobility, law.reach_m(least));
@@ -88,8 +88,8 @@ impl Air {
         Air::Moving(Box::new(Moving { mobility, grid, law, least, farthest, stations, lists: Lists::default() }))
     }
 
-    /// Nodes that stand still at `positions` in a field of shadows and fading. Shadows are those of the places,
-    /// whatever the channel; each channel fades by itself.
+    /// Fixed nodes at `positions` in a field of shadowing and fading. Shadowing depends on the positions alone,
+    /// whatever the channel; each channel fades independently.
     pub fn fixed(positions: &[Position], field: Field, stations: &Stations) -> Air {
         let (reach, cutoff) = (field.reach_among(positions), field.propagation().cutoff);
         let Some(fading) = field.fading().filter(|fading| fading.changes()) else {
@@ -107,8 +107,8 @@ impl Air {
         Air::Fading(Box::new(Faded { means, waves, fading: fading.clone(), cutoff, lists: Lists::default() }))
     }
 
-    /// How far apart the receivers of a frame may be at any time: exact where nodes stand still, else by the area they
-    /// move in.
+    /// Returns how far apart the receivers of a frame may be at any time: exactly for fixed nodes, otherwise from the
+    /// area they move in.
     pub fn spread(&self) -> Spread {
         match self {
             Air::Still(channel) => channel.spread(),
@@ -122,7 +122,7 @@ impl Air {
         }
     }
 
-    /// A frame that `src` begins to radiate at `now` is transmission `index` from now on.
+    /// Begins transmission `index`, a frame that `src` starts to radiate at `now`.
     #[inline]
     pub fn begin(&mut self, index: usize, src: NodeId, now: Time) {
         match self {
@@ -133,7 +133,7 @@ impl Air {
         }
     }
 
-    /// The nodes that sense transmission `index` of `src`, in the order in which it reaches them.
+    /// Returns the nodes that sense transmission `index` of `src`, in the order in which it reaches them.
     #[inline(always)]
     pub fn neighbours(&self, index: usize, src: NodeId) -> &[Neighbour] {
         match self {
@@ -144,8 +144,8 @@ impl Air {
         }
     }
 
-    /// Nodes that stand still stand as in `air` from now on. The frames on the air, which are transmissions of these
-    /// transmitters by index, go on as they began. False, and nothing, where nodes move.
+    /// Changes the positions of fixed nodes to those of `air`. Frames on the air, whose transmitters by index are
+    /// given, are not affected. If nodes move, changes nothing and returns false.
     pub fn change(&mut self, air: Air, transmitters: impl Iterator<Item = NodeId>) -> bool {
         let lists = match self {
             Air::Still(channel) => Lists(transmitters.map(|src| channel.neighbours(src).to_vec()).collect()),
@@ -177,7 +177,7 @@ impl Moving {
         });
         match stations {
             Some(stations) => stations.hear(station, found),
-            // They come nearest first: only those with equal delays may be out of order.
+            // The grid returns the nearest first: only nodes with equal delays may be out of order.
             None => insertion_sort(found, Neighbour::order),
         }
     }
@@ -253,8 +253,8 @@ mod tests {
         assert_eq!((air.neighbours(0, NodeId(0)), air.neighbours(2, NodeId(0))), (&before[..], &near[..]));
     }
 
-    /// With shadows and fading too, fixed nodes are heard as moving ones that do not move, whether anything changes
-    /// around them or not.
+    /// With shadowing and fading, too, fixed nodes are heard like moving nodes that do not move, whether or not
+    /// anything changes around them.
     #[test]
     fn a_field_is_the_same_for_nodes_that_stand_and_that_move() {
         for doppler_hz in [3.0, 0.0] {

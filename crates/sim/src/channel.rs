@@ -1,7 +1,7 @@
-//! Neighbour lists: for each node the others within sensing range, with the power and the delay of its signal there, in
+//! Neighbour lists: for each node the others within sensing range, with the received power and delay of its signal, in
 //! the order in which a frame reaches them.
 //!
-//! This is for fixed nodes: everything is computed once. Cells of the size of the sensing range keep the search linear
+//! These are for fixed nodes: everything is computed once. Cells as large as the sensing range keep the search linear
 //! in the number of nodes.
 
 use crate::spread::Spread;
@@ -16,29 +16,30 @@ use std::collections::BTreeMap;
 pub struct Neighbour {
     /// Power received there.
     pub power: Watt,
-    /// Who.
+    /// The node.
     pub node: NodeId,
-    /// Propagation delay in nanoseconds: up to 4 s, 1.3 million kilometres, and a third less memory to walk through.
+    /// Propagation delay in nanoseconds. 32 bits suffice for 4 s, or 1.3 million kilometres, and save a third of the
+    /// memory to walk through.
     delay_ns: u32,
 }
 
 impl Neighbour {
     /// `node` at `metres`, where it receives `power`.
     pub fn new(node: NodeId, power: Watt, metres: f64) -> Neighbour {
-        // As `Dur::from_secs_f64`, in 32 bits.
+        // Like `Dur::from_secs_f64`, in 32 bits.
         let delay = metres / LIGHT_SPEED * 1e9;
         let whole = delay as u32;
         let delay_ns = whole.saturating_add(u32::from(delay - f64::from(whole) >= 0.5));
         Neighbour { power, node, delay_ns }
     }
 
-    /// The same place with another power.
+    /// The same neighbour with another power.
     #[must_use]
     pub fn with_power(self, power: Watt) -> Neighbour {
         Neighbour { power, ..self }
     }
 
-    /// Place in the order in which a frame reaches its neighbours.
+    /// Sort key: the order in which a frame reaches its neighbours.
     pub fn order(&self) -> (u32, NodeId) {
         (self.delay_ns, self.node)
     }
@@ -52,7 +53,7 @@ impl Neighbour {
 /// The neighbours of every node.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Of each node by delay, then by node.
+    /// For each node, sorted by delay, then by node.
     neighbours: Vec<Box<[Neighbour]>>,
 }
 
@@ -62,8 +63,8 @@ impl Channel {
         Channel::among(positions, radio.range_m(cs_threshold), cs_threshold, |_, metres| radio.received(metres))
     }
 
-    /// All pairs of `positions` within `range` metres whose second node receives `least` or more of the first; `power`
-    /// computes it from the two nodes, their positions and their distance.
+    /// All pairs of `positions` within `range` metres where the second node receives `least` or more from the first;
+    /// `power` computes it from the two nodes, their positions and their distance.
     pub fn among(
         positions: &[Position],
         range: f64,
@@ -94,7 +95,7 @@ impl Channel {
         Channel { neighbours: positions.iter().enumerate().map(near).collect() }
     }
 
-    /// The same for the stations of these nodes: each hears those of the others that are on its channel.
+    /// Returns the lists for the stations of these nodes: each hears the other nodes' stations on its channel.
     #[must_use]
     pub fn of_stations(self, stations: &Stations) -> Channel {
         if stations.share_one_channel() {
@@ -108,8 +109,8 @@ impl Channel {
         Channel { neighbours: (0..stations.count() as u32).map(NodeId).map(near).collect() }
     }
 
-    /// The transmitter whose receivers are farthest apart in the direction of the signal, and its nearest and farthest
-    /// one.
+    /// Returns the transmitter whose receivers are farthest apart in propagation delay, with the delays to its nearest
+    /// and farthest receiver.
     pub fn spread(&self) -> Spread {
         let of = |node: u32| {
             let reached = self.neighbours(NodeId(node));
@@ -120,7 +121,7 @@ impl Channel {
         all.max_by_key(|spread| spread.farthest - spread.nearest).unwrap_or_default()
     }
 
-    /// The nodes that sense `node`, in the order in which its frames reach them.
+    /// Returns the nodes that sense `node`, in the order in which its frames reach them.
     #[inline]
     pub fn neighbours(&self, node: NodeId) -> &[Neighbour] {
         &self.neighbours[node.index()]
@@ -146,7 +147,7 @@ mod tests {
     #[test]
     fn a_delay_is_rounded_as_a_duration_is() {
         let delay = |metres| Neighbour::new(NodeId(0), Watt(1.0), metres).delay();
-        // 0.3 m are a nanosecond.
+        // 0.3 m corresponds to a nanosecond.
         let metres = (0..40_000).map(|n| f64::from(n) * 0.05).chain([0.15, 0.449_999_999_999, 1e6, 1.2e9]);
         for metres in metres {
             assert_eq!(delay(metres), Dur::from_secs_f64(metres / LIGHT_SPEED), "{metres} m");

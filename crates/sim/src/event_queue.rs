@@ -1,11 +1,11 @@
 //! The order of events.
 //!
-//! Every state machine owns one slot with at most one pending event, which can be moved to another time. The order is
-//! fixed: by time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
+//! Every state machine owns one slot with at most one pending event, which can be rescheduled. The order is fixed: by
+//! time, then by class, then by node. It depends neither on the machine nor on the order of insertion.
 //!
-//! Most events are scheduled for the next instants: the end of a SIFS, of a frame, of a short back-off. The first few
-//! events are therefore kept sorted in an array, where a new one finds its place after a step or two. Only events
-//! later than all of these go into `Blocks`, which are sorted when their time comes.
+//! Most events are scheduled for the near future: the end of a SIFS, of a frame, of a short back-off. The first few
+//! events are therefore kept sorted in an array, where a new one finds its place after a step or two. Only events later
+//! than all of these go into `Blocks`, which are sorted when their time comes.
 
 mod blocks;
 
@@ -16,15 +16,16 @@ use fourhop_units::{NodeId, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Class {
-    /// A copy of a frame ends at a receiver: what was sent before is known before anything new begins.
+    /// A copy of a frame ends at a receiver: earlier transmissions are known before anything new begins.
     Departure = 0,
     /// A timer of a node.
     Timer = 1,
-    /// A copy of a frame begins to arrive. After timers: a station whose back-off ends as another's frame arrives has
-    /// already decided to send (it cannot sense in no time), and both collide. Two stations 200 m apart that count the
-    /// same slots after one frame meet exactly so; ns-2.35 sees 6 % of all RTS of a one-hop TCP flow lost in this way.
+    /// A copy of a frame begins to arrive. It follows timers: a station whose back-off ends just as another's frame
+    /// arrives has already decided to send (sensing takes time), and the two collide. Exactly this happens to two
+    /// stations 200 m apart that count the same slots after one frame; ns-2.35 loses 6 % of all RTS of a one-hop TCP
+    /// flow in this way.
     Arrival = 2,
-    /// A packet comes to the end of a wire.
+    /// A packet arrives at the end of a wire.
     Wire = 3,
 }
 
@@ -37,7 +38,7 @@ pub struct Key {
 }
 
 impl Ord for Key {
-    /// As one number: field by field there would be a branch for each.
+    /// Compares as one number: field by field, each would need a branch.
     #[inline(always)]
     fn cmp(&self, other: &Key) -> core::cmp::Ordering {
         self.number().cmp(&other.number())
@@ -62,7 +63,7 @@ impl PartialOrd for Key {
 }
 
 impl Key {
-    /// The place of an event at `node` that `cause` brought about (for timers the node itself).
+    /// The key of an event at `node`, caused by `cause` (for timers the node itself).
     pub const fn new(time: Time, class: Class, node: NodeId, cause: NodeId) -> Key {
         let rank = ((class as u64) << 62) | ((node.0 as u64) << 31) | cause.0 as u64;
         Key { time: time.as_nanos(), rank }
@@ -73,48 +74,49 @@ impl Key {
         (self.time as u128) << 64 | self.rank as u128
     }
 
-    /// After all events.
+    /// Later than all events.
     pub const NEVER: Key = Key { time: u64::MAX, rank: u64::MAX };
 
-    /// When it happens.
+    /// Returns the time of the event.
     pub const fn time(self) -> Time {
         Time::from_nanos(self.time)
     }
 }
 
-/// Names a slot.
+/// Number of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot(pub u32);
 
-/// Marks a place without an entry.
+/// Marks an empty place.
 const NO_ENTRY: Entry = Entry { key: Key::NEVER, slot: u32::MAX };
 
-/// How many events the sorted array holds at most: chains of a dozen nodes never need the blocks, and in large networks
-/// as much happens within a few microseconds as there is room for.
+/// Capacity of the sorted array: chains of a dozen nodes never need the blocks, and in large networks about as many
+/// events fall within a few microseconds.
 fn room(slots: usize) -> usize {
     (slots / 64).clamp(32, 128)
 }
 
-/// So many events of the sorted array make room for another at a time, where all of them come before it.
+/// Number of events of the sorted array compared and moved at a time to make room for another, if all of them come
+/// before it.
 const STRIDE: usize = 4;
 
 /// Plan for a slot.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// Its event.
+    /// Event of the slot.
     event: Key,
-    /// Its first entry in `far`: its event, or a later one that has been overtaken by it.
+    /// First entry of the slot in `far`: its event, or a later one superseded by it.
     filed: Key,
-    /// Its other entry in `far`, overtaken by `filed`. It serves again once that has come up: without it, a node that
-    /// sleeps until a far timer and is often woken by short ones would file the far time anew each time, and leave a
-    /// dead entry.
+    /// Second entry of the slot in `far`, superseded by `filed` and valid again once that has come up. Without it, a
+    /// node that waits for a distant timer and is often woken by near ones would file the distant time anew each time,
+    /// and leave a dead entry.
     later: Key,
 }
 
 impl Plan {
     const NONE: Plan = Plan { event: Key::NEVER, filed: Key::NEVER, later: Key::NEVER };
 
-    /// An entry at `key`, which comes before `filed`, is put into `far`.
+    /// Notes that an entry at `key`, which comes before `filed`, is put into `far`.
     #[inline]
     fn overtake(&mut self, key: Key) {
         if self.later == Key::NEVER {
@@ -123,7 +125,7 @@ impl Plan {
         self.filed = key;
     }
 
-    /// The entry at `key` has come up: is it the event?
+    /// Handles the entry at `key` that has come up; returns whether it is the slot's event.
     #[inline]
     fn come_up(&mut self, key: Key) -> bool {
         if key == self.filed {
@@ -137,29 +139,28 @@ impl Plan {
     }
 }
 
-/// The events that wait, at most one for each slot.
+/// The pending events, at most one per slot.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// The first events, the very first at the end. A fixed piece of memory: no insertion has to look whether it must
-    /// grow.
+    /// The first events, the earliest last. The memory is fixed: no insertion has to check whether it must grow.
     near: Box<[Entry]>,
-    /// How many of them there are.
+    /// Number of events in `near`.
     count: usize,
-    /// How many may be there. Half as many are moved from the array to the blocks at a time.
+    /// Capacity of `near`. Half of it is moved to the blocks at a time.
     room: usize,
-    /// Later ones. An entry that is not the event of its slot has been overtaken and is thrown away when it comes up.
+    /// Later events. An entry that is not the event of its slot has been superseded and is discarded when it comes up.
     far: Blocks,
-    /// One for each slot.
+    /// One plan per slot.
     plans: Vec<Plan>,
-    /// `near` holds exactly the events before this.
+    /// `near` contains exactly the events before this.
     horizon: Key,
-    /// An event that most likely comes first ([`EventQueue::set_next`]); at [`Key::NEVER`] if there is none. It takes
-    /// the place of the one in `plans`, which may still be there and is out of date.
+    /// An event that most likely comes first ([`EventQueue::set_next`]), or one at [`Key::NEVER`]. It supersedes the
+    /// event in `plans`, which may still be there.
     next: Entry,
 }
 
 impl EventQueue {
-    /// An empty queue with `slots` slots.
+    /// Creates an empty queue with `slots` slots.
     pub fn new(slots: usize) -> EventQueue {
         EventQueue {
             near: vec![NO_ENTRY; room(slots) + 1].into(),
@@ -172,13 +173,13 @@ impl EventQueue {
         }
     }
 
-    /// One more slot.
+    /// Adds a slot.
     pub fn add_slot(&mut self) -> Slot {
         self.plans.push(Plan::NONE);
         Slot(self.plans.len() as u32 - 1)
     }
 
-    /// The first event.
+    /// Returns the first event.
     #[inline]
     pub fn peek(&mut self) -> Option<(Key, Slot)> {
         debug_assert!(self.next.key == Key::NEVER, "`set_next` is followed by `take_next` or `file_next`");
@@ -186,14 +187,14 @@ impl EventQueue {
         (first.key != Key::NEVER).then_some((first.key, Slot(first.slot)))
     }
 
-    /// The key of the first event; [`Key::NEVER`] without one.
+    /// Returns the key of the first event, or [`Key::NEVER`].
     #[inline(always)]
     pub fn first_key(&mut self) -> Key {
         debug_assert!(self.next.key == Key::NEVER, "as for `peek`");
         self.first_entry().key
     }
 
-    /// The first entry; `NO_ENTRY` without one.
+    /// Returns the first entry, or `NO_ENTRY`.
     #[inline(always)]
     fn first_entry(&mut self) -> Entry {
         if self.count == 0 {
@@ -202,7 +203,7 @@ impl EventQueue {
         self.near[..self.count].last().copied().unwrap_or(NO_ENTRY)
     }
 
-    /// Takes the first event out.
+    /// Removes and returns the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Key, Slot)> {
         let first = self.peek()?;
@@ -210,24 +211,24 @@ impl EventQueue {
         Some(first)
     }
 
-    /// Takes the first event out, which is that of `slot` by [`EventQueue::peek`].
+    /// Removes the first event, which is that of `slot` according to [`EventQueue::peek`].
     #[inline]
     pub fn take_first(&mut self, slot: Slot) {
         self.count -= 1;
         self.plans[slot.0 as usize].event = Key::NEVER;
     }
 
-    /// Moves the event of `slot` to `key`, as [`EventQueue::set`] does, where it most likely comes before all others:
-    /// it is compared with the first of them and needs no place among them. Only [`EventQueue::take_next`] or
-    /// [`EventQueue::file_next`] may follow.
+    /// Moves the event of `slot` to `key`, like [`EventQueue::set`], for a `key` that most likely comes before all
+    /// others: the event is compared with the first of them instead of being sorted in. Only [`EventQueue::take_next`]
+    /// or [`EventQueue::file_next`] may follow.
     #[inline(always)]
     pub fn set_next(&mut self, slot: Slot, key: Key) {
         debug_assert!(self.next.key == Key::NEVER, "one event comes next");
         self.next = Entry { key, slot: slot.0 };
     }
 
-    /// Takes the first event out, unless it comes after `end`. Its slot may keep an older plan, which comes up unless
-    /// the slot is [set](EventQueue::set_again) again.
+    /// Removes and returns the first event, unless it comes after `end`. Its slot may keep an older plan, which comes
+    /// up unless the slot is [set](EventQueue::set_again) again.
     #[inline(always)]
     pub fn take_next(&mut self, end: Time) -> Option<(Key, Slot)> {
         debug_assert!(end < Time::NEVER, "where there is no event it would come next");
@@ -236,7 +237,7 @@ impl EventQueue {
         if key != Key::NEVER {
             self.next.key = Key::NEVER;
             if first.slot == slot {
-                // Out of date, such as the time-out of an answer that has come.
+                // Superseded, such as the time-out of an answer that has arrived.
                 self.take_first(Slot(slot));
                 first = self.first_entry();
             }
@@ -254,7 +255,7 @@ impl EventQueue {
         Some((first.key, slot))
     }
 
-    /// Gives the event of [`EventQueue::set_next`], if there is one, its place among the others.
+    /// Sorts the event of [`EventQueue::set_next`], if any, in among the others.
     pub fn file_next(&mut self) {
         let Entry { key, slot } = self.next;
         self.next.key = Key::NEVER;
@@ -263,7 +264,7 @@ impl EventQueue {
         }
     }
 
-    /// As [`EventQueue::set`], for a slot whose event has just been taken out and which therefore mostly has none.
+    /// Like [`EventQueue::set`], for a slot whose event has just been removed and which therefore usually has none.
     #[inline(always)]
     pub fn set_again(&mut self, slot: Slot, key: Option<Key>) {
         match key {
@@ -272,7 +273,7 @@ impl EventQueue {
         }
     }
 
-    /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up earlier, at
+    /// Plans an event for `slot`, which has none. If `slot` has been hastened before, the event may come up early, at
     /// the time from which it was hastened.
     #[inline]
     pub fn push(&mut self, slot: Slot, key: Key) {
@@ -294,9 +295,9 @@ impl EventQueue {
         plan.event = plan.filed;
     }
 
-    /// Sees to it that the event of `slot` comes at `key` at the latest; says whether it had to be planned or moved. An
-    /// event that is then found to come too early is planned again, which is cheaper than moving it each time it is put
-    /// off.
+    /// Ensures that the event of `slot` comes at `key` at the latest; returns whether it had to be planned or moved. An
+    /// event that then turns out to be early is planned again, which is cheaper than moving it each time it is
+    /// postponed.
     #[inline]
     pub fn hasten(&mut self, slot: Slot, key: Key) -> bool {
         let present = self.plans[slot.0 as usize].event;
@@ -307,8 +308,8 @@ impl EventQueue {
         sooner
     }
 
-    /// Moves the event of `slot` to `key`, whether there was one or not; `None` removes it. As with
-    /// [`EventQueue::push`] it may come up earlier.
+    /// Moves the event of `slot` to `key`, or plans one if there was none; `None` removes it. As with
+    /// [`EventQueue::push`] it may come up early.
     pub fn set(&mut self, slot: Slot, key: Option<Key>) {
         let present = self.plans[slot.0 as usize].event;
         match key {
@@ -318,8 +319,7 @@ impl EventQueue {
         }
     }
 
-    /// Moves the event of `slot`, if there is one, from `present` to `key`: in the array, if it is there and stays
-    /// there.
+    /// Moves the event of `slot`, if any, from `present` to `key`: within the array, if both are there.
     fn replace(&mut self, slot: Slot, present: Key, key: Key) {
         let near = &mut self.near[..self.count];
         if present < self.horizon

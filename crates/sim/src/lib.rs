@@ -2,17 +2,17 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`scenario`] | input of users: TOML, JSON, ns-2's reference files, checked and resolved |
+//! | [`scenario`] | user input: TOML, JSON or ns-2's reference files, checked and resolved |
 //! | [`topology`] | positions of the nodes |
-//! | [`run`](run()) | one run: a scenario and a seed become numbers, [`result`] |
+//! | [`run`](run()) | one run: turns a scenario and a seed into a [`result`] |
 //! | [`setup`] | a network ready to run: options of every layer, flows |
 //! | [`channel`] | neighbour lists of fixed nodes |
 //! | [`propagation`] | path loss, shadowing and fading |
 //! | [`stations`] | the radios of the nodes and their channels |
 //! | [`mobility`] | movement of nodes |
-//! | [`grid`] | moving nodes in range |
-//! | [`air`] | the neighbours of a frame, fixed or moving |
-//! | [`spread`] | the limit of distances between the receivers of a frame |
+//! | [`grid`] | search for moving nodes in range |
+//! | [`air`] | the receivers of a frame, whether nodes are fixed or move |
+//! | [`spread`] | how far apart the receivers of a frame may be |
 //! | [`event_queue`] | the order of events |
 //! | [`wired`] | hosts, routers and links without radios |
 //! | [`world`] | nodes and frames in virtual time |
@@ -20,7 +20,7 @@
 //! | [`batch`] | many runs on all cores |
 //! | [`translate`](mod@translate) | conversion of a scenario to a setup |
 //! | [`survey()`] | the network of a run at its start, for pictures |
-//! | [`PacedUdp`] | paced UDP in the place of a flow |
+//! | [`PacedUdp`] | paced UDP in place of a flow |
 #![forbid(unsafe_code)]
 
 pub mod air;

@@ -1,4 +1,4 @@
-//! The result of a run: numbers with their units in their names, as they are written to JSON.
+//! The result of a run, written to JSON as numbers whose names end in their units.
 
 use crate::columns::result;
 use fourhop_units::{Dur, Time};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Counts by name, for each layer.
+/// Counts by layer and name.
 pub type Named = BTreeMap<Cow<'static, str>, BTreeMap<&'static str, u64>>;
 
 result! {
@@ -49,13 +49,13 @@ result! {
     }
 }
 
-/// Counts by name, for each of some links.
+/// Counts by link and name.
 pub type ByLink = BTreeMap<String, BTreeMap<&'static str, u64>>;
 
 /// `in` = `out` + `dropped` + `held`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct Balance {
-    /// Input of the layer: received from others or made itself.
+    /// Packets that the layer received from other layers or produced itself.
     #[serde(rename = "in")]
     pub taken: u64,
     /// Forwarded packets.
@@ -148,7 +148,7 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
     (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// How the round trips of a ping spread.
+/// Spread of a ping's round trips.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct RoundTrips {
     pub min: Option<f64>,
@@ -173,7 +173,7 @@ impl RoundTrips {
     }
 }
 
-/// Bits a second, 0 over no time at all.
+/// Bits per second; 0 if the interval is empty.
 pub(crate) fn rate_bps(bytes: u64, from: Time, to: Time) -> f64 {
     let seconds = to.saturating_since(from).as_secs_f64();
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }

@@ -1,4 +1,4 @@
-//! One run: a scenario and a seed become numbers.
+//! One run: turns a scenario and a seed into numbers.
 
 use crate::batch::Control;
 use crate::measure::{Marks, Recorder, endpoint, received};
@@ -26,21 +26,21 @@ use std::path::PathBuf;
 use std::time::Instant;
 use thiserror::Error;
 
-/// Name of the file beside a trace that holds the numbers of its run.
+/// Name of the file beside a trace with the results of its run.
 pub const RESULT: &str = "result.json";
 
 /// The outputs of a run besides its numbers.
 #[derive(Clone, Default, Debug)]
 pub struct RunOptions {
-    /// Folder for capture files; with several runs each needs its own.
+    /// Folder for capture files; several runs need one each.
     pub pcap_dir: Option<PathBuf>,
     /// Nodes to capture; `None`: all.
     pub pcap_nodes: Option<Vec<u32>>,
-    /// Form of capture files.
+    /// Format of capture files.
     pub capture: CaptureForm,
-    /// A trace of everything that happens; with several runs each needs a folder of its own.
+    /// A trace of everything that happens; several runs need a folder each.
     pub trace: Option<Request>,
-    /// Files of the time series, which are recorded if the scenario asks for them too.
+    /// Files for the time series, which are recorded only if the scenario asks for them too.
     pub series: Option<SeriesPaths>,
     /// Replacement of one flow's traffic.
     pub paced_udp: Option<PacedUdp>,
@@ -71,20 +71,20 @@ pub enum RunError {
     /// Time series could not be written.
     #[error("{path}: cannot write time series: {source}")]
     Series {
-        /// The file of the flows; that of the queues is in the same folder.
+        /// The file with the series of the flows; the series of the queues go to the same folder.
         path: PathBuf,
         /// The system's message.
         source: io::Error,
     },
-    /// It was asked to end early.
+    /// The run was asked to end early.
     #[error("stopped before its end")]
     Stopped,
 }
 
-/// Builds the network of the run with `seed`, as [`run`] does before its first event.
+/// Builds the network of the run with `seed`, like [`run`] before its first event.
 ///
 /// # Errors
-/// Those of [`run`] about a scenario.
+/// If the scenario has no network for this seed.
 pub fn can_run(scenario: &Scenario, seed: u64, control: &Control) -> Result<(), ScenarioError> {
     let (setup, _) = translate::setup(scenario, seed, control)?;
     setup.build(seed, None).map(|_| ()).map_err(|too_wide| scenario.too_wide(&too_wide))
@@ -131,12 +131,12 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     let (mut world, ends) = setup.build(seed, taps.into_tap()).map_err(|too_wide| scenario.too_wide(&too_wide))?;
     let mut recorder = Recorder::new(scenario, &flows, &ends);
     let end = Time::ZERO + scenario.duration;
-    // With a number of packets as its end, how far the run is shows in packets, not in time.
+    // If the run ends after a number of packets, progress is measured in packets, not in time.
     let watch = if scenario.packets.is_some() { control.without_progress() } else { control.clone() };
     loop {
         let next = [recorder.next_look(), sampler.as_ref().map(|sampler| sampler.next)];
         let at = next.into_iter().flatten().fold(end, Time::min);
-        // The world looks at the stop flag now and then; short steps can end before it has.
+        // The world checks the stop flag only every so many steps; short calls can return before it has.
         if control.is_stopped() || !world.run_until(at, &watch) {
             return Err(RunError::Stopped);
         }
@@ -165,7 +165,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: &RunOptions, control: &Contr
     Ok(result)
 }
 
-/// Takes samples at equal steps and hands them on; what it keeps does not grow with their number.
+/// Samples at regular intervals and passes the samples on; its memory does not grow with their number.
 struct Sampler<S> {
     step: Dur,
     next: Time,
@@ -213,7 +213,7 @@ impl<S: SeriesSink> Sampler<S> {
     }
 }
 
-/// C3TCP's module below the sender of a flow.
+/// The C3TCP module below the sender of a flow.
 fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     if ends.sender.0.wired_number().is_some() {
         return None;
@@ -224,8 +224,7 @@ fn module<'a>(world: &'a World, ends: &FlowEnds) -> Option<&'a Ccm> {
     modules.of(key)
 }
 
-/// State of a flow at the gateway that paces it: after a handover the one that has seen its last
-/// packet.
+/// The flow's state at the gateway that paces it; after a handover, at the gateway that saw its last packet.
 fn at_gateway(world: &World, gateways: &[&Gateway<Ipv4Packet>], ends: &FlowEnds) -> Option<FlowState> {
     let address = |node: NodeId| (node.ipv4(), node.wired_number().is_some());
     let flow = endpoint(world, ends.sender).address;
@@ -280,7 +279,7 @@ fn flow_result(scenario: &Scenario, flow: &NetworkFlow, world: &World, ends: &Fl
         EndpointKind::Pinger(pinger) => RoundTrips::new(pinger.round_trips()),
         _ => RoundTrips::default(),
     };
-    // Wired hosts search for no routes.
+    // Wired hosts do not discover routes.
     let usage =
         world.nodes().get(flow.src.index()).map_or_else(Usage::default, |node| node.router().usage(flow.dst.ipv4()));
     let found = usage.discoveries;
@@ -354,7 +353,7 @@ fn drops(world: &World) -> Named {
     named
 }
 
-/// Counters of the layers of all nodes so far, by layer and name, with those of the simulator's flows, `ends`.
+/// Sums the counters of all layers and nodes so far, by layer and name, including those of the simulated flows, `ends`.
 pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     let mut dcf = mac::Counters::default();
     let mut named = Named::from([("route".into(), route::Counters::default().named().collect())]);
@@ -393,7 +392,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     named
 }
 
-/// Counters of probes and marks: zero where neither is in use.
+/// Counters of probes and marks, zero if neither is in use.
 fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 6] {
     let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
     let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {
@@ -429,7 +428,7 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
     named.map(|(layer, account)| (layer.name(), balance(account))).collect()
 }
 
-/// Links between the same nodes on several channels count together.
+/// Links between the same two nodes on different channels are counted together.
 fn link_drops(world: &World) -> ByLink {
     let mut links = ByLink::new();
     for (from, node) in world.nodes().iter().enumerate() {
@@ -454,7 +453,7 @@ fn count_radios(world: &World, named: &mut Named) {
     }
 }
 
-/// Counters of access categories for frames sent; for frames received there are none.
+/// Counters of each access category, for sent frames only.
 fn count_categories(world: &World, named: &mut Named) {
     for category in Category::ALL {
         let macs = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.mac_at(radio)));
@@ -467,7 +466,7 @@ fn count_categories(world: &World, named: &mut Named) {
     }
 }
 
-/// Air time as the queues count it. Links between the same nodes on several channels count together.
+/// Air time as the queues account for it. Links between the same two nodes on different channels are counted together.
 fn count_airtime(world: &World, named: &mut Named) {
     for (from, node) in world.nodes().iter().enumerate() {
         let queues = (0..node.radios()).flat_map(|radio| node.link_at(radio).station_queues());
@@ -488,7 +487,7 @@ fn wires(scenario: &Scenario, world: &World) -> ByLink {
         let own = [
             ("longest_queue", port.longest_queue() as u64),
             ("held", port.queued() as u64),
-            // A sum, over all packets, of the time each waited before it was sent.
+            // Total over all packets of the time each waited before it was sent.
             ("waited_us", port.waited().as_nanos() / 1000),
         ];
         let link =

@@ -34,72 +34,72 @@ use fourhop_units::{Dur, MacAddr, NodeId, Purpose, Stream, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Nobody in a simulation chooses flows that share a place in a gateway's tables, and the same run must give the same
-/// result: no secret, and the same in every run.
+/// In a simulation nobody picks flows that collide in a gateway's tables, and a run must be reproducible, so the key is
+/// a fixed one.
 const HASH_KEY: HashKey = HashKey([0; 2]);
 
-/// Everything a run is a function of, besides the seed.
+/// Everything that determines a run, besides the seed.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Positions of the nodes in metres, at time zero if they move.
+    /// Positions of the nodes in metres; if they move, at time zero.
     pub positions: Vec<(f64, f64)>,
-    /// Their radios; `None`: one at each, all on one channel.
+    /// Radios of the nodes; `None`: one each, all on one channel.
     pub radios: Option<Stations>,
-    /// How they move from there; `None`: they stand still.
+    /// Movement of the nodes from there; `None`: they are fixed.
     pub movement: Option<Movement>,
-    /// Transmitter, propagation, and with `sinr` the receiver.
+    /// Transmitter, propagation and, with `sinr`, receiver.
     pub radio: Radio,
-    /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
+    /// Walls, measured losses, and transmitters and antennas of single nodes, if any.
     pub site: Option<Arc<Site>>,
     /// Options of the nodes.
     pub node: node::Config,
-    /// Those that know no MCS, in order, among others that do; with [`Radio::Sinr`].
+    /// With [`Radio::Sinr`], the nodes without MCS rates in a network where others have them, in ascending order.
     pub without_mcs: Vec<NodeId>,
     /// Routing of all nodes with radios.
     pub routing: Routing,
-    /// Nodes without radios, gateways and wires; `None`: there are none.
+    /// Nodes without radios, gateways and wires, if any.
     pub wired: Option<Plan>,
-    /// Treatment of packets that cross a gateway; `None`: they are passed on.
+    /// Queueing discipline for packets that cross a gateway; `None`: they are forwarded.
     pub discipline: Option<DisciplineConfig>,
     /// Flows, in order.
     pub flows: Vec<Flow>,
-    /// C3TCP, if it is in use.
+    /// C3TCP, if in use.
     pub c3tcp: Option<C3tcp>,
-    /// Differences of single nodes, and given routes.
+    /// Settings of single nodes, and static routes.
     pub particular: Particular,
 }
 
-/// Differences of single nodes, and given routes.
+/// Settings of single nodes, and static routes.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Particular {
-    /// Time of the processor for a packet, where it is not that of the options of all.
+    /// Processing time per packet, where it differs from the common one.
     pub packet_costs: BTreeMap<NodeId, Dur>,
-    /// Nodes that pass nothing on.
+    /// Nodes that forward nothing.
     pub ends_only: BTreeSet<NodeId>,
-    /// Next hops of static routes: by node and destination.
+    /// Next hops of static routes, by node and destination.
     pub routes: BTreeMap<(NodeId, NodeId), NodeId>,
 }
 
 /// Nodes with C3TCP, and the treatment of options.
 #[derive(Clone, Debug)]
 pub struct C3tcp {
-    /// Of the modules below TCP.
+    /// Options of the modules below TCP.
     pub options: ccm::Options,
     /// Treatment of options at participating nodes.
     pub rule: OptionsRule,
-    /// Nodes that do not.
+    /// Nodes that do not participate.
     pub unaware: BTreeSet<NodeId>,
     /// Treatment of options at other nodes.
     pub unaware_rule: OptionsRule,
 }
 
 impl Setup {
-    /// The radios of all nodes.
+    /// Returns the radios of all nodes.
     pub fn stations(&self) -> Stations {
         self.radios.clone().unwrap_or_else(|| Stations::single(self.positions.len()))
     }
 
-    /// Neighbours that receive at least `least` of each other and share a channel, node by node.
+    /// Returns, for each node, the neighbours on a common channel where both receive at least `least` from each other.
     pub fn links(&self, channel: &Channel, least: Watt) -> Vec<Vec<usize>> {
         let may_link = |from, to| self.site.as_ref().is_none_or(|site| site.may_link(from, to));
         let heard: Vec<Vec<usize>> = (0..self.positions.len())
@@ -121,12 +121,13 @@ impl Setup {
         heard.iter().enumerate().map(|(n, by)| by.iter().copied().filter(|&other| hears(n, other)).collect()).collect()
     }
 
-    /// The propagation of the run with `seed`.
+    /// Returns the propagation of the run with `seed`.
     fn field(&self, seed: u64) -> Field {
         self.radio.propagation(&self.node.phy).field(seed).with_site(self.site.clone())
     }
 
-    /// The least power of a link, and who hears whom with it at the start of the run with `seed`, before fading.
+    /// Returns the least power of a link and, with that as threshold, who hears whom at the start of the run with
+    /// `seed`, before fading.
     pub fn heard(&self, seed: u64) -> (Watt, Channel) {
         let link = self.radio.link(&self.node.phy);
         (link, self.heard_with(seed, link))
@@ -138,16 +139,16 @@ impl Setup {
         Channel::among(&self.positions, range, least, |ends, _| field.mean(ends))
     }
 
-    /// How far in metres a frame can be received, and is sensed, without walls, shadows and fading.
+    /// Returns the ranges in metres for reception and for carrier sensing, without walls, shadowing and fading.
     pub fn ranges_m(&self) -> (f64, f64) {
         let propagation = self.radio.propagation(&self.node.phy);
         (propagation.range_m(self.radio.link(&self.node.phy)), propagation.range_m(propagation.cutoff))
     }
 
-    /// The world at time zero for one seed, and where its flows end.
+    /// Builds the world at time zero for one seed; also returns the endpoints of its flows.
     ///
     /// # Errors
-    /// If receivers of a frame are too far apart for the shortest of its frames.
+    /// If the receivers of a frame are too far apart for the shortest frame.
     pub fn build(&self, seed: u64, tap: Option<Box<dyn Tap>>) -> Result<(World, Vec<FlowEnds>), TooWide> {
         let (functions, queues) = (self.node.mac.edca.is_some(), self.node.link.categories.is_some());
         debug_assert!(
@@ -248,13 +249,13 @@ impl Setup {
         spread.check(self.node.mac.shortest_frame())
     }
 
-    /// Radio hops from each of `gateways` to each node at time zero.
+    /// Returns the number of radio hops from each of `gateways` to each node at time zero.
     pub fn hops_to(&self, gateways: &[NodeId]) -> Vec<Vec<Option<u32>>> {
         let graph = self.radio.graph(&self.node.phy, self.site.as_ref(), &self.stations(), &self.positions);
         gateways.iter().map(|&gateway| graph.hops_from(gateway)).collect()
     }
 
-    /// Options of nodes that take part in C3TCP and of those that do not; where nobody does there is no difference.
+    /// Returns the options of nodes that take part in C3TCP or do not; without C3TCP they are the same.
     fn layers(&self, aware: bool) -> node::Config {
         let mut config = self.node;
         if let Some(c3tcp) = &self.c3tcp {
@@ -267,7 +268,7 @@ impl Setup {
         !self.without_mcs.is_empty() && self.without_mcs.contains(&node)
     }
 
-    /// `shared` are the options of nodes that are not aware of C3TCP, of those that are, and of those that know no MCS.
+    /// `shared` contains the options of nodes without C3TCP, of nodes with it, and of nodes without MCS rates.
     fn node(
         &self,
         id: NodeId,

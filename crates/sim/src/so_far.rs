@@ -7,27 +7,27 @@ use core::net::Ipv4Addr;
 use fourhop_proto::node::EndpointKind;
 use fourhop_units::Dur;
 
-/// A flow of the scenario in a world that runs.
+/// Progress of a flow of the scenario in a running world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowSoFar {
-    /// Address of the sender and of the receiver.
+    /// Addresses of the sender and the receiver.
     pub ends: (Ipv4Addr, Ipv4Addr),
-    /// Their ports.
+    /// Ports of the sender and the receiver.
     pub ports: (u16, u16),
-    /// `tcp`, `udp`, `icmp`, or the name of a transport of its own.
+    /// `tcp`, `udp`, `icmp`, or the transport's own name.
     pub protocol: &'static str,
     /// Segments, datagrams or echo requests sent.
     pub sent: u64,
-    /// Datagrams that arrived, echo replies, or segments of `mss` that what arrived makes.
+    /// Datagrams or echo replies that arrived; for other transports, the bytes that arrived in segments of `mss`.
     pub arrived: u64,
     /// Payload bytes that arrived.
     pub bytes: u64,
-    /// Mean round trip, of TCP and ping.
+    /// Mean round trip of TCP or ping.
     pub rtt_mean: Option<Dur>,
 }
 
 impl FlowSoFar {
-    /// Of the flow with these ends; `mss` is the scenario's.
+    /// Returns the progress of the flow with these ends; `mss` is the scenario's.
     pub fn of(world: &World, ends: &FlowEnds, mss: u64) -> FlowSoFar {
         let (sender, receiver) = (endpoint(world, ends.sender), endpoint(world, ends.receiver));
         let (_, bytes) = received(world, ends);

@@ -1,12 +1,12 @@
 //! The world: nodes, the air between them, and virtual time.
 //!
 //! A transmission is one entry in the event queue. It visits its receivers in the order in which the frame reaches
-//! them, and continues without touching the queue as long as no other event comes first. Then it waits for the end of
-//! the frame at those for which it may be: its destination, or all that can receive a broadcast. Elsewhere an end is
-//! looked at when something else happens there ([`Ear`]).
+//! them, without returning to the queue as long as no other event comes first. Then it waits for the end of the frame
+//! at receivers that may need it: its destination, or for a broadcast all that can decode it. Elsewhere the end is
+//! evaluated when something else happens there ([`Ear`]).
 //!
-//! A station is a radio of a node: it transmits and hears. Stations and their slots in the event queue have numbers;
-//! the first radios come first, with the numbers of their nodes ([`Stations`]).
+//! A station is one radio of a node: it transmits and receives. Stations and their slots in the event queue are
+//! numbered; the first radios come first and have the numbers of their nodes ([`Stations`]).
 
 mod limit;
 mod radios;
@@ -30,26 +30,26 @@ use fourhop_units::{NodeId, Time, Watt};
 use limit::{Limit, arrival_key, departure_key, timer_key};
 use radios::hasten_layers;
 
-/// A frame on the air, or one that has been.
+/// A frame that is, or was, on the air.
 #[derive(Debug, Default)]
 struct Transmission {
     src: NodeId,
-    /// Nodes write it here; it stays until the next one.
+    /// Written by the nodes; kept until the next frame.
     frame: Option<Frame>,
     start: Time,
-    /// The neighbour it reaches, or leaves, next.
+    /// Index of the neighbour that it reaches, or leaves, next.
     cursor: u32,
     leaving: bool,
-    /// The neighbours to be notified of the end are among those from here,
+    /// The receivers to be notified of the end are among the neighbours from here
     first: u32,
-    /// up to here.
+    /// to here.
     beyond: u32,
 }
 
-/// No node has this number.
+/// A number that no node has.
 const NOBODY: NodeId = NodeId(u32::MAX);
 
-/// How many entries of the queue are handled between two reports of progress and looks at the stop flag.
+/// Number of queue entries handled between two checks of the stop flag, which also report progress.
 const STEPS_PER_CHECK: u32 = 1024;
 
 /// A network in virtual time.
@@ -57,15 +57,15 @@ pub struct World {
     now: Time,
     nodes: Vec<Node>,
     stations: Stations,
-    /// The ears of the stations, close together: a frame touches dozens of them and wakes one or two nodes.
+    /// The ears of the stations, contiguous in memory: a frame touches dozens of them and wakes one or two nodes.
     ears: Vec<Ear>,
-    /// With the `sinr` radio the receivers of the stations; else empty.
+    /// With the `sinr` radio the receivers of the stations, otherwise empty.
     receivers: Vec<sinr::Receiver>,
     rules: Rules,
     air: Air,
-    /// Everything besides the radios; the slots of the wired side follow those of the stations.
+    /// Everything but the radios; the slots of the wired side follow those of the stations.
     outside: Outside,
-    /// Packets that have come to gateways by wire; reused.
+    /// Packets that arrived at gateways by wire; a reused buffer.
     up: Vec<(NodeId, Ipv4Packet)>,
     queue: EventQueue,
     /// Slot of the first event of the wired side.
@@ -73,9 +73,9 @@ pub struct World {
     /// Slot of the first transmission.
     first_air: u32,
     transmissions: Vec<Transmission>,
-    /// Places in `transmissions` whose frame has left the air.
+    /// Indices in `transmissions` whose frame has left the air.
     free: Vec<u32>,
-    /// Timers that had something to do.
+    /// Number of timers that had something to do.
     timers: u64,
     frames: u64,
     /// Copies of frames that have begun to arrive.
@@ -83,7 +83,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world at time zero. `tap` sees the frames; `None` costs nothing.
+    /// Creates a world at time zero. `tap` sees the frames; `None` costs nothing.
     pub fn new(
         nodes: Vec<Node>,
         stations: Stations,
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    /// The same world, before anything has happened in it, with the `sinr` radio: the receivers of all stations in
+    /// Switches a world in which nothing has happened yet to the `sinr` radio; `receivers` are those of all stations in
     /// order.
     #[must_use]
     pub fn with_receivers(mut self, receivers: Vec<sinr::Receiver>) -> World {
@@ -140,25 +140,25 @@ impl World {
         self
     }
 
-    /// The present instant.
+    /// Returns the current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Tells the tap that nothing more has happened so far.
+    /// Tells the tap that nothing else has happened up to now.
     pub fn touch_trace(&mut self) {
         if let Some(tap) = &mut self.outside.tap {
             tap.passed(self.now);
         }
     }
 
-    /// Ends the trace and says whether it could be written.
+    /// Ends the trace; fails if it could not be written.
     pub fn finish_trace(&mut self) -> Result<(), std::io::Error> {
         self.outside.tap.take().map_or(Ok(()), |mut tap| tap.finish(self.now))
     }
 
-    /// Attaches a host outside to a node: packets for its address that no simulated flow takes can from now on be had
-    /// by [`World::drain_delivered`], and it sends by [`World::inject`].
+    /// Attaches an outside host to a node: from now on packets for its address that belong to no simulated flow are
+    /// available from [`World::drain_delivered`], and it sends with [`World::inject`].
     pub fn attach(&mut self, node: NodeId) {
         match node.wired_number() {
             Some(host) => self.outside.wired.host_mut(host).attach(),
@@ -170,13 +170,13 @@ impl World {
         }
     }
 
-    /// Nodes that stand still stand as in `air` from now on; what is on the air goes on as it began. False where nodes
-    /// move.
+    /// Changes the positions of fixed nodes to those of `air`; frames already on the air are not affected. Returns
+    /// false if nodes move.
     pub fn change_air(&mut self, air: Air) -> bool {
         self.air.change(air, self.transmissions.iter().map(|transmission| transmission.src))
     }
 
-    /// The host attached to `node` sends a packet, at the present instant.
+    /// Sends a packet from the host attached to `node`, now.
     pub fn inject(&mut self, node: NodeId, packet: Ipv4Packet) {
         match node.wired_number() {
             Some(host) => {
@@ -187,47 +187,46 @@ impl World {
         }
     }
 
-    /// Can the radio of a node take a frame of another stack? See [`World::inject_frame`].
+    /// Whether the radio of a node can take a frame of another stack; see [`World::inject_frame`].
     pub fn takes_frame(&self, node: NodeId, category: Category) -> bool {
         self.nodes[node.index()].takes_frame(category)
     }
 
-    /// Gives the first radio of a node, which takes it, a frame of another 802.11 stack, at the present instant.
+    /// Passes a frame of another 802.11 stack to the first radio of a node, which must be able to take it, now.
     pub fn inject_frame(&mut self, node: NodeId, category: Category, frame: Msdu) {
         self.enter(node, |node, now, ear, _| node.handle_frame(now, category, frame, ear));
     }
 
-    /// Takes the fates of frames of other stacks, in order of time, each with the node.
+    /// Takes the events of frames of other stacks, in order of time, each with its node.
     pub fn drain_frames(&mut self) -> impl Iterator<Item = (NodeId, FrameEvent)> {
         self.outside.frames.drain(..)
     }
 
-    /// Takes the packets for attached hosts, in the order in which they came, each with the node it came to.
+    /// Takes the packets for attached hosts, in order of arrival, each with the node at which it arrived.
     pub fn drain_delivered(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet)> {
         self.outside.powers.clear();
         self.outside.delivered.drain(..)
     }
 
-    /// The powers with which the frames were received that brought the packets of the next [`World::drain_delivered`],
-    /// in their order; of one that came by no radio it means nothing.
+    /// Returns, for each packet of the next [`World::drain_delivered`], the power at which its frame was received. The
+    /// value is meaningless for a packet that did not arrive by radio.
     pub fn delivered_powers(&self) -> &[Watt] {
         &self.outside.powers
     }
 
-    /// Takes the packets of attached hosts that were lost, each with the node, which has a host attached, and the
-    /// reason: that host can answer with ICMP.
+    /// Takes the lost packets of attached hosts, each with the node of that host and the reason, so that the host can
+    /// answer with ICMP.
     pub fn drain_lost(&mut self) -> impl Iterator<Item = (NodeId, Ipv4Packet, DropReason)> {
         self.outside.lost.drain(..)
     }
 
-    /// When something happens next. A driver on a real clock sleeps until then, or until it has something to
-    /// [inject](World::inject), and calls [`World::run_until`] with its clock's time before that.
+    /// Returns the time of the next event. A driver on a real clock sleeps until then, or until it has something to
+    /// [inject](World::inject), and before that calls [`World::run_until`] with its clock's time.
     pub fn next_event(&mut self) -> Option<Time> {
         self.queue.peek().map(|(key, _)| key.time())
     }
 
-    /// Lets everything happen up to and including `end`. Returns early, and false, if `control`
-    /// asks for it.
+    /// Runs all events up to and including `end`. Returns early, and false, if `control` asks for it.
     pub fn run_until(&mut self, end: Time, control: &Control) -> bool {
         let mut steps = 0;
         while let Some((key, slot)) = self.queue.take_next(end) {
@@ -257,7 +256,7 @@ impl World {
         true
     }
 
-    // Called in one place, as `advance` is in two: left to itself the compiler inlines neither.
+    // Called in one place, as `advance` is in two: left alone, the compiler inlines neither.
     #[inline(always)]
     fn timer(&mut self, slot: Slot, end: Time) {
         let index = slot.0 as usize;
@@ -295,7 +294,7 @@ impl World {
         }
     }
 
-    /// A free place among the transmissions, which stays free.
+    /// Returns a free index among the transmissions, which stays free.
     #[inline(always)]
     fn free_air(&mut self) -> u32 {
         self.free.last().copied().unwrap_or_else(|| {
@@ -307,7 +306,7 @@ impl World {
         })
     }
 
-    /// A timer of a node without a radio, or the arrival of a packet over a wire.
+    /// Handles a timer of a node without a radio, or the arrival of a packet over a wire.
     fn wired_event(&mut self, slot: Slot) {
         let slot = (slot.0 - self.first_wired) as usize;
         self.timers += u64::from(self.outside.wired.is_timer_due(self.now, slot));
@@ -320,7 +319,7 @@ impl World {
         plan_wired(&mut self.outside.wired, &mut self.queue, self.first_wired);
     }
 
-    /// Delivers something to a node other than over the air.
+    /// Passes something to a node other than over the air.
     fn enter(&mut self, id: NodeId, call: impl FnOnce(&mut Node, Time, &mut Ear, &mut Buffers)) {
         let (node, ear) = (&mut self.nodes[id.index()], &mut self.ears[id.index()]);
         if let Some(receiver) = self.receivers.get_mut(id.index()) {
@@ -348,7 +347,7 @@ impl World {
         }
     }
 
-    /// Passes on what `node` has just put out.
+    /// Passes on the outputs of `node`.
     fn take_outputs(&mut self, node: NodeId) {
         if !self.outside.buffers.outputs.is_empty() {
             self.outside.take_outputs(self.now, node);
@@ -356,7 +355,7 @@ impl World {
         }
     }
 
-    /// Walks the transmission in `slot` over its receivers until something else comes first.
+    /// Walks the transmission in `slot` over its receivers until another event comes first.
     #[inline(always)]
     fn advance(&mut self, slot: Slot, end: Time) {
         let index = (slot.0 - self.first_air) as usize;
@@ -389,7 +388,7 @@ impl World {
         }
     }
 
-    /// Lets the copies of a transmission begin, up to the first that something else comes before; its place.
+    /// Begins the copies of a transmission until another event comes first; returns the key at which to continue.
     #[inline(never)]
     fn arrivals<P: Preset, const SINR: bool, const TAPPED: bool>(
         &mut self,
@@ -458,7 +457,7 @@ impl World {
         }
         transmission.cursor = transmission.first;
         transmission.leaving = true;
-        // Mostly something else comes before the end at the destination.
+        // Usually another event comes before the end at the destination.
         let neighbour =
             destination.filter(|neighbour| !TAPPED && (SINR || neighbour.power >= rules.phy.rx_threshold))?;
         let ends = start + radiated.airtime + neighbour.delay();
@@ -466,7 +465,8 @@ impl World {
         limit.comes_first(ends, || key).then_some(key)
     }
 
-    /// Notifies receivers that their copies end, until an event with an earlier key. Returns that key's place.
+    /// Notifies receivers of the end of their copies until another event comes first; returns the key at which to
+    /// continue.
     #[inline(never)]
     fn departures<const SINR: bool>(&mut self, air: usize, mut limit: Limit) -> Option<Key> {
         let transmission = &mut self.transmissions[air];
@@ -515,14 +515,14 @@ impl World {
                 return self.radio_reception(now, air, *neighbour);
             };
             node.handle_reception(now, FIRST, (frame, neighbour.power), ear, &mut self.outside.buffers);
-            // The node's awaited event has come or has begun: its next timer is seldom the one it had.
+            // The event that the node waited for has happened or begun, so its next timer is rarely the previous one.
             let timer = node.next_timeout(FIRST, ear).map(|at| timer_key(slot.0, at));
             if let (Some(timer), 1) = (timer, neighbours.len())
                 && self.outside.buffers.outputs.is_empty()
                 && !self.stations.are_several()
             {
-                // Mostly its answer after SIFS, before which nothing else happens. This walk ends here, so that nobody
-                // asks the queue before the main loop does.
+                // Usually its answer after SIFS, before which nothing else happens. The walk ends here, so the queue is
+                // not queried before the main loop does so.
                 self.queue.set_next(slot, timer);
                 if let Some(tap) = &mut self.outside.tap {
                     let receiving = receiving(ear, self.receivers.get(index));
@@ -532,7 +532,7 @@ impl World {
             }
             self.queue.set(slot, timer);
             if self.stations.are_several() {
-                // A MAC that is free again may have let a gateway send by another radio.
+                // A MAC that is idle again may have let a gateway send by another radio.
                 hasten_layers(&self.stations, &self.nodes, neighbour.node, &mut self.queue);
                 limit = Limit::new(self.queue.first_key(), limit.end);
             }
@@ -552,8 +552,9 @@ impl World {
         None
     }
 
-    // The timers of further radios call it too; left to itself the compiler then inlines it in neither.
-    /// `src` has put a frame into the free place `air`. Its first copies mostly come before anything else.
+    // The timers of further radios call it too; left alone, the compiler then inlines it in neither place.
+    /// Begins the transmission of the frame that `src` has put into the free index `air`. Its first copies usually
+    /// begin before any other event.
     #[inline(always)]
     fn begin_transmission(&mut self, src: NodeId, air: u32, end: Time) {
         self.frames += 1;
@@ -573,14 +574,14 @@ impl World {
     }
 }
 
-/// Reschedules the events of hosts and wires where they may have changed. Their slots begin at `first`.
+/// Reschedules the events of hosts and wires that may have changed. Their slots begin at `first`.
 fn plan_wired(wired: &mut Wired, queue: &mut EventQueue, first: u32) {
     while let Some(slot) = wired.take_changed() {
         queue.set(Slot(first + slot), wired.next_event(slot as usize));
     }
 }
 
-/// Is the receiver of a node, that of the ear or the one beside it, on a frame that it can so far decode?
+/// Whether the receiver of a node, in the ear or separate, is on a frame that it can decode so far.
 fn receiving(ear: &Ear, beside: Option<&sinr::Receiver>) -> bool {
     beside.map_or_else(|| ear.is_receiving(), sinr::Receiver::is_receiving)
 }

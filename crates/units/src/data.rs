@@ -14,12 +14,12 @@ pub struct Bytes(pub u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// The number itself.
+    /// Returns the number itself.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The same amount in bits.
+    /// Returns the same amount in bits.
     pub const fn bits(self) -> u64 {
         self.0 * 8
     }
@@ -52,15 +52,15 @@ impl Sum for Bytes {
 }
 
 impl Rate {
-    /// `bps` bit/s; `None` for zero, over which nothing could be sent.
+    /// A rate of `bps` bit/s; `None` for zero, at which nothing could be sent.
     pub const fn from_bps(bps: u64) -> Option<Rate> {
         if bps == 0 { None } else { Some(Rate(bps)) }
     }
 
-    /// `kbps` thousand bit/s.
+    /// A rate of `kbps` kbit/s, for constants.
     ///
     /// # Panics
-    /// If zero: for constants.
+    /// If `kbps` is zero.
     pub const fn kbps(kbps: u64) -> Rate {
         assert!(kbps > 0, "a rate is above zero");
         Rate(kbps * 1_000)
@@ -71,7 +71,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `amount` lasts at this rate, rounded to the nearest nanosecond (1,534 bytes at 11 Mbit/s:
+    /// Returns the time to send `amount` at this rate, rounded to the nearest nanosecond (1,534 bytes at 11 Mbit/s:
     /// 1,115.636 us).
     pub const fn time_for(self, amount: Bytes) -> Dur {
         let bit_ns = amount.bits() * 1_000_000_000;

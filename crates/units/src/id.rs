@@ -3,8 +3,8 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 
-/// A node of the network, numbered from 0 in the order of the scenario. Nodes without a radio have numbers of their own
-/// from [`NodeId::FIRST_WIRED`] on, so that their addresses are in a subnet of their own.
+/// A node of the network, numbered from 0 in the order of the scenario. Nodes without a radio are numbered separately,
+/// from [`NodeId::FIRST_WIRED`] on, which gives them a separate subnet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct NodeId(pub u32);
 
@@ -13,15 +13,16 @@ pub struct NodeId(pub u32);
 pub struct MacAddr(pub [u8; 6]);
 
 impl NodeId {
-    /// The first of the nodes without a radio: radios have 10.0.0.0/9, the others 10.128.0.0/9.
+    /// The first number of nodes without a radio. Nodes with radios have addresses in 10.0.0.0/9, the others in
+    /// 10.128.0.0/9.
     pub const FIRST_WIRED: u32 = 1 << 23;
 
-    /// Number `n`, from 0, of the nodes without a radio.
+    /// The `n`th node without a radio, counted from 0.
     pub const fn wired(n: u32) -> NodeId {
         NodeId(Self::FIRST_WIRED + n)
     }
 
-    /// Its number among the nodes without a radio, if it is one.
+    /// Returns the number among nodes without a radio, if this is one.
     pub const fn wired_number(self) -> Option<usize> {
         match self.0.checked_sub(Self::FIRST_WIRED) {
             Some(n) => Some(n as usize),
@@ -29,24 +30,24 @@ impl NodeId {
         }
     }
 
-    /// Position in an array of nodes with radios.
+    /// Index into an array of nodes with radios.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Locally administered unicast address 02:00 + node number.
+    /// Returns the locally administered unicast address 02:00 + node number.
     pub const fn mac(self) -> MacAddr {
         let n = self.0.to_be_bytes();
         MacAddr([0x02, 0x00, n[0], n[1], n[2], n[3]])
     }
 
-    /// Address in 10.0.0.0/8: node 0 is 10.0.0.1, the first without a radio 10.128.0.1.
+    /// Returns the address in 10.0.0.0/8: node 0 is 10.0.0.1, the first node without a radio 10.128.0.1.
     pub const fn ipv4(self) -> Ipv4Addr {
         let [_, b, c, d] = (self.0 + 1).to_be_bytes();
         Ipv4Addr::new(10, b, c, d)
     }
 
-    /// The node that owns `addr`, if it is of the form [`NodeId::ipv4`] gives.
+    /// Returns the node with address `addr`, if that has the form that [`NodeId::ipv4`] returns.
     pub const fn from_ipv4(addr: Ipv4Addr) -> Option<NodeId> {
         let [a, b, c, d] = addr.octets();
         match u32::from_be_bytes([0, b, c, d]).checked_sub(1) {
@@ -60,7 +61,7 @@ impl MacAddr {
     /// All stations.
     pub const BROADCAST: MacAddr = MacAddr([0xff; 6]);
 
-    /// The node that owns this address, if it is of the form [`NodeId::mac`] gives.
+    /// Returns the node with this address, if it has the form that [`NodeId::mac`] returns.
     pub const fn node(self) -> Option<NodeId> {
         match self.0 {
             [0x02, 0x00, a, b, c, d] => Some(NodeId(u32::from_be_bytes([a, b, c, d]))),
@@ -68,7 +69,7 @@ impl MacAddr {
         }
     }
 
-    /// Is this [`MacAddr::BROADCAST`]?
+    /// Whether this is [`MacAddr::BROADCAST`].
     pub fn is_broadcast(self) -> bool {
         self == MacAddr::BROADCAST
     }

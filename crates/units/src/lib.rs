@@ -1,4 +1,4 @@
-//! The units of the quantities that the other crates use.
+//! Types for the physical and protocol quantities that the other crates use.
 //!
 //! Each quantity has its own type, so that adding two powers in dBm, comparing two TCP sequence numbers with `<` or
 //! passing seconds as a bare number does not compile. Time is integer nanoseconds; nothing here reads a clock.

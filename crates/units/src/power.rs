@@ -3,7 +3,7 @@
 
 use core::ops::{Add, Sub};
 
-/// An absolute power in watts; sums are physical.
+/// An absolute power in watts. Sums are physically meaningful.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Watt(pub f64);
 
@@ -21,7 +21,7 @@ impl Watt {
         Dbm(10.0 * libm::log10(self.0 * 1e3))
     }
 
-    /// How many times `other` this power is (a plain ratio, not dB).
+    /// Returns the ratio of this power to `other` (linear, not dB).
     pub fn over(self, other: Watt) -> f64 {
         self.0 / other.0
     }

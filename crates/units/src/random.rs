@@ -1,7 +1,8 @@
 //! Named streams of random numbers.
 //!
 //! Every consumer draws from its own stream, named by (seed, node, purpose). An additional draw in one layer of one
-//! node shifts no other stream, so two variants of a scenario share their random numbers wherever they behave alike.
+//! node does not shift any other stream, so two variants of a scenario share their random numbers wherever they behave
+//! alike.
 
 use crate::{Dur, NodeId};
 use rand_core::{Rng, SeedableRng};
@@ -11,9 +12,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Purpose {
-    /// Places of the nodes of a random topology; belongs to no node.
+    /// Positions in a random topology; belongs to no node.
     Topology = 1,
-    /// Choice of random flow end points; belongs to no node.
+    /// Choice of the endpoints of random flows; belongs to no node.
     Flows = 2,
     /// 802.11 back-off slots.
     Backoff = 3,
@@ -33,13 +34,13 @@ pub enum Purpose {
     FileSizes = 10,
     /// Pauses between files.
     Pauses = 11,
-    /// Initial sequence numbers of the connections of a flow after its first.
+    /// Initial sequence numbers of all connections of a flow after the first.
     LaterConnections = 12,
-    /// Choice of gateways and of random ends of single flows; belongs to no node.
+    /// Choice of gateways and of random endpoints of single flows; belongs to no node.
     Endpoints = 13,
     /// Early drops at the link layer.
     LinkRed = 14,
-    /// Early drops by the load of the medium, and when it is looked at.
+    /// Early drops by the load of the medium, and the times at which that is sampled.
     NeighbourhoodRed = 15,
     /// The order in which rate control tries rates.
     RateControl = 16,
@@ -52,8 +53,8 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of `purpose` at `node` in the run with `seed`. The same three always give the same numbers.
     pub fn new(seed: u64, node: NodeId, purpose: Purpose) -> Stream {
-        // The three names are mixed one after the other: a sum or xor of them would let (seed 1, node 2) meet
-        // (seed 2, node 1).
+        // The parts of the name are mixed one after another: with their sum or xor, (seed 1, node 2) could coincide
+        // with (seed 2, node 1).
         let name = (u64::from(purpose as u32) << 32) | u64::from(node.0);
         Stream(Xoshiro256PlusPlus::seed_from_u64(mix(mix(seed).wrapping_add(name))))
     }
@@ -63,19 +64,19 @@ impl Stream {
         Stream::new(seed, NodeId(u32::MAX), purpose)
     }
 
-    /// A stream that belongs to two nodes, the same whichever is named first.
+    /// A stream that belongs to a pair of nodes, in either order.
     pub fn of_pair(seed: u64, (a, b): (NodeId, NodeId), purpose: Purpose) -> Stream {
         let pair = (u64::from(a.0.min(b.0)) << 32) | u64::from(a.0.max(b.0));
         let name = mix(mix(seed).wrapping_add(u64::from(purpose as u32) << 32));
         Stream(Xoshiro256PlusPlus::seed_from_u64(mix(name ^ pair)))
     }
 
-    /// Uniform over 0 .. `n`, without `n`; 0 if `n` is 0. The bias of the multiplication is below n / 2^32.
+    /// Uniform over 0 .. `n`, excluding `n`; 0 if `n` is 0. The bias of the multiplication is below n / 2^32.
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.0.next_u32()) * u64::from(n)) >> 32) as u32
     }
 
-    /// Uniform over 0 .. `max`, without `max`.
+    /// Uniform over 0 .. `max`, excluding `max`.
     pub fn duration(&mut self, max: Dur) -> Dur {
         Dur::from_nanos(((u128::from(self.0.next_u64()) * u128::from(max.as_nanos())) >> 64) as u64)
     }
@@ -129,7 +130,7 @@ mod tests {
         for _ in 0..31_000 {
             counts[stream.below(31) as usize] += 1;
         }
-        // 31 cells of mean 1,000: five standard deviations are 158.
+        // 31 bins with mean 1,000: five standard deviations are 158.
         assert!(counts.iter().all(|&c| (842..1158).contains(&c)), "{counts:?}");
         assert_eq!(stream.below(0), 0);
         assert!(stream.duration(Dur::from_millis(10)) < Dur::from_millis(10));

@@ -5,44 +5,44 @@ use core::ops::{Add, AddAssign};
 
 /// A TCP sequence number: 32 bits that wrap (RFC 9293 section 3.4).
 ///
-/// It has no `Ord`: "less than" has no meaning on a circle. [`Seq::before`] and [`Seq::after`] compare two numbers that
-/// are known to lie within half the circle of each other, which a window of at most 2^30 bytes guarantees.
+/// There is no `Ord`: "less than" has no meaning on a circle. [`Seq::before`] and [`Seq::after`] compare two numbers
+/// known to be within half the circle of each other, which a window of at most 2^30 bytes guarantees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seq(u32);
 
 impl Seq {
-    /// The number as it is in the header.
+    /// Takes the number from a header.
     pub const fn from_wire(raw: u32) -> Seq {
         Seq(raw)
     }
 
-    /// The number for the header.
+    /// Returns the number for a header.
     pub const fn to_wire(self) -> u32 {
         self.0
     }
 
-    /// Does this lie strictly before `other`?
+    /// Whether this is strictly before `other`.
     pub const fn before(self, other: Seq) -> bool {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
 
-    /// Does this lie strictly after `other`?
+    /// Whether this is strictly after `other`.
     pub const fn after(self, other: Seq) -> bool {
         other.before(self)
     }
 
-    /// Bytes from `earlier` up to this, counted forwards round the circle.
+    /// Returns the bytes from `earlier` to this, counted forwards around the circle.
     pub const fn offset_from(self, earlier: Seq) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// The later of two.
+    /// Returns the later of two.
     #[must_use]
     pub const fn max(self, other: Seq) -> Seq {
         if self.before(other) { other } else { self }
     }
 
-    /// The earlier of two.
+    /// Returns the earlier of two.
     #[must_use]
     pub const fn min(self, other: Seq) -> Seq {
         if self.before(other) { self } else { other }

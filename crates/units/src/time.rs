@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// An instant: nanoseconds since the start of the run, a real zero. Reaches 584 years.
+/// An instant: nanoseconds since the start of the run, which is zero. Good for 584 years.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
@@ -15,7 +15,7 @@ pub struct Dur(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any run lasts.
+    /// Later than the end of any run.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// `ns` nanoseconds after the start.
@@ -48,18 +48,18 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// How long ago `earlier` was; zero if it is in the future.
+    /// Returns the time since `earlier`; zero if that is in the future.
     pub const fn saturating_since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
-    /// This time, or none if it is [`Time::NEVER`].
+    /// Returns this time, or `None` for [`Time::NEVER`].
     #[inline(always)]
     pub const fn unless_never(self) -> Option<Time> {
         if self.0 == Time::NEVER.0 { None } else { Some(self) }
     }
 
-    /// Has this time come? Then it is [`Time::NEVER`] from now on.
+    /// Whether this time has come; if so, sets it to [`Time::NEVER`].
     #[inline(always)]
     pub fn take_by(&mut self, now: Time) -> bool {
         let due = *self <= now;
@@ -69,7 +69,7 @@ impl Time {
         due
     }
 
-    /// A time that may not be set, in half the memory.
+    /// Stores an optional time in half the memory.
     #[inline(always)]
     pub const fn or_never(at: Option<Time>) -> Time {
         match at {
@@ -78,7 +78,7 @@ impl Time {
         }
     }
 
-    /// The earlier of two times that may not be set.
+    /// Returns the earlier of two optional times.
     pub fn earlier_of(a: Option<Time>, b: Option<Time>) -> Option<Time> {
         match (a, b) {
             (Some(a), Some(b)) => Some(if b < a { b } else { a }),
@@ -87,7 +87,7 @@ impl Time {
         }
     }
 
-    /// The first multiple of `step` after this instant.
+    /// Returns the first multiple of `step` after this instant.
     ///
     /// # Panics
     /// If `step` is zero.
@@ -122,7 +122,7 @@ impl Dur {
         Dur(s * 1_000_000_000)
     }
 
-    /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero. For values read from files
+    /// `s` seconds rounded to the nearest nanosecond; negative values and NaN become zero. For values read from files
     /// and computed geometry, never for protocol arithmetic.
     pub fn from_secs_f64(s: f64) -> Dur {
         Dur((s * 1e9).round() as u64)
@@ -148,17 +148,17 @@ impl Dur {
         self.0 as f64 / 1e9
     }
 
-    /// The difference, or zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))
     }
 
-    /// The product, or [`Dur::MAX`] where it does not fit.
+    /// Returns the product, or [`Dur::MAX`] if it does not fit.
     pub const fn saturating_mul(self, factor: u64) -> Dur {
         Dur(self.0.saturating_mul(factor))
     }
 
-    /// How many whole `unit`s fit.
+    /// Returns how many whole `unit`s fit.
     ///
     /// # Panics
     /// If `unit` is zero.
@@ -166,7 +166,7 @@ impl Dur {
         self.0 / unit.0
     }
 
-    /// Is this zero?
+    /// Whether this is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -1,8 +1,8 @@
-//! Events of the distant future, in blocks: each block covers a span of time, and is sorted only when its span begins.
+//! Events of the distant future, in blocks: each block covers a time span, and is sorted only when its span begins.
 //!
-//! In a heap of ten thousand events each removal is a path of a dozen cache misses. Here an event is scheduled by a
+//! In a heap of ten thousand events each removal is a path of a dozen cache misses. Here scheduling an event is a
 //! search in the list of spans, which is short and stays in the cache, and a write to the end of one block; a whole
-//! block is taken at once.
+//! block is removed at once.
 
 use super::Key;
 
@@ -13,25 +13,25 @@ pub(super) struct Entry {
     pub slot: u32,
 }
 
-/// Blocks of events, the last block the first in time.
+/// Blocks of events. The last block is the first in time.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
-    /// Where each block's span begins, in the order of `blocks`. It ends where that of the block before begins.
+    /// Start of each block's span, in the order of `blocks`. The span ends where that of the previous block begins.
     begins: Vec<Key>,
     blocks: Vec<Vec<Entry>>,
-    /// Emptied blocks, to be used again.
+    /// Emptied blocks for reuse.
     spare: Vec<Vec<Entry>>,
-    /// How many events a block holds at most; a fuller one is divided.
+    /// Largest number of events in a block; a fuller one is divided.
     limit: usize,
 }
 
 impl Blocks {
-    /// None yet; each will hold at most `limit` events.
+    /// Creates an empty list of blocks of at most `limit` events each.
     pub fn new(limit: usize) -> Blocks {
         Blocks { begins: Vec::new(), blocks: Vec::new(), spare: Vec::new(), limit }
     }
 
-    /// Before this there is nothing.
+    /// Returns the start of the first span, before which there is no event.
     pub fn begin(&self) -> Key {
         self.begins.last().copied().unwrap_or(Key::NEVER)
     }
@@ -47,7 +47,7 @@ impl Blocks {
         }
     }
 
-    /// Adds events that come before [`Blocks::begin`], given from the last to the first; returns where they begin.
+    /// Adds events that come before [`Blocks::begin`], given from last to first; returns where they begin.
     pub fn prepend(&mut self, entries: impl Iterator<Item = Entry>) -> Key {
         let mut block = self.spare.pop().unwrap_or_default();
         block.extend(entries);
@@ -58,13 +58,13 @@ impl Blocks {
         self.begin()
     }
 
-    /// Takes the first block, of at most as many events as was said, in any order.
+    /// Removes and returns the first block, of at most `limit` events in any order.
     pub fn take_first(&mut self) -> Option<Vec<Entry>> {
         self.begins.pop();
         self.blocks.pop()
     }
 
-    /// Gets the memory of a block back.
+    /// Returns the memory of a block for reuse.
     pub fn give_back(&mut self, mut block: Vec<Entry>) {
         block.clear();
         self.spare.push(block);

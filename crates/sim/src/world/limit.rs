@@ -1,13 +1,13 @@
-//! How far the walk of a transmission over its receivers goes, and the places of its steps among all events.
+//! How far a transmission walks over its receivers, and the keys of its steps in the order of all events.
 
 use crate::event_queue::{Class, Key};
 use fourhop_units::{NodeId, Time};
 
-/// The end of a transmission's walk: the first event of another slot, or the end of the run.
+/// End of a transmission's walk: the first event of another slot, or the end of the run.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
     other: Key,
-    /// Nothing comes first before this.
+    /// No other event comes before this time.
     time: Time,
     pub(super) end: Time,
 }
@@ -22,27 +22,27 @@ impl Limit {
         self.time = self.time.min(key.time());
     }
 
-    /// Does something else come before the step at `now` whose place is `key`? The whole key decides only between
-    /// events at one instant.
+    /// Whether another event comes before the step at `now` with this `key`. The key matters only among events at the
+    /// same instant.
     #[inline(always)]
     pub(super) fn comes_first(&self, now: Time, key: impl FnOnce() -> Key) -> bool {
         now >= self.time && (now > self.end || self.other < key())
     }
 }
 
-/// Place of a timer of a station.
+/// Key of a station's timer.
 #[inline]
 pub(super) fn timer_key(station: u32, at: Time) -> Key {
     Key::new(at, Class::Timer, NodeId(station), NodeId(station))
 }
 
-/// Place of the beginning of a copy.
+/// Key of the beginning of a copy.
 #[inline]
 pub(super) fn arrival_key(at: Time, node: NodeId, src: NodeId) -> Key {
     Key::new(at, Class::Arrival, node, src)
 }
 
-/// Place of the end of a copy.
+/// Key of the end of a copy.
 #[inline]
 pub(super) fn departure_key(at: Time, node: NodeId, src: NodeId) -> Key {
     Key::new(at, Class::Departure, node, src)

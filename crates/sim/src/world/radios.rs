@@ -1,4 +1,4 @@
-//! Nodes with several radios: frames and timers of radios after the first.
+//! Nodes with several radios: frames and timers of all radios but the first.
 
 use super::{Transmission, World, departure_key, plan_wired, timer_key};
 use crate::channel::Neighbour;
@@ -9,7 +9,7 @@ use fourhop_proto::node::Node;
 use fourhop_units::{NodeId, Time};
 
 impl World {
-    /// A timer of a radio besides the first of its node.
+    /// Handles a timer of a radio that is not the first of its node.
     #[cold]
     pub(super) fn radio_timer(&mut self, slot: Slot, end: Time) {
         let (station, index) = (NodeId(slot.0), slot.0 as usize);
@@ -35,8 +35,8 @@ impl World {
         }
     }
 
-    /// A radio besides the first of its node has received a frame for the node. Where the walk of the transmission goes
-    /// on.
+    /// Handles a frame for the node received by a radio that is not its first. Returns the key at which the walk of the
+    /// transmission continues.
     #[cold]
     #[inline(never)]
     pub(super) fn radio_reception(&mut self, now: Time, air: usize, at: Neighbour) -> Option<Key> {
@@ -62,8 +62,8 @@ impl World {
     }
 }
 
-/// A node with several radios has been called: the layers above one of them may have been given something to do by
-/// another.
+/// Call after an event at a node with several radios: one radio may have given the layers above another something to
+/// do.
 #[cold]
 #[inline(never)]
 pub(super) fn hasten_layers(stations: &Stations, nodes: &[Node], node: NodeId, queue: &mut EventQueue) {

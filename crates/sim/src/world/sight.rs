@@ -1,4 +1,4 @@
-//! View of a world from outside.
+//! Access to a world from outside.
 
 use super::World;
 use crate::stations::Stations;
@@ -8,22 +8,22 @@ use fourhop_proto::node::{Account, Drops, Ear, Endpoint, Layers, Node};
 use fourhop_units::NodeId;
 
 impl World {
-    /// The nodes, in order.
+    /// Returns the nodes, in order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The radios of the nodes.
+    /// Returns the radios of the nodes.
     pub fn stations(&self) -> &Stations {
         &self.stations
     }
 
-    /// The nodes without radios, and the wires.
+    /// Returns the nodes without radios, and the wires.
     pub fn wired(&self) -> &Wired {
         &self.outside.wired
     }
 
-    /// The ends of flows at a node with or without a radio.
+    /// Returns the endpoints of flows at a node, with or without a radio.
     pub fn endpoints(&self, node: NodeId) -> &[Endpoint] {
         match node.wired_number() {
             Some(host) => self.outside.wired.hosts()[host].endpoints(),
@@ -31,22 +31,24 @@ impl World {
         }
     }
 
-    /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
+    /// Returns the number of events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of
+    /// packets over wires.
     pub fn events(&self) -> u64 {
         self.timers + self.copies + self.receptions() + self.outside.wired.arrivals()
     }
 
-    /// Frames radiated.
+    /// Returns the number of frames radiated.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Copies of frames that ended at a receiver.
+    /// Returns the number of copies of frames that ended at a receiver.
     pub fn receptions(&self) -> u64 {
         self.copies - self.caught_up().map(|(_, on_air)| on_air).sum::<u64>()
     }
 
-    /// The ear of a station after it has looked at all that has ended, with the number of copies that have not.
+    /// Returns the ear of a station after it has evaluated everything that has ended, and the number of copies still on
+    /// the air.
     fn caught_up_at(&self, index: usize) -> (Ear, u64) {
         let mut ear = self.ears[index].clone();
         let mut beside = self.receivers.get(index).cloned();
@@ -59,14 +61,14 @@ impl World {
         (0..self.ears.len()).map(|index| self.caught_up_at(index))
     }
 
-    /// Losses of all nodes and wires.
+    /// Returns the losses of all nodes and wires.
     pub fn drops(&self) -> Drops {
         let mut sum = self.outside.wired.drops();
         (0..self.nodes.len()).for_each(|index| sum.add(&self.drops_at(NodeId(index as u32))));
         sum
     }
 
-    /// Losses at one node with a radio.
+    /// Returns the losses at one node with a radio.
     pub fn drops_at(&self, node: NodeId) -> Drops {
         let mut sum = *self.nodes[node.index()].drops();
         for station in self.stations.of(node) {
@@ -75,7 +77,7 @@ impl World {
         sum
     }
 
-    /// The balance of each layer over all nodes.
+    /// Returns the balance of each layer over all nodes.
     pub fn accounts(&self) -> Layers {
         let mut sum = Layers::default();
         self.nodes.iter().for_each(|node| sum.add(&node.accounts()));

@@ -1,4 +1,4 @@
-//! Work on its own thread: how far it is, what it returns, and how to stop it.
+//! Work on a separate thread: its progress, its result, and how to stop it.
 //!
 //! A run sees only its scenario, its seed and its [`Control`], so its result is the same whatever else runs.
 
@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// State shared by a run and its owner: the run reports its progress and asks whether to go on.
+/// State shared by a run and its owner: the run reports progress and asks whether to go on.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,
@@ -17,22 +17,22 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control of its own, for work outside a task.
+    /// Creates a control for work outside a task.
     pub fn new() -> Control {
         Control::default()
     }
 
-    /// A control that stops when this one does and keeps its progress to itself.
+    /// Returns a control that stops when this one does but has separate progress.
     pub fn without_progress(&self) -> Control {
         Control { stop: self.stop.clone(), progress_ns: Arc::default() }
     }
 
-    /// Says that the run has reached `now`.
+    /// Reports that the run has reached `now`.
     pub fn report(&self, now: Time) {
         self.progress_ns.store(now.as_nanos(), Ordering::Relaxed);
     }
 
-    /// How far the run is.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Time {
         Time::from_nanos(self.progress_ns.load(Ordering::Relaxed))
     }
@@ -42,15 +42,15 @@ impl Control {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Should the run end early?
+    /// Whether the run should end early.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Work on its own thread that need not be waited for: dropping it stops its control and lets the thread end by itself,
-/// or with the process, where the system does not look at the control, such as in front of a pipe that nobody writes.
-/// [`Task::end`] waits.
+/// Work on a separate thread that need not be waited for. Dropping it stops its control and lets the thread end by
+/// itself. A thread that the system blocks without looking at the control, as when opening a pipe that nobody writes,
+/// ends with the process. [`Task::end`] waits.
 #[derive(Debug)]
 pub struct Task<T> {
     control: Control,
@@ -65,13 +65,13 @@ impl<T: Send + 'static> Task<T> {
         let theirs = control.clone();
         let (sender, result) = channel();
         let worker = std::thread::spawn(move || {
-            // Whether anybody still waits for it is their matter.
+            // The owner may no longer wait for the result.
             let _ = sender.send(work(&theirs));
         });
         Task { control, result, worker: Some(worker) }
     }
 
-    /// The result of the work, once; waits at most `timeout` for it.
+    /// Returns the result of the work, once; waits at most `timeout` for it.
     ///
     /// # Panics
     /// If the work panicked, with its message.
@@ -88,7 +88,7 @@ impl<T: Send + 'static> Task<T> {
         }
     }
 
-    /// The control that the work shares with its owner.
+    /// Returns the control that the work shares with its owner.
     pub fn control(&self) -> &Control {
         &self.control
     }

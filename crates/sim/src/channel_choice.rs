@@ -1,9 +1,9 @@
-//! The channel that static routes take from one node to the next, if there are several.
+//! Choice of the channel that static routes use from one node to the next, if there are several.
 //!
 //! Links between the same two nodes on different channels cost the same: their radios have the same options. But the
-//! choice decides how often a path disturbs itself. Each node takes the channel that the rest of the path uses latest.
-//! Among channels that the rest does not use, it takes the first of the node's radios: along a chain the channels
-//! alternate. The rest of the path is known, since paths are built from the destination outwards.
+//! choice determines how much a path interferes with itself. Each node takes the channel that the rest of the path uses
+//! latest. Among channels that the rest does not use, it takes the first of the node's radios: along a chain the
+//! channels alternate. The rest of the path is known, since paths are built from the destination outwards.
 //!
 //! Draves, Padhye and Zill ("Routing in Multi-Radio, Multi-Hop Wireless Mesh Networks", MobiCom 2004) add the time of
 //! the path's busiest channel to its cost instead (WCETT). Our rule differs from WCETT: it never prefers a longer path.
@@ -13,7 +13,7 @@ use fourhop_proto::route::ShortestPaths;
 use fourhop_units::NodeId;
 use std::net::Ipv4Addr;
 
-/// The channels of all hops of all paths.
+/// The channels of every hop on every path.
 #[derive(Debug)]
 pub struct ChannelChoice<'a> {
     paths: &'a ShortestPaths,
@@ -24,7 +24,7 @@ pub struct ChannelChoice<'a> {
 }
 
 impl<'a> ChannelChoice<'a> {
-    /// The choice for these paths among so many nodes.
+    /// Chooses the channels for these paths among `nodes` nodes.
     pub fn new(paths: &'a ShortestPaths, stations: &'a Stations, nodes: usize) -> ChannelChoice<'a> {
         let mut choice = ChannelChoice { paths, stations, chosen: Vec::new(), nodes };
         if stations.are_several() {
@@ -38,7 +38,7 @@ impl<'a> ChannelChoice<'a> {
         choice
     }
 
-    /// The channel from `from` towards `to`; the rest of the path has its own already.
+    /// Returns the channel from `from` towards `to`; the rest of the path already has its channels.
     fn choose(&self, from: usize, to: usize) -> ChannelNumber {
         let next = self.paths.next_hop(from, to);
         let step = |&node: &usize| self.paths.next_hop(node, to);
@@ -47,12 +47,12 @@ impl<'a> ChannelChoice<'a> {
             |channel| ahead().position(|node| self.chosen[to * self.nodes + node] == channel).unwrap_or(usize::MAX);
         let ends = [from, next.unwrap_or(to)].map(|node| NodeId(node as u32));
         let shared = self.stations.shared(ends);
-        // Of several equally late ones `max_by_key` takes the last.
+        // `max_by_key` returns the last of several maxima; the reversal makes that the first.
         let rated: Vec<_> = shared.map(|channel| (free_for(channel), channel)).collect();
         rated.into_iter().rev().max_by_key(|&(free, _)| free).map_or(0, |(_, channel)| channel)
     }
 
-    /// The address of the neighbour's radio to which `from` sends what is for `to`.
+    /// Returns the address of the neighbour's radio to which `from` sends packets for `to`.
     pub fn next_hop(&self, from: usize, to: usize) -> Option<Ipv4Addr> {
         let next = NodeId(self.paths.next_hop(from, to)? as u32);
         let station = match self.chosen.get(to * self.nodes + from) {
@@ -67,7 +67,7 @@ impl<'a> ChannelChoice<'a> {
 mod tests {
     use super::*;
 
-    /// A chain of nodes with these radios; the stations along the path from its first to its last node.
+    /// Returns the channels along the path from the first to the last node of a chain with these radios.
     fn stations_along(plan: &[Vec<ChannelNumber>]) -> Vec<ChannelNumber> {
         let nodes = plan.len();
         let stations = Stations::new(plan);

@@ -1,5 +1,5 @@
-//! Columns of results: every field of a result that a table has is declared once, with name, type, unit and meaning.
-//! Python takes its schemas and texts from here, and docs/results.md is generated from them.
+//! Columns of results: every field of a result that appears in a table is declared once, with name, type, unit and
+//! meaning. Python takes its schemas and texts from here, and docs/results.md is generated from them.
 
 use crate::result::{FlowResult, RunResult};
 use crate::trace::{FLOW_COLUMNS, TableAbout, Tables, unit};
@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 /// A column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct Column {
-    /// Its name, which ends in its unit.
+    /// Name, which ends in the unit.
     pub name: &'static str,
-    /// The field of a run's JSON that it holds.
+    /// The corresponding field in the JSON of a run.
     pub field: &'static str,
-    /// Its type.
+    /// Type of the values.
     #[serde(rename = "type")]
     pub kind: Type,
-    /// May values be missing?
+    /// Whether values may be missing.
     pub optional: bool,
-    /// The unit, by the end of the name.
+    /// Unit, derived from the end of the name.
     pub unit: &'static str,
-    /// Its value.
+    /// Description of the value.
     pub about: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub struct Column {
 pub enum Type {
     /// A name.
     Text,
-    /// A number of a node, or another whole number.
+    /// A node number or another whole number.
     Int,
     /// A count.
     Count,
@@ -38,15 +38,15 @@ pub enum Type {
     Float,
     /// A list of numbers.
     Floats,
-    /// No column: a table of its own.
+    /// Not a column but a separate table.
     Table,
 }
 
 /// A Rust type that a field of a result can have.
 pub trait Typed {
-    /// As a column.
+    /// The corresponding column type.
     const TYPE: Type;
-    /// May it be missing?
+    /// Whether the value may be missing.
     const OPTIONAL: bool = false;
 }
 
@@ -73,7 +73,8 @@ impl<T: Typed> Typed for Option<T> {
     const OPTIONAL: bool = true;
 }
 
-/// Declares a result: a struct whose fields are columns, under another name after `as`. To add a column, add a row.
+/// Declares a result: a struct whose fields are columns, optionally under another name after `as`. To add a column, add
+/// a row.
 macro_rules! result {
     ($(#[$meta:meta])* $name:ident { $(
         $(#[doc = $doc:literal])+ $(#[serde($serde:meta)])? $field:ident: $type:ty $(as $column:literal)?;
@@ -101,19 +102,19 @@ macro_rules! result {
 }
 pub(crate) use result;
 
-/// The first of a list that is never empty.
+/// Returns the first element of a list that is never empty.
 pub(crate) const fn first(names: &[&'static str]) -> &'static str {
     names[0]
 }
 
-/// Columns in the order of a table.
+/// Returns columns in the order of a table.
 pub(crate) fn sorted(columns: &[Column]) -> Vec<Column> {
     let mut found: Vec<_> = columns.iter().copied().filter(|column| column.kind != Type::Table).collect();
     found.sort_by_key(|column| column.kind == Type::Floats);
     found
 }
 
-/// Every table: those of results by their columns, those of traces as their files describe them.
+/// All tables: those of results by their columns, those of traces as their files describe them.
 #[derive(Clone, Serialize, Debug)]
 pub struct AllTables {
     /// `runs`, `flows`, `series` and `queues`.
@@ -122,7 +123,7 @@ pub struct AllTables {
     pub trace: Vec<TableAbout>,
 }
 
-/// Every table.
+/// Returns all tables.
 pub fn tables() -> AllTables {
     let of = |name, kind, optional, about| Column { name, field: name, kind, optional, unit: unit(name), about };
     let time = of("time_s", Type::Float, false, "End of the time step.");

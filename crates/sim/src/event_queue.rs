@@ -456,8 +456,9 @@ mod tests {
     }
 
     proptest! {
-        // Against a plain map, any sequence of events planned, hastened and taken. An event may come up early only
-        // where it was hastened before, never late, and nothing is lost: a slot that is asked too early plans again.
+        // Compares any sequence of planned, hastened and removed events with a plain map. An event may come up early
+        // only if it was hastened before, and never late; nothing is lost: a slot whose event comes up early plans
+        // again.
         #[test]
         fn every_event_comes_up_in_order(
             slots in 1u32..300,
@@ -483,7 +484,7 @@ mod tests {
                         queue.push(Slot(slot), due);
                     }
                 } else if what >= 5 {
-                    // The same with an event that may come next, and an end that may come before it.
+                    // The same with an event that may come next, and an end that may precede it.
                     let near = timer(now + later / 16, slot);
                     queue.set_next(Slot(slot), near);
                     wanted.insert(slot, near);
@@ -522,7 +523,7 @@ mod tests {
             }
         }
 
-        // Without hastening nothing comes up early.
+        // Without hastening, nothing comes up early.
         #[test]
         fn what_was_never_hastened_comes_up_exactly(times in prop::collection::vec(0u64..500, 1..200)) {
             let mut queue = EventQueue::new(times.len());

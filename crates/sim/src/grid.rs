@@ -1,11 +1,11 @@
-//! Finds the moving nodes near a position without looking at all of them.
+//! Finds the moving nodes near a position without examining all of them.
 //!
-//! Nodes are registered at the place where they are, and are registered again before they can have moved by more than
-//! some slack; the leg of each node gives the next such instant. Each node keeps a list of the nodes that are
-//! registered within the reach plus the slack of both (Verlet, Physical Review 159, 1967). A query looks at these alone
-//! and takes exact positions, so it finds exactly the nodes in range, at a cost that depends on the density of nodes
-//! and not on their number. The list stays in the order of the distances that the last query met, which hardly differs
-//! from that of the next.
+//! Nodes are registered at their position, and are registered again before they can have moved by more than some slack;
+//! the leg of each node gives the next such instant. Each node keeps a list of the nodes registered within the reach
+//! plus the slack of both (Verlet, Physical Review 159, 1967). A query examines these alone and computes exact
+//! positions, so it finds exactly the nodes in range, at a cost that depends on the density of nodes and not on their
+//! number. The list stays sorted by the distances at the last query, an order that hardly differs from that of the
+//! next.
 //!
 //! A registration finds the nodes around it in 9 square cells. Cells are found by a hash of their coordinates, and each
 //! is a linked list through the nodes themselves: the area need not be known.
@@ -16,9 +16,10 @@ use fourhop_units::{Dur, NodeId, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Slack as a share of the reach. More looks at more nodes for each query, less registers more often.
+/// Slack as a share of the reach. With more, each query examines more nodes; with less, nodes are registered more
+/// often.
 const SLACK: f64 = 0.05;
-/// Against rounding in all of this, in metres.
+/// Margin for rounding errors, in metres.
 const MARGIN: f64 = 1e-3;
 
 /// No node.
@@ -35,7 +36,7 @@ struct Entry {
     previous: u32,
 }
 
-/// A node that may be in range, and how far away it was when it was last looked at, in metres.
+/// A node that may be in range, and its distance in metres when it was last computed.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     metres: f64,
@@ -48,18 +49,19 @@ pub struct Grid {
     reach: f64,
     slack: f64,
     entries: Vec<Entry>,
-    /// Of each node, those within reach of it or nearly so. A node is in the list of each one in its own.
+    /// For each node, the nodes within reach of it, or nearly so. The relation is symmetric: each of these has the node
+    /// in its list.
     candidates: Vec<Vec<Candidate>>,
-    /// Where the candidates of the present query are.
+    /// Positions of the candidates of the current query.
     places: Vec<Position>,
     /// First node of each list; cells that share a hash share a list.
     heads: Vec<u32>,
-    /// When to register which node again.
+    /// Times at which nodes must be registered again.
     due: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Grid {
-    /// All nodes of `mobility` at time zero; queries find those within `reach` metres.
+    /// Registers all nodes of `mobility` at time zero; queries find those within `reach` metres.
     pub fn new(mobility: &mut Mobility, reach: f64) -> Grid {
         let count = mobility.count();
         let nowhere = Entry { place: (0.0, 0.0), cell: (0, 0), next: NONE, previous: NONE };
@@ -78,8 +80,8 @@ impl Grid {
         grid
     }
 
-    /// Calls `found` with every node but `node` that is within reach of it at `now`, its place and its distance,
-    /// nearest first. Instants never go back.
+    /// Calls `found` with every node but `node` that is within reach of it at `now`, with its position and distance,
+    /// nearest first. `now` must not decrease between calls.
     pub fn near(
         &mut self,
         node: NodeId,
@@ -109,12 +111,13 @@ impl Grid {
         }
     }
 
-    /// How far away a node may be that a query finds, in metres.
+    /// Returns the largest distance in metres of a node that a query finds.
     pub fn reach(&self) -> f64 {
         self.reach + MARGIN
     }
 
-    /// Candidates of each other are registered no farther apart than this: each is off by the slack at most.
+    /// Returns the largest distance between the registrations of candidates of each other: each is off by the slack at
+    /// most.
     fn suspect(&self) -> f64 {
         self.reach + 2.0 * self.slack + MARGIN
     }
@@ -125,13 +128,13 @@ impl Grid {
     }
 
     fn bucket(&self, (column, row): Cell) -> usize {
-        // Multiplicative hashing (Knuth, volume 3, section 6.4) of both coordinates; the upper bits are the mixed ones.
+        // Multiplicative hashing (Knuth, volume 3, section 6.4) of both coordinates; the upper bits are well mixed.
         let mixed = (column as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (row as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
         (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.heads.len() - 1)
     }
 
-    /// Registers a node that was registered at `before`, if it was.
+    /// Registers a node, which may have been registered at `before`.
     fn register(&mut self, node: u32, before: Option<Position>, leg: Leg, now: Time) {
         let place = leg.place(now);
         let cell = self.cell(place);
@@ -153,7 +156,7 @@ impl Grid {
         }
     }
 
-    /// Brings the lists of candidates up to date after `node` was registered.
+    /// Updates the lists of candidates after the registration of `node`.
     fn meet(&mut self, node: u32, before: Option<Position>) {
         let suspect = self.suspect();
         let close = |a: Position, b: Position| {
@@ -200,7 +203,7 @@ impl Grid {
     }
 }
 
-/// Sorts what is almost sorted already; equal items keep their order.
+/// Sorts items that are almost sorted already; equal items keep their order.
 pub fn insertion_sort<T: Copy, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
     for end in 1..items.len() {
         let item = items[end];
@@ -222,7 +225,7 @@ mod tests {
 
     const REACH: f64 = 550.0;
 
-    /// Every query at every instant finds exactly the nodes in range, by a look at all of them.
+    /// Checks against all nodes that every query at every instant finds exactly those in range.
     fn check(movement: &Movement, places: &[Position], instants: &[Time]) {
         let mut mobility = Mobility::new(movement, places, 5);
         let mut truth = mobility.clone();

@@ -1,15 +1,14 @@
-//! Costs of links for static routes: ETX, ETT and airtime by their definition, from the share of frames that a radio
+//! Costs of links for static routes: ETX, ETT and airtime by their definitions, from the share of frames that a radio
 //! receives when nobody else sends.
 //!
-//! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements on their way
-//! back; probes only estimate that. Here both are computed: at the mean power that the receiver has of the sender,
-//! before fading, with the error rates of the radio, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at
-//! its rate. With the `threshold` radio every frame within range arrives: ETX is the number of hops. With
-//! `routing.metric_over_fades` the share is the mean over all fades at this mean power: the value that probes find in
-//! changing fading.
+//! Source: see [`Metric`]. ETX is defined by the share of data frames that arrive and of acknowledgements that return;
+//! probes only estimate that. Here both are computed with the error rates of the radio at the mean received power,
+//! before fading, for a data frame with [`Metric::PACKET`] bytes and an ACK, each at its rate. With the `threshold`
+//! radio every frame within range arrives: ETX is the number of hops. With `routing.metric_over_fades` the share is the
+//! mean over all fades at this mean power: the value that probes find in changing fading.
 //!
 //! If rate control chooses the data rate, each link has the rate with the shortest transmission time. That is our
-//! choice: a converged control is near it, and its trials are left out.
+//! choice: a converged rate control is close to it, and its trials are left out.
 
 use crate::setup::Radio;
 use fourhop_proto::phy::TxRate;
@@ -17,17 +16,17 @@ use fourhop_proto::route::Metric;
 use fourhop_proto::{mac, mac::CTS_OR_ACK, phy};
 use fourhop_units::{Bytes, Watt};
 
-/// Least share of frames that arrive in each direction of a link: of ten probes, the window of ETX, one.
+/// Least share of frames that must arrive in each direction of a link: one of ten probes, the window of ETX.
 pub(crate) const LEAST: f64 = 0.1;
 
-/// The radio and the MAC by which links are judged.
+/// The radio and the MAC that determine the costs.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkCost<'a> {
     metric: Metric,
     radio: &'a Radio,
     thresholds: &'a phy::Config,
     mac: &'a mac::Config,
-    /// How data may be sent.
+    /// Possible rates of data.
     txs: Vec<TxRate>,
 }
 
@@ -40,7 +39,7 @@ impl<'a> LinkCost<'a> {
         self.mac.data_len(Metric::PACKET)
     }
 
-    /// Below this power no link has a cost.
+    /// Returns the power below which no link has a cost.
     pub fn least(&self) -> Watt {
         match self.radio {
             Radio::Threshold(_) => self.thresholds.rx_threshold,
@@ -63,10 +62,10 @@ impl<'a> LinkCost<'a> {
         }
     }
 
-    /// Cost of the link on which data is received with the power `there` and what answers it with `back`; none if too
-    /// few of either arrive.
+    /// Returns the cost of a link on which data is received with the power `there` and the answers with `back`; `None`
+    /// if too few of either arrive.
     pub fn of(&self, there: Watt, back: Watt) -> Option<u32> {
-        // Few rates are answered at each of those that answers have.
+        // Many data rates have the same answer rate.
         let mut answered: Option<(TxRate, f64)> = None;
         let mut at = |sent: TxRate| {
             let forward = self.arrives(there, self.frame(), sent);
@@ -75,15 +74,15 @@ impl<'a> LinkCost<'a> {
                 .filter(|&(rate, _)| rate == answer)
                 .map_or_else(|| self.arrives(back, CTS_OR_ACK, answer), |(_, reverse)| reverse);
             answered = Some((answer, reverse));
-            // At most a hundred, in thousandths.
-            // Of airtime the standard counts the loss of the test frame alone.
+            // For airtime the standard counts only the loss of the test frame.
             let both = if matches!(self.metric, Metric::Airtime(_)) { forward } else { forward * reverse };
+            // Transmissions, at most a hundred, in thousandths.
             (forward >= LEAST && reverse >= LEAST).then_some((1e3 / both).round() as u32)
         };
         let by_time = if self.metric == Metric::Etx { Metric::Ett } else { self.metric };
         let mut best: Option<(u32, u32)> = None;
-        // The highest mostly wins, and what costs more even without losses is not looked at. Of equals the first is
-        // taken.
+        // The highest rate usually wins; a rate that costs more even without losses is skipped. Of equal costs the
+        // first in `txs` is taken.
         for &sent in self.txs.iter().rev() {
             let rate = sent.rate();
             if best.is_some_and(|(least, _)| by_time.cost(1_000, rate) > least) {

@@ -1,9 +1,9 @@
-//! Measurements during a run: bytes of the flows at the borders of the measured interval and of its batches.
+//! Measurements during a run: bytes of the flows at the bounds of the measured interval and of its batches.
 //!
-//! The interval is cut by time, into parts of equal length, or by packets, into parts with equal numbers of delivered
-//! packets (batch means as in the papers: a number of packets, with the first batch dropped). Packets are counted every
-//! [`LOOK_EVERY`], not event by event: a part then ends a few packets late, at a known instant with a known number of
-//! bytes, so its rate is exact nevertheless.
+//! The interval is divided by time, into parts of equal length, or by packets, into parts with equal numbers of
+//! delivered packets (batch means as in the papers: a number of packets, with the first batch dropped). Packets are
+//! counted every [`LOOK_EVERY`], not event by event: a part then ends a few packets late, but at a known instant with a
+//! known number of bytes, so its rate is exact.
 
 use crate::scenario::{App, FlowTransport, NetworkFlow, Scenario};
 use crate::setup::FlowEnds;
@@ -11,50 +11,50 @@ use crate::world::World;
 use fourhop_proto::node::{Endpoint, EndpointKind};
 use fourhop_units::{Dur, NodeId, Time};
 
-/// How often a run that is cut by packets counts them.
+/// Interval at which packets are counted in a run that is cut by packets.
 const LOOK_EVERY: Dur = Dur::from_millis(10);
 
-/// Looks at the flows at the instants that matter.
+/// Records the progress of the flows at the relevant instants.
 pub struct Recorder<'a> {
     pub scenario: &'a Scenario,
     pub flows: &'a [NetworkFlow],
     pub ends: &'a [FlowEnds],
-    /// For each flow, delivered and arrived bytes at its instants.
+    /// For each flow, delivered and arrived bytes at its bounds.
     marks: Vec<Marks>,
     packets: Option<Packets>,
 }
 
-/// Bytes of a flow at the borders of its measured interval and its batches.
+/// Bytes of a flow at the bounds of its measured interval and its batches.
 pub struct Marks {
-    /// The first and the last bound the measured interval.
+    /// Bounds. The first and the last are those of the measured interval.
     pub borders: Vec<Time>,
-    /// Bytes delivered up to each border, each once.
+    /// Bytes delivered up to each bound, each counted once.
     pub delivered: Vec<u64>,
-    /// Bytes arrived up to each border.
+    /// Bytes arrived up to each bound.
     pub arrived: Vec<u64>,
-    /// Time up to each border with something on its way, for files.
+    /// Time up to each bound during which data was on its way, for files.
     pub active: Vec<Option<Dur>>,
-    /// How many of the parts between the borders are batches, from the first on.
+    /// Number of batches: the parts between the bounds, counted from the first.
     pub batches: usize,
 }
 
-/// The count by which a run is cut.
+/// The packet count by which a run is cut.
 struct Packets {
-    /// With how many the run ends.
+    /// Number of packets that ends the run.
     end: u64,
-    /// Parts, the unmeasured first one included.
+    /// Number of parts, including the unmeasured first one.
     parts: u64,
-    /// When they are counted next.
+    /// Time of the next count.
     next: Time,
-    /// Delivered before the count began, if it has begun.
+    /// Number delivered before the first count, if there was one.
     before: Option<u64>,
     delivered: u64,
-    /// Parts that are whole.
+    /// Number of complete parts.
     whole: u64,
 }
 
 impl Packets {
-    /// Packets with which part number `part` ends, the first being 1.
+    /// Returns the number of packets that completes part `part`, counted from 1.
     fn border(&self, part: u64) -> u64 {
         (self.end * part).div_ceil(self.parts)
     }
@@ -85,7 +85,7 @@ impl<'a> Recorder<'a> {
         Recorder { scenario, flows, ends, marks, packets }
     }
 
-    /// The next instant to look at, if any is left.
+    /// Returns the next instant at which to record, if any.
     pub fn next_look(&self) -> Option<Time> {
         match &self.packets {
             Some(packets) => Some(packets.next),
@@ -93,13 +93,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Takes down what `world` shows at `at`.
+    /// Records the state of `world` at `at`.
     pub fn record(&mut self, at: Time, world: &World) {
         if self.packets.is_some() {
             self.count(at, world);
         } else {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
-                // Borders may coincide where a flow is hardly active.
+                // Bounds may coincide if a flow is hardly active.
                 while marks.delivered.len() < marks.borders.len() && marks.borders[marks.delivered.len()] <= at {
                     marks.take(at, world, ends);
                 }
@@ -107,7 +107,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Counts packets and sets borders where a part has become whole.
+    /// Counts packets and adds a bound when a part is complete.
     fn count(&mut self, at: Time, world: &World) {
         let Some(packets) = &mut self.packets else { return };
         if at < packets.next {
@@ -135,17 +135,18 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Has every packet asked for been delivered?
+    /// Whether all requested packets have been delivered.
     pub fn is_complete(&self) -> bool {
         self.packets.as_ref().is_some_and(|packets| packets.whole == packets.parts)
     }
 
-    /// Reason for the end of the run.
+    /// Returns the reason for the end of the run.
     pub fn ended_by(&self) -> &'static str {
         if self.is_complete() { "packets" } else { "duration" }
     }
 
-    /// How far the run is at `at`, as a part of the longest it may last: by time or by packets, whichever is farther.
+    /// Returns the progress of the run at `at`, as a part of its longest duration: by time or by packets, whichever is
+    /// further.
     pub fn progress(&self, at: Time) -> Dur {
         let by_time = at.saturating_since(Time::ZERO);
         let Some(packets) = &self.packets else { return by_time };
@@ -154,16 +155,16 @@ impl<'a> Recorder<'a> {
         by_time.max(Dur::from_nanos(part as u64))
     }
 
-    /// The borders of each flow. `ended` is when the run did.
+    /// Returns the bounds of each flow for a run that ended at `ended`.
     pub fn finish(mut self, ended: Time, world: &World) -> Vec<Marks> {
         if let Some(packets) = &self.packets {
             for (marks, ends) in self.marks.iter_mut().zip(self.ends) {
-                // The first part is the warm-up. A run too short to end it is measured whole.
+                // The first part is the warm-up. A run too short to complete it is measured as a whole.
                 if packets.whole > 0 {
                     marks.drop_first();
                 }
                 marks.batches = packets.whole.saturating_sub(1) as usize;
-                // The last part of a run that `duration` ended counts in the whole, but is no batch.
+                // If `duration` ended the run, the last part counts towards the whole but is no batch.
                 if marks.borders.last() != Some(&ended) {
                     marks.borders.push(ended);
                     marks.take(ended, world, ends);
@@ -190,12 +191,12 @@ impl Marks {
     }
 }
 
-/// The end of a flow that is at this node, in this place.
+/// Returns an endpoint of a flow, by node and index.
 pub fn endpoint(world: &World, (node, index): (NodeId, usize)) -> &Endpoint {
     &world.endpoints(node)[index]
 }
 
-/// Payload bytes of a flow so far: delivered, each once, and arrived in all.
+/// Returns the payload bytes of a flow so far: delivered, each counted once, and arrived, repetitions included.
 pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
     let end = endpoint(world, ends.receiver);
     match &end.kind {
@@ -204,7 +205,7 @@ pub fn received(world: &World, ends: &FlowEnds) -> (u64, u64) {
     }
 }
 
-/// Size of one packet of a flow.
+/// Returns the size of one packet of a flow.
 fn packet_bytes(scenario: &Scenario, flow: &NetworkFlow) -> u64 {
     match (flow.traffic.transport, flow.traffic.app) {
         (FlowTransport::Tcp(_) | FlowTransport::Own(_), _) => scenario.tcp.mss.get(),

@@ -1,5 +1,5 @@
-//! Everything of a world besides its radios: the wired side, hosts that are attached to nodes, the trace. Outputs of
-//! nodes go here.
+//! Everything in a world but its radios: the wired side, hosts attached to nodes, the trace. The outputs of nodes go
+//! here.
 
 use crate::trace::Tap;
 use crate::wired::Wired;
@@ -8,50 +8,50 @@ use fourhop_proto::node::{Buffers, Output};
 use fourhop_proto::wire::{Foreign, Ipv4Packet};
 use fourhop_units::{NodeId, Time, Watt};
 
-/// Fate of a frame of another 802.11 stack at a node.
+/// Event of another 802.11 stack's frame at a node.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameEvent {
-    /// It has come.
+    /// The frame has been received.
     Received {
-        /// The frame as it was sent.
+        /// The frame as sent.
         frame: Foreign,
-        /// With this power.
+        /// Received power.
         power: Watt,
     },
-    /// It has gone.
+    /// The node has finished sending the frame.
     Done {
         /// The frame at its last attempt.
         frame: Foreign,
-        /// Was it given up? Otherwise it was acknowledged, or it is for all.
+        /// Whether it was given up; otherwise it was acknowledged, or it is a broadcast.
         lost: bool,
-        /// The power of the last frame that the node has received: the acknowledgement.
+        /// Received power of the last frame at the node: the acknowledgement.
         power: Watt,
     },
 }
 
-/// Everything that nodes hand packets to besides the air.
+/// Everything but the air that nodes pass packets to.
 pub struct Outside {
     /// Nodes without radios, and wires.
     pub wired: Wired,
     /// Packets for attached hosts, until the driver of the world takes them.
     pub delivered: Vec<(NodeId, Ipv4Packet)>,
-    /// The power with which the frame of each of them was received, in their order.
+    /// Received power of the frame of each of them, in the same order.
     pub powers: Vec<Watt>,
-    /// That of the last frame for each node with a radio that has a host attached, and for those before it: the layers
-    /// above the radio take less time than another frame.
+    /// Received power of the last frame at each node with a radio and an attached host, indexed by node. The last frame
+    /// is the right one because the layers above the radio take less time than another frame.
     pub heard: Vec<Watt>,
     /// Packets of attached hosts that were lost at IP, likewise.
     pub lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
-    /// Fates of frames of other stacks, likewise.
+    /// Events of frames of other stacks, likewise.
     pub frames: Vec<(NodeId, FrameEvent)>,
-    /// A node's output and working memory.
+    /// Outputs and working memory of a node.
     pub buffers: Buffers,
-    /// Sees frames and packets on wires; `None` costs nothing.
+    /// Tap that sees frames, and packets on wires; `None` costs nothing.
     pub tap: Option<Box<dyn Tap>>,
 }
 
 impl Outside {
-    /// Nothing has happened yet.
+    /// Creates the state before any event.
     pub fn new(wired: Wired, tap: Option<Box<dyn Tap>>) -> Outside {
         Outside {
             wired,
@@ -65,7 +65,7 @@ impl Outside {
         }
     }
 
-    /// Passes on what `node` has just put out.
+    /// Passes on the outputs of `node`.
     pub fn take_outputs(&mut self, now: Time, node: NodeId) {
         let heard = &self.heard;
         let power = || heard.get(node.index()).copied().unwrap_or(Watt(0.0));
@@ -97,7 +97,7 @@ impl Outside {
         }
     }
 
-    /// Handles the event that is due in a slot of the wired side. Packets for gateways go to `up`.
+    /// Handles the event due in a slot of the wired side. Packets for gateways go to `up`.
     pub fn handle_wired_event(&mut self, now: Time, slot: usize, up: &mut Vec<(NodeId, Ipv4Packet)>) {
         if let Some(host) = self.wired.handle_event(now, slot, up, &mut self.buffers.outputs, &mut self.tap) {
             self.take_outputs(now, host);

@@ -1,15 +1,15 @@
-//! Paced UDP in place of one flow's own traffic: what the path of a flow carries at a given rate, whatever traffic the
-//! scenario has there. This is how the papers find the upper bound for TCP.
+//! Paced UDP in place of one flow's own traffic: finds out what the path of the flow carries at a given rate, whatever
+//! its traffic in the scenario. The papers determine the upper bound for TCP in this way.
 
 use crate::scenario::{App, FlowTransport, NetworkFlow, Problem, ScenarioError};
 use crate::setup::{Setup, Traffic};
 use fourhop_proto::app::cbr;
 use fourhop_units::{Bytes, Rate};
 
-/// One flow sends datagrams at a constant rate; the others stay what they are.
+/// Makes one flow send datagrams at a constant rate; the others do not change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacedUdp {
-    /// Number of the flow, in the order of the scenario. It keeps its ends, its start and its stop.
+    /// Number of the flow, in the order of the scenario. Its ends, start and stop do not change.
     pub flow: usize,
     /// Rate of payload.
     pub rate: Rate,
@@ -18,7 +18,7 @@ pub struct PacedUdp {
 }
 
 impl PacedUdp {
-    /// Takes the place of the flow in a network that has not been built yet.
+    /// Replaces the flow in a network that has not been built yet.
     ///
     /// # Errors
     /// If the network has no such flow.
@@ -51,7 +51,7 @@ mod tests {
     use crate::scenario::load_toml;
     use crate::{RunError, RunOptions, run};
 
-    /// Goodput of flow 0 and what became of it, with paced UDP in its place.
+    /// Returns the goodput of flow 0 with paced UDP in its place, and its transport and application in results.
     fn measured(topology: &str, paced: PacedUdp) -> Result<(f64, String, String), RunError> {
         let text = format!("profile = \"ns2\"\nduration = \"40s\"\nwarmup = \"5s\"\n{topology}");
         let scenario = load_toml(&text, "x.toml", &[])?;
@@ -64,8 +64,7 @@ mod tests {
     const HOP: &str =
         "[topology]\nkind = \"chain\"\nhops = 1\nspacing = \"200m\"\n[traffic]\ntransport = \"newreno\"\n";
 
-    /// A saturated exchange of 1460 B over UDP lasts 7.59 ms on average (DCF at 2 Mbit/s with RTS), which is 1539
-    /// kbit/s.
+    /// A saturated exchange of 1460 B over UDP takes 7.59 ms on average (DCF at 2 Mbit/s with RTS): 1539 kbit/s.
     #[test]
     fn one_hop_carries_what_dcf_allows() {
         let paced = |rate| PacedUdp { flow: 0, rate, payload: Bytes(1_460) };

@@ -1,20 +1,19 @@
 //! The time that may pass between a frame reaching its first and its last receiver.
 //!
-//! The world hands a frame to all of its receivers before it takes it from the first of them:
-//! [`World`](crate::world::World) visits the beginnings of its copies, then their ends. This is the order of time as
-//! long as no frame is shorter than the difference in propagation delay between its nearest and its farthest receiver.
-//! An ACK takes 304 µs at 1 Mbit/s, 28 µs at 24 Mbit/s: 91 and 8 km. A network that is larger is refused when it is
-//! built.
+//! The world passes a frame to all of its receivers before it ends at the first of them: [`World`](crate::world::World)
+//! visits the beginnings of its copies, then their ends. This is the order of time as long as no frame is shorter than
+//! the difference in propagation delay between its nearest and its farthest receiver. An ACK takes 304 µs at 1 Mbit/s
+//! and 28 µs at 24 Mbit/s: 91 and 8 km. A larger network is refused when it is built.
 
 use fourhop_proto::mac::ShortestFrame;
 use fourhop_proto::phy::two_ray::LIGHT_SPEED;
 use fourhop_units::{Dur, NodeId};
 use thiserror::Error;
 
-/// From the first to the last receiver of a frame.
+/// Propagation delays to the first and to the last receiver of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Spread {
-    /// The transmitter for which it is longest; `None`: nodes move, and it may be any.
+    /// The transmitter with the largest difference; `None`: nodes move, and it may be any.
     pub src: Option<NodeId>,
     /// Propagation delay to its nearest receiver.
     pub nearest: Dur,
@@ -26,9 +25,9 @@ pub struct Spread {
 #[derive(Clone, Copy, PartialEq, Debug, Error)]
 #[error("{}, allowed: {}", self.found(), self.allowed())]
 pub struct TooWide {
-    /// How far apart they are.
+    /// Propagation delays of the receivers.
     pub spread: Spread,
-    /// The frame that is too short for it.
+    /// The frame that is too short for that.
     pub frame: ShortestFrame,
 }
 

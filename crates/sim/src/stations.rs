@@ -1,11 +1,12 @@
 //! The radios of a network and their channels.
 //!
-//! A station hears and is heard: it is one radio of a node. Stations are numbered, and a station's MAC and IP
-//! addresses are those of its number. The first radio of a node has the node's number; further ones follow the last
-//! node, node by node. A network with one radio a node therefore has as many stations as nodes, with the same numbers.
+//! A station is one radio of a node: it transmits and receives. Stations are numbered, and a station's MAC and IP
+//! addresses are derived from its number. The first radio of a node has the node's number; further ones follow the last
+//! node, node by node. A network with one radio per node therefore has as many stations as nodes, with the same
+//! numbers.
 //!
-//! A frame is heard on its channel and on no other: channels are orthogonal. Leakage into adjacent channels, and what a
-//! node's own transmitter does to its other receivers, are left out.
+//! A frame is heard only on its channel: channels are orthogonal. Leakage into adjacent channels, and the effect of a
+//! node's transmitter on its other receivers, are left out.
 
 use crate::channel::Neighbour;
 use crate::grid::insertion_sort;
@@ -23,20 +24,20 @@ pub struct Stations {
     nodes: u32,
     /// Channel of each station.
     channels: Vec<ChannelNumber>,
-    /// Node of each station after the first ones, and which of its radios it is.
+    /// Node of each further station, and index among its radios.
     further: Vec<(NodeId, usize)>,
-    /// The first of each node's further stations, counted from the last node; one more at the end. Empty where there
-    /// are none.
+    /// Index of each node's first further station in `further`; one more at the end. Empty if there are no further
+    /// stations.
     begin: Vec<u32>,
 }
 
 impl Stations {
-    /// One radio at each of `nodes`, all on one channel.
+    /// One radio at each of `nodes` nodes, all on one channel.
     pub fn single(nodes: usize) -> Stations {
         Stations { nodes: nodes as u32, channels: vec![0; nodes], further: Vec::new(), begin: Vec::new() }
     }
 
-    /// Radios on these channels at each node, in their order: at least one, and no channel twice.
+    /// Radios on these channels at each node, in order: at least one, and no channel twice.
     pub fn new(plan: &[Vec<ChannelNumber>]) -> Stations {
         debug_assert!(plan.iter().all(|radios| !radios.is_empty()), "each node has a radio");
         let further = || plan.iter().enumerate().flat_map(|(node, radios)| (1..radios.len()).map(move |n| (node, n)));
@@ -54,22 +55,22 @@ impl Stations {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of stations.
     pub fn count(&self) -> usize {
         self.channels.len()
     }
 
-    /// Has a node more than one radio?
+    /// Whether any node has more than one radio.
     pub fn are_several(&self) -> bool {
         !self.further.is_empty()
     }
 
-    /// Does everybody hear everybody, as far as the channels are concerned?
+    /// Whether the channels let everybody hear everybody.
     pub fn share_one_channel(&self) -> bool {
         !self.are_several() && self.channels.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// The node of a station, and which of its radios it is.
+    /// Returns the node of a station, and the station's index among its radios.
     pub fn owner(&self, station: NodeId) -> (NodeId, usize) {
         match station.0.checked_sub(self.nodes) {
             None => (station, 0),
@@ -77,18 +78,18 @@ impl Stations {
         }
     }
 
-    /// The node of a station; others are what they are.
+    /// Returns the node of a station; other numbers are returned unchanged.
     pub fn node(&self, station: NodeId) -> NodeId {
         let further = station.0.checked_sub(self.nodes).and_then(|place| self.further.get(place as usize));
         further.map_or(station, |&(node, _)| node)
     }
 
-    /// The channel of a station.
+    /// Returns the channel of a station.
     pub fn channel(&self, station: NodeId) -> ChannelNumber {
         self.channels[station.index()]
     }
 
-    /// The channels in use, in order.
+    /// Returns the channels in use, in ascending order.
     pub fn channels(&self) -> Vec<ChannelNumber> {
         let mut channels = self.channels.clone();
         channels.sort_unstable();
@@ -96,7 +97,7 @@ impl Stations {
         channels
     }
 
-    /// The stations of a node in the order of its radios.
+    /// Returns the stations of a node in the order of its radios.
     pub fn of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let further = match self.begin.get(node.index()..node.index() + 2) {
             Some(&[from, to]) => from..to,
@@ -105,17 +106,17 @@ impl Stations {
         [node].into_iter().chain(further.map(|place| NodeId(self.nodes + place)))
     }
 
-    /// The station of a node on a channel.
+    /// Returns the station of a node on a channel.
     pub fn on(&self, node: NodeId, channel: ChannelNumber) -> Option<NodeId> {
         self.of(node).find(|&station| self.channel(station) == channel)
     }
 
-    /// The channels on which both nodes have a radio, in the order of the first one's radios.
+    /// Returns the channels on which both nodes have a radio, in the order of the first node's radios.
     pub fn shared(&self, [a, b]: [NodeId; 2]) -> impl Iterator<Item = ChannelNumber> + '_ {
         self.of(a).map(|station| self.channel(station)).filter(move |&channel| self.on(b, channel).is_some())
     }
 
-    /// Of the nodes that are near a station's node, the stations that hear its channel, in the order in which a frame
+    /// Replaces the nodes near a station's node by their stations that hear its channel, in the order in which a frame
     /// reaches them.
     pub fn hear(&self, station: NodeId, near: &mut Vec<Neighbour>) {
         let channel = self.channel(station);
@@ -129,12 +130,12 @@ impl Stations {
         insertion_sort(near, Neighbour::order);
     }
 
-    /// The addresses of a station.
+    /// Returns the addresses of a station.
     pub fn addresses(station: NodeId) -> Addresses {
         Addresses { ip: station.ipv4(), mac: station.mac() }
     }
 
-    /// The addresses on each channel.
+    /// Returns the addresses on each channel.
     pub fn by_channel(&self) -> BTreeMap<ChannelNumber, OnChannel> {
         let mut lists: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (station, &channel) in (0..).map(NodeId).zip(&self.channels) {
@@ -181,7 +182,7 @@ mod tests {
             stations.hear(NodeId(station), &mut near);
             near.iter().map(|neighbour| neighbour.node.0).collect::<Vec<_>>()
         };
-        // Node 0 has the stations 0 (channel 1) and 4 (channel 6), node 1 the stations 1 (6) and 5 (1).
+        // Node 0 has stations 0 (channel 1) and 4 (channel 6), node 1 stations 1 (6) and 5 (1).
         assert_eq!((heard(0), heard(4)), (vec![2, 5], vec![1, 3]));
     }
 }

@@ -1,4 +1,4 @@
-//! The network at the start of a run, for pictures: places, links and their margins, flows.
+//! The network at the start of a run, for pictures: positions, links with margins, flows.
 
 use crate::batch::Control;
 use crate::scenario::{Scenario, ScenarioError};
@@ -9,24 +9,24 @@ use serde::Serialize;
 /// The network of a run at its start.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Survey {
-    /// Places of the nodes with radios in metres.
+    /// Positions of the nodes with radios in metres.
     pub positions: Vec<(f64, f64)>,
     /// Numbers of the nodes that are gateways.
     pub gateways: Vec<u32>,
-    /// The links in the order of their nodes.
+    /// The links, sorted by node.
     pub links: Vec<SurveyedLink>,
-    /// The flows in their order.
+    /// The flows, in order.
     pub flows: Vec<SurveyedFlow>,
 }
 
-/// A node that hears another well enough for a link in this direction.
+/// A link in one direction: a node that hears another well enough.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct SurveyedLink {
-    /// Node that transmits.
+    /// Sending node.
     pub from: u32,
-    /// Node that receives.
+    /// Receiving node.
     pub to: u32,
-    /// Power received before fading over the least of a link.
+    /// Received power before fading, relative to the least power of a link.
     pub margin_db: f64,
 }
 
@@ -35,18 +35,18 @@ pub struct SurveyedLink {
 pub struct SurveyedFlow {
     /// Name in results.
     pub name: String,
-    /// Number of the node that sends; `None`: it has no radio.
+    /// Number of the sending node; `None` if it has no radio.
     pub from: Option<u32>,
-    /// Number of the node that receives; `None`: it has no radio.
+    /// Number of the receiving node; `None` if it has no radio.
     pub to: Option<u32>,
-    /// Name of its transport.
+    /// Name of the transport.
     pub transport: &'static str,
 }
 
-/// The network of the run with `seed`.
+/// Returns the network at the start of the run with `seed`.
 ///
 /// # Errors
-/// If there is none for this seed, or `control` is stopped before it is found.
+/// If there is no network for this seed, or `control` is stopped before it is found.
 pub fn survey(scenario: &Scenario, seed: u64, control: &Control) -> Result<Survey, ScenarioError> {
     let (setup, flows) = translate::setup(scenario, seed, control)?;
     let (least, heard) = setup.heard(seed);
@@ -86,7 +86,7 @@ mod tests {
                     transport = 'newreno'\n";
         let scenario = load_toml(text, "survey.toml", &[]).unwrap();
         let survey = survey(&scenario, 1, &Control::new()).unwrap();
-        // 200 m of 250 m leave 3.88 dB; node 2 has 4.5 dB less and is not heard.
+        // With a range of 250 m, 200 m leave 3.88 dB; node 2 has 4.5 dB less and is not heard.
         let links: Vec<_> = survey.links.iter().map(|link| (link.from, link.to)).collect();
         assert_eq!(links, [(0, 1), (1, 0), (1, 2)]);
         assert!(survey.links.iter().all(|link| (link.margin_db - 3.876).abs() < 0.01), "{:?}", survey.links);

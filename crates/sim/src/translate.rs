@@ -1,5 +1,5 @@
-//! Translates a scenario to a [`Setup`]. The scenario itself sets the options of the layers; here flows get their
-//! applications.
+//! Translates a scenario to a [`Setup`]. The options of the layers come from the scenario itself; flows get their
+//! applications here.
 
 use crate::batch::Control;
 use crate::scenario::sections::UnawareNodes;
@@ -9,11 +9,11 @@ use fourhop_proto::app::{cbr, files, ping, transfer};
 use fourhop_proto::mac::OptionsRule;
 use fourhop_proto::{ccm, node};
 
-/// The setup of the run with `seed`, and its flows as the scenario names them; the search for a random network ends
-/// when `control` is stopped.
+/// Returns the setup of the run with `seed`, and its flows as named in the scenario. The search for a random network
+/// ends when `control` is stopped.
 ///
 /// # Errors
-/// If the random topology came out disconnected in every draw before `control` was stopped.
+/// If every draw of a random topology was disconnected until `control` was stopped.
 pub fn setup(scenario: &Scenario, seed: u64, control: &Control) -> Result<(Setup, Vec<NetworkFlow>), ScenarioError> {
     let network = scenario.network_under(seed, control)?;
     let flows = network
@@ -62,7 +62,7 @@ fn c3tcp(scenario: &Scenario) -> Option<C3tcp> {
     })
 }
 
-/// Time to live of packets as their transport makes them (RFC 1700); routing may give another.
+/// Time to live that transports give their packets (RFC 1700); routing may use another.
 const DEFAULT_TTL: u8 = 64;
 
 fn traffic(scenario: &Scenario, traffic: &ScenarioTraffic) -> Traffic {

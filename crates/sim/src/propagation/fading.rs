@@ -1,4 +1,4 @@
-//! Fading: the effect of many paths of different length on the power, within half a wavelength or within milliseconds.
+//! Fading: the effect on the power of many paths of different length, within half a wavelength or within milliseconds.
 //!
 //! Sources: Clarke 1968 and Jakes, Microwave Mobile Communications, 1974 (waves from all sides, Rayleigh); Rice 1948
 //! and Rappaport, section 5.6 (with one that dominates); Zheng and Xiao, Improved models for the generation of multiple
@@ -6,10 +6,10 @@
 //! statistical model of mobile-to-mobile land communication channel, 1986 (both ends move).
 //!
 //! The model is a sum of plane waves between a pair of nodes: each leaves one end in one direction and arrives at the
-//! other from another. It is a pure function of (seed, pair, positions, time). Movement of an end changes the phases
-//! and thus causes a Doppler spread of speed over wavelength; `doppler` adds that of people and doors between nodes
-//! that stand still. Leaves out: intersymbol interference (the channel is flat), and correlation between the fading of
-//! neighbouring pairs.
+//! other end from another direction. It is a pure function of (seed, pair, positions, time). Movement of an end changes
+//! the phases and thus causes a Doppler spread of speed over wavelength; `doppler` adds the spread caused by people and
+//! doors moving between fixed nodes. Leaves out: intersymbol interference (the channel is flat), and correlation
+//! between the fading of neighbouring pairs.
 
 use super::turns;
 use crate::topology::{Position, distance};
@@ -17,10 +17,10 @@ use fourhop_units::{NodeId, Purpose, Stream, Time};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Waves. A prime, so that no two of them are exact opposites, whose beat would never end.
+/// Number of waves: a prime, so that no two of them are exactly opposite; the beat of those would never end.
 const WAVES: usize = 19;
-/// Binary digits of the phases that the table tells apart. A wave is off by at most half a step, 3 mrad: the waves'
-/// errors together are 55 dB below the signal, where one signal in 300,000 fades.
+/// Bits of the phase that index the table. The phase of a wave is off by at most half a step, 3 mrad: the errors of all
+/// waves together are 55 dB below the signal, a level to which one signal in 300,000 fades.
 const DIGITS: u32 = 10;
 
 /// Parameters.
@@ -28,22 +28,22 @@ const DIGITS: u32 = 10;
 pub struct Config {
     /// Power of the dominant wave over that of all others (Rice's K); 0: Rayleigh.
     pub k: f64,
-    /// Greatest Doppler shift by movement around the nodes, in Hz.
+    /// Largest Doppler shift in Hz caused by movement around the nodes.
     pub doppler_hz: f64,
     /// Wavelength in metres.
     pub wavelength_m: f64,
 }
 
-/// Number of fades in an average: all are equally probable, so shares of frames come in steps of 0.4 %.
+/// Number of fades in a mean: all are equally probable, so shares of frames come in steps of 0.4 %.
 const FADES: u32 = 256;
-/// By how much the angle advances from one to the next stronger: the golden ratio, whose multiples leave no gap.
+/// By how much the angle advances to the next stronger fade: the golden ratio, whose multiples leave no gaps.
 const ADVANCE: f64 = 0.618_033_988_749_894_9;
 
 impl Config {
-    /// The mean of `of`, applied to the factor of the power, over all fades.
+    /// Returns the mean over all fades of `of`, a function of the factor on the power.
     pub fn mean_over(&self, of: impl Fn(f64) -> f64) -> f64 {
         thread_local! {
-            /// Factors of the K that was asked for last: a network asks thousands of times for one.
+            /// Factors of the most recent K: a network asks for the same one thousands of times.
             static FACTORS: RefCell<(f64, Vec<f64>)> = const { RefCell::new((0.0, Vec::new())) };
         }
         FACTORS.with_borrow_mut(|(k, factors)| {
@@ -54,13 +54,13 @@ impl Config {
         })
     }
 
-    /// Factors of equal probability: the dominant wave is fixed, the sum of the others is a complex Gaussian (Rice
-    /// 1948), whose strength and angle are points of a lattice.
+    /// Returns factors of equal probability. The dominant wave is constant and the sum of the others a complex Gaussian
+    /// (Rice 1948), whose magnitude and angle are taken from a lattice.
     fn factors(self) -> impl Iterator<Item = f64> {
         let (steady, scattered) = ((self.k / (1.0 + self.k)).sqrt(), (1.0 / (1.0 + self.k)).sqrt());
         (0..FADES).map(move |i| {
             let strength = scattered * (-libm::log((f64::from(i) + 0.5) / f64::from(FADES))).sqrt();
-            // Half a turn: the other half is its mirror image.
+            // Half a turn suffices: the other half is its mirror image.
             let (cos, sin) = direction(0.5 * (f64::from(i) * ADVANCE).fract());
             let (x, y) = (steady + strength * cos, strength * sin);
             x * x + y * y
@@ -73,25 +73,25 @@ impl Config {
 pub struct Fading {
     config: Config,
     seed: u64,
-    /// Directions, spread evenly.
+    /// Directions of the waves, evenly spaced.
     directions: [Position; WAVES],
-    /// Cosine and sine in the middle of each step of the phase.
+    /// Cosine and sine at the middle of each phase step.
     circle: Arc<[[f32; 2]]>,
-    /// How far the greatest Doppler shift turns phases in a nanosecond, in units of 2^-65 turns.
+    /// Phase advance per nanosecond by the largest Doppler shift, in units of 2^-65 turns.
     turning: u64,
-    /// Amplitudes of a wave and of the dominant one, of a signal whose mean power is 1.
+    /// Amplitudes of an ordinary and of the dominant wave, for a signal of mean power 1.
     amplitudes: (f64, f64),
 }
 
-/// The waves between two nodes at their places. Phases are whole numbers in units of 2^-32 turns, and wrap as turns do:
-/// to add a wave to a signal takes a product, a sum and a look at the table.
+/// The waves between two nodes at their positions. Phases are integers in units of 2^-32 turns, and wrap as turns do:
+/// adding a wave to a signal takes a multiplication, an addition and a table look-up.
 #[derive(Clone, Debug)]
 pub struct Waves {
     /// Phases at time zero.
     phases: [u32; WAVES],
-    /// Doppler shift of each wave by the surroundings, in units of 2^-31 of the greatest.
+    /// Doppler shift of each wave caused by the surroundings, in units of 2^-31 of the largest.
     shifts: [i32; WAVES],
-    /// Phase of the dominant wave, which nothing around the nodes changes.
+    /// Phase of the dominant wave, which the surroundings do not change.
     dominant: u32,
 }
 
@@ -110,17 +110,17 @@ impl Fading {
         Fading { config, seed, directions, circle: circle.collect(), turning, amplitudes }
     }
 
-    /// Does it change while nodes stand still?
+    /// Whether the fading changes while nodes are fixed.
     pub fn changes(&self) -> bool {
         self.config.doppler_hz > 0.0
     }
 
-    /// The waves between two nodes at their places; the same both ways.
+    /// Returns the waves between two nodes at their positions, the same in both directions.
     pub fn waves(&self, ends: [(NodeId, Position); 2]) -> Waves {
         let [(first, a), (second, b)] = if ends[0].0 <= ends[1].0 { ends } else { [ends[1], ends[0]] };
         let mut stream = Stream::of_pair(self.seed, (first, second), Purpose::Channel);
         let per_metre = 1.0 / self.config.wavelength_m;
-        // A place in a plane that is turned the other way sees the directions turned.
+        // Turning the position the other way has the effect of turning all directions.
         let mut turned = |(x, y): Position| {
             let (cos, sin) = direction(stream.unit() / WAVES as f64);
             (x * cos + y * sin, y * cos - x * sin)
@@ -130,21 +130,21 @@ impl Fading {
         let along = |n: usize, (x, y): Position| self.directions[n % WAVES].0 * x + self.directions[n % WAVES].1 * y;
         let (mut phases, mut shifts) = ([0; WAVES], [0; WAVES]);
         for (n, (phase, shift)) in phases.iter_mut().zip(&mut shifts).enumerate() {
-            // 7 and 12 are no divisors of 19: each direction at one end meets another at the other.
+            // 7 and 12 do not divide 19: each direction at one end is combined with another at the other end.
             *phase = fraction(stream.unit() + along(n, at_a) + along(7 * n, at_b));
             *shift = (along(12 * n, around) * (1_u64 << 31) as f64) as i32;
         }
         Waves { phases, shifts, dominant: fraction(stream.unit() + distance(a, b) * per_metre) }
     }
 
-    /// How far the greatest Doppler shift turns phases until `now`, in units of 2^-33 turns. After 2^31 turns, each of
-    /// the smaller shifts has made whole turns, and it begins again.
+    /// Returns how far the largest Doppler shift has turned phases by `now`, in units of 2^-33 turns. After 2^31 turns,
+    /// each of the smaller shifts has made whole turns, and the count begins again.
     pub fn turned(&self, now: Time) -> u64 {
         ((u128::from(now.as_nanos()) * u128::from(self.turning)) >> 32) as u64
     }
 
-    /// By which factor `waves` change the power of a signal when the greatest shift has [turned](Fading::turned) so
-    /// far; its mean is 1.
+    /// Returns the factor, with mean 1, by which `waves` change the power of a signal once the largest shift has
+    /// [turned](Fading::turned) that far.
     #[inline]
     pub fn gain(&self, waves: &Waves, turned: u64) -> f64 {
         let Ok(circle): Result<&[[f32; 2]; 1 << DIGITS], _> = (&*self.circle).try_into() else {
@@ -189,8 +189,8 @@ mod tests {
         fading.gain(&waves, fading.turned(now))
     }
 
-    // The mean of a power is 1, that of its square 1 + (1 + 2 K) / (1 + K)^2 (Rice); below a tenth is 1 - exp(-0.1) of
-    // Rayleigh.
+    // For Rice fading the mean of the power is 1, that of its square 1 + (1 + 2 K) / (1 + K)^2; for Rayleigh fading, a
+    // share of 1 - exp(-0.1) is below a tenth.
     #[test]
     fn averages_over_fades_are_those_of_the_distribution() {
         for k in [0.0, 0.5, 4.0, 100.0] {
@@ -210,7 +210,7 @@ mod tests {
         bounds.map(|bound| gains.iter().filter(|&&g| g < bound).count() as f64 / 40_000.0)
     }
 
-    // P(gain < x) = 1 - exp(-x). A sum of 19 waves comes within a hundredth of it.
+    // P(gain < x) = 1 - exp(-x). A sum of 19 waves comes within 0.01 of it.
     #[test]
     fn rayleigh_gains_are_exponential() {
         let bounds = [0.01, 0.1, 0.5, 1.0, 2.0, 4.0];
@@ -295,9 +295,9 @@ mod tests {
         }
     }
 
-    // The same over a delay t by the surroundings alone: J0(2 pi f t)^2, and 1 / 19 less because there are but 19
-    // waves, whose beats with themselves do not count; after many periods nothing. 0.035 is 3.5 standard errors where
-    // gains are alike.
+    // The same over a delay t, caused by the surroundings alone: J0(2 pi f t)^2, less 1 / 19 because there are only 19
+    // waves, whose beats with themselves do not count; zero after many periods. 0.035 is 3.5 standard errors for
+    // similar gains.
     #[test]
     fn the_correlation_over_time_is_clarkes() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 6);
@@ -316,8 +316,8 @@ mod tests {
         }
     }
 
-    // One pair over half an hour, in steps of a fifth of the time in which a fade of 20 dB passes: what all pairs show
-    // at one instant, each shows in time.
+    // One pair over half an hour, in steps of a fifth of the duration of a 20 dB fade: each pair shows over time what
+    // all pairs show at one instant.
     #[test]
     fn gains_over_time_are_those_over_pairs() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 8);
@@ -336,8 +336,7 @@ mod tests {
         }
     }
 
-    // A step of the table is 2 pi / 1024; half of it, evenly distributed, is a root mean square of 1.8 mrad for each
-    // wave.
+    // A table step is 2 pi / 1024; half of it, evenly distributed, is a root mean square of 1.8 mrad for each wave.
     #[test]
     fn signals_from_the_table_are_those_of_cosines() {
         let fading = Fading::new(Config { doppler_hz: 5.0, ..RAYLEIGH }, 3);

@@ -3,13 +3,13 @@
 //! | file | content |
 //! |---|---|
 //! | [`shadowing`] | unmodelled walls and furniture, correlated in space |
-//! | [`site`] | walls one by one, measured losses, transmitters and antennas of single nodes |
+//! | [`site`] | individual walls, measured losses, transmitters and antennas of single nodes |
 //! | [`fading`] | many paths: Rayleigh and Rician, with Doppler |
 //! | [`turns`] | cosines that are the same on every machine |
 //!
-//! The laws of path loss are in `fourhop_proto::phy`. Everything is a pure function of the seed, the positions, the
-//! pair of nodes and the instant at which a frame begins, so results do not depend on the order of queries; a frame
-//! keeps the power it began with.
+//! The path loss laws are in `fourhop_proto::phy`. Everything is a pure function of the seed, the positions, the pair
+//! of nodes and the instant at which a frame begins, so results do not depend on the order of queries; a frame keeps
+//! the power it began with.
 
 pub mod fading;
 pub mod shadowing;
@@ -29,34 +29,34 @@ use std::sync::Arc;
 /// A law of path loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PathLoss {
-    /// With the logarithm of distance: free space, indoors, anything with an exponent.
+    /// Logarithm of distance: free space, indoors, anything with an exponent.
     LogDistance(LogDistance),
-    /// Two-ray ground; its transmitted power is that of the [`Propagation`].
+    /// Two-ray ground; the transmitted power is that of the [`Propagation`].
     TwoRay(TwoRay),
 }
 
-/// Everything a signal meets.
+/// Everything that affects a signal on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Propagation {
     /// Transmitted power.
     pub tx_power: Watt,
-    /// Mean over all places at a distance.
+    /// Mean over all positions at a distance.
     pub path_loss: PathLoss,
-    /// Shadows, if there are any.
+    /// Shadowing, if any.
     pub shadowing: Option<shadowing::Config>,
-    /// Fading, if there is any.
+    /// Fading, if any.
     pub fading: Option<fading::Config>,
-    /// Weaker copies are left out.
+    /// Weaker copies are ignored.
     pub cutoff: Watt,
 }
 
-/// Up to how many standard deviations a shadow may help a signal from beyond the reach: it happens to one pair in 740.
+/// By how many standard deviations shadowing may help a signal from farther away: it exceeds this for one pair in 740.
 const SHADOW_MARGIN: f64 = 3.0;
-/// Up to which factor fading may: Rayleigh fading exceeds 7 for one frame in 1,100.
+/// By which factor fading may help a signal: Rayleigh fading exceeds 7 for one frame in 1,100.
 const FADING_MARGIN: f64 = 7.0;
 
 impl Propagation {
-    /// Mean power at `metres`.
+    /// Returns the mean power at `metres`.
     pub fn mean(&self, metres: f64) -> Watt {
         match &self.path_loss {
             PathLoss::LogDistance(law) => law.received(self.tx_power, metres),
@@ -64,7 +64,7 @@ impl Propagation {
         }
     }
 
-    /// The distance in metres within which the mean power is at least `threshold`.
+    /// Returns the distance in metres within which the mean power is at least `threshold`.
     pub fn range_m(&self, threshold: Watt) -> f64 {
         match &self.path_loss {
             PathLoss::LogDistance(law) => law.range_m(self.tx_power, threshold),
@@ -72,7 +72,7 @@ impl Propagation {
         }
     }
 
-    /// How much above its mean over all places a signal is reckoned with.
+    /// Returns how much above its mean over all positions a signal is assumed to be at most.
     fn margin(&self) -> f64 {
         let shadow = self.shadowing.map_or(0.0, |shadowing| SHADOW_MARGIN * shadowing.deviation.0);
         libm::pow(10.0, shadow / 10.0) * self.fading_margin()
@@ -82,13 +82,13 @@ impl Propagation {
         if self.fading.is_some() { FADING_MARGIN } else { 1.0 }
     }
 
-    /// The distance in metres beyond which no copy is looked for: where even a signal helped by shadowing and fading as
-    /// far as the margins go comes in below the cut-off.
+    /// Returns the distance in metres beyond which copies are ignored: even with the margins of shadowing and fading a
+    /// signal is below the cut-off there.
     pub fn reach_m(&self) -> f64 {
         self.range_m(Watt(self.cutoff.0 / self.margin()))
     }
 
-    /// Shadows and fading of the run with `seed`.
+    /// Returns shadowing and fading of the run with `seed`.
     pub fn field(&self, seed: u64) -> Field {
         Field {
             shadowing: self.shadowing.map(|config| Shadowing::new(config, seed)),
@@ -98,8 +98,8 @@ impl Propagation {
         }
     }
 
-    /// The same from one node to another: the power is that of the sender times the gains of both antennas, two-ray
-    /// ground has the geometric mean of their heights, on which alone it depends.
+    /// Returns the propagation from one node to another: the power is that of the sender times the gains of both
+    /// antennas; two-ray ground depends on the heights only by their geometric mean.
     fn between(&self, sender: Station, receiver: Station) -> Propagation {
         let tx_power = Watt(sender.tx_power.0 * ratio(Db(sender.gain.0 + receiver.gain.0)));
         let path_loss = match self.path_loss {
@@ -123,18 +123,18 @@ pub struct Field {
 }
 
 impl Field {
-    /// The same at a particular place.
+    /// Applies the particulars of a place.
     #[must_use]
     pub fn with_site(self, site: Option<Arc<Site>>) -> Field {
         Field { site, ..self }
     }
 
-    /// Its parts.
+    /// Returns the parameters.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
     }
 
-    /// Power at the second of two nodes when the first transmits, without fading.
+    /// Returns the power at the second of two nodes when the first transmits, without fading.
     pub fn mean(&self, ends: [(NodeId, Position); 2]) -> Watt {
         let (a, b) = (ends[0].1, ends[1].1);
         let (mean, measured) = match &self.site {
@@ -151,40 +151,40 @@ impl Field {
         self.site.as_ref().map_or(shadowed, |site| site.capped(shadowed))
     }
 
-    /// The distance in metres beyond which no copy is looked for, as [`Propagation::reach_m`], whatever the losses that
-    /// were measured.
+    /// Returns the distance in metres beyond which copies are ignored, like [`Propagation::reach_m`], without regard to
+    /// measured losses.
     pub fn reach_m(&self) -> f64 {
         self.site.as_ref().map_or(self.propagation, |site| site.strongest(&self.propagation)).reach_m()
     }
 
-    /// The same among nodes that stand at `places`, with the losses that were measured.
+    /// The same for nodes at `places`, including measured losses.
     pub fn reach_among(&self, places: &[Position]) -> f64 {
         let measured = self.site.as_ref().map_or(0.0, |site| site.longest_measured(places));
         self.reach_m().max(measured)
     }
 
-    /// Factor of fading between two nodes at `now`.
+    /// Returns the fading factor between two nodes at `now`.
     pub fn fade(&self, ends: [(NodeId, Position); 2], now: Time) -> f64 {
         self.fading.as_ref().map_or(1.0, |fading| fading.gain(&fading.waves(ends), fading.turned(now)))
     }
 
-    /// The fading, if there is any.
+    /// Returns the fading, if any.
     pub fn fading(&self) -> Option<&Fading> {
         self.fading.as_ref()
     }
 
-    /// Mean power from which on fading may lift a copy above the cut-off.
+    /// Returns the least mean power for which fading may lift a copy above the cut-off.
     pub fn least_mean(&self) -> Watt {
         Watt(self.propagation.cutoff.0 / self.propagation.fading_margin())
     }
 }
 
-/// The model of received powers: the plain law of `threshold`, or everything.
+/// The model of received powers: two-ray ground alone for `threshold`, or everything.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// Two-ray ground.
     TwoRay(TwoRay),
-    /// A field of shadows and fading over a path loss.
+    /// A field of shadowing and fading on top of a path loss.
     Field(Box<Field>),
 }
 
@@ -201,7 +201,7 @@ impl From<Field> for Law {
 }
 
 impl Law {
-    /// The distance in metres within which nodes are looked for that may receive `least`.
+    /// Returns the distance in metres within which to search for nodes that may receive `least`.
     pub fn reach_m(&self, least: Watt) -> f64 {
         match self {
             Law::TwoRay(law) => law.range_m(least),
@@ -209,14 +209,14 @@ impl Law {
         }
     }
 
-    /// Power at the second of two nodes `metres` apart of a frame that the first begins at `now`.
+    /// Returns the power of a frame that the first of two nodes begins at `now`, at the second, `metres` away.
     #[inline]
     pub fn received(&self, ends: [(NodeId, Position); 2], metres: f64, now: Time) -> Watt {
         match self {
             Law::TwoRay(law) => law.received(metres),
             Law::Field(field) => {
                 let mean = field.mean(ends);
-                // No fading that is reckoned with lifts it above the cut-off.
+                // Within the margin, no fading lifts it above the cut-off.
                 if mean < field.least_mean() { mean } else { Watt(mean.0 * field.fade(ends, now)) }
             }
         }
@@ -242,7 +242,7 @@ mod tests {
         let honest = hallway();
         let plain = Propagation { shadowing: None, fading: None, ..honest };
         assert!((plain.mean(plain.reach_m()).over(plain.cutoff) - 1.0).abs() < 1e-9);
-        // 12 dB and a factor of 7 at an exponent of 3: 10^((12 + 8.45) / 30) times as far.
+        // 12 dB and a factor of 7 with an exponent of 3: 10^((12 + 8.45) / 30) times as far.
         assert!((honest.reach_m() / plain.reach_m() - 4.806).abs() < 0.01);
     }
 

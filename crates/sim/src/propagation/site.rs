@@ -1,5 +1,5 @@
-//! Particulars of one place: transmitters and antennas that differ from node to node, losses that were
-//! measured between two nodes, and walls.
+//! Particulars of a place: transmitters and antennas that differ from node to node, losses measured between two nodes,
+//! and walls.
 //!
 //! Source: the link budget of Rappaport, Wireless Communications, section 4.2 (Friis): the received power in dBm is the
 //! transmitted power, plus the gains of both antennas in dBi, minus the path loss in dB. The loss of a wall that the
@@ -18,46 +18,46 @@ use std::collections::BTreeMap;
 pub struct Station {
     /// Transmitted power.
     pub tx_power: Watt,
-    /// Gain of the antenna over an isotropic one, for frames sent and received.
+    /// Gain of the antenna over an isotropic one, for sent and received frames.
     pub gain: Db,
-    /// Height of the antenna above ground in metres, which only two-ray ground looks at.
+    /// Height of the antenna above ground in metres, which matters only for two-ray ground.
     pub height_m: f64,
 }
 
 /// A wall of straight pieces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wall {
-    /// Its corners in order; a straight wall has two.
+    /// Corners in order; a straight wall has two.
     pub corners: Vec<Position>,
-    /// Loss for each intersection with one of its pieces.
+    /// Loss for each intersection of the signal path with a piece of the wall.
     pub loss: Db,
 }
 
-/// Everything particular about a place.
+/// All particulars of a place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Site {
-    /// Common parts of a node.
+    /// Transmitter and antenna of most nodes.
     pub usual: Station,
-    /// The nodes that have something else.
+    /// Nodes with another transmitter or antenna.
     pub stations: BTreeMap<NodeId, Station>,
-    /// Measured path losses, from the first node to the second, between their antennas.
+    /// Measured path losses from the first node to the second, between their antennas.
     pub losses: BTreeMap<(NodeId, NodeId), Db>,
     /// Walls.
     pub walls: Vec<Wall>,
-    /// The most that nodes have of each other between which no loss was measured; `None`: whatever distance and walls
-    /// leave.
+    /// Largest power that nodes receive from each other if no loss was measured between them; `None`: determined by
+    /// distance and walls.
     pub unmeasured: Option<Watt>,
-    /// Are links only where losses were measured?
+    /// Whether there are links only where losses were measured.
     pub measured_alone: bool,
 }
 
 impl Site {
-    /// May a route lead from the first of two nodes to the second, if its signal is strong enough?
+    /// Whether a route may lead from the first of two nodes to the second, if the signal is strong enough.
     pub fn may_link(&self, from: NodeId, to: NodeId) -> bool {
         !self.measured_alone || self.losses.contains_key(&(from, to))
     }
 
-    /// `power` that came over a way on which nothing was measured, or the most there may be of it.
+    /// Limits `power` received over a path without measurement to the largest allowed.
     pub(super) fn capped(&self, power: Watt) -> Watt {
         match self.unmeasured {
             Some(most) if power > most => most,
@@ -65,8 +65,8 @@ impl Site {
         }
     }
 
-    /// Mean power at the second of two nodes when the first transmits, and whether the loss between them was measured,
-    /// so that whatever shadows there are is in it.
+    /// Returns the mean power at the second of two nodes when the first transmits, and whether the loss between them
+    /// was measured. A measured loss includes any shadowing.
     pub(super) fn received(&self, open: &Propagation, ends: [(NodeId, Position); 2]) -> (Watt, bool) {
         let [(from, a), (to, b)] = ends;
         let budget = open.between(self.station(from), self.station(to));
@@ -77,7 +77,8 @@ impl Site {
         (Watt(budget.mean(distance(a, b)).0 / ratio(Db(walls))), false)
     }
 
-    /// `open` between two nodes with the best of everything: no signal reaches farther, except over measured losses.
+    /// Returns `open` between two nodes with the best of everything: no signal reaches farther, except over measured
+    /// losses.
     pub(super) fn strongest(&self, open: &Propagation) -> Propagation {
         let best = self.stations.values().fold(self.usual, |best, station| Station {
             tx_power: Watt(best.tx_power.0.max(station.tx_power.0)),
@@ -87,7 +88,7 @@ impl Site {
         open.between(best, best)
     }
 
-    /// The longest way in metres over which a loss was measured among nodes at `places`.
+    /// Returns the longest distance in metres over which a loss was measured among nodes at `places`.
     pub(super) fn longest_measured(&self, places: &[Position]) -> f64 {
         let metres = |&(a, b): &(NodeId, NodeId)| distance(places[a.index()], places[b.index()]);
         self.losses.keys().map(metres).fold(0.0, f64::max)
@@ -99,11 +100,11 @@ impl Site {
 }
 
 impl Wall {
-    /// How often the straight line between two places intersects the wall; the same in both directions. A node on a
-    /// wall counts as on one side of it, and a line through a corner from one side of the wall to the other intersects
-    /// once.
+    /// Returns how often the straight line between two positions intersects the wall; the same in both directions. A
+    /// node on a wall counts as on one side of it, and a line through a corner from one side of the wall to the other
+    /// intersects it once.
     fn intersections(&self, a: Position, b: Position) -> u32 {
-        // The same end first whatever the direction, because what lies exactly on a line belongs to one side of it.
+        // Use the same order in both directions, because a point exactly on a line counts as on one side of it.
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let crossed = |piece: &&[Position]| {
             is_left(a, b, piece[0]) != is_left(a, b, piece[1])
@@ -113,7 +114,7 @@ impl Wall {
     }
 }
 
-/// Is `place` to the left of the line from `a` to `b`, or on it?
+/// Whether `place` is to the left of the line from `a` to `b`, or on it.
 fn is_left(a: Position, b: Position, place: Position) -> bool {
     (b.0 - a.0) * (place.1 - a.1) - (b.1 - a.1) * (place.0 - a.0) >= 0.0
 }
@@ -153,7 +154,7 @@ mod tests {
         Wall { corners: vec![from, to], loss: Db(loss) }
     }
 
-    /// How many decibels more than in the open reach the second node.
+    /// How many decibels more than without the site reach the second node.
     fn gained(open: Propagation, site: Site, ends: [(NodeId, Position); 2]) -> f64 {
         let plain = open.field(1).mean(ends);
         10.0 * open.field(1).with_site(Some(Arc::new(site))).mean(ends).over(plain).log10()
@@ -178,7 +179,7 @@ mod tests {
         let height = 20.0 * 4.0f64.log10();
         close(gained(two_ray(), site.clone(), [A, B]), 10.0 + 8.0 + 3.0 + height);
         close(gained(two_ray(), site.clone(), [B, A]), 8.0 + 3.0 + height);
-        // No other law knows heights.
+        // Other laws ignore heights.
         close(gained(open(PathLoss::LogDistance(LogDistance::free_space(2.4e9))), site, [B, A]), 8.0 + 3.0);
     }
 
@@ -229,7 +230,7 @@ mod tests {
         close(gained(two_ray(), site, [A, beyond]), -7.0 - 2.0 * 4.0);
     }
 
-    // Nodes and walls on the lines of a grid: ways through corners, along walls, and from nodes on walls.
+    // Nodes and walls on the lines of a grid: paths through corners, along walls, and from nodes on walls.
     #[test]
     fn corners_and_ends_count_once_and_alike_in_both_directions() {
         let bent = Wall { corners: vec![(0.0, -5.0), (0.0, 0.0), (0.0, 5.0)], loss: Db(1.0) };
@@ -239,7 +240,7 @@ mod tests {
         for &a in &grid {
             for &b in &grid {
                 assert_eq!(bent.intersections(a, b), bent.intersections(b, a), "{a:?} {b:?}");
-                // A node on the wall counts as to its left.
+                // A node on the wall counts as on its left.
                 let sides = (a.0 <= 0.0) != (b.0 <= 0.0);
                 assert!(bent.intersections(a, b) <= u32::from(sides), "{a:?} {b:?}: one straight wall");
             }
@@ -254,7 +255,7 @@ mod tests {
         let mut site = site();
         let plain = field(site.clone()).reach_m();
         assert_eq!(plain, two_ray().reach_m());
-        // 24 dB more between two such nodes: four times as far with the fourth power of distance.
+        // 24 dB more between two such nodes: four times as far if power falls with the fourth power of distance.
         site.stations.insert(A.0, Station { gain: Db(6.0), ..USUAL });
         site.stations.insert(B.0, Station { tx_power: Watt(0.1 * ratio(Db(12.0))), ..USUAL });
         close(field(site.clone()).reach_m() / plain, 10f64.powf(24.0 / 40.0));

@@ -1,14 +1,15 @@
-//! Cosines of angles in turns, the same on every machine: they use only additions, products and rounding, which IEEE
-//! 754 defines exactly. Sums of sinusoids need dozens of them for each frame, so they are also fast.
+//! Cosines of angles in turns, the same on every machine: only additions, products and rounding are used, which IEEE
+//! 754 defines exactly. Sums of sinusoids need dozens of them per frame, so they are also fast.
 
-/// 3 * 2^51: in doubles of this size the last bit is worth 1, so adding it rounds to whole numbers. Processors that
-/// every machine has round in no other way without calling a function, which took a fifth of a run with fading.
+/// 3 * 2^51: in doubles of this size the last bit has the value 1, so adding it rounds to whole numbers. The
+/// instructions common to all processors offer no other rounding without a function call, which took a fifth of a run
+/// with fading.
 const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// cos(2 pi `x`), to 1e-11, for up to 2^51 turns.
 #[inline]
 pub fn cos(x: f64) -> f64 {
-    // cos(2 pi r) = sin(2 pi (1/4 - |r|)), and what is left lies within a quarter turn.
+    // cos(2 pi r) = sin(2 pi (1/4 - |r|)), and the remaining angle is within a quarter turn.
     let r = x - ((x + WHOLE) - WHOLE);
     let angle = core::f64::consts::TAU * (0.25 - r.abs());
     let z = angle * angle;

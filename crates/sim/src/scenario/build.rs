@@ -1,4 +1,4 @@
-//! From a tree to a [`Scenario`]: resolves each section, then checks conditions on several keys.
+//! Builds a [`Scenario`] from a tree: resolves each section, then checks conditions that involve several keys.
 
 use super::Scenario;
 use super::ScenarioError;
@@ -23,19 +23,19 @@ use crate::mobility::file::Tracks;
 use crate::topology::{Topology, geographic};
 use fourhop_units::{Dur, Time};
 
-/// Start of the first flow, where nothing is said.
+/// Default start of the first flow.
 pub const FIRST_START: Time = Time::from_secs(1);
-/// How much later each further flow starts, where nothing is said.
+/// Default delay between the starts of successive flows.
 pub const STAGGER: Dur = Dur::from_millis(100);
 
-/// The part under construction.
+/// The state of the construction.
 pub(super) struct Builder {
     pub(super) root: Node,
     pub(super) profile: Profile,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Builds a scenario out of a tree and overrides.
+/// Builds a scenario from a tree and overrides.
 pub fn build(
     mut root: Node,
     file: &str,
@@ -44,7 +44,7 @@ pub fn build(
 ) -> Result<Scenario, ScenarioError> {
     let mut problems = Vec::new();
     overrides::apply(&mut root, overrides, &mut problems);
-    // With an unknown profile the rest is still checked; the scenario is refused anyway.
+    // If the profile is unknown, the rest is still checked; the scenario is refused anyway.
     let profile = root.text("profile").and_then(Profile::find).unwrap_or(Profile::Standard);
     let mut builder = Builder { root, profile, problems };
     let scenario = builder.scenario(file, control);
@@ -125,7 +125,7 @@ impl Builder {
                 }
                 Some((resolved.clone(), Topology::Positions(tracks.starts.clone())))
             }
-            // A file that could not be read is the one problem.
+            // The unreadable file has been reported already.
             None if self.names_a_movement_file() => None,
             _ => self.topology(),
         };
@@ -179,7 +179,7 @@ impl Builder {
             flows: flows?,
         };
         if scenario.radio.phy.format().is_some() {
-            // Both measure single frames.
+            // Both measure individual frames.
             let with = "with a `radio.phy` whose frames are aggregates";
             if scenario.c3tcp.enabled {
                 self.problems.push(c3tcp_resolved.problem("enabled", "true", format!("false {with}")));
@@ -205,12 +205,12 @@ impl Builder {
         Some(scenario)
     }
 
-    /// Resolves a section in which no key depends on another.
+    /// Resolves a section whose keys are independent of each other.
     pub(super) fn section<S: Section>(&mut self) -> Option<(Resolved, S)> {
         self.completed(None, |_, _| {})
     }
 
-    /// Resolves a section of the kind `selector`; `complete` gets the keys that were written, and adds values that
+    /// Resolves a section of the kind `selector`. `complete` can ask which keys were written, and adds values that
     /// follow from others.
     pub(super) fn completed<S: Section>(
         &mut self,
@@ -284,7 +284,7 @@ impl Builder {
         }
     }
 
-    /// `[mobility]` and what is in its file, if it names one.
+    /// Resolves `[mobility]` and reads its file, if it names one.
     fn mobility(&mut self, file: &str) -> Option<(Resolved, MobilityKeys, Option<Tracks>)> {
         let whole = self.root.at.clone();
         let node = self.root.entry("mobility").map(|e| &e.value);
@@ -308,7 +308,7 @@ impl Builder {
         self.root.entry("mobility").is_some_and(|e| e.value.entry("file").is_some())
     }
 
-    /// The outer `None` if there are problems, the inner one if no node moves.
+    /// The outer `None` means problems, the inner one that no node moves.
     fn movement(
         &mut self,
         (resolved, keys, tracks): (Resolved, MobilityKeys, Option<Tracks>),
@@ -323,7 +323,7 @@ impl Builder {
         }
     }
 
-    /// `[wired]` and `[[wires]]`; the outer `None` if there are problems, the inner one if all nodes have radios.
+    /// Resolves `[wired]` and `[[wires]]`. The outer `None` means problems, the inner one that all nodes have radios.
     fn wired(&mut self, topology: Option<&Topology>) -> Option<Option<WiredSide>> {
         let wires = self.root.entry("wires").cloned();
         if self.root.entry("wired").is_none() {
@@ -361,7 +361,7 @@ impl Builder {
         Some(Some(side))
     }
 
-    /// `[gateway]`; the outer `None` if there are problems, the inner one if there is no wired side.
+    /// Resolves `[gateway]`. The outer `None` means problems, the inner one that there is no wired side.
     fn gateway(&mut self) -> Option<Option<GatewayKeys>> {
         if self.root.entry("wired").is_none() {
             let Some(entry) = self.root.entry("gateway") else { return Some(None) };
@@ -381,15 +381,15 @@ impl Builder {
     }
 }
 
-/// Name of a file without folder and ending.
+/// Returns the name of a file without folder and extension.
 fn stem(file: &str) -> &str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The topology of the keys; otherwise the invalid key and its allowed values.
+/// Returns the topology of the keys, or the invalid key and its allowed values.
 fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
-    // INVARIANT: resolve has seen to it that the keys of a kind are there.
+    // INVARIANT: `resolve` has ensured that the keys of a kind are present.
     let given = "INVARIANT: keys of the kind are present";
     let spacing = || keys.spacing.expect(given).0;
     let single = || match keys.hops.as_ref().expect(given) {
@@ -433,7 +433,7 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
         TopologyKind::Positions => Topology::Positions(pairs(keys.positions.as_ref().expect(given))),
         TopologyKind::Coordinates => {
             let places = geographic::project(&pairs(keys.coordinates.as_ref().expect(given)));
-            // As far as any place may be from the origin.
+            // Bound on the distance of a node from the origin.
             let far = places.iter().position(|place| place.0.abs() > 1e6 || place.1.abs() > 1e6);
             if let Some(number) = far {
                 let allowed = format!("places within 1000 km of the first, which number {number} is not");

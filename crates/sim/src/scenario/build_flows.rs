@@ -1,4 +1,4 @@
-//! `[traffic]` and `[[flows]]`, checked against the network. Part of the builder of scenarios.
+//! `[traffic]` and `[[flows]]`, checked against the network. Part of the scenario builder.
 
 use super::build::{Builder, FIRST_START, STAGGER};
 use super::error::{Problem, did_you_mean};
@@ -15,7 +15,7 @@ use fourhop_units::{Bytes, Dur, NodeId, Time};
 use std::collections::BTreeMap;
 
 impl Builder {
-    /// `[traffic]`; the outer `None` if there are problems, the inner one without the section.
+    /// Resolves `[traffic]`. The outer `None` means problems, the inner one that there is no such section.
     pub(super) fn traffic(
         &mut self,
         topology: Option<&Topology>,
@@ -153,7 +153,7 @@ impl Builder {
         Some((resolved, Flow { name, from, to, traffic }))
     }
 
-    /// Fills in what depends on the application, and checks application, transport and times against each other.
+    /// Fills in values that depend on the application, and checks application, transport and times against each other.
     fn complete<S: Section>(
         &mut self,
         resolved: &mut Resolved,
@@ -222,7 +222,7 @@ impl Builder {
             Value::Text(name) if name == "last" => Some(Endpoint::Node(NodeId(last))),
             Value::Text(name) if name == "random" => Some(Endpoint::Random),
             Value::Int(n) if *n <= u64::from(last) => Some(Endpoint::Node(NodeId(*n as u32))),
-            // A gateway's name is another name of a node, if the node is known.
+            // A gateway's name is an alias of its node, if the node is known.
             _ if let Some(Endpoint::Gateway(index)) = named => wired.map(|side| match side.gateways[index] {
                 Endpoint::Random => Endpoint::Gateway(index),
                 known => known,
@@ -233,7 +233,7 @@ impl Builder {
                 let words: Vec<_> =
                     ["first", "last", "random"].into_iter().chain(names.iter().map(String::as_str)).collect();
                 let quoted: String = words.iter().map(|word| format!(", {word:?}")).collect();
-                // A number that is too large is nobody's misspelt name.
+                // A number out of range is not a misspelt name.
                 let quoted = if matches!(value, Value::Int(_)) { String::new() } else { quoted };
                 let allowed = format!("a node number from 0 to {last}{quoted}");
                 let mut problem = resolved.problem(key, resolved.show(key), allowed);
@@ -247,7 +247,7 @@ impl Builder {
     }
 }
 
-/// The application by a table's keys or transport.
+/// Returns the application of a table, from its own key or its transport.
 fn app_of(node: &Node) -> Option<AppKind> {
     match node.entry("app") {
         Some(_) => AppKind::find(node.text("app")?),
@@ -259,7 +259,7 @@ fn app_of(node: &Node) -> Option<AppKind> {
     }
 }
 
-/// The part that `[traffic]` and `[[flows]]` have in common.
+/// Returns the traffic, the common part of `[traffic]` and `[[flows]]`.
 fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic {
     let values = &resolved.values;
     let transport: String = Field::from_value(values.get("transport"));
@@ -290,7 +290,7 @@ fn traffic_of(resolved: &Resolved, start: Time, window: Option<u32>) -> Traffic 
         stop: time("stop"),
         window: Option::<u32>::from_value(values.get("window"))
             .or(window.filter(|_| !matches!(transport, FlowTransport::Own(_)))),
-        // INVARIANT: it is at most 63.
+        // INVARIANT: at most 63.
         dscp: u32::from_value(values.get("dscp")) as u8,
     }
 }

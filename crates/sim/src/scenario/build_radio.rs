@@ -1,4 +1,4 @@
-//! Checks of `[radio]` on several keys. Part of the builder of scenarios.
+//! Checks of `[radio]` that involve several keys. Part of the scenario builder.
 
 use super::build::Builder;
 use super::key::{Choice, Section};
@@ -11,11 +11,11 @@ use fourhop_proto::phy::mcs::{Mcs, STREAMS_MAX};
 use fourhop_units::Dur;
 
 impl Builder {
-    /// `[radio]`, whose keys depend on its model and on each other.
+    /// Resolves `[radio]`, whose keys depend on its model and on each other.
     pub(super) fn radio(&mut self) -> Option<(Resolved, Radio)> {
         self.drop_meaningless();
         let node = self.root.entry("radio").map(|e| &e.value);
-        // With an unknown model keys of either are taken.
+        // With an unknown model, the keys of either are accepted.
         let model = match node.and_then(|n| n.entry("model")) {
             None => Some("threshold"),
             Some(_) => node.and_then(|n| n.text("model")).filter(|model| RadioModel::find(model).is_some()),
@@ -43,8 +43,8 @@ impl Builder {
         Some((resolved, radio))
     }
 
-    /// Takes away what means nothing any more since `--set` or its like has given another key another value: who turns
-    /// fading off need not take its Doppler spread out of the file.
+    /// Drops keys that mean nothing any more because `--set` or its like has changed another key: to turn fading off,
+    /// nobody should have to remove its Doppler spread from the file.
     fn drop_meaningless(&mut self) {
         let Data::Table(entries) = &mut self.root.data else { return };
         let Some(radio) = entries.iter_mut().find(|entry| entry.key == "radio").map(|entry| &mut entry.value) else {
@@ -60,8 +60,8 @@ impl Builder {
         }
     }
 
-    /// OFDM has eight rates, with a whole number of bits per symbol; error rates and rate control know the standard's
-    /// rates.
+    /// Checks the rates: OFDM has eight, with a whole number of bits per symbol; error rates and rate control are
+    /// defined for the standard's rates only.
     fn rates(&mut self, resolved: &Resolved, radio: &Radio) {
         let kind = radio.phy.kind();
         self.mcs(resolved, radio);
@@ -83,7 +83,7 @@ impl Builder {
         }
     }
 
-    /// From 802.11n on: the MCS is one of the standard's, and `rate` is its.
+    /// Checks from 802.11n on that the MCS is in the standard, and that `rate` matches it.
     fn mcs(&mut self, resolved: &Resolved, radio: &Radio) {
         let Some(format) = radio.phy.format() else { return };
         let listed = |values: &mut dyn Iterator<Item = String>| values.collect::<Vec<_>>().join(" or ");

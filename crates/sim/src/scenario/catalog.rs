@@ -1,27 +1,27 @@
-//! The names that a scenario can use, with one line of description each.
+//! The names that a scenario can use, each with a one-line description.
 
 use super::key::Choice;
 use super::sections::{AppKind, MobilityModel, Profile, RadioModel, RoutingProtocol, TopologyKind};
 use fourhop_cc::Transport;
 use fourhop_proto::node::OwnTransport;
 
-/// Something a scenario can name.
+/// An option that a scenario can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CatalogEntry {
     /// Name in scenarios.
     pub name: &'static str,
-    /// Its kind.
+    /// One-line description.
     pub summary: &'static str,
 }
 
-/// Everything a scenario can name, by kind.
+/// All options that a scenario can name, by kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Catalog {
-    /// Bundles of behaviour.
+    /// Profiles.
     pub profiles: Vec<CatalogEntry>,
     /// Shapes of networks.
     pub topologies: Vec<CatalogEntry>,
-    /// How nodes move.
+    /// Models of movement.
     pub mobility: Vec<CatalogEntry>,
     /// Transports of flows.
     pub transports: Vec<CatalogEntry>,
@@ -35,7 +35,7 @@ pub struct Catalog {
     pub categories: Vec<CatalogEntry>,
 }
 
-/// Prefixes of `[edca]` keys and counters, with the DSCPs that Linux maps there.
+/// Prefixes of `[edca]` keys and counters, with the DSCPs that Linux maps to each category.
 const CATEGORIES: &[(&str, &str)] = &[
     ("vo", "voice, with `mac.edca`: DSCP 48 to 63, among them routing"),
     ("vi", "video: 32 to 47"),
@@ -43,7 +43,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("bk", "background: 8 to 23"),
 ];
 
-/// Everything a scenario can name.
+/// Returns all options that a scenario can name.
 pub fn catalog() -> Catalog {
     let entries = |choices: &[(&'static str, &'static str)]| {
         choices.iter().map(|&(name, summary)| CatalogEntry { name, summary }).collect::<Vec<_>>()
@@ -66,7 +66,7 @@ pub fn catalog() -> Catalog {
 }
 
 impl Catalog {
-    /// All kinds with their headings, in the order to show them.
+    /// Returns all kinds with their headings, in the order of display.
     pub fn kinds(&self) -> [(&'static str, &[CatalogEntry]); 8] {
         [
             ("profiles", &self.profiles),

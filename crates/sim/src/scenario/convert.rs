@@ -1,5 +1,5 @@
-//! From the sections of a scenario to the configurations of the protocol crates, as far as the rows of the tables do
-//! not define it: what depends on several keys, and what the profile or the transport decides.
+//! Conversion of a scenario's sections to the configurations of the protocol crates. Covers the values that the tables
+//! do not define: those that depend on several keys, on the profile or on the transport.
 
 use super::key::Section;
 use super::sections::{AckPolicy, ApDelay, ApSamples, GatewayKind, ProbeBound, RouteMetric, RoutingProtocol, Tcp};
@@ -14,12 +14,12 @@ use fourhop_proto::{atp, ccm, mac, net, route, tcp};
 use fourhop_units::{Bytes, Dur};
 
 impl Scenario {
-    /// The configuration of a section's layer: that of the profile, with what the section's keys hold.
+    /// Returns the configuration of a section's layer: that of the profile, with the values of the section's keys.
     pub(super) fn configured<S: Section>(&self, section: &S) -> S::Config {
         section.configured(self.profile)
     }
 
-    /// MAC configuration of every node.
+    /// Returns the MAC configuration of every node.
     pub fn mac_config(&self) -> mac::Config {
         let radio = &self.radio;
         mac::Config {
@@ -34,17 +34,17 @@ impl Scenario {
         }
     }
 
-    /// Link layer configuration of every node.
+    /// Returns the link layer configuration of every node.
     pub fn link_config(&self) -> net::Config {
         net::Config { categories: self.mac.edca.then_some(self.edca.dscp_map), ..self.configured(&self.link) }
     }
 
-    /// The link metric to sum up, unless it is the hop count.
+    /// Returns the link metric to sum up, unless it is the hop count.
     pub fn link_metric(&self) -> Option<Metric> {
         self.routing.metric.of_links(self.mac_config().access_overhead(Metric::PACKET))
     }
 
-    /// The routing protocol, with its options.
+    /// Returns the routing protocol with its options.
     pub fn routing_setup(&self) -> setup::Routing {
         match self.routing.protocol {
             RoutingProtocol::Static => self.link_metric().map_or(setup::Routing::Static, setup::Routing::Cheapest),
@@ -53,12 +53,12 @@ impl Scenario {
         }
     }
 
-    /// AODV configuration of every node, if that is the routing protocol.
+    /// Returns the AODV configuration of every node, used if AODV is the routing protocol.
     pub fn aodv_config(&self) -> route::Config {
         self.routing.aodv(self.profile, self.link_metric())
     }
 
-    /// Babel configuration of every node, if that is the routing protocol.
+    /// Returns the Babel configuration of every node, used if Babel is the routing protocol.
     pub fn babel_config(&self) -> babel::Config {
         let quality = match self.routing.metric {
             RouteMetric::Hops => babel::LinkQuality::TwoOutOfThree,
@@ -67,19 +67,19 @@ impl Scenario {
         babel::Config { quality, ..self.configured(&self.own.babel) }
     }
 
-    /// Options of C3TCP's modules.
+    /// Returns the options of C3TCP's modules.
     pub fn c3tcp_options(&self) -> ccm::Options {
         self.configured(&self.c3tcp)
     }
 
-    /// Options of a transport of its own, at both ends and at the nodes on the path.
+    /// Returns the options of a transport other than TCP and UDP, for both ends and the nodes on the path.
     pub fn own_options(&self, transport: OwnTransport) -> OwnOptions {
         match transport {
             OwnTransport::Atp => self.atp_config().into(),
         }
     }
 
-    /// The transport of a flow that asks nodes to tell their delays, if there is one.
+    /// Returns the transport of a flow, if any, that asks nodes to report their delays.
     pub fn metered(&self) -> Option<&'static str> {
         let pairs = self.traffic.iter().map(|pairs| &pairs.traffic);
         let all = pairs.chain(self.flows.iter().map(|flow| &flow.traffic));
@@ -90,14 +90,14 @@ impl Scenario {
         .next()
     }
 
-    /// Configuration of ATP for ends and nodes on their paths.
+    /// Returns the ATP configuration of endpoints and of nodes on their paths.
     pub fn atp_config(&self) -> atp::Config {
         let Tcp { mss, delivery_ages, .. } = self.tcp;
         atp::Config { mss: mss.get() as u32, delivery_ages, ..self.configured(&self.own.atp) }
     }
 
-    /// Configuration of both ends of a TCP connection with `traffic`. A transport with SACK recovery switches SACK on,
-    /// ad hoc TCP timestamps.
+    /// Returns the configuration of both ends of a TCP connection with `traffic`. A transport with SACK recovery
+    /// enables SACK, ad hoc TCP enables timestamps.
     pub fn tcp_config(&self, traffic: &Traffic) -> tcp::Config {
         let options = &self.tcp;
         let paces = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_tcp_ap());
@@ -114,7 +114,7 @@ impl Scenario {
         let recovers_by_sack = matches!(traffic.transport, FlowTransport::Tcp(t) if t.uses_sack());
         let config = self.configured(options);
         let is_rbp = matches!(traffic.transport, FlowTransport::Tcp(t) if t.is_rbp());
-        // Only rate-based pacing listens to them beside TCP-AP.
+        // Besides TCP-AP, only rate-based pacing uses them.
         let echoes = is_rbp && options.pacing_samples == rbp::Samples::EveryAck;
         let round_trips = if echoes { tcp::RoundTrips::Echoed } else { tcp::RoundTrips::Unknown };
         tcp::Config {
@@ -127,7 +127,7 @@ impl Scenario {
             clock: if is_adhoc { self.adhoc_clock() } else { config.clock },
             adhoc_sender: adhoc.0.then(|| self.adhoc_sender()),
             sack: options.sack || recovers_by_sack,
-            // A window of two segments wants a finer scale than that of a gigabyte.
+            // A window of two segments needs a finer scale than one of a gigabyte.
             receive_buffer: config.receive_buffer.min(if is_adhoc { 1 << 20 } else { u32::MAX }),
             cc: fourhop_cc::Params { tcp_ap: self.tcp_ap_params(), ..config.cc },
             receiver: if adhoc.1 { timing.with_adhoc(self.adhoc_receiver()) } else { timing },
@@ -135,7 +135,7 @@ impl Scenario {
         }
     }
 
-    /// The clock of timestamps of ad hoc TCP.
+    /// Returns the timestamp clock of ad hoc TCP.
     pub fn adhoc_clock(&self) -> Clock {
         Clock { tick: self.adhoc_tcp.timestamp_tick, synchronised: true }
     }
@@ -151,11 +151,11 @@ impl Scenario {
         }
     }
 
-    /// The receiver's side of ad hoc TCP.
+    /// Returns the options of an ad hoc TCP receiver.
     pub fn adhoc_receiver(&self) -> ReceiverOptions {
         let options = &self.adhoc_tcp;
         let mac = self.mac_config();
-        // Least time of a hop: RTS and CTS if there are any, and the headers of TCP with timestamps and of IP.
+        // Shortest time of a hop: RTS and CTS if used, and headers of IP and of TCP with timestamps.
         let headers = Bytes(52);
         let rates = mac.rates_around(mac.reference_rate());
         let reserved = match Bytes(self.tcp.mss.get() + headers.get()) + mac.data_overhead > mac.rts_threshold {
@@ -179,7 +179,7 @@ impl Scenario {
         }
     }
 
-    /// Treatment of packets that cross a gateway, if any.
+    /// Returns the queueing discipline for packets that cross a gateway, if any.
     pub fn discipline_config(&self) -> Option<DisciplineConfig> {
         let keys = self.gateway.as_ref()?;
         let rfc = gateway::FqCodelConfig::rfc8290();

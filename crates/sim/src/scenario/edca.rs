@@ -1,4 +1,4 @@
-//! Checks of `[edca]`, and of features that exclude access categories. Part of the builder of scenarios.
+//! Checks of `[edca]`, and of features that are incompatible with access categories. Part of the scenario builder.
 
 use super::Scenario;
 use super::build::Builder;
@@ -6,7 +6,7 @@ use super::resolve::Resolved;
 use super::sections::{C3tcp, Edca, Link, Phy, complete_edca};
 
 impl Builder {
-    /// `[edca]`, whose defaults depend on the physical layer.
+    /// Resolves `[edca]`, whose defaults depend on the physical layer.
     pub(super) fn edca(&mut self, phy: Phy) -> Option<Edca> {
         let (resolved, edca) = self.completed::<Edca>(None, |values, _| complete_edca(values, phy))?;
         for (key, least, largest) in edca.contradictions() {

@@ -1,15 +1,16 @@
 //! Scenarios: the description of a simulation.
 //!
-//! `fourhop-settings` declares keys and values, and turns a text into checked sections. Here sections become
-//! a [`Scenario`], conditions on several keys are checked, and a scenario becomes configurations of the layers.
+//! `fourhop-settings` declares keys and values, and turns a text into checked sections. This module builds a
+//! [`Scenario`] from the sections, checks conditions that involve several keys, and converts a scenario to
+//! configurations of the layers.
 //!
 //! ```text
 //! TOML, JSON, --set  --tree-->  tables with places  --resolve-->  checked values with defaults  --build-->  Scenario
 //! ns-2 style .txt    --ns2------------^
 //! ```
 //!
-//! Leaves out: the meaning of a scenario, which is defined by the protocol crates and the runner; and files, which the
-//! caller opens, except the movement file that `[mobility]` may name.
+//! Leaves out: the meaning of a scenario, which the protocol crates and the runner define; and reading files, which is
+//! up to the caller except for the movement file that `[mobility]` may name.
 
 mod build;
 mod build_flows;
@@ -56,34 +57,34 @@ use fourhop_cc::Transport;
 use fourhop_proto::node::OwnTransport;
 use fourhop_units::{Bytes, Dur, Rate, Time};
 
-/// A scenario with every default filled in.
+/// A scenario with all defaults filled in.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Where it was read from, for messages.
+    /// File it was read from, for messages.
     pub file: String,
-    /// Its name in tables and file names.
+    /// Name of the scenario in tables and file names.
     pub name: String,
-    /// The bundle of behaviour its defaults came from.
+    /// Profile that the defaults came from.
     pub profile: Profile,
     /// Simulated time.
     pub duration: Dur,
-    /// Time at the start that is not measured.
+    /// Initial time that is not measured.
     pub warmup: Dur,
     /// Seed of the first run.
     pub seed: u64,
-    /// Parts the measured interval is cut into for batch means.
+    /// Number of parts of the measured interval, for batch means.
     pub batches: u32,
-    /// Packets delivered with which the run ends, if it is cut by packets.
+    /// Number of delivered packets that ends the run, if it is cut by packets.
     pub packets: Option<u64>,
-    /// Step of the time series, if they are recorded.
+    /// Interval of the time series, if they are recorded.
     pub sample_every: Option<Dur>,
-    /// Where the nodes stand.
+    /// Positions of the nodes.
     pub topology: Topology,
-    /// How they move; `None`: they stand still.
+    /// Movement of the nodes; `None`: they are fixed.
     pub movement: Option<Movement>,
     /// Propagation and reception.
     pub radio: Radio,
-    /// The channel plan; empty: one radio at each node, all on one channel.
+    /// The channel plan; if empty, each node has one radio, and all are on one channel.
     pub radios: Vec<sections::RadioKeys>,
     /// Single transmitters and antennas, measured losses, walls.
     pub site: SiteKeys,
@@ -95,34 +96,34 @@ pub struct Scenario {
     pub routing: Routing,
     /// Options of all TCP connections.
     pub tcp: Tcp,
-    /// Access categories, where `mac.edca` asks for them.
+    /// Access categories, if `mac.edca` asks for them.
     pub edca: Edca,
     /// Adaptive pacing.
     pub tcp_ap: TcpAp,
     /// Ad hoc TCP.
     pub adhoc_tcp: AdhocTcp,
-    /// Options of single protocols.
+    /// Options of individual protocols.
     pub own: OwnSections,
-    /// Capacity measured by link layers.
+    /// C3TCP: capacity measured by the link layers.
     pub c3tcp: C3tcp,
-    /// Gateways and what is behind them; `None`: all nodes have radios.
+    /// Gateways and the wired network behind them; `None`: all nodes have radios.
     pub wired: Option<WiredSide>,
     /// Options of gateways, if there is a wired side.
     pub gateway: Option<sections::GatewayKeys>,
-    /// Traffic between pairs that follow from the topology.
+    /// Traffic between pairs of nodes that the topology determines.
     pub traffic: Option<PairTraffic>,
-    /// Flows with given ends; they come after those of `traffic`.
+    /// Flows with given ends; they follow those of `traffic`.
     pub flows: Vec<Flow>,
 }
 
-/// Traffic between pairs of nodes that follow from the topology.
+/// Traffic between pairs of nodes that the topology determines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PairTraffic {
     /// Number of pairs.
     pub pairs: u32,
     /// Delay between the starts of successive flows.
     pub stagger: Dur,
-    /// The application of the first flow.
+    /// The traffic of the first flow.
     pub traffic: Traffic,
 }
 
@@ -131,9 +132,9 @@ pub struct PairTraffic {
 pub struct Flow {
     /// Name in results.
     pub name: String,
-    /// Node that sends.
+    /// Sending node.
     pub from: Endpoint,
-    /// Receiver.
+    /// Receiving node.
     pub to: Endpoint,
     /// Data to send.
     pub traffic: Traffic,
@@ -146,13 +147,13 @@ pub struct Traffic {
     pub transport: FlowTransport,
     /// Application.
     pub app: App,
-    /// Its start.
+    /// Start of the flow.
     pub start: Time,
-    /// When it stops; `None`: at the end of the run.
+    /// End of the flow; `None`: the end of the run.
     pub stop: Option<Time>,
     /// Limit of a TCP connection's window in segments; `None`: the peer's window alone.
     pub window: Option<u32>,
-    /// DSCP of its packets, both ways.
+    /// DSCP of its packets, in both directions.
     pub dscp: u8,
 }
 
@@ -161,7 +162,7 @@ pub struct Traffic {
 pub enum FlowTransport {
     /// TCP with this congestion control.
     Tcp(&'static Transport),
-    /// One of its own.
+    /// A transport other than TCP and UDP.
     Own(OwnTransport),
     /// UDP.
     Udp,
@@ -179,7 +180,7 @@ pub enum App {
         /// Bytes to send.
         size: Bytes,
     },
-    /// Data made at a constant rate.
+    /// Data produced at a constant rate.
     Stream {
         /// The rate.
         rate: Rate,
@@ -192,7 +193,7 @@ pub enum App {
         shape: u32,
         /// Mean pause.
         mean_pause: Dur,
-        /// A connection for each file?
+        /// Whether each file gets a new connection.
         fresh: bool,
     },
     /// Datagrams at a constant rate.
@@ -206,7 +207,7 @@ pub enum App {
     Ping {
         /// Time between requests.
         interval: Dur,
-        /// Most requests without an answer, if there is a limit.
+        /// Largest number of unanswered requests, if limited.
         outstanding: Option<u32>,
         /// Payload of a request.
         payload: Bytes,
@@ -214,7 +215,7 @@ pub enum App {
 }
 
 impl App {
-    /// Its name in results.
+    /// Returns the application's name in results.
     pub const fn name(self) -> &'static str {
         match self {
             App::Bulk => "bulk",
@@ -228,7 +229,7 @@ impl App {
 }
 
 impl FlowTransport {
-    /// Its name in scenarios.
+    /// Returns the transport's name in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
             FlowTransport::Tcp(transport) => transport.name,
@@ -238,7 +239,7 @@ impl FlowTransport {
         }
     }
 
-    /// The transport of that name.
+    /// Returns the transport with that name.
     pub fn find(name: &str) -> Option<FlowTransport> {
         match name {
             "udp" => Some(FlowTransport::Udp),
@@ -251,28 +252,28 @@ impl FlowTransport {
     }
 }
 
-/// The form of a scenario's text.
+/// Format of a scenario's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form<'a> {
-    /// TOML, as people write it.
+    /// TOML, as written by people.
     Toml,
-    /// JSON, as [`Scenario::to_json`] writes it and programs build it.
+    /// JSON, as written by [`Scenario::to_json`] and by programs.
     Json,
-    /// The node-and-flow lists that results of ns-2.35 are published with. TCP is measured from 10 % of the duration
-    /// on, a list with UDP alone from the start of its first flow.
+    /// The node-and-flow lists published with results of ns-2.35. TCP is measured from 10 % of the duration on; a list
+    /// with UDP alone, from the start of its first flow.
     Ns2 {
-        /// Transport of the `flow` lines (`newreno` if none is given); problems with it name `--transport`.
+        /// Transport of the `flow` lines (default `newreno`); problems with it name `--transport`.
         transport: Option<&'a str>,
         /// Simulated time, as in TOML (`1000s`); problems with it name `--duration`.
         duration: Option<&'a str>,
     },
 }
 
-/// Reads a scenario. `file` is its name for messages; `overrides` are applied on top. When `control` is
-/// stopped, the search for a random network ends without one.
+/// Reads a scenario. `file` is its name for messages; `overrides` are applied on top. When `control` is stopped, the
+/// search for a random network ends without one.
 ///
 /// # Errors
-/// All its problems.
+/// All problems of the scenario.
 pub fn load(
     form: Form<'_>,
     text: &str,
@@ -291,7 +292,7 @@ pub fn load(
 /// [`load`] of TOML.
 ///
 /// # Errors
-/// All its problems.
+/// All problems of the scenario.
 pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     load(Form::Toml, text, file, Overrides::set(overrides), &Control::new())
 }
@@ -299,7 +300,7 @@ pub fn load_toml(text: &str, file: &str, overrides: &[String]) -> Result<Scenari
 /// [`load`] of JSON.
 ///
 /// # Errors
-/// All its problems.
+/// All problems of the scenario.
 pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     load(Form::Json, text, file, Overrides::set(overrides), &Control::new())
 }
@@ -307,7 +308,7 @@ pub fn load_json(text: &str, file: &str, overrides: &[String]) -> Result<Scenari
 /// [`load`] of [`Form::Ns2`].
 ///
 /// # Errors
-/// All its problems.
+/// All problems of the scenario.
 pub fn load_ns2(
     text: &str,
     file: &str,

@@ -1,5 +1,5 @@
-//! `[mobility]` to and from a [`Movement`]. Movement files, the only files that a scenario refers to, are read here;
-//! the resolved scenario contains their content, so it is complete by itself.
+//! Conversion between `[mobility]` and a [`Movement`]. Movement files, the only files that a scenario refers to, are
+//! read here; the resolved scenario includes their content, so it is complete by itself.
 
 use super::error::Problem;
 use super::quantity::Unit;
@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Largest movement file, in bytes; what it becomes in memory is several times that.
+/// Largest movement file, in bytes; its content takes several times that in memory.
 const LARGEST: u64 = 64 << 20;
 
 /// Reads the movement file that `keys` name, relative to the folder of `scenario`; `None` if they name none.
@@ -27,7 +27,7 @@ pub fn tracks(keys: &MobilityKeys, resolved: &Resolved, scenario: &str) -> Resul
         Box::new(problem)
     };
     let mut text = String::new();
-    // One byte more than may be there tells a file that is too large, also where it is a pipe and has no size.
+    // One byte beyond the limit reveals a file that is too large, even if it is a pipe and has no size.
     std::fs::File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)).map_err(|error| {
         refused(format!("{name:?}, which cannot be read: {error}"), "a movement file as plain text")
     })?;
@@ -52,7 +52,8 @@ pub fn tracks(keys: &MobilityKeys, resolved: &Resolved, scenario: &str) -> Resul
     })
 }
 
-/// The movement of `keys`; `None` if no node moves. Otherwise the invalid key, its value and the allowed ones.
+/// Returns the movement of `keys`, or `None` if no node moves; as error the invalid key, its value and the allowed
+/// ones.
 pub fn movement(
     keys: &MobilityKeys,
     tracks: Option<Tracks>,
@@ -94,16 +95,16 @@ pub fn movement(
     })
 }
 
-/// No run lasts longer.
+/// Upper bound on the duration of a run.
 const LAST: Time = Time::from_secs(1_000_000);
 
-/// The ways of all nodes from the list of `waypoints`.
+/// Returns the paths of all nodes from the list `waypoints`.
 fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (String, String)> {
     let count = topology.nodes();
-    // Where nodes start is known unless it depends on the seed.
+    // The starting positions are known unless they depend on the seed.
     let starts: Option<Vec<Position>> = match topology {
         Topology::Random { .. } => None,
-        // Only random networks look at the range.
+        // The range matters only for random networks.
         fixed => fixed.place(0, 0.0).ok(),
     };
     let mut ways: Vec<Vec<Waypoint>> = vec![Vec::new(); count as usize];
@@ -145,7 +146,7 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
     Ok(ways)
 }
 
-/// The keys that describe a movement.
+/// Returns the keys that describe a movement.
 pub fn keys(movement: Option<&Movement>) -> (MobilityModel, Keys) {
     match movement {
         None => (MobilityModel::Fixed, vec![]),

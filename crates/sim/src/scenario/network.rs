@@ -1,4 +1,4 @@
-//! The network of a run with a given seed: positions of nodes, ends of flows.
+//! The network of a run with a given seed: positions of nodes and endpoints of flows.
 
 use super::ScenarioError;
 use super::error::Problem;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Nodes and flows of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
-    /// Places of the nodes in metres at time zero.
+    /// Positions of the nodes in metres at time zero.
     pub positions: Vec<Position>,
     /// The nodes that are gateways.
     pub gateways: Vec<NodeId>,
@@ -27,27 +27,27 @@ pub struct Network {
 pub struct NetworkFlow {
     /// Name in results.
     pub name: String,
-    /// Node that sends.
+    /// Sending node.
     pub src: NodeId,
-    /// Receiver.
+    /// Receiving node.
     pub dst: NodeId,
-    /// Radio hops of a shortest path at the start, to or from the nearest gateway if one end has no radio; `None` if
-    /// there is none.
+    /// Radio hops of a shortest path at the start; if one end has no radio, to or from the nearest gateway. `None` if
+    /// there is no path.
     pub hops: Option<u32>,
     /// Data to send.
     pub traffic: Traffic,
 }
 
 impl Scenario {
-    /// Places of the nodes in metres at time zero of the run with `seed`.
+    /// Returns the positions of the nodes in metres at time zero of the run with `seed`.
     ///
     /// # Errors
-    /// If a random network came out disconnected in every draw.
+    /// If every draw of a random network was disconnected.
     pub fn positions(&self, seed: u64) -> Result<Vec<Position>, ScenarioError> {
         self.positions_under(seed, &Control::new())
     }
 
-    /// [`Scenario::positions`] that gives up when `control` is stopped.
+    /// Like [`Scenario::positions`], but gives up when `control` is stopped.
     pub(super) fn positions_under(&self, seed: u64, control: &Control) -> Result<Vec<Position>, ScenarioError> {
         let still = self.movement.as_ref().map_or(0, |movement| movement.still());
         let starts = self.movement.as_ref().and_then(|m| m.starts(self.topology.nodes() as usize, seed));
@@ -58,7 +58,7 @@ impl Scenario {
         Ok(starts)
     }
 
-    /// The links between nodes at given places before shadowing and fading.
+    /// Returns the links between nodes at given positions, before shadowing and fading.
     pub(super) fn graph(&self) -> impl Fn(&[Position]) -> Graph {
         let (radio, receiver, site) = (self.radio_setup(), self.receiver_config(), self.site());
         let stations = self.stations();
@@ -77,19 +77,20 @@ impl Scenario {
         })
     }
 
-    /// The error that receivers of a frame are too far apart.
+    /// Returns the error for receivers of a frame that are too far apart.
     pub fn too_wide(&self, error: &TooWide) -> ScenarioError {
         let key = if self.movement.is_some() { "mobility" } else { "topology" };
         self.refused(key, error.found(), error.allowed(), "a smaller network, less reach or slower frames")
     }
 
-    /// The network of a run cannot be had.
+    /// Returns the error for a network that cannot be built.
     fn refused(&self, key: &str, found: String, allowed: String, hint: &str) -> ScenarioError {
         let (file, key, hint) = (self.file.clone(), key.to_owned(), Some(hint.to_owned()));
         ScenarioError { problems: vec![Problem { file, line: None, column: None, key, found, allowed, hint }] }
     }
 
-    /// Places of the nodes in metres at each of `instants`, which must not go back, of the run with `seed`.
+    /// Returns the positions of the nodes in metres at each of `instants`, which must not decrease, in the run with
+    /// `seed`.
     ///
     /// # Errors
     /// As [`Scenario::positions`], and if `control` is stopped before they are found.
@@ -101,7 +102,7 @@ impl Scenario {
         Ok(instants.iter().map(|&now| nodes.clone().map(|node| mobility.place(NodeId(node), now)).collect()).collect())
     }
 
-    /// Nodes and flows of the run with `seed`.
+    /// Returns nodes and flows of the run with `seed`.
     ///
     /// # Errors
     /// As [`Scenario::positions`].
@@ -109,7 +110,7 @@ impl Scenario {
         self.network_under(seed, &Control::new())
     }
 
-    /// [`Scenario::network`] that gives up when `control` is stopped.
+    /// Like [`Scenario::network`], but gives up when `control` is stopped.
     ///
     /// # Errors
     /// As [`Scenario::positions`], and if `control` is stopped before it is found.
@@ -138,7 +139,7 @@ impl Scenario {
                 traffic: flow.traffic.clone(),
             });
         }
-        // Their packets would go by the wires, on which gateways have no addresses of their own.
+        // Their packets would take the wires, on which gateways have no addresses.
         let ends_at_gateways = |flow: &&NetworkFlow| [flow.src, flow.dst].iter().all(|end| gateways.contains(end));
         let cut_off = flows.iter().filter(ends_at_gateways).find(|flow| flow.hops.is_none());
         if let Some(NetworkFlow { name, src, dst, .. }) = cut_off.filter(|_| self.movement.is_none()) {
@@ -149,8 +150,8 @@ impl Scenario {
         Ok(Network { positions, gateways, flows })
     }
 
-    /// The first `count` natural pairs, or so many distinct random ones. A random network whose places are fixed by a
-    /// seed of its own has its pairs fixed by it too.
+    /// Returns the first `count` natural pairs or, if the topology has none, that many distinct random pairs. If a
+    /// random network has a seed of its own for the positions, that also determines the pairs.
     fn pairs(&self, seed: u64, count: u32) -> Vec<(NodeId, NodeId)> {
         let mut pairs = self.topology.natural_pairs();
         pairs.truncate(count as usize);
@@ -173,8 +174,8 @@ impl Scenario {
     }
 }
 
-/// Radio hops of a shortest path, to or from the nearest gateway if one end has no radio; `None` if there is none, or
-/// if both have no radio.
+/// Returns the radio hops of a shortest path; if one end has no radio, to or from the nearest gateway. Returns `None`
+/// if there is no path, or if neither end has a radio.
 pub(super) fn hops(search: &mut Search<'_>, gateways: &[NodeId], src: NodeId, dst: NodeId) -> Option<u32> {
     match (src.wired_number(), dst.wired_number()) {
         (None, None) => search.hops(src, &[dst]),

@@ -5,22 +5,23 @@
 //! | `rate R` | data rate in Mbit/s |
 //! | `window W` | limit of the TCP window in segments |
 //! | `node X Y` | a node in metres, numbered from 0 in their order |
-//! | `movement FILE` | in place of `node` lines: where nodes start and go, as ns-2's `setdest` writes it; beside this file |
-//! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is only read) |
+//! | `movement FILE` | in place of `node` lines: a movement file next to this one, as written by ns-2's `setdest` |
+//! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is
+//! ignored) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
-//! Everything else is profile `ns2`. The lines are converted to the same tree as TOML, each value with its line, and
-//! are checked in the same way.
+//! Everything else is as in profile `ns2`. The lines are converted to the same tree as TOML, each value with its line,
+//! and checked in the same way.
 
 use super::ScenarioError;
 use super::error::{Problem, did_you_mean};
 use super::tree::{self, Data, Entry, Node, Origin};
 
-/// Simulated time where nothing is said.
+/// Default simulated time.
 const DURATION: &str = "1000s";
-/// Largest TCP window where the file has no `window` line.
+/// Default TCP window, for files without a `window` line.
 const WINDOW: i64 = 64;
-/// The statements with their forms.
+/// The statements and their forms.
 const STATEMENTS: [(&str, &str); 6] = [
     ("rate", "rate R (Mbit/s)"),
     ("window", "window W (segments)"),
@@ -30,9 +31,9 @@ const STATEMENTS: [(&str, &str); 6] = [
     ("udp", "udp S D K B T0 T1 (nodes, kbit/s, bytes, seconds)"),
 ];
 
-/// The tree of such a file. `transport` is that of the `flow` lines (`newreno` if none is given), `duration` the
-/// simulated time (`1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is measured
-/// from 10 % of the duration on, a file with UDP alone from the start of its first flow.
+/// Returns the tree of such a file. `transport` is that of the `flow` lines (default `newreno`), `duration` the
+/// simulated time (default `1000s`), both as in TOML; problems with them name `--transport` and `--duration`. TCP is
+/// measured from 10 % of the duration on; a file with UDP alone, from the start of its first flow.
 ///
 /// # Errors
 /// All problems of the file.
@@ -95,13 +96,13 @@ pub fn from_ns2(
     Ok(table(top))
 }
 
-/// The files of this format state times as bare seconds, so its option may too.
+/// Files of this format state times in bare seconds, so the option may too.
 fn seconds(duration: &str) -> String {
     if duration.parse::<f64>().is_ok() { format!("{duration}s") } else { duration.to_owned() }
 }
 
-/// The window of all senders, and the initial slow-start threshold that ns-2 takes from it (at least 2, as the
-/// threshold always is).
+/// The window of all senders, and the initial slow-start threshold, which ns-2 derives from it (at least 2, as for any
+/// threshold).
 fn tcp(window: Option<Node>, whole: &Origin) -> Vec<Entry> {
     let window = window.unwrap_or_else(|| int_at(WINDOW, whole));
     let threshold = match &window.data {
@@ -118,7 +119,7 @@ struct Reader<'a> {
     rate: Option<Node>,
     window: Option<Node>,
     nodes: Vec<Node>,
-    /// Name of the movement file.
+    /// Name of the movement file, if any.
     movement: Option<Node>,
     flows: Vec<Node>,
     /// Starts of the UDP flows, in seconds and as written.
@@ -191,7 +192,7 @@ impl Reader<'_> {
     }
 }
 
-/// Column of `word`, a part of `line`, counted from 1.
+/// Returns the column of `word`, a part of `line`, counted from 1.
 fn column(line: &str, word: &str) -> usize {
     let offset = word.as_ptr() as usize - line.as_ptr() as usize;
     line[..offset].chars().count() + 1

@@ -1,40 +1,40 @@
-//! `key=value` on top of a scenario as it was written.
+//! Overrides: `key=value` on top of a scenario as written.
 //!
-//! Two forms name several keys at once: `transport` is the transport of every TCP flow, of `[traffic]` and `[[flows]]`
-//! alike, and `flows[*].KEY` is `KEY` of every entry of `[[flows]]`.
+//! Two forms name several keys at once: `transport` is the transport of every TCP flow in `[traffic]` and `[[flows]]`,
+//! and `flows[*].KEY` is `KEY` of every entry of `[[flows]]`.
 
 use super::ScenarioError;
 use super::error::Problem;
 use super::tree::{self, Data, Entry, Node, Origin, literal, quoted};
 
-/// Stands for the transport of every TCP flow.
+/// Key for the transport of every TCP flow.
 const TRANSPORT: &str = "transport";
-/// Begins a key of every entry of `[[flows]]`.
+/// Prefix of a key for every entry of `[[flows]]`.
 const EVERY_FLOW: &str = "flows[*].";
-/// Transports that do not run over TCP: their applications fit no other.
+/// Transports that do not run over TCP: their applications fit no other transport.
 const NO_TCP: [&str; 2] = ["udp", "ping"];
 
-/// Texts `key=value`, applied in their order, and who gave them.
+/// Texts `key=value`, applied in order, and their source.
 #[derive(Clone, Copy, Debug)]
 pub struct Overrides<'a> {
-    /// The source of the keys for messages, such as `--set`.
+    /// Name of the source for messages, such as `--set`.
     pub file: &'a str,
     /// The texts. A value is read as TOML, or as a bare text if it is not TOML.
     pub texts: &'a [String],
 }
 
 impl<'a> Overrides<'a> {
-    /// Nothing is overridden.
+    /// No overrides.
     pub const NONE: Overrides<'static> = Overrides { file: "--set", texts: &[] };
 
-    /// Those of a command line.
+    /// The overrides of a command line.
     pub fn set(texts: &'a [String]) -> Overrides<'a> {
         Overrides { texts, ..Overrides::NONE }
     }
 }
 
-/// The keys that `key` stands for in a scenario in JSON: itself, or all matches of a form for several names, perhaps
-/// none.
+/// Returns the keys that `key` stands for in a scenario in JSON: itself, or for a form that names several keys all
+/// matches, if any.
 ///
 /// # Errors
 /// If the text is not JSON.
@@ -59,10 +59,10 @@ fn meant(root: &Node, key: &str) -> Vec<String> {
     over_tcp.map(|(place, _)| format!("{place}.{TRANSPORT}")).collect()
 }
 
-/// Most steps of a path: no key lies half as deep, and each step costs the readers of the tree a call.
+/// Largest number of steps of a path: no key is half as deep, and each step costs the readers of the tree a call.
 const DEEPEST: usize = 16;
 
-/// Error for a text that is not an override.
+/// Example of an override, for messages.
 const EXAMPLE: &str = "key=value, such as tcp.window=8";
 
 /// One step of a dotted path.
@@ -71,7 +71,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-/// `flows[2].to` in steps; `None` if it is not such a path.
+/// Splits `flows[2].to` into steps; `None` if the path is malformed.
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
@@ -110,14 +110,14 @@ pub fn apply(root: &mut Node, overrides: Overrides<'_>, problems: &mut Vec<Probl
     }
 }
 
-/// Puts a value at a path.
+/// Sets the value at a path.
 fn set(root: &mut Node, path: &str, value: &str, text: &str, at: &Origin) -> Result<(), Box<Problem>> {
     let Some(steps) = steps(path) else { return Err(Box::new(at.problem("", quoted(text), EXAMPLE))) };
     if steps.len() > DEEPEST {
         let found = format!("a path of {} steps, {}", steps.len(), quoted(path));
         return Err(Box::new(at.problem("", found, format!("a path of at most {DEEPEST} steps, such as flows[2].to"))));
     }
-    // [traffic] beside [[flows]] is more traffic, which nobody means who sets a key of it.
+    // With [[flows]], [traffic] would be additional traffic, which nobody intends who sets a key of it.
     let of_traffic = matches!(steps[0], Step::Key("traffic"));
     if of_traffic && root.entry("traffic").is_none() && root.entry("flows").is_some() {
         let mut problem =

@@ -1,4 +1,4 @@
-//! The sections of single protocols.
+//! The sections of individual protocols.
 
 use super::build::Builder;
 use super::sections;

@@ -1,4 +1,4 @@
-//! Flows that no path of links leads along: they would run without a packet arriving, and nothing would say why.
+//! Detects flows without a path of links: in a run no packet of theirs would arrive, and nothing would say why.
 
 use super::Scenario;
 use super::ScenarioError;
@@ -8,10 +8,10 @@ use crate::topology::{Graph, Position, Topology, distance};
 use core::fmt;
 use fourhop_units::{NodeId, Time};
 
-/// Moments of a run with moving nodes at which paths are looked for: a flow that has one at any of them is no surprise.
+/// Number of instants at which paths are searched for if nodes move: a flow that has one at any of them is fine.
 const MOMENTS: u64 = 20;
 
-/// Most flows that are named: they mostly lack the same link.
+/// Largest number of flows to report: usually all lack the same link.
 const NAMED: usize = 20;
 
 /// A flow without a path of links from end to end.
@@ -19,16 +19,16 @@ const NAMED: usize = 20;
 pub struct NoPath {
     /// Name of the flow.
     pub flow: String,
-    /// Its ends, as messages name them.
+    /// Names of its ends, as in messages.
     pub ends: (String, String),
-    /// The shortest way out of the sender's reach by radio (the receiver's, if the sender has no radio): a reached
-    /// node, the nearest one out of reach, and the metres between them. `None` if there is no other node.
+    /// The narrowest gap around the nodes that the sender reaches by radio (the receiver, if the sender has no radio):
+    /// a reached node, the nearest unreached one, and the metres between them. `None` if there is no other node.
     pub gap: Option<(NodeId, NodeId, f64)>,
-    /// How far a hop reaches in metres in the open.
+    /// Range of a hop in metres without obstacles.
     pub range_m: f64,
-    /// Do walls, measured losses or single antennas decide about links, too?
+    /// Whether walls, measured losses or single antennas also affect links.
     pub has_site: bool,
-    /// Do nodes move? Then there is no path at any moment that was looked at, and the gap is that of the beginning.
+    /// Whether nodes move. Then no path was found at any instant, and the gap is that at the start.
     pub moving: bool,
 }
 
@@ -52,8 +52,9 @@ impl fmt::Display for NoPath {
 }
 
 impl Scenario {
-    /// The first flows of the run with `seed` between whose ends no path of links leads, as static routes and `hops`
-    /// count links: without shadowing and fading. Random networks are connected, so that there are none.
+    /// Returns the first flows of the run with `seed` whose endpoints no path of links connects. Links are those of
+    /// static routes and `hops`: without shadowing and fading. Random networks are connected, so they have no such
+    /// flows.
     ///
     /// # Errors
     /// As [`Scenario::network_under`].
@@ -101,7 +102,7 @@ impl Scenario {
     }
 }
 
-/// The nearest pair of a node reached from `begin` and one not reached; the first of several.
+/// Returns the nearest pair of a node reached from `begin` and one not reached; the first of several.
 fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, NodeId, f64)> {
     let reached = graph.hops_from(begin);
     let (mut inside, mut outside): (Vec<usize>, Vec<usize>) =
@@ -113,7 +114,7 @@ fn gap(places: &[Position], graph: &Graph, begin: NodeId) -> Option<(NodeId, Nod
     for &near in &inside {
         let x = places[near].0;
         let right = outside.partition_point(|&far| places[far].0 < x);
-        // Outwards on both sides, as long as x alone is not farther than what has been found.
+        // Search outwards on both sides as long as x alone is not farther than the best found.
         let mut look = |far: usize| {
             let found = (distance(places[near], places[far]), near, far);
             let nearer = |known: (f64, usize, usize)| {
@@ -140,7 +141,7 @@ mod tests {
         let mut gaps = 0;
         for seed in 0..40 {
             let mut stream = Stream::global(seed, Purpose::Topology);
-            // Whole hundreds of metres, so that several gaps are equally wide.
+            // Multiples of 100 m, so that several gaps are equally wide.
             let mut draw = || f64::from(stream.below(16)) * 100.0;
             let places: Vec<Position> = (0..40).map(|_| (draw(), draw())).collect();
             let graph = Graph::new(&places, 150.0);

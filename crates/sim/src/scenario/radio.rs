@@ -13,15 +13,15 @@ use fourhop_proto::phy::two_ray::{LIGHT_SPEED, TwoRay};
 use fourhop_proto::{phy, phy::sinr};
 use fourhop_units::{Bytes, Db, Watt};
 
-/// Static routes, and random networks that hang together, are made of links on which a packet of this size gets through
-/// this often if nobody else sends.
+/// Links of static routes, and of connected random networks, are those on which a packet of this size gets through this
+/// often if nobody else sends.
 const LINK: (Bytes, f64) = (Bytes(1500), 0.9);
 
-/// A key of the model in force.
+/// Message for a missing key of the selected model.
 const GIVEN: &str = "INVARIANT: keys of the model are present";
 
 impl Scenario {
-    /// Configuration of every node's `threshold` receiver.
+    /// Returns the configuration of every node's `threshold` receiver.
     pub fn receiver_config(&self) -> phy::Config {
         let radio = &self.radio;
         if radio.model == RadioModel::Sinr {
@@ -33,7 +33,7 @@ impl Scenario {
         }
     }
 
-    /// Reach of the radio in metres without obstacles.
+    /// Returns the range of the radio in metres without obstacles.
     pub fn range_m(&self) -> f64 {
         match self.radio_setup() {
             Radio::Threshold(law) => law.range_m(self.receiver_config().rx_threshold),
@@ -41,7 +41,7 @@ impl Scenario {
         }
     }
 
-    /// Two-ray ground with the transmitter of the scenario.
+    /// Returns two-ray ground with the transmitter of the scenario.
     pub fn propagation(&self) -> TwoRay {
         TwoRay {
             tx_power: self.radio.tx_power,
@@ -50,7 +50,7 @@ impl Scenario {
         }
     }
 
-    /// Propagation and, with `sinr`, reception.
+    /// Returns propagation and, with `sinr`, reception.
     pub fn radio_setup(&self) -> Radio {
         match self.radio.model {
             RadioModel::Threshold => Radio::Threshold(self.propagation()),
@@ -62,7 +62,7 @@ impl Scenario {
         let receiver = self.sinr_receiver();
         let radio = &self.radio;
         let (len, success) = LINK;
-        // A link is one on which some rate gets through that data may have.
+        // On a link, at least one of the possible data rates gets through.
         let needed = receiver.power_for(success, len + self.mac.data_overhead, self.mac_config().lowest_data_tx());
         let shadows = shadowing::Config {
             deviation: radio.shadowing.expect(GIVEN),
@@ -88,7 +88,7 @@ impl Scenario {
             link: if needed > receiver.sensitivity { needed } else { receiver.sensitivity },
             metric_over_fades: self.routing.metric_over_fades,
         };
-        // Routes that count frames over all fades have links that a packet before fading has not.
+        // Routes that count frames over all fades have links that are too weak before fading.
         let over_fades = judged.metric_over_fades && self.link_metric().is_some();
         let least = || judged.power_for(LEAST, len + self.mac.data_overhead, self.mac_config().lowest_data_tx());
         SinrRadio { link: if over_fades { least() } else { judged.link }, ..judged }
@@ -138,7 +138,7 @@ impl Scenario {
         }
     }
 
-    /// How every node chooses the rates of its data.
+    /// Returns how every node chooses its data rates.
     pub(super) fn rate_control(&self) -> mac::RateControl {
         let mac = &self.mac;
         let arf = |adaptive| {

@@ -1,4 +1,4 @@
-//! From `[[radios]]` to the stations of a run.
+//! Conversion of `[[radios]]` to the stations of a run.
 
 use super::Scenario;
 use super::build::Builder;
@@ -9,7 +9,7 @@ use crate::topology::Topology;
 use fourhop_units::NodeId;
 
 impl Builder {
-    /// `[[radios]]`, checked against the network; `None` if there are problems.
+    /// Resolves `[[radios]]` and checks it against the network; `None` if there are problems.
     pub(super) fn radios(&mut self, topology: Option<&Topology>) -> Option<Vec<RadioKeys>> {
         let read = self.list::<RadioKeys>()?;
         let topology = topology?;
@@ -65,7 +65,7 @@ impl Builder {
 }
 
 impl Scenario {
-    /// The radios of the nodes and their channels.
+    /// Returns the radios of the nodes and their channels.
     pub fn stations(&self) -> Stations {
         let nodes = self.topology.nodes();
         if self.radios.is_empty() {
@@ -78,7 +78,8 @@ impl Scenario {
         Stations::new(&plan)
     }
 
-    /// For each station the name of its captures and its carrier in megahertz, if its node is one of those `chosen`.
+    /// For each station whose node is one of those `chosen`, returns the name of its captures and its carrier in
+    /// megahertz.
     pub fn captured(&self, stations: &Stations, chosen: Option<&[u32]>) -> Vec<Option<(String, u16)>> {
         let about = |station| {
             let (node, radio) = stations.owner(station);
@@ -89,8 +90,8 @@ impl Scenario {
         (0..stations.count() as u32).map(NodeId).map(about).collect()
     }
 
-    /// Carrier of a station in megahertz: that of its channel (IEEE 802.11-2020 clauses 15.4.4.3 and 17.3.8.4), or of
-    /// `[radio]` where there is no channel plan.
+    /// Returns the carrier of a station in megahertz: that of its channel (IEEE 802.11-2020 clauses 15.4.4.3 and
+    /// 17.3.8.4) or, without a channel plan, of `[radio]`.
     fn carrier_mhz(&self, stations: &Stations, station: NodeId) -> u16 {
         if self.radios.is_empty() {
             return (self.radio.frequency.0 / 1e6).round() as u16;

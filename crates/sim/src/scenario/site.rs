@@ -1,4 +1,4 @@
-//! From `[[nodes]]`, `[[losses]]` and `[[walls]]` to the site of a run.
+//! Conversion of `[[nodes]]`, `[[losses]]` and `[[walls]]` to the site of a run.
 
 use super::build::Builder;
 use super::error::Problem;
@@ -22,13 +22,14 @@ use fourhop_units::{Bytes, Db, NodeId, Rate, Watt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How much more of its frames than was measured a link may deliver because weaker ones are not noticed.
+/// By how much the share of frames that a link delivers may exceed the measured one, since the receiver does not notice
+/// weaker frames.
 const SHARE_TOLERANCE: f64 = 0.01;
 
 /// A tenth of a decibel below the weakest link.
 const BELOW: f64 = 0.977_237;
 
-/// Comments on a network's place.
+/// The sections that describe a network's site.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SiteKeys {
     /// Transmitters and antennas of single nodes.
@@ -37,12 +38,12 @@ pub struct SiteKeys {
     pub losses: Vec<LossKeys>,
     /// Walls.
     pub walls: Vec<WallKeys>,
-    /// Routes that are given.
+    /// Static routes.
     pub routes: Vec<RouteKeys>,
 }
 
 impl Scenario {
-    /// The nodes that know no MCS among those that do, in order.
+    /// Returns the nodes without MCS rates in a network where others have them, in ascending order.
     pub fn without_mcs(&self) -> Vec<NodeId> {
         let older = self.site.nodes.iter().filter(|keys| keys.phy.is_some_and(|phy| phy != self.radio.phy));
         let mut nodes: Vec<NodeId> = older.flat_map(NodeKeys::numbers).map(NodeId).collect();
@@ -52,7 +53,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Differences of single nodes, and the given routes.
+    /// Returns the settings of single nodes, and the static routes.
     pub fn particular(&self) -> Particular {
         let SiteKeys { nodes, routes, .. } = &self.site;
         let each = |keys: &NodeKeys| keys.numbers().into_iter().map(NodeId);
@@ -66,7 +67,8 @@ impl Scenario {
 }
 
 impl Builder {
-    /// `[[nodes]]`, `[[losses]]` and `[[walls]]`, checked against the network; `None` if there are problems.
+    /// Resolves `[[nodes]]`, `[[losses]]` and `[[walls]]`, and checks them against the network; `None` if there are
+    /// problems.
     pub(super) fn site(
         &mut self,
         topology: Option<&Topology>,
@@ -86,7 +88,7 @@ impl Builder {
         (self.problems.len() == before).then_some(keys)
     }
 
-    /// A section that may occur several times, or not at all.
+    /// Resolves a section that may occur any number of times.
     pub(super) fn list<S: Section>(&mut self) -> Option<Vec<(Resolved, S)>> {
         let Some(entry) = self.root.entry(S::NAME) else { return Some(Vec::new()) };
         let Data::List(items) = &entry.value.data else {
@@ -100,7 +102,7 @@ impl Builder {
             let section = S::from_values(&resolved.values);
             Some((resolved, section))
         };
-        // Check all of them, whether the first has problems or not.
+        // Check all of them, even if the first has problems.
         items.iter().enumerate().map(read).collect::<Vec<_>>().into_iter().collect()
     }
 
@@ -145,7 +147,7 @@ impl Builder {
         }
     }
 
-    /// Routes lead from each of their nodes to their end, and each is there once.
+    /// Checks that routes lead from each of their nodes to their destination, and that none is listed twice.
     fn check_routes(&mut self, routes: &[(Resolved, RouteKeys)], topology: &Topology) {
         let mut table = BTreeMap::new();
         for &(ref resolved, RouteKeys { node, to, via }) in routes {
@@ -208,7 +210,7 @@ impl Builder {
         }
     }
 
-    /// The key that says how good a link is; `None` if it is not exactly one, or one that means nothing with this
+    /// Returns the key that describes the quality of a link; `None` unless there is exactly one, and it applies to this
     /// radio.
     fn quality(&mut self, resolved: &Resolved, keys: &LossKeys, radio: &RadioKeys) -> Option<&'static str> {
         let before = self.problems.len();
@@ -259,7 +261,7 @@ impl Builder {
         (self.problems.len() == before).then_some(what)
     }
 
-    /// Is a share of frames that was measured one that the receiver can have? Weaker frames it may not notice at all.
+    /// Checks that the receiver can deliver the measured shares of frames: it may not notice weaker frames at all.
     pub(super) fn check_shares(&mut self, scenario: &mut Scenario) {
         if self.root.entry("radio").is_some_and(|radio| is_overridden(&radio.value, "fading")) {
             return scenario.take_nearest_shares();
@@ -286,7 +288,7 @@ impl Builder {
             );
             Some(value.at.problem(&format!("losses[{i}].{key}"), value.describe(), allowed))
         });
-        // Of many the first stands for all.
+        // Report only the first of many.
         let mut problems: Vec<_> = problems.collect();
         if problems.len() > 1 {
             problems[0].hint =
@@ -295,7 +297,7 @@ impl Builder {
         self.problems.extend(problems.into_iter().next());
     }
 
-    /// Given routes, and nodes that pass nothing on, are for static routes alone.
+    /// Refuses static routes, and nodes that forward nothing, with other routing protocols.
     pub(super) fn check_static(&mut self, scenario: &Scenario) {
         if scenario.routing.protocol == RoutingProtocol::Static {
             return;
@@ -312,7 +314,7 @@ impl Builder {
         self.problems.push(at.problem(&key, found, allowed));
     }
 
-    /// Is there a node of that number? If not, that is a problem.
+    /// Whether there is a node with that number; otherwise reports a problem.
     pub(super) fn known(&mut self, resolved: &Resolved, key: &'static str, number: u32, topology: &Topology) -> bool {
         let known = number < topology.nodes();
         if !known {
@@ -323,18 +325,18 @@ impl Builder {
     }
 }
 
-/// Does the value of `key` come from elsewhere than its table, as by `--set`?
+/// Whether the value of `key` comes from outside its table, as with `--set`.
 pub(super) fn is_overridden(table: &Node, key: &str) -> bool {
     table.entry(key).is_some_and(|entry| entry.value.at.file != table.at.file)
 }
 
-/// Error in the name of a node, if any.
-/// Of a node, in characters.
+/// Longest name of a node, in characters.
 const LONGEST_NAME: usize = 64;
 
+/// Returns the error in the name of a node, if any.
 fn bad_name(name: &str, keys: &NodeKeys, taken: bool) -> Option<String> {
     let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // Commas separate the names in a list of them.
+    // Commas separate names in a list.
     let alphabet = name.chars().all(|it| !it.is_control() && it != ',');
     let sound = alphabet && (1..=LONGEST_NAME).contains(&name.chars().count()) && name.trim() == name;
     let usual = name.strip_prefix('n').is_some_and(number) || name == "localhost";
@@ -355,24 +357,24 @@ fn sections<S>(read: Vec<(Resolved, S)>) -> Vec<S> {
     read.into_iter().map(|(_, section)| section).collect()
 }
 
-/// Powers by the share (its bits) of frames of this size and rate that arrive with them.
+/// Powers by the share (as bits) of frames, of this size and rate, that arrive at that power.
 type PowersByShare = BTreeMap<(u64, Bytes, Rate), Watt>;
 
-/// The directions that a measured loss holds for.
+/// Returns the directions that a measured loss applies to.
 fn directions(keys: &LossKeys) -> impl Iterator<Item = (u32, u32)> + use<> {
     let back = keys.both_ways.then_some((keys.to, keys.from));
     std::iter::once((keys.from, keys.to)).chain(back)
 }
 
 impl Scenario {
-    /// Name of a node with a radio in an emulation.
+    /// Returns the name of a node with a radio in an emulation.
     pub fn station_name(&self, node: NodeId) -> String {
         let named = self.site.nodes.iter().filter(|keys| keys.numbers() == [node.0]);
         named.filter_map(|keys| keys.name.clone()).next().unwrap_or_else(|| format!("n{node}"))
     }
 
-    /// Gives links that the radio cannot have, now that a file's fading is another, the least power at which it notices
-    /// frames.
+    /// If overrides have changed a file's fading, assigns the least power at which the radio notices frames to links
+    /// whose measured share is no longer possible.
     fn take_nearest_shares(&mut self) {
         let radio = self.radio_setup();
         let Radio::Sinr(sinr) = &radio else { return };
@@ -390,13 +392,13 @@ impl Scenario {
         self.site.losses = losses;
     }
 
-    /// Size and rate of the frames whose share of a link was measured.
+    /// Returns size and rate of the frames by which a link's share was measured.
     fn probe(&self, keys: &LossKeys) -> (Bytes, Rate) {
         (keys.frame.unwrap_or(LossKeys::PROBE), keys.frame_rate.unwrap_or(self.radio.basic_rate))
     }
 
-    /// The power received before fading by which a link is as it was measured; `None` if its loss was. Many links have
-    /// one share, for which the power is looked for once: it is a mean over all fades.
+    /// Returns the power before fading that makes a link behave as measured; `None` if its loss was measured. Since the
+    /// power is a mean over all fades, it is searched for once for all links with the same share.
     fn measured_power(&self, keys: &LossKeys, radio: &Radio, found: &mut PowersByShare) -> Option<Watt> {
         let Radio::Sinr(sinr) = radio else { return None };
         let receiver = &sinr.receiver;
@@ -415,10 +417,10 @@ impl Scenario {
         keys.delivered().map(power)
     }
 
-    /// The least mean power at which the best of the rates of data, times the share of frames that arrive at it, is
-    /// this many bit/s; the most that is looked at, 60 dB over noise, if no rate is as high.
+    /// Returns the least mean power at which the best of the data rates, times the share of frames that arrive at that
+    /// rate, is `target` bit/s. If no rate is that high, returns the highest power considered, 60 dB over noise.
     fn power_carrying(&self, sinr: &SinrRadio, target: f64, frame: Bytes) -> Watt {
-        // Lower rates do not carry as much even without losses.
+        // Lower rates do not carry that much even without losses.
         let txs: Vec<_> = self.mac_config().data_txs().filter(|tx| tx.rate().bps() as f64 >= target).collect();
         let carries =
             |power: Watt| txs.iter().any(|&tx| tx.rate().bps() as f64 * sinr.arriving(power, frame, tx) >= target);
@@ -431,14 +433,14 @@ impl Scenario {
         Watt(sinr.receiver.noise.0 * above)
     }
 
-    /// The most that nodes have of each other between which nothing was measured.
+    /// Returns the largest power that nodes receive from each other if nothing was measured between them.
     fn unmeasured_power(&self, radio: &Radio) -> Option<Watt> {
         match (self.radio.unmeasured, radio) {
             (Unmeasured::PathLoss | Unmeasured::Heard, _) => None,
             (Unmeasured::Silent, _) => Some(Watt(0.0)),
             (Unmeasured::NoLink, Radio::Threshold(_)) => Some(Watt(self.receiver_config().rx_threshold.0 * BELOW)),
             (Unmeasured::NoLink, Radio::Sinr(sinr)) => {
-                // Neither hops nor metrics of links take it for one, see `link_cost`.
+                // Neither hop counts nor link metrics treat it as a link, see `link_cost`.
                 let (rate, frame) = (self.mac_config().lowest_data_tx(), Metric::PACKET + self.mac.data_overhead);
                 let least = match sinr.metric_over_fades {
                     true => sinr.power_for(LEAST, frame, rate),
@@ -449,7 +451,7 @@ impl Scenario {
         }
     }
 
-    /// Walls, measured losses, single transmitters and antennas; `None`: there are none.
+    /// Returns walls, measured losses, and transmitters and antennas of single nodes, if any.
     pub fn site(&self) -> Option<Arc<Site>> {
         let SiteKeys { nodes, losses, walls, .. } = &self.site;
         let nodes = || nodes.iter().filter(|keys| !keys.only_names());

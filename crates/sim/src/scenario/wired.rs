@@ -13,14 +13,14 @@ use fourhop_proto::route::PortId;
 use fourhop_units::{NodeId, Purpose, Stream};
 use std::collections::BTreeSet;
 
-/// A node as a scenario names it.
+/// A node as named in a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Endpoint {
     /// This one.
     Node(NodeId),
     /// The gateway with this number, from 0.
     Gateway(usize),
-    /// One of the topology that each run draws, other than the gateways and the others that it draws.
+    /// A node of the topology drawn by each run; never a gateway or a node drawn before.
     Random,
 }
 
@@ -33,7 +33,7 @@ pub struct WiredSide {
     pub nodes: Vec<String>,
     /// Defaults of links.
     pub link: port::Config,
-    /// The links: their ends are gateways or nodes without radios.
+    /// The links. Their ends are gateways or nodes without radios.
     pub wires: Vec<([Endpoint; 2], port::Config)>,
 }
 
@@ -43,7 +43,7 @@ pub fn gateway_name(index: usize) -> String {
 }
 
 impl WiredSide {
-    /// The node of that name, if it is not one of the topology.
+    /// Returns the gateway or node with that name, unless it is a node of the topology.
     pub fn find(&self, name: &str) -> Option<Endpoint> {
         let nodes = self.nodes.iter().position(|node| node == name).map(|n| Endpoint::Node(NodeId::wired(n as u32)));
         let gateway = || {
@@ -53,12 +53,12 @@ impl WiredSide {
         nodes.or_else(gateway)
     }
 
-    /// All names: gateways, then nodes.
+    /// Returns all names: gateways, then nodes.
     pub fn names(&self) -> Vec<String> {
         (0..self.gateways.len()).map(gateway_name).chain(self.nodes.iter().cloned()).collect()
     }
 
-    /// The name of one of them.
+    /// Returns the name of a gateway or node.
     pub fn name(&self, endpoint: Endpoint) -> String {
         match endpoint {
             Endpoint::Gateway(index) => gateway_name(index),
@@ -70,7 +70,7 @@ impl WiredSide {
         }
     }
 
-    /// The nodes that no chain of links joins to a gateway.
+    /// Returns the nodes without a path of links to a gateway.
     fn cut_off(&self) -> Vec<&str> {
         let mut joined = vec![false; self.nodes.len()];
         let number = |endpoint: Endpoint| match endpoint {
@@ -91,7 +91,7 @@ impl WiredSide {
     }
 }
 
-/// Texts of a list.
+/// Returns the texts of a list.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::List(items) => items.iter().map(|item| String::from_value(Some(item))).collect(),
@@ -99,7 +99,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The wired side as `[wired]` describes it, without links yet.
+/// Returns the wired side that `[wired]` describes, without links so far.
 pub(super) fn side(
     resolved: &Resolved,
     keys: &WiredKeys,
@@ -151,7 +151,7 @@ pub(super) fn side(
     (problems.len() == before).then_some(WiredSide { gateways, nodes, link, wires: Vec::new() })
 }
 
-/// The link that an entry of `[[wires]]` describes.
+/// Returns the link that an entry of `[[wires]]` describes.
 pub(super) fn wire(
     resolved: &Resolved,
     side: &WiredSide,
@@ -188,7 +188,7 @@ pub(super) fn wire(
     Some(([a, b], port))
 }
 
-/// Every gateway to the first node, and the nodes in a line.
+/// Sets the default links: from every gateway to the first node, and from each node to the next.
 pub(super) fn usual_wires(side: &mut WiredSide) {
     let node = |n: usize| Endpoint::Node(NodeId::wired(n as u32));
     let up = (0..side.gateways.len()).map(|gateway| [Endpoint::Gateway(gateway), node(0)]);
@@ -196,7 +196,7 @@ pub(super) fn usual_wires(side: &mut WiredSide) {
     side.wires = up.chain(line).map(|ends| (ends, side.link)).collect();
 }
 
-/// Is every node joined to a gateway?
+/// Checks that every node is connected to a gateway.
 pub(super) fn check_joined(resolved: &Resolved, side: &WiredSide, problems: &mut Vec<Problem>) {
     let cut_off = side.cut_off();
     if !cut_off.is_empty() {
@@ -209,7 +209,7 @@ pub(super) fn check_joined(resolved: &Resolved, side: &WiredSide, problems: &mut
     }
 }
 
-/// `[wired]` and `[[wires]]` as they are written.
+/// Returns `[wired]` and `[[wires]]` as written.
 pub(super) fn keys(side: &WiredSide) -> (WiredKeys, Vec<WireKeys>) {
     let list = |texts: Vec<String>| Value::List(texts.into_iter().map(Value::Text).collect());
     let gateway = |endpoint: &Endpoint| match endpoint {
@@ -246,7 +246,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Draws the gateways. A random network whose places are fixed by a seed of its own has these fixed by it too.
+    /// Draws the gateways. If a random network has a seed of its own for the positions, that also determines the
+    /// gateways.
     pub fn new(scenario: &Scenario, seed: u64) -> Drawn {
         let own = match scenario.topology {
             Topology::Random { seed, .. } => seed,
@@ -267,7 +268,7 @@ impl Drawn {
         drawn
     }
 
-    /// The node at a place.
+    /// Returns the node of an endpoint.
     pub fn node(&mut self, endpoint: Endpoint) -> NodeId {
         match endpoint {
             Endpoint::Node(node) => node,
@@ -276,7 +277,7 @@ impl Drawn {
         }
     }
 
-    /// A node not drawn before, while there is one.
+    /// Draws a node not drawn before, as long as there is one.
     fn draw(&mut self) -> NodeId {
         loop {
             let node = NodeId(self.stream.below(self.nodes));
@@ -288,7 +289,7 @@ impl Drawn {
 }
 
 impl Scenario {
-    /// The wired side of a run whose gateways are these; `None` if there is none.
+    /// Returns the wired side of a run with these gateways, if any.
     pub fn wired_plan(&self, gateways: &[NodeId]) -> Option<Plan> {
         let side = self.wired.as_ref()?;
         let node = |endpoint: Endpoint| match endpoint {
@@ -300,7 +301,7 @@ impl Scenario {
         Some(Plan { gateways: gateways.to_vec(), hosts: side.nodes.len() as u32, cables })
     }
 
-    /// Name of a node in results: its name, or its number if it has a radio.
+    /// Returns the name of a node in results: its number if it has a radio.
     pub fn node_name(&self, node: NodeId) -> String {
         match (&self.wired, node.wired_number()) {
             (Some(side), Some(n)) => side.nodes[n].clone(),
@@ -308,9 +309,9 @@ impl Scenario {
         }
     }
 
-    /// Both ends of each link with a name for a file, such as `node-4-to-R1` and `R1-to-node-4`.
+    /// Returns both ends of each link, with a name for a file such as `node-4-to-R1` and `R1-to-node-4`.
     pub fn wire_ends(&self, plan: &Plan) -> Vec<(WireEnd, String)> {
-        // Characters that do not belong into file names become an underscore.
+        // Characters that are unsuitable for file names become underscores.
         let plain = |node: NodeId| match node.wired_number() {
             None => format!("node-{node}"),
             Some(_) => self.node_name(node).replace(|c: char| !c.is_alphanumeric() && c != '-', "_"),

@@ -1,5 +1,5 @@
-//! Writes a scenario with every key explicit, as TOML for people and as JSON for programs and hashes. Reading the
-//! result gives the same scenario.
+//! Writes a scenario with all keys explicit, as TOML for people and as JSON for programs and hashes. Reading the result
+//! gives the same scenario.
 
 use super::key::{Choice, Section};
 use super::schema::is_list;
@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub(super) type Table = Vec<(&'static str, Value)>;
 
 impl Scenario {
-    /// The scenario as TOML, every key explicit.
+    /// Returns the scenario as TOML, with all keys explicit.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for (name, table) in self.tables() {
@@ -31,7 +31,8 @@ impl Scenario {
         text
     }
 
-    /// The scenario as JSON, every key explicit and the keys in alphabetical order: equal scenarios give equal texts.
+    /// Returns the scenario as JSON, with all keys explicit and in alphabetical order: equal scenarios give equal
+    /// texts.
     pub fn to_json(&self) -> String {
         let mut root = serde_json::Map::new();
         let mut lists = std::collections::BTreeMap::<_, Vec<_>>::new();
@@ -108,7 +109,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// An end of a flow as it is written.
+    /// Returns an end of a flow as written.
     fn endpoint(&self, endpoint: Endpoint) -> Value {
         match (endpoint, &self.wired) {
             (Endpoint::Node(node), None) => Value::Int(u64::from(node.0)),
@@ -119,7 +120,7 @@ impl Scenario {
     }
 }
 
-/// The values of a section; what has no value but could have one is "none".
+/// Returns the values of a section; missing optional values are "none".
 pub(super) fn table<S: Section>(section: &S, selector: Option<&str>) -> (&'static str, Table) {
     rows::<S>(section.values().into_iter().collect(), selector)
 }
@@ -134,13 +135,13 @@ fn rows<S: Section>(mut values: Values, selector: Option<&str>) -> (&'static str
     (S::NAME, rows.collect())
 }
 
-/// A section whose `key` says which of its other `keys` there are.
+/// A section whose `key` determines which of its other `keys` apply.
 fn selected<S: Section>(key: &'static str, kind: impl Choice + Field, keys: Keys) -> (&'static str, Table) {
     let all = keys.into_iter().chain([(key, kind.to_value())]);
     rows::<S>(all.filter_map(|(key, value)| Some((key, value?))).collect(), Some(kind.name()))
 }
 
-/// `[traffic]` or one of `[[flows]]`: what both have in common and their `own` keys.
+/// `[traffic]` or one of `[[flows]]`: the keys common to both, and its `own` keys.
 fn traffic<S: Section>(traffic: &Traffic, own: Keys) -> (&'static str, Table) {
     let since_zero = |t: Time| t.saturating_since(Time::ZERO).to_value();
     let (app, keys) = match traffic.app {

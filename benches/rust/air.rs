@@ -1,4 +1,4 @@
-//! Frames on the air: what one costs that reaches n neighbours, and what a route discovery costs that floods a network.
+//! Frames on the air: the cost of a frame that reaches n neighbours, and of a route discovery that floods a network.
 #![allow(missing_docs)]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -35,7 +35,7 @@ fn network(positions: Vec<(f64, f64)>, routing: Routing, interval: Dur, dst: u32
     setup.build(1, None).expect("its nodes are near each other").0
 }
 
-/// 100 datagrams a second between two nodes: RTS, CTS, data and ACK each reach the same n neighbours.
+/// 100 datagrams per second between two nodes: RTS, CTS, data and ACK each reach the same n neighbours.
 fn frame_over_neighbours(c: &mut Criterion) {
     let mut group = c.benchmark_group("air/one second of 100 exchanges over n neighbours");
     for n in [1u32, 8, 64, 512] {
@@ -56,7 +56,7 @@ fn frame_over_neighbours(c: &mut Criterion) {
     group.finish();
 }
 
-/// The first packet of a flow across a grid of 10 x 10: its request is heard everywhere, the reply comes back.
+/// The first packet of a flow across a 10 x 10 grid: its request is heard everywhere, the reply returns.
 fn aodv_flood(c: &mut Criterion) {
     let positions: Vec<_> = (0..100).map(|i| (200.0 * f64::from(i % 10), 200.0 * f64::from(i / 10))).collect();
     let routing = Routing::finding(route::Config::ns2());

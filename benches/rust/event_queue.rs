@@ -1,7 +1,7 @@
-//! The event queue: the first event is handled and its slot set to a later time, as a timer does.
+//! The event queue: the first event is handled and its slot set to a later time, as by a timer.
 //!
-//! Two loads: the hold model, where that time is anything up to 1 ms; and a mix like the simulator's. Other kinds of
-//! queues and what they cost are in docs/decisions/event-queue.md.
+//! Two loads: the hold model, where that time is anything up to 1 ms; and a mix like the simulator's. For other kinds
+//! of queues and their cost see docs/decisions/event-queue.md.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -14,12 +14,12 @@ enum Load {
     Mix,
 }
 
-/// A queue and what is planned in it.
+/// A queue and the events planned in it.
 struct Bench {
     queue: EventQueue,
     load: Load,
     random: Stream,
-    /// For each slot its event. The queue may bring it up early, then it is planned again.
+    /// Event of each slot. If the queue returns it early, it is planned again.
     due: Vec<Key>,
     steps: u32,
 }
@@ -37,7 +37,7 @@ impl Bench {
         Dur::from_nanos(u64::from(from + self.random.below(to - from)))
     }
 
-    /// In the mix, of eight slots five are always busy with something of 10 to 700 us, two wait for 6 ms, one for 1 s.
+    /// In the mix, five of eight slots always wait for something in 10 to 700 us, two for 6 ms, one for 1 s.
     fn plan(&mut self, now: Time, slot: Slot) {
         let later = match (self.load, slot.0 % 8) {
             (Load::Hold, _) => self.within(1, 1_000_000),
@@ -50,7 +50,7 @@ impl Bench {
         self.queue.push(slot, key);
     }
 
-    /// Takes the next event and plans the slot anew. In the mix, what is next after it is looked at too; every fourth
+    /// Takes the next event and plans the slot anew. In the mix, the following event is examined too; every fourth
     /// event hastens that of another slot and every eighth moves one, whether there and back or not.
     fn step(&mut self) -> Option<Key> {
         let (key, slot) = loop {

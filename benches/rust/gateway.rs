@@ -1,8 +1,8 @@
-//! The gateway alone: packets a second on one core, and memory, with 1, 200 and 100,000 flows.
+//! The gateway alone: packets per second on one core, and memory, with 1, 200 and 100,000 flows.
 //!
-//! Each step is what a flow from a wired sender does: a data packet of 1500 bytes comes, and the acknowledgement of an
-//! earlier one goes back. As bytes, as a daemon would have them, and as packets of the simulator. Buffers are cloned
-//! from templates; a bench of that alone stands beside.
+//! Each step is that of a flow from a wired sender: a data packet of 1500 bytes arrives, and the acknowledgement of an
+//! earlier one returns. Packets are measured as bytes, as in a daemon, and as packets of the simulator. Buffers are
+//! cloned from templates; a separate bench measures that alone.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -45,7 +45,7 @@ impl Template for Ipv4Packet {
 
     fn set(&mut self, flow: u32, seq: u32, ack: u32) {
         let Body::Tcp(segment) = &mut self.body else { return };
-        // The wireless end's port and the wired end's address separate flows.
+        // The port of the wireless end and the address of the wired end distinguish flows.
         let (port, addr) = (flow as u16, Ipv4Addr::from(0x0a80_0000 + (flow >> 16)));
         match segment.payload {
             0 => (segment.src_port, self.dst) = (port, addr),
@@ -72,7 +72,7 @@ impl Template for Vec<u8> {
     }
 }
 
-/// Flows in turn, each with a round trip of `LAG` packets of its own.
+/// Cycles through the flows, each with a round trip of `LAG` of its packets.
 struct Load<P> {
     gateway: Gateway<P>,
     now: Time,
@@ -94,14 +94,14 @@ impl<P: Template> Load<P> {
         gateway.handle_path(Ipv4Addr::new(10, 0, 0, 1), 4, Rate::kbps(11_000));
         let (data, ack) = (P::template(true), P::template(false));
         let mut load = Load { gateway, now: Time::ZERO, flows, next: 0, round: 0, data, ack, out: Vec::new() };
-        // Warm: each flow is known, has a full set of samples, and paces.
+        // Warm-up: each flow is known, has a full set of samples, and paces.
         for _ in 0..60 * flows.clamp(200, 10_000) {
             load.step();
         }
         load
     }
 
-    /// Two packets of the next flow; time goes so that each flow has one data packet each 50 ms or more.
+    /// Sends two packets of the next flow; time advances so that each flow has a data packet every 50 ms or more.
     fn step(&mut self) {
         let (flow, round) = (self.next, self.round);
         self.next += 1;
@@ -132,7 +132,7 @@ fn packets<P: Template>(c: &mut Criterion, kind: &str) {
         group.bench_function(BenchmarkId::new("flows", flows), |b| b.iter(|| load.step()));
         let followed = load.gateway.counters().followed;
         assert_eq!(followed, load.gateway.counters().packets, "all belong to flows");
-        // At most so many came round in the time of the bench.
+        // At most the number that took turns during the bench.
         let (known, queued) = (load.gateway.flows(), load.gateway.queued());
         let memory =
             load.gateway.memory() - Gateway::<P>::new(Config { flows: 1 << 17, ..Config::paper() }, KEY).memory();

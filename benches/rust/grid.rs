@@ -1,4 +1,4 @@
-//! The neighbours of a frame among moving nodes: what finding them costs, by number of nodes at equal density.
+//! Finding the neighbours of a frame among moving nodes: its cost by number of nodes at equal density.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -8,12 +8,12 @@ use fourhop_sim::mobility::{Mobility, Movement, random_waypoint};
 use fourhop_sim::stations::Stations;
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
-/// Square metres for each node, those of 120 nodes in 2500 m x 1000 m.
+/// Square metres per node, as with 120 nodes in 2500 m x 1000 m.
 const AREA: f64 = 2500.0 * 1000.0 / 120.0;
-/// Frames of each node a second: with 802.11 at 2 Mbit/s and 45 others in sensing range, a busy network.
+/// Frames per node and second: with 802.11 at 2 Mbit/s and 45 others in sensing range, a busy network.
 const FRAMES_PER_NODE: u64 = 20;
 
-/// Each query with its share of registering nodes again: the more nodes there are, the less time passes between two.
+/// Each query includes its share of registering nodes again: the more nodes, the less time passes between queries.
 fn neighbours(c: &mut Criterion) {
     let mut group = c.benchmark_group("grid/neighbours of a frame among n moving nodes");
     for n in [100u32, 1000, 10_000] {

@@ -1,2 +1,2 @@
-//! Benches of the protocols and of the simulator's parts, one file each, for `make bench`. They are a package of their
-//! own so that tests do not wait for what only benches need.
+//! Benches of the protocols and of the simulator's parts, one file each, for `make bench`. They are a separate package
+//! so that tests need not build the dependencies of benches.

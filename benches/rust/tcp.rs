@@ -8,11 +8,11 @@ use fourhop_proto::wire::TcpSegment;
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;
 
-/// A connection over a path that keeps order and loses nothing.
+/// A connection over a path without reordering or losses.
 struct Connection {
     now: Time,
     ends: [Socket; 2],
-    /// Segments under way to the end of that number.
+    /// Segments in transit to the end with that number.
     path: VecDeque<(usize, TcpSegment)>,
     out: Vec<Action>,
 }
@@ -31,7 +31,7 @@ impl Connection {
         connection
     }
 
-    /// The next segment under way arrives.
+    /// Delivers the next segment in transit.
     fn step(&mut self) {
         self.now += Dur::from_micros(100);
         let Some((to, segment)) = self.path.pop_front() else { return };

@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList};
 
 pyo3::import_exception!(fourhop.errors, ScenarioError);
 
-/// The Python exception of a scenario's problems.
+/// Returns the Python exception for a scenario's problems.
 pub fn raise(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {
     match problems(py, error) {
         Ok(problems) => {

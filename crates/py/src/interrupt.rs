@@ -1,15 +1,15 @@
-//! Work outside Python that Ctrl-C can end.
+//! Work outside Python that Ctrl-C can interrupt.
 
 use fourhop_sim::batch::{Control, Task};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often Python looks whether Ctrl-C was pressed.
+/// Interval at which Python checks for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The result of `work`, which runs on a thread of its own without holding the interpreter. Ctrl-C stops it, and nobody
-/// waits for it.
+/// Returns the result of `work`, which runs on a separate thread without holding the interpreter. Ctrl-C stops it
+/// without waiting for it to end.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Control) -> T + Send + 'static,

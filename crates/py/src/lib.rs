@@ -1,7 +1,7 @@
 //! `fourhop._core`: the simulator for Python. Conversions only; `fourhop_sim` documents the calls.
 //!
-//! Scenarios and results are passed as JSON texts: the format is defined once by the simulator, and its cost is small
-//! compared with a run.
+//! Scenarios and results are passed as JSON: the simulator alone defines the format, and the cost is small compared
+//! with a run.
 
 mod error;
 mod interrupt;
@@ -11,7 +11,7 @@ mod scenario;
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
 
-/// It asks the kernel for huge pages, which thousands of nodes need (docs/decisions/allocator.md).
+/// Requests huge pages from the kernel, which thousands of nodes need (docs/decisions/allocator.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -29,43 +29,43 @@ mod _core {
         to_toml,
     };
 
-    /// Version of the engine, part of what a result is stored under.
+    /// Version of the engine; part of the key under which a result is stored.
     #[pyfunction]
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// Most bytes of a scenario's text.
+    /// Largest size of a scenario's text in bytes.
     #[pyfunction]
     fn largest_scenario() -> usize {
         fourhop_sim::scenario::LARGEST
     }
 
-    /// The columns of the time series of flows after `flow` and `time_s`, all of them numbers: (name, meaning).
+    /// Columns of the time series of flows after `flow` and `time_s`, all numeric: (name, meaning).
     #[pyfunction]
     fn series_columns() -> Vec<(&'static str, &'static str)> {
         fourhop_sim::trace::FLOW_COLUMNS.iter().map(|column| (column.name, column.about)).collect()
     }
 
-    /// Every table of results and traces with its columns: name, field, type, unit, meaning and, of names, those there
-    /// are. JSON.
+    /// All tables of results and traces with their columns as JSON: name, field, type, unit, meaning and, for names,
+    /// the possible ones.
     #[pyfunction]
     fn tables() -> String {
         serde_json::to_string(&fourhop_sim::columns::tables()).expect("INVARIANT: tables are JSON")
     }
 
-    /// Fingerprint of the sources the engine was built from, 16 hexadecimal digits (see build.rs): two engines of one
-    /// version with other code differ in it.
+    /// Fingerprint of the sources from which the engine was built, 16 hexadecimal digits (see build.rs): it differs
+    /// between engines of one version with different code.
     #[pyfunction]
     fn build() -> &'static str {
         env!("FOURHOP_BUILD")
     }
 
-    /// A number that depends on what the mangled names of the simulator's functions depend on: the compiler, and the
-    /// hash that cargo, or packaging/guided.py, gives the crate. By these names a recorded profile finds functions.
+    /// A number that depends on the same inputs as the mangled names of the simulator's functions: the compiler, and
+    /// the hash that cargo, or packaging/guided.py, gives the crate. A recorded profile finds functions by these names.
     #[pyfunction]
     fn names() -> String {
-        // The identity of a type contains that of its crate.
+        // The identity of a type includes that of its crate.
         let mut hasher = std::hash::DefaultHasher::new();
         std::any::TypeId::of::<fourhop_sim::RunOptions>().hash(&mut hasher);
         format!("{:016x}", hasher.finish())

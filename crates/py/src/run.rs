@@ -1,4 +1,4 @@
-//! One run of a scenario on a thread of its own, polled from Python.
+//! One run of a scenario on a separate thread, polled from Python.
 
 use crate::error::raise;
 use fourhop_sim::batch::Task;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Folder, from and to, nodes, flows, how much of the end.
+/// Folder, start, end, nodes, flows, how much of the end to keep.
 type Trace = (PathBuf, Option<u64>, Option<u64>, Option<Vec<String>>, Option<Vec<String>>, Option<u64>);
 
 fn request((folder, from, to, nodes, flows, last): Trace) -> Request {
@@ -28,17 +28,17 @@ fn request((folder, from, to, nodes, flows, last): Trace) -> Request {
 
 /// A run in progress. Dropping it stops it and waits until it has ended.
 #[pyclass(name = "Run", module = "fourhop._core", frozen)]
-// The result is JSON already: the thread that ran the simulation also writes its text.
+// The result is already JSON, written by the thread that ran the simulation.
 pub struct PyRun(Mutex<Task<Result<String, RunError>>>);
 
 #[pymethods]
 impl PyRun {
-    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is where captures go, `pcap_merged` makes one file
-    /// of those of all nodes, `pcap_lost` shows frames lost to collisions and noise; `series_dir` is where time series
-    /// go, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part` until they are
-    /// whole. `paced_udp` is (number of a flow, bit/s, bytes a datagram): that flow sends so instead of its own
-    /// traffic. `trace` is (folder, from and to in nanoseconds, nodes, flows, nanoseconds to keep) of a trace of
-    /// everything; `None`: all.
+    /// Starts the run of a scenario (JSON) with `seed`. `pcap_dir` is the folder for captures, `pcap_merged` makes one
+    /// file of those of all nodes, `pcap_lost` includes frames lost to collisions and noise. `series_dir` is the folder
+    /// for time series, if the scenario asks for them: `seed-N.flows.csv` and `seed-N.queues.csv`, ending in `.part`
+    /// until they are complete. `paced_udp` is (number of a flow, bit/s, bytes per datagram): that flow sends like this
+    /// instead of its own traffic. `trace` is (folder, start and end in nanoseconds, nodes, flows, nanoseconds to keep)
+    /// of a trace of everything; `None`: all.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     #[pyo3(signature = (
@@ -70,7 +70,7 @@ impl PyRun {
             ..RunOptions::default()
         };
         let task = Task::start(move |control| {
-            // Read on the thread, too: a large scenario takes a while, in which Python goes on.
+            // Read on the thread, too: a large scenario takes a while, during which Python continues.
             let scenario = scenario::load(Form::Json, &scenario_json, "<scenario>", Overrides::NONE, control)?;
             let result = run(&scenario, seed, &options, control)?;
             Ok(serde_json::to_string(&result).expect("INVARIANT: a result is JSON"))
@@ -78,8 +78,8 @@ impl PyRun {
         Ok(PyRun(Mutex::new(task)))
     }
 
-    /// The finished run as JSON, waiting at most `timeout_s` without holding the interpreter; `None` if it has not
-    /// finished, or if it was stopped early.
+    /// Returns the result of the finished run as JSON, waiting at most `timeout_s` without holding the interpreter;
+    /// `None` if it has not finished, or was stopped early.
     fn poll(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<String>> {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|_| PyValueError::new_err(format!("timeout_s: found {timeout_s}, allowed: 0 or more")))?;
@@ -93,7 +93,8 @@ impl PyRun {
         }
     }
 
-    /// Simulated seconds so far, at most the scenario's duration; of a run that ends by packets, the like share of it.
+    /// Simulated seconds so far, at most the scenario's duration; for a run that ends by packets, the corresponding
+    /// share of the duration.
     fn simulated_s(&self) -> f64 {
         self.lock().control().progress().as_secs_f64()
     }
@@ -105,7 +106,7 @@ impl PyRun {
 }
 
 impl PyRun {
-    /// A run that panicked has said so; the task itself is whole.
+    /// A panic of the run has been reported already; the task itself is intact.
     fn lock(&self) -> MutexGuard<'_, Task<Result<String, RunError>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Scenarios: read, check, write.
+//! Reads, checks and writes scenarios.
 
 use crate::error::raise;
 use crate::interrupt::interruptible;
@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
-/// Reads a scenario and returns it as JSON with every key explicit. Problems with `overrides` are said to be in
-/// `given_by`.
+/// Reads a scenario and returns it as JSON with all keys explicit. Problems with `overrides` name `given_by` as their
+/// source.
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>", overrides=Vec::new(), format="toml", given_by="--set"))]
 pub fn check(
@@ -33,7 +33,7 @@ pub fn check(
     })
 }
 
-/// Reads a node-and-flow list of the comparisons with ns-2 and returns it as JSON with every key explicit.
+/// Reads a node-and-flow list of the comparisons with ns-2 and returns it as JSON with all keys explicit.
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>", transport=None, duration=None, overrides=Vec::new()))]
 pub fn ns2(
@@ -52,7 +52,7 @@ pub fn ns2(
     })
 }
 
-/// Runs `work` on a scenario; its problems become an exception, and Ctrl-C ends it.
+/// Runs `work` on a scenario; problems become an exception, and Ctrl-C interrupts it.
 fn with<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Control) -> Result<T, ScenarioError> + Send + 'static,
@@ -70,13 +70,14 @@ fn with_json<T: Send + 'static>(
     with(py, move |control| work(scenario::load(Form::Json, &json, "<scenario>", Overrides::NONE, control)?, control))
 }
 
-/// A scenario in JSON as TOML with every key explicit.
+/// Converts a scenario in JSON to TOML with all keys explicit.
 #[pyfunction]
 pub fn to_toml(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     with_json(py, scenario_json, |scenario, _| Ok(scenario.to_toml()))
 }
 
-/// Places of the nodes of a scenario (JSON) in metres at each of `times_s`, in ascending order, of the run with `seed`.
+/// Returns the positions of a scenario's (JSON) nodes in metres at each of `times_s`, in ascending order, in the run
+/// with `seed`.
 #[pyfunction]
 pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>) -> PyResult<Vec<Vec<(f64, f64)>>> {
     let instants = times_s
@@ -91,19 +92,19 @@ pub fn places(py: Python<'_>, scenario_json: &str, seed: u64, times_s: Vec<f64>)
     with_json(py, scenario_json, move |scenario, control| scenario.places(seed, &instants, control))
 }
 
-/// The keys of a scenario (JSON) that `key` stands for: itself, or several, or none.
+/// Returns the keys of a scenario (JSON) that `key` stands for: itself, several, or none.
 #[pyfunction]
 pub fn keys_meant(py: Python<'_>, scenario_json: &str, key: &str) -> PyResult<Vec<String>> {
     scenario::keys_meant(scenario_json, key).map_err(|error| raise(py, &error))
 }
 
-/// Refuses what the run with `seed` of a scenario (JSON) would refuse before its first event.
+/// Refuses a scenario (JSON) if the run with `seed` would refuse it before its first event.
 #[pyfunction]
 pub fn can_run(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<()> {
     with_json(py, scenario_json, move |scenario, control| fourhop_sim::can_run(&scenario, seed, control))
 }
 
-/// A line for each flow of the run with `seed` that no path of links leads along.
+/// Returns one line for each flow without a path of links in the run with `seed`.
 #[pyfunction]
 pub fn flows_without_path(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<Vec<String>> {
     with_json(py, scenario_json, move |scenario, control| {
@@ -111,41 +112,41 @@ pub fn flows_without_path(py: Python<'_>, scenario_json: &str, seed: u64) -> PyR
     })
 }
 
-/// The network of a scenario (JSON) at the start of the run with `seed`, as JSON: places, gateways, links with their
-/// margins, flows.
+/// Returns the network of a scenario (JSON) at the start of the run with `seed`, as JSON: positions, gateways, links
+/// with their margins, flows.
 #[pyfunction]
 pub fn survey(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<String> {
     let network = with_json(py, scenario_json, move |scenario, control| fourhop_sim::survey(&scenario, seed, control))?;
     Ok(serde_json::to_string(&network).expect("INVARIANT: a survey is JSON"))
 }
 
-/// Parses a quantity: its kind ("a time"), number and unit as written, and its value in the base unit of
-/// its kind (ns, bit/s, m, B, W, dB, Hz, m/s, per cent, or none).
+/// Parses a quantity. Returns its kind ("a time"), number and unit as written, and its value in the base unit of its
+/// kind (ns, bit/s, m, B, W, dB, Hz, m/s, per cent, or none).
 #[pyfunction]
 pub fn quantity(text: &str) -> PyResult<(&'static str, &str, &'static str, f64)> {
     let found = QUANTITIES.into_iter().find_map(|kind| Some((kind, kind.parse(text).ok()?)));
     let (kind, value) = found.ok_or_else(|| PyValueError::new_err(format!("{text:?} is no number with a unit")))?;
     let text = text.trim();
-    // Of "ms" and "s" the longer one: no number ends in a letter.
+    // Of "ms" and "s", the longer one: no number ends in a letter.
     let units = kind.units().iter().filter_map(|&(unit, _)| Some((unit, text.strip_suffix(unit)?.trim_end())));
     let (unit, number) = units.max_by_key(|(unit, _)| unit.len()).expect("INVARIANT: it ends in a unit of its kind");
     Ok((kind.noun(), number, unit, value))
 }
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 #[pyfunction]
 pub fn schema() -> String {
     scenario::schema()
 }
 
-/// The page that documents every key of a scenario, in Markdown.
+/// Returns the page that documents every key of a scenario, in Markdown.
 #[pyfunction]
 pub fn reference() -> String {
     scenario::reference_markdown()
 }
 
-/// The names that a scenario can use, as JSON: a list of `[kind, [[name, a line about it], ...]]` in the order to show
-/// them.
+/// Returns the names that a scenario can use, as JSON: a list of `[kind, [[name, a line about it], ...]]` in the order
+/// of display.
 #[pyfunction]
 pub fn catalog() -> String {
     let catalog = scenario::catalog();

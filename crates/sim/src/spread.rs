@@ -35,9 +35,9 @@ impl Spread {
     /// Checks that no frame leaves its first receiver before it has reached its last.
     ///
     /// # Errors
-    /// If `frame` would.
+    /// If `frame` is too short for that.
     pub fn check(self, frame: ShortestFrame) -> Result<(), TooWide> {
-        // At one instant ends come before beginnings: a frame that lasts exactly as long is too short.
+        // At one instant, ends precede beginnings: a frame that lasts exactly as long is too short.
         if self.farthest - self.nearest < frame.airtime { Ok(()) } else { Err(TooWide { spread: self, frame }) }
     }
 }

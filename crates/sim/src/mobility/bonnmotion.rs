@@ -1,5 +1,5 @@
-//! BonnMotion's `.movements` files: a line for each node, `time x y time x y ...` in seconds and metres, the node
-//! moving straight from each place to the next. Leaves out: places with height (three coordinates), compressed files.
+//! BonnMotion's `.movements` files: one line per node, `time x y time x y ...` in seconds and metres. The node moves
+//! straight from each position to the next. Leaves out: positions with height (three coordinates), compressed files.
 
 use super::Waypoint;
 use super::file::{FileError, Tracks, Word, instant, words};

@@ -1,4 +1,4 @@
-//! Movement files: the common part of both formats.
+//! Movement files: the code common to both formats.
 
 use super::Waypoint;
 use crate::topology::Position;
@@ -7,13 +7,13 @@ use fourhop_units::Time;
 /// The nodes of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tracks {
-    /// Where they start.
+    /// Starting positions.
     pub starts: Vec<Position>,
-    /// Where they go.
+    /// Waypoints of each node.
     pub waypoints: Vec<Vec<Waypoint>>,
 }
 
-/// Errors of a file.
+/// An error in a file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}, column {column}: found {found}, allowed: {allowed}")]
 pub struct FileError {
@@ -21,16 +21,16 @@ pub struct FileError {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// Its content.
+    /// Text found there.
     pub found: String,
-    /// Allowed content.
+    /// Allowed text.
     pub allowed: String,
 }
 
-/// Most seconds and metres a file may hold: as much as scenarios.
+/// Largest number of seconds or metres in a file, the same as in scenarios.
 pub(super) const LIMIT: f64 = 1e6;
 
-/// A word of a line and its place.
+/// A word of a line, and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'a> {
     pub line: usize,
@@ -44,7 +44,7 @@ impl Word<'_> {
         FileError { line: self.line, column: self.column, found, allowed: allowed.into() }
     }
 
-    /// A number from -1,000,000 to 1,000,000, or from 0.
+    /// Parses a number from -1,000,000, or from 0, to 1,000,000.
     pub fn number(&self, what: &str, from_zero: bool) -> Result<f64, FileError> {
         let least = if from_zero { 0.0 } else { -LIMIT };
         let parsed = self.text.parse::<f64>().ok().filter(|x| (least..=LIMIT).contains(x));
@@ -52,7 +52,7 @@ impl Word<'_> {
     }
 }
 
-/// The words of a line, cut at white space and before and after each of `signs`.
+/// Returns the words of a line, separated by white space and before and after each of `signs`.
 pub(super) fn words<'a>(line: usize, text: &'a str, signs: &'static [char]) -> impl Iterator<Item = Word<'a>> {
     let (mut rest, mut column) = (0, 1);
     core::iter::from_fn(move || {
@@ -71,7 +71,7 @@ pub(super) fn words<'a>(line: usize, text: &'a str, signs: &'static [char]) -> i
     })
 }
 
-/// The instant that many seconds after zero, to the nearest nanosecond.
+/// Returns the instant that many seconds after zero, rounded to the nearest nanosecond.
 pub(super) fn instant(seconds: f64) -> Time {
     Time::ZERO + fourhop_units::Dur::from_secs_f64(seconds)
 }

@@ -1,9 +1,9 @@
-//! How nodes move: along straight lines at constant speed, with pauses.
+//! Movement of nodes: along straight lines at constant speed, with pauses.
 //!
 //! A node's movement is a sequence of legs, each from one position and instant to another; a pause is a leg that ends
 //! where it starts. The position at any instant follows from the leg alone, so there are no time steps and no
-//! accumulated errors. Legs come from a list ([`Movement::Waypoints`], into which ns-2 and BonnMotion files are read)
-//! or are drawn as they are needed ([`Movement::RandomWaypoint`]), and only the present leg is kept. Leaves out:
+//! accumulated errors. Legs come from a list ([`Movement::Waypoints`], to which ns-2 and BonnMotion files are
+//! converted) or are drawn as needed ([`Movement::RandomWaypoint`]), and only the current leg is stored. Leaves out:
 //! height, acceleration, curves.
 
 pub mod bonnmotion;
@@ -18,59 +18,59 @@ use fourhop_units::{Dur, NodeId, Time};
 use random_waypoint::Walk;
 use std::sync::Arc;
 
-/// A node is at this place at this instant, and moves straight from one waypoint to the next.
+/// A position and instant. A node moves straight from one waypoint to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Waypoint {
-    /// When.
+    /// Instant.
     pub at: Time,
-    /// Where, in metres.
+    /// Position, in metres.
     pub place: Position,
 }
 
-/// How the nodes of a network move.
+/// Movement of the nodes of a network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Movement {
-    /// For each node its waypoints in order of time; before the first it is where it starts and moves there from time
-    /// zero on, after the last it stays.
+    /// For each node its waypoints in order of time. A node moves from its starting position at time zero to the first,
+    /// and stays at the last.
     Waypoints(Arc<Vec<Vec<Waypoint>>>),
-    /// To random places at random speeds.
+    /// Random destinations and random speeds.
     RandomWaypoint(random_waypoint::Config),
 }
 
 /// A straight line at constant speed, or a pause.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Leg {
-    /// Begins here,
+    /// Start of the leg,
     pub from: Position,
-    /// at this instant,
+    /// at this instant.
     pub start: Time,
-    /// ends here,
+    /// End of the leg,
     pub to: Position,
     /// at this instant.
     pub end: Time,
 }
 
-/// The end of a leg that lasts for ever.
+/// End of a leg that lasts forever.
 pub const NEVER: Time = Time::from_nanos(u64::MAX);
 
 impl Leg {
-    /// Staying at `place` for ever.
+    /// A stay at `place` forever.
     pub fn stay(place: Position, start: Time) -> Leg {
         Leg { from: place, start, to: place, end: NEVER }
     }
 
-    /// The place at `now`; the ends beyond them.
+    /// Returns the position at `now`; outside the leg, that of the nearer end.
     pub fn place(&self, now: Time) -> Position {
         if now >= self.end || self.from == self.to {
             return self.to;
         }
-        // Through `i64`, which converts in one instruction; no leg lasts 292 years.
+        // Conversion from `i64` is a single instruction; no leg lasts 292 years.
         let gone = now.saturating_since(self.start).as_nanos() as i64 as f64;
         let share = gone / self.end.saturating_since(self.start).as_nanos() as i64 as f64;
         (self.from.0 + (self.to.0 - self.from.0) * share, self.from.1 + (self.to.1 - self.from.1) * share)
     }
 
-    /// Metres per second; infinite for a leg without duration.
+    /// Returns the speed in metres per second; infinite for a leg without duration.
     pub fn speed(&self) -> f64 {
         if self.from == self.to {
             return 0.0;
@@ -79,12 +79,12 @@ impl Leg {
     }
 }
 
-/// Time to go `metres` at `speed` metres per second, at least a nanosecond.
+/// Returns the time to travel `metres` at `speed` metres per second, at least a nanosecond.
 pub fn travel(metres: f64, speed: f64) -> Dur {
     Dur::from_secs_f64(metres / speed).max(Dur::from_nanos(1))
 }
 
-/// Where the legs of a node come from.
+/// Source of a node's legs.
 #[derive(Clone, Debug)]
 enum Source {
     Listed { all: Arc<Vec<Vec<Waypoint>>>, node: usize, next: usize },
@@ -99,7 +99,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// Takes legs until the one that contains `now`.
+    /// Advances to the leg that contains `now`.
     fn advance(&mut self, now: Time) {
         while self.leg.end <= now && self.leg.end < NEVER {
             self.leg = match &mut self.source {
@@ -119,7 +119,7 @@ impl Mover {
     }
 }
 
-/// The nodes of a run on their ways. Asked about instants that never go back.
+/// The moving nodes of a run. The instants of queries must not decrease.
 #[derive(Clone, Debug)]
 pub struct Mobility {
     movers: Vec<Mover>,
@@ -127,7 +127,7 @@ pub struct Mobility {
 }
 
 impl Mobility {
-    /// The nodes at time zero at `places`, which [`Movement::starts`] may have given.
+    /// Creates the nodes, at time zero at `places`, which may come from [`Movement::starts`].
     pub fn new(movement: &Movement, places: &[Position], seed: u64) -> Mobility {
         let movers = places.iter().enumerate().map(|(node, &place)| match movement {
             Movement::Waypoints(all) => Mover {
@@ -146,23 +146,23 @@ impl Mobility {
         Mobility { movers: movers.collect(), span: movement.span(places) }
     }
 
-    /// Two nodes are never farther apart than this, in metres: the diagonal of the rectangle that contains all their
-    /// paths.
+    /// Returns an upper bound on the distance of two nodes in metres: the diagonal of the rectangle that contains all
+    /// their paths.
     pub fn span(&self) -> f64 {
         self.span
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn count(&self) -> usize {
         self.movers.len()
     }
 
-    /// The leg of `node` at `now`, which must not be before an instant it was asked about earlier.
+    /// Returns the leg of `node` at `now`, which must not be before the instant of an earlier query for it.
     pub fn leg(&mut self, node: NodeId, now: Time) -> Leg {
         *self.present(node, now)
     }
 
-    /// The place of `node` at `now`, in metres; as for [`Mobility::leg`].
+    /// Returns the position of `node` at `now`, in metres; `now` as for [`Mobility::leg`].
     pub fn place(&mut self, node: NodeId, now: Time) -> Position {
         self.present(node, now).place(now)
     }
@@ -178,7 +178,7 @@ impl Mobility {
 }
 
 impl Movement {
-    /// How many of the first nodes stand where the topology puts them, regardless of [`Movement::starts`].
+    /// Returns the number of initial nodes that stay where the topology puts them, regardless of [`Movement::starts`].
     pub fn still(&self) -> usize {
         match self {
             Movement::RandomWaypoint(config) => config.still as usize,
@@ -186,7 +186,7 @@ impl Movement {
         }
     }
 
-    /// Diagonal of the rectangle in which all nodes that start from `places` stay for ever, in metres.
+    /// Returns the diagonal, in metres, of the rectangle that nodes starting from `places` never leave.
     fn span(&self, places: &[Position]) -> f64 {
         let mut ways: Vec<Position> = match self {
             Movement::Waypoints(all) => all.iter().flatten().map(|waypoint| waypoint.place).collect(),
@@ -200,7 +200,7 @@ impl Movement {
         distance((0.0, 0.0), (extent(|place| place.0), extent(|place| place.1)))
     }
 
-    /// Where `count` nodes are at time zero, if the movement says so rather than the topology.
+    /// Returns the positions of `count` nodes at time zero, if the movement determines them rather than the topology.
     pub fn starts(&self, count: usize, seed: u64) -> Option<Vec<Position>> {
         match self {
             Movement::RandomWaypoint(config) if config.steady => {

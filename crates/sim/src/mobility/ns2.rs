@@ -5,17 +5,16 @@
 //! $ns_ at 10.0 "$node_(0) setdest 250.0 100.0 5.0"   at 10 s it sets out for (250, 100) at 5 m/s
 //! ```
 //!
-//! A moving node that gets a new destination turns at once; a destination at speed 0 stops it where it is; after its
-//! arrival it stays. Of several commands for one instant the last counts. ns-2 refuses destinations whose x or y is not
-//! above 0, so they are errors here. `$god_` lines and comments say nothing about movement and are ignored, as are
-//! heights (`Z_`). Leaves out: any other Tcl.
+//! A moving node that gets a new destination turns at once; a destination at speed 0 stops it where it is; it stays
+//! where it arrives. Of several commands for one instant the last counts. ns-2 refuses destinations whose x or y is not
+//! above 0, so they are errors here. `$god_` lines, comments and heights (`Z_`) are ignored. Leaves out: any other Tcl.
 
 use super::file::{FileError, LIMIT, Tracks, Word, instant, words};
 use super::{Leg, Waypoint, travel};
 use crate::topology::distance;
 use fourhop_units::Time;
 
-/// `setdest` at its instant.
+/// A `setdest` command.
 #[derive(Clone, Copy, Debug)]
 struct Command {
     at: Time,
@@ -23,7 +22,7 @@ struct Command {
     speed: f64,
 }
 
-/// A node in a file.
+/// The lines about a node.
 #[derive(Clone, Default, Debug)]
 struct Lines {
     x: Option<f64>,
@@ -31,7 +30,7 @@ struct Lines {
     commands: Vec<Command>,
 }
 
-/// More nodes than this are a slip.
+/// Largest number of nodes: a larger one is taken for a typing error.
 const MOST_NODES: usize = 100_000;
 
 const SIGNS: &[char] = &['"', '(', ')'];
@@ -114,7 +113,7 @@ fn expect(word: Word<'_>, allowed: &[&str]) -> Result<(), FileError> {
     Err(word.error(allowed.iter().map(name).collect::<Vec<_>>().join(" or ")))
 }
 
-/// `(N)`: the lines of node N.
+/// Reads `(N)` and returns the lines of node N.
 fn node<'n, 'a>(next: &mut impl FnMut() -> Word<'a>, nodes: &'n mut Vec<Lines>) -> Result<&'n mut Lines, FileError> {
     expect(next(), &["("])?;
     let number = next();
@@ -128,7 +127,7 @@ fn node<'n, 'a>(next: &mut impl FnMut() -> Word<'a>, nodes: &'n mut Vec<Lines>) 
     Ok(&mut nodes[index])
 }
 
-/// The movement that commands give a node from `start`.
+/// Returns the movement of a node from `start` on by these commands.
 fn waypoints(start: (f64, f64), mut commands: Vec<Command>) -> Vec<Waypoint> {
     commands.sort_by_key(|command| command.at);
     let mut waypoints: Vec<Waypoint> = Vec::new();
@@ -141,7 +140,7 @@ fn waypoints(start: (f64, f64), mut commands: Vec<Command>) -> Vec<Waypoint> {
         waypoints.push(Waypoint { at, place: here });
         leg = match distance(here, to) {
             metres if metres > 0.0 && speed > 0.0 => {
-                // Should it end after any run: the part of it that runs can see.
+                // If it ends after any run, the part that a run can see.
                 let share = (speed * (LIMIT - at.as_secs_f64()) / metres).min(1.0);
                 let to =
                     if share < 1.0 { (here.0 + (to.0 - here.0) * share, here.1 + (to.1 - here.1) * share) } else { to };

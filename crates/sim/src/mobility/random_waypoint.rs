@@ -1,10 +1,10 @@
-//! Random waypoint (Johnson, Maltz 1996): go straight to a position drawn uniformly from a rectangle, at a speed drawn
-//! uniformly from an interval, pause, and repeat.
+//! Random waypoint (Johnson, Maltz 1996): travel straight to a position drawn uniformly from a rectangle, at a speed
+//! drawn uniformly from an interval, pause, and repeat.
 //!
-//! Started from uniformly drawn positions the model drifts: nodes gather in the middle and slow down for many minutes.
+//! With uniformly drawn starting positions the model drifts: nodes gather in the middle and slow down for many minutes.
 //! `steady` draws the start from the stationary distribution instead (Navidi, Camp 2004): the share of nodes that
-//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density falls as 1 /
-//! speed.
+//! pause, the rest of their pause, how far along which leg the others are, and their speed, whose density is
+//! proportional to 1 / speed.
 
 use super::{Leg, travel};
 use crate::topology::{Position, distance};
@@ -13,32 +13,32 @@ use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
 /// Options.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
-    /// Least speed in m/s, above 0: without a bound the mean speed would fall for ever (Yoon, Liu, Noble 2003).
+    /// Least speed in m/s, above 0: without a lower bound the mean speed would fall forever (Yoon, Liu, Noble 2003).
     pub speed_min: f64,
-    /// Greatest speed in m/s.
+    /// Largest speed in m/s.
     pub speed_max: f64,
-    /// Stay at each place.
+    /// Pause at each destination.
     pub pause: Dur,
     /// Width of the rectangle in metres; its corner is the origin.
     pub width: f64,
     /// Height of the rectangle in metres.
     pub height: f64,
-    /// Start in the steady state, rather than at given places with a pause.
+    /// Whether to start in the steady state, rather than at given positions with a pause.
     pub steady: bool,
     /// Seed of the movement; the run's seed if `None`.
     pub seed: Option<u64>,
-    /// This number of nodes, the first ones, stand still where the topology puts them.
+    /// Number of initial nodes that stay where the topology puts them.
     pub still: u32,
 }
 
 impl Config {
-    /// Share of time spent in pauses.
+    /// Returns the share of time spent in pauses.
     pub fn paused_share(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
         pause / (pause + self.mean_distance() * self.mean_inverse_speed())
     }
 
-    /// Mean distance of two uniformly drawn places of the rectangle (Ghosh 1951).
+    /// Returns the mean distance of two uniformly drawn positions in the rectangle (Ghosh 1951).
     pub fn mean_distance(&self) -> f64 {
         let (a, b) = (self.width, self.height);
         let d = self.diagonal();
@@ -52,7 +52,7 @@ impl Config {
         distance((0.0, 0.0), (self.width, self.height))
     }
 
-    /// Mean of 1 / speed over the legs.
+    /// Returns the mean of 1 / speed over the legs.
     fn mean_inverse_speed(&self) -> f64 {
         let spread = self.speed_max - self.speed_min;
         if spread > 0.0 { libm::log(self.speed_max / self.speed_min) / spread } else { 1.0 / self.speed_min }
@@ -66,12 +66,13 @@ pub struct Walk {
     stream: Stream,
     place: Position,
     at: Time,
-    /// Does a pause come next?
+    /// Whether a pause comes next.
     arrived: bool,
 }
 
 impl Walk {
-    /// The movement of `node` and its first leg. `place` is where it starts, unless it starts in the steady state.
+    /// Begins the movement of `node` with its first leg. `place` is where it starts, unless it starts in the steady
+    /// state.
     pub fn begin(config: Config, seed: u64, node: NodeId, place: Position) -> (Walk, Leg) {
         let stream = Stream::new(config.seed.unwrap_or(seed), node, Purpose::Mobility);
         let mut walk = Walk { config, stream, place, at: Time::ZERO, arrived: true };
@@ -79,7 +80,7 @@ impl Walk {
         (walk, leg)
     }
 
-    /// The next leg: a pause after a journey, a journey after a pause.
+    /// Returns the next leg: a pause after travel, travel after a pause.
     pub fn next_leg(&mut self) -> Leg {
         if self.arrived && !self.config.pause.is_zero() {
             self.arrived = false;
@@ -100,7 +101,7 @@ impl Walk {
             let rest = self.stream.duration(config.pause);
             return self.go(self.place, rest);
         }
-        // Long legs are met more often than short ones, in proportion to their length.
+        // A node is more often on a long leg than on a short one, in proportion to the length.
         let diagonal = config.diagonal();
         let (from, to) = loop {
             let ends = (self.draw_place(), self.draw_place());

@@ -1,4 +1,4 @@
-//! Places against calculations of another kind, and files.
+//! Positions compared with other ways to compute them, and files.
 
 use super::*;
 use crate::mobility::file::Tracks;
@@ -37,7 +37,7 @@ const CONFIG: random_waypoint::Config = random_waypoint::Config {
     seed: None,
 };
 
-/// Second by second over an hour of 40 nodes: what the model says of area, speed and pauses.
+/// Checks every second of an hour of 40 nodes against the model: area, speed and pauses.
 #[test]
 fn random_waypoints_keep_to_area_speed_and_pause() {
     let movement = Movement::RandomWaypoint(CONFIG);
@@ -76,8 +76,8 @@ fn every_node_and_seed_moves_its_own_way_and_always_the_same() {
     assert!(place(1, 0) != place(1, 1) && place(1, 0) != place(2, 0));
 }
 
-/// Started in the steady state, nothing about 4,000 nodes changes with time: the share that pauses, the mean speed, how
-/// near they are to the middle.
+/// With a start in the steady state, nothing about 4,000 nodes changes over time: the share that pauses, the mean
+/// speed, the distance from the middle.
 #[test]
 fn the_steady_state_is_steady() {
     let config = random_waypoint::Config { steady: true, ..CONFIG };
@@ -95,11 +95,11 @@ fn the_steady_state_is_steady() {
         (paused, speed, spread)
     };
     let (first, later) = (measure(Time::ZERO), measure(Time::from_secs(2000)));
-    // Standard errors of a share near 0.15, of speeds spread by 6 m/s and of distances spread by 200 m.
+    // Standard errors for a share near 0.15, speeds spread by 6 m/s and distances spread by 200 m.
     assert!((first.0 - later.0).abs() < 0.04 && (first.0 - config.paused_share()).abs() < 0.03, "{first:?} {later:?}");
     assert!((first.1 - later.1).abs() < 0.7, "{first:?} {later:?}");
     assert!((first.2 - later.2).abs() < 20.0, "{first:?} {later:?}");
-    // Uniform places would be 375 m from the middle on average.
+    // Uniform positions would be 375 m from the middle on average.
     assert!(first.2 < 330.0, "{first:?}");
     assert_eq!(starts[7], mobility_start(&movement, &starts, 7));
 }
@@ -119,7 +119,7 @@ fn the_mean_distance_of_a_unit_square_is_known() {
 #[test]
 fn the_mean_distance_in_a_rectangle_is_that_of_a_sum_over_it() {
     let (width, height) = (5.0, 2.0);
-    // Two uniform places of a side are `apart` of its length from each other with density 2 (1 - apart).
+    // Two uniform points on a side are `apart` of its length from each other with density 2 (1 - apart).
     let parts = 400;
     let along = |side: f64| {
         (0..parts).map(move |n| {
@@ -133,7 +133,7 @@ fn the_mean_distance_in_a_rectangle_is_that_of_a_sum_over_it() {
     assert!((config.mean_distance() / summed - 1.0).abs() < 1e-4, "{} {summed}", config.mean_distance());
 }
 
-/// A node as ns-2 moves it, stepped a millisecond at a time by nobody's formula but speed times time.
+/// A node as ns-2 moves it, stepped a millisecond at a time with no formula but speed times time.
 fn stepped(start: Position, commands: &[(f64, f64, f64, f64)], until: f64) -> Position {
     let (mut place, mut to, mut speed, mut now) = (start, start, 0.0, 0.0);
     let step = 1e-3;
@@ -172,7 +172,7 @@ proptest! {
              $node_(1) set Y_ 5\n$god_ set-dist 0 1 1\n",
         );
         for (at, x, y, v) in commands.iter().rev() {
-            // Later instants first: commands are sorted, those of one instant stay in their order.
+            // Later instants first: commands are sorted by time, and those of one instant keep their order.
             if commands.iter().filter(|other| other.0 == *at).count() == 1 {
                 text += &format!("$ns_ at {at} \"$node_(0) setdest {x} {y} {v}\"\n");
             }
@@ -183,7 +183,7 @@ proptest! {
         let Tracks { starts, waypoints } = ns2::read(&text).unwrap();
         let place = listed(&starts, waypoints).place(NodeId(0), Time::ZERO + Dur::from_secs_f64(until));
         let expected = stepped((83.25, 120.0), &single, until);
-        // A step is 6 cm at 60 m/s; turning and arriving are seen a step late.
+        // A step is 6 cm at 60 m/s; turns and arrivals take effect a step late.
         prop_assert!(near(place, expected, 0.01), "{place:?} {expected:?}");
     }
 
@@ -210,7 +210,7 @@ fn a_node_that_arrives_after_every_run_is_on_its_way() {
     let text = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$node_(1) set X_ 1\n$node_(1) set Y_ 1\n\
                 $ns_ at 5.0 \"$node_(0) setdest 610 820 0.0001\"\n";
     let Tracks { starts, waypoints } = ns2::read(text).unwrap();
-    // 1000 m at 0.1 mm/s take ten times as long as any run. After 500,000 s it has gone 50 m in the direction (3, 4).
+    // 1000 m at 0.1 mm/s take ten times as long as any run. After 500,000 s it is 50 m away in the direction (3, 4).
     let place = listed(&starts, waypoints).place(NodeId(0), Time::from_secs(500_005));
     assert!(near(place, (40.0, 60.0), 1e-6), "{place:?}");
 }

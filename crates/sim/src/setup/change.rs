@@ -1,5 +1,5 @@
-//! Changes to a network that runs on a real clock: where a node stands, what it transmits with, what is lost between
-//! two.
+//! Changes to a network that runs on a real clock: the position and transmitter of a node, and losses between two
+//! nodes.
 
 use super::{Radio, Setup};
 use crate::air::Air;
@@ -11,24 +11,24 @@ use fourhop_units::{Db, NodeId, Watt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Fate of one node.
+/// Change of one node.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Change {
-    /// It stands here.
+    /// New position.
     pub place: Option<Position>,
-    /// It transmits with this.
+    /// New transmitted power.
     pub tx_power: Option<Watt>,
-    /// Its antenna has this gain.
+    /// New gain of the antenna.
     pub gain: Option<Db>,
     /// Losses to other nodes, in both directions, whatever the distance.
     pub losses: Vec<(NodeId, Db)>,
 }
 
 impl Setup {
-    /// Changes a node; the air among all of them from then on.
+    /// Changes a node; returns the air between all nodes after the change.
     ///
     /// # Errors
-    /// If receivers of a frame would be too far apart for the shortest of its frames.
+    /// If receivers of a frame would be too far apart for the shortest frame.
     pub fn change(&mut self, node: NodeId, change: &Change, seed: u64) -> Result<Air, TooWide> {
         let before = (self.positions.clone(), self.site.clone());
         if let Some(place) = change.place {
@@ -61,12 +61,12 @@ impl Setup {
         checked.map(|()| air)
     }
 
-    /// Transmitter and antenna of a node that nothing is said of.
+    /// Returns transmitter and antenna of a node without own settings.
     fn usual(&self) -> Station {
         let propagation = self.radio.propagation(&self.node.phy);
         let height_m = match (&self.radio, &propagation.path_loss) {
             (Radio::Threshold(law), _) | (_, PathLoss::TwoRay(law)) => law.antenna_height_m,
-            // Distance alone counts.
+            // Only the distance matters.
             _ => 1.5,
         };
         Station { tx_power: propagation.tx_power, gain: Db(0.0), height_m }

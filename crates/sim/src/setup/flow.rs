@@ -1,4 +1,4 @@
-//! The flows of a run: applications, ports, and the two ends of each.
+//! The flows of a run: applications, ports, and the two endpoints of each.
 
 use super::Setup;
 use fourhop_cc::Transport;
@@ -19,10 +19,10 @@ pub enum Traffic {
         transport: &'static Transport,
         /// Options of both sockets.
         config: Box<tcp::Config>,
-        /// The transmission.
+        /// Application.
         source: Source,
     },
-    /// A transfer over a transport of its own. All that tell their delays to nodes have the same options.
+    /// A transfer over another transport. All flows of those that ask nodes to report delays have the same options.
     Own(OwnOptions, transfer::Config),
     /// Constant bit rate UDP.
     Udp(cbr::Config),
@@ -30,7 +30,7 @@ pub enum Traffic {
     Ping(ping::Config),
 }
 
-/// Traffic of a TCP flow.
+/// Application of a TCP flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// A transfer.
@@ -46,31 +46,31 @@ pub struct Flow {
     pub src: NodeId,
     /// Receiver.
     pub dst: NodeId,
-    /// Its content.
+    /// Application and transport.
     pub traffic: Traffic,
-    /// DSCP of its packets, both ways.
+    /// DSCP of its packets, in both directions.
     pub dscp: u8,
 }
 
-/// Where the two ends of a flow are in the world.
+/// Position of the two endpoints of a flow in the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowEnds {
     /// Node and endpoint of the sender.
     pub sender: (NodeId, usize),
-    /// Node and endpoint of the receiver; for ping the sender again.
+    /// Node and endpoint of the receiver; for ping, those of the sender.
     pub receiver: (NodeId, usize),
 }
 
-/// First port of senders (the dynamic range of RFC 6335) and port of receivers.
+/// First sender port (the dynamic range of RFC 6335) and number of sender ports.
 const SENDER_PORTS: (u16, u16) = (49_152, 16_384);
-/// Receivers' ports begin here.
+/// First receiver port.
 const RECEIVER_PORT: u16 = 5_001;
-/// First port and number of ports of receivers that have a connection for each file: no other flow has theirs.
+/// First port and number of ports of receivers with a connection per file; no other flow uses them.
 const FILE_PORTS: (u16, u16) = (10_000, 39_000);
 
 impl Setup {
-    /// The ports of the flow with this place among all: the first of its sender, that of its receiver, and whether the
-    /// sender goes on to another for each connection.
+    /// Returns the ports of the flow with this index: the first of its sender, that of its receiver, and whether the
+    /// sender uses a new port for each connection.
     pub fn ports(index: usize, flow: &Flow) -> (u16, u16, bool) {
         let fresh = matches!(&flow.traffic, Traffic::Tcp { source: Source::Files(files), .. } if files.fresh);
         let remote = match fresh {
@@ -81,7 +81,7 @@ impl Setup {
     }
 }
 
-/// Puts the two ends of a flow into their nodes by `place`.
+/// Adds the two endpoints of a flow to their nodes with `place`.
 pub(super) fn connect(
     place: &mut impl FnMut(NodeId, Endpoint) -> (NodeId, usize),
     seed: u64,
@@ -94,7 +94,7 @@ pub(super) fn connect(
     let at_dst = FlowAddress { peer: flow.src.ipv4(), local_port: remote, remote_port: local };
     match &flow.traffic {
         Traffic::Tcp { transport, config, source } => {
-            // One stream per flow and side, so that flows do not shift each other's numbers.
+            // One stream per flow and side, so that flows do not affect each other's numbers.
             let mut iss = Stream::new(seed, NodeId(index as u32), Purpose::Tcp);
             let (iss_src, iss_dst) = (Seq::from_wire(iss.bits32()), Seq::from_wire(iss.bits32()));
             let client = Socket::new((**config).clone(), transport, local, remote, iss_src);

@@ -1,4 +1,4 @@
-//! Propagation and reception of a run, and the links that follow from them.
+//! Propagation and reception of a run, and the resulting links.
 
 use crate::propagation::site::Site;
 use crate::propagation::{PathLoss, Propagation};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Model of propagation and reception.
 #[derive(Clone, Debug)]
 pub enum Radio {
-    /// Two-ray ground and fixed thresholds, which are in the options of the nodes.
+    /// Two-ray ground and fixed thresholds, which are part of the options of the nodes.
     Threshold(TwoRay),
     /// Noise, interference and chance.
     Sinr(Box<SinrRadio>),
@@ -25,29 +25,29 @@ pub struct SinrRadio {
     pub propagation: Propagation,
     /// The receiver of every node.
     pub receiver: sinr::Config,
-    /// Static routes use links on which at least this is received before fading.
+    /// Least power before fading of the links that static routes use.
     pub link: Watt,
-    /// Do metrics of links count frames over all fades, rather than at the mean power?
+    /// Whether link metrics count frames over all fades, rather than at the mean power.
     pub metric_over_fades: bool,
 }
 
 impl SinrRadio {
-    /// The share of frames of `len` bytes at `rate` that arrive over noise at a mean power, whatever fading does to
-    /// single ones.
+    /// Returns the share of frames of `len` bytes at `rate` that arrive over noise at a mean power, averaged over
+    /// fading.
     pub fn arriving(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
         let rate = rate.into();
         let success = |factor: f64| self.receiver.success(Watt(power.0 * factor), len, rate);
         self.propagation.fading.map_or_else(|| success(1.0), |fading| fading.mean_over(success))
     }
 
-    /// The mean power at which this share of them arrives.
+    /// Returns the mean power at which a share of `share` arrives.
     pub fn power_for(&self, share: f64, len: Bytes, rate: impl Into<TxRate>) -> Watt {
         let rate = rate.into();
         if self.propagation.fading.is_none() {
             return self.receiver.power_for(share, len, rate);
         }
         let noise = self.receiver.noise.0;
-        // From -30 to 60 dB, to a thousandth of a dB.
+        // From -30 to 60 dB, to within a thousandth of a dB.
         let (mut below, mut above) = (1e-3, 1e6);
         for _ in 0..17 {
             let middle = f64::sqrt(below * above);
@@ -65,7 +65,7 @@ impl From<TwoRay> for Radio {
 }
 
 impl Radio {
-    /// Least power of a link between nodes with these thresholds.
+    /// Returns the least power of a link between nodes with these thresholds.
     pub(super) fn link(&self, thresholds: &phy::Config) -> Watt {
         match self {
             Radio::Threshold(_) => thresholds.rx_threshold,
@@ -73,7 +73,7 @@ impl Radio {
         }
     }
 
-    /// Propagation of signals; with the `threshold` radio it depends on the distance alone.
+    /// Returns the propagation of signals; with the `threshold` radio it depends on the distance alone.
     pub(super) fn propagation(&self, thresholds: &phy::Config) -> Propagation {
         match self {
             Radio::Threshold(law) => Propagation {
@@ -87,8 +87,8 @@ impl Radio {
         }
     }
 
-    /// The links between nodes at `places` before shadows and fading: those over which either end receives enough of
-    /// the other, on a channel that both have.
+    /// Returns the links between nodes at `places` before shadowing and fading: those where both ends receive enough
+    /// power from each other on a common channel.
     pub fn graph(
         &self,
         thresholds: &phy::Config,

@@ -14,23 +14,23 @@ use fourhop_units::{NodeId, Purpose, Stream, Watt};
 pub enum Routing {
     /// Fewest hops, computed once from the links at time zero.
     Static,
-    /// The same by the least sum of a metric of the links.
+    /// Least sum of a link metric, likewise computed once.
     Cheapest(Metric),
-    /// A protocol whose nodes find routes by themselves.
+    /// A protocol by which nodes find routes themselves.
     Finding(Finding),
-    /// None: every destination is taken for a neighbour, since hosts that are attached route by themselves.
+    /// No routing: every destination is treated as a neighbour, since attached hosts do their own routing.
     Outside,
 }
 
 impl Routing {
-    /// By this protocol, with its options.
+    /// Routing by this protocol, with its options.
     pub fn finding(protocol: impl Into<Finding>) -> Routing {
         Routing::Finding(protocol.into())
     }
 }
 
 impl Setup {
-    /// Shortest paths over the links with at least this power, or cheapest ones.
+    /// Returns shortest paths over the links with at least this power, or with `cost` the cheapest ones.
     pub(super) fn paths(&self, channel: &Channel, least: Watt, cost: Option<LinkCost>) -> ShortestPaths {
         let links = self.links(channel, least);
         let Particular { ends_only, routes, .. } = &self.particular;
@@ -47,7 +47,7 @@ impl Setup {
         ShortestPaths::cheapest_through(&costs, passes).with_next_hops(given)
     }
 
-    /// `paths` makes those of static routes, over all links or by what they cost.
+    /// Returns the router of each node. `paths` computes the paths for static routes, by hops or by link costs.
     pub(super) fn routers(
         &self,
         seed: u64,
@@ -70,7 +70,7 @@ impl Setup {
                     let (paths, channels) = (&paths, &channels);
                     let hops = move |to| paths.hops(from, to).map(|hops| u8::try_from(hops).unwrap_or(u8::MAX));
                     let way = move |to| Some((channels.next_hop(from, to)?, hops(to)?));
-                    // The way out is the nearest gateway.
+                    // The way out leads to the nearest gateway.
                     let gateways = self.wired.as_ref().map_or(&[][..], |plan| &plan.gateways);
                     let reachable = gateways.iter().map(|gateway| gateway.index());
                     let near =

@@ -1,10 +1,10 @@
-//! Places on the globe as places in the plane: a local equirectangular projection about the first of them.
+//! Geographic coordinates as positions in the plane: a local equirectangular projection about the first of them.
 //!
 //! Sources: the ellipsoid of WGS 84 (NIMA TR8350.2, table 3.1); its radii of curvature from Snyder, Map Projections: A
-//! Working Manual, USGS Professional Paper 1395, chapter 4. A degree of latitude is everywhere as long as at the first
-//! place, and so is a degree of longitude. The relative error is tan(latitude) times the distance to the north or south
-//! over the radius of the earth: at a latitude of 50 degrees 0.02 % for each kilometre, 0.2 % over 10 km. Leaves out:
-//! heights.
+//! Working Manual, USGS Professional Paper 1395, chapter 4. A degree of latitude has the same length everywhere as at
+//! the first position, and so has a degree of longitude. The relative error is tan(latitude) times the distance to the
+//! north or south over the radius of the earth: at a latitude of 50 degrees 0.02 % per kilometre, 0.2 % over 10 km.
+//! Leaves out: heights.
 
 use super::Position;
 
@@ -13,14 +13,14 @@ const SEMI_MAJOR_M: f64 = 6_378_137.0;
 /// Its flattening.
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 
-/// `places` in degrees of latitude and longitude as metres to the east and to the north of the first, to the
-/// millimetre.
+/// Converts `places`, in degrees of latitude and longitude, to metres east and north of the first, rounded to
+/// millimetres.
 pub fn project(places: &[(f64, f64)]) -> Vec<Position> {
     let Some(&(latitude, longitude)) = places.first() else { return Vec::new() };
     let (sine, cosine) = (libm::sin(latitude.to_radians()), libm::cos(latitude.to_radians()));
     let squared_eccentricity = FLATTENING * (2.0 - FLATTENING);
     let bulge = 1.0 - squared_eccentricity * sine * sine;
-    // Radii of curvature across the meridian and along it.
+    // Radii of curvature perpendicular to the meridian and along it.
     let (across, along) =
         (SEMI_MAJOR_M / bulge.sqrt(), SEMI_MAJOR_M * (1.0 - squared_eccentricity) / (bulge * bulge.sqrt()));
     let millimetres = |metres: f64| (metres * 1e3).round() / 1e3;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::topology::distance;
 
-    /// Metres in a straight line through the earth, which over 10 km is a millimetre less than along its surface.
+    /// Metres in a straight line through the earth. Over 10 km this is a millimetre less than along the surface.
     fn straight(a: (f64, f64), b: (f64, f64)) -> f64 {
         let cartesian = |(latitude, longitude): (f64, f64)| {
             let (phi, lambda) = (latitude.to_radians(), longitude.to_radians());

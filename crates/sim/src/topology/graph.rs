@@ -5,10 +5,10 @@ use core::ops::Range;
 use fourhop_units::NodeId;
 use std::collections::BTreeMap;
 
-/// Nodes with links between all pairs that are in range.
+/// A graph of nodes with links between pairs in range.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// `neighbours[first[n]..first[n + 1]]` are those of node n, in the order of their numbers.
+    /// `neighbours[first[n]..first[n + 1]]` are those of node n, in ascending order.
     neighbours: Vec<u32>,
     first: Vec<u32>,
 }
@@ -19,8 +19,8 @@ impl Graph {
         Graph::among(places, range, |_| true)
     }
 
-    /// Links the nodes at most `range` metres apart that `linked` says; it is asked once for each two of them, the
-    /// places with the numbers.
+    /// Links the pairs of nodes at most `range` metres apart for which `linked` returns true; it is called once for
+    /// each pair, with node numbers and positions.
     pub fn among(places: &[Position], range: f64, linked: impl Fn([(NodeId, Position); 2]) -> bool) -> Graph {
         let (by_row, rows) = rows(places, range);
         let mut links = Vec::new();
@@ -38,7 +38,7 @@ impl Graph {
             let mut above = above.map_or(&[][..], |run| &by_row[run.clone()]);
             for (i, &a) in run.iter().enumerate() {
                 run[i + 1..].iter().take_while(|&&b| x(b) - x(a) <= range).for_each(|&b| consider(a, b));
-                // A node too far to the left of this one is so for all that follow.
+                // A node too far to the left of this one is also too far for all that follow.
                 let left = above.iter().take_while(|&&b| x(a) - x(b) > range).count();
                 above = &above[left..];
                 above.iter().take_while(|&&b| x(b) - x(a) <= range).for_each(|&b| consider(a, b));
@@ -50,7 +50,7 @@ impl Graph {
         Graph { neighbours: links.into_iter().map(|(_, to)| to).collect(), first }
     }
 
-    /// The nodes in range of `node`.
+    /// Returns the nodes in range of `node`.
     pub fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.of(node.0).iter().map(|&n| NodeId(n))
     }
@@ -63,7 +63,7 @@ impl Graph {
         self.first.len() - 1
     }
 
-    /// Least number of hops from `source` to each node; `None` where no path leads.
+    /// Returns the least number of hops from `source` to each node; `None` if there is no path.
     pub fn hops_from(&self, source: NodeId) -> Vec<Option<u32>> {
         let mut hops = vec![None; self.nodes()];
         let mut queue = vec![source.0];
@@ -82,12 +82,12 @@ impl Graph {
         hops
     }
 
-    /// Does a path lead from every node to every other?
+    /// Whether there is a path from every node to every other.
     pub fn is_connected(&self) -> bool {
         self.nodes() == 0 || self.hops_from(NodeId(0)).iter().all(Option::is_some)
     }
 
-    /// For questions about many pairs of nodes.
+    /// Prepares for queries about many pairs of nodes.
     pub fn search(&self) -> Search<'_> {
         Search {
             graph: self,
@@ -98,10 +98,10 @@ impl Graph {
     }
 }
 
-/// Nodes by row, a row being as high as `range`, and within it by x; and the start of each row in that order.
-/// Neighbours in range are in the node's own row or in one of the two adjacent ones.
+/// Returns the nodes sorted by row, a row being as high as `range`, and within a row by x; also the range of each row
+/// in that order. Neighbours in range are in the node's own row or in one of the two adjacent ones.
 fn rows(places: &[Position], range: f64) -> (Vec<u32>, BTreeMap<i64, Range<usize>>) {
-    // A hair higher: nodes exactly `range` apart are not two rows apart because of rounding.
+    // Slightly higher, so that rounding does not separate nodes exactly `range` apart by two rows.
     let height = range * (1.0 + 1e-9);
     let row = |node: u32| (places[node as usize].1 / height).floor() as i64;
     let mut order: Vec<u32> = (0..places.len() as u32).collect();
@@ -120,20 +120,19 @@ struct Reached {
     end: u8,
 }
 
-/// Breadth-first searches from both ends of a path at once, which look at far fewer nodes than one from a single end
-/// where the network is large, and at hardly any where the ends are near. Marks of a search are not cleared:
-/// marks bear the number of their search.
+/// Breadth-first search from both ends of a path at once. In a large network it visits far fewer nodes than a search
+/// from one end, and very few if the ends are close. Marks are not cleared after a search but contain its number.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     graph: &'a Graph,
     reached: Vec<Reached>,
     searches: u32,
-    /// The nodes farthest from either end that have been reached.
+    /// The outermost nodes reached from each end.
     borders: [Vec<u32>; 2],
 }
 
 impl Search<'_> {
-    /// Hops of a shortest path from `from` to the nearest of `to`; `None` if there is none.
+    /// Returns the hops of a shortest path from `from` to the nearest of `to`; `None` if there is no path.
     pub fn hops(&mut self, from: NodeId, to: &[NodeId]) -> Option<u32> {
         self.searches += 1;
         self.borders.iter_mut().for_each(Vec::clear);
@@ -151,8 +150,7 @@ impl Search<'_> {
                 return None;
             }
             let graph = self.graph;
-            // Both ends have gone all the way that their hops so far allow: the first who meet, meet on a shortest
-            // path.
+            // Both ends have explored everything within their hops so far, so the first meeting is on a shortest path.
             if border.iter().any(|&node| graph.of(node).iter().any(|&neighbour| self.reach(neighbour, end as u8))) {
                 return Some(hops);
             }
@@ -160,7 +158,7 @@ impl Search<'_> {
         None
     }
 
-    /// Marks a node as reached from `end`; true if it has been reached from the other.
+    /// Marks a node as reached from `end`; returns whether it has been reached from the other end.
     fn reach(&mut self, node: u32, end: u8) -> bool {
         let mark = Reached { search: self.searches, end };
         let known = &mut self.reached[node as usize];

@@ -11,10 +11,10 @@ pub use graph::{Graph, Search};
 use crate::batch::Control;
 use fourhop_units::{NodeId, Purpose, Stream};
 
-/// A place in metres.
+/// A position in metres.
 pub type Position = (f64, f64);
 
-/// Metres between two places.
+/// Returns the distance of two positions in metres.
 pub fn distance(a: Position, b: Position) -> f64 {
     let (x, y) = (b.0 - a.0, b.1 - a.1);
     (x * x + y * y).sqrt()
@@ -30,7 +30,7 @@ pub enum Topology {
         /// Metres between neighbours.
         spacing: f64,
     },
-    /// Lines along x above each other, numbered line by line.
+    /// Parallel lines along x, numbered line by line.
     ParallelChains {
         /// Hops of each line.
         hops: Vec<u32>,
@@ -38,10 +38,10 @@ pub enum Topology {
         spacing: f64,
         /// Metres between lines.
         separation: f64,
-        /// Middles above each other rather than first nodes?
+        /// Whether the middles of the lines are aligned rather than their first nodes.
         centred: bool,
     },
-    /// A line along x, then one along y without the middle node, which both share.
+    /// A line along x and one along y that share the middle node, numbered in this order.
     Cross {
         /// Hops of each line, even.
         hops: u32,
@@ -57,7 +57,7 @@ pub enum Topology {
         /// Metres between neighbours.
         spacing: f64,
     },
-    /// Uniform over a rectangle, connected.
+    /// Uniform over a rectangle, and connected.
     Random {
         /// Number of nodes.
         nodes: u32,
@@ -67,23 +67,23 @@ pub enum Topology {
         height: f64,
         /// Draws before giving up.
         redraws: u32,
-        /// Seed of the places; the run's seed if `None`.
+        /// Seed of the positions; the run's seed if `None`.
         seed: Option<u64>,
     },
-    /// Given places.
+    /// Given positions.
     Positions(Vec<Position>),
 }
 
-/// No connected network was found in this number of draws, after which the search was given up or stopped.
+/// Error for a search that found no connected network in this number of draws until it was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("disconnected after {draws} draws")]
 pub struct Disconnected {
-    /// How many networks were drawn.
+    /// Number of networks drawn.
     pub draws: u32,
 }
 
 impl Topology {
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         match self {
             Topology::Chain { hops, .. } => hops + 1,
@@ -95,8 +95,8 @@ impl Topology {
         }
     }
 
-    /// The places of all nodes in the run with `seed`; `range` is the reach of the radio in metres, within which a
-    /// random network has to be connected.
+    /// Returns the positions of all nodes in the run with `seed`; `range` is the reach of the radio in metres, for
+    /// which a random network has to be connected.
     ///
     /// # Errors
     /// If no draw of a random network is connected.
@@ -104,7 +104,7 @@ impl Topology {
         self.place_under(seed, |places| Graph::new(places, range), &Control::new())
     }
 
-    /// [`Topology::place`] with the links that `graph` finds among places, and that gives up drawing when `control` is
+    /// Like [`Topology::place`], but with the links that `graph` finds between positions; gives up when `control` is
     /// stopped.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Topology {
         })
     }
 
-    /// The pairs of nodes that traffic naturally runs between; empty where there are none.
+    /// Returns the pairs of nodes between which traffic naturally runs, if any.
     pub fn natural_pairs(&self) -> Vec<(NodeId, NodeId)> {
         let pair = |from: u32, to: u32| (NodeId(from), NodeId(to));
         match *self {

@@ -86,7 +86,7 @@ fn unreachable_nodes_have_no_hops() {
     assert!(!graph.is_connected());
 }
 
-/// Places at random, and a grid whose nodes are exactly as far apart as links reach.
+/// Random positions, and a grid with nodes exactly as far apart as links reach.
 fn fields() -> Vec<Vec<Position>> {
     let mut stream = Stream::global(4, Purpose::Topology);
     let scattered = (0..120).map(|_| (stream.unit() * 2400.0 - 900.0, stream.unit() * 2400.0 - 900.0)).collect();

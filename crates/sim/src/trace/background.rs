@@ -1,5 +1,5 @@
-//! A tap with a thread of its own: the run notes events, the thread formats and writes them. Files do not depend on it,
-//! because the thread sees the same calls in the same order.
+//! A tap on a separate thread: the run notes events, the thread formats and writes them. The contents of files do not
+//! depend on this, because the thread sees the same calls in the same order.
 
 use super::{Copy, Tap, TxId, WireEnd};
 use fourhop_proto::drop::DropReason;
@@ -9,12 +9,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Calls handed over together: an exchange between threads costs as much as noting dozens of them.
+/// Number of calls passed on together: an exchange between threads costs as much as noting dozens of calls.
 const BATCH: usize = 512;
-/// Batches under way, after which the run waits for the thread: some hundred kilobytes.
+/// Number of batches in transit, some hundred kilobytes; beyond that the run waits for the thread.
 const BATCHES: usize = 4;
 
-/// One call of a tap; frames and packets are named by their places in the batch.
+/// One call of a tap; frames and packets are given as indices in the batch.
 enum Call {
     Sent(Time, NodeId, TxId, usize),
     Received(Time, Copy, usize),
@@ -22,13 +22,13 @@ enum Call {
     Wired(Time, WireEnd, usize),
 }
 
-/// Calls in their order.
+/// Calls in order.
 #[derive(Default)]
 struct Batch {
-    /// When it was handed over.
+    /// Time at which the batch was passed on.
     now: Time,
     calls: Vec<Call>,
-    /// One for all receivers of a frame that follow each other.
+    /// A frame is stored once for consecutive receivers.
     frames: Vec<Frame>,
     packets: Vec<Ipv4Packet>,
 }
@@ -41,7 +41,7 @@ impl Batch {
         self.frames.len() - 1
     }
 
-    /// Makes the calls, and forgets them.
+    /// Makes the calls and removes them.
     fn make(&mut self, tap: &mut impl Tap) {
         let Batch { calls, frames, packets, .. } = self;
         calls.drain(..).for_each(|call| match call {
@@ -55,28 +55,28 @@ impl Batch {
     }
 }
 
-/// Hands the calls of a tap to a thread.
+/// Passes the calls of a tap to a thread.
 pub struct Background {
     batch: Batch,
     /// `None` once the run is over.
     calls: Option<SyncSender<Batch>>,
-    /// Batches that the thread has worked off, to be filled again.
+    /// Batches that the thread has processed, for reuse.
     empty: Receiver<Batch>,
     worker: Option<JoinHandle<io::Result<()>>>,
     interest: Interest,
 }
 
-/// Packets that a tap sees; others are not recorded.
+/// Parts of a run that a tap sees; others are not passed on.
 #[derive(Clone, Debug)]
 pub struct Interest {
-    /// Whether it looks at each of the nodes with radios.
+    /// Whether the tap sees each of the nodes with radios.
     pub nodes: Vec<bool>,
-    /// Does it look at copies lost for this reason? There are many.
+    /// Whether the tap sees copies lost for this reason. There are many.
     pub losses: fn(DropReason) -> bool,
 }
 
 impl Background {
-    /// `tap` on a thread of its own.
+    /// Runs `tap` on a separate thread.
     pub fn new(mut tap: impl Tap + 'static, interest: Interest) -> Background {
         let (calls, theirs) = sync_channel::<Batch>(BATCHES);
         let (back, empty) = sync_channel(BATCHES);
@@ -85,7 +85,7 @@ impl Background {
             for mut batch in theirs {
                 ended = ended.max(batch.now);
                 batch.make(&mut tap);
-                // More than can be used again are let go.
+                // Batches beyond those that can be reused are dropped.
                 let _ = back.try_send(batch);
             }
             tap.finish(ended)
@@ -107,7 +107,7 @@ impl Background {
 
     fn hand_over(&mut self) {
         let batch = std::mem::replace(&mut self.batch, self.empty.try_recv().unwrap_or_default());
-        // A thread that is gone has panicked, which shows at the end.
+        // If the thread has panicked, that shows at the end.
         let _ = self.calls.as_ref().map(|calls| calls.send(batch));
     }
 }
@@ -140,7 +140,7 @@ impl Tap for Background {
     }
 
     /// # Panics
-    /// If the tap did, with its message.
+    /// If the tap panicked, with its message.
     fn finish(&mut self, now: Time) -> io::Result<()> {
         self.batch.now = now;
         self.hand_over();
@@ -154,7 +154,7 @@ impl Tap for Background {
 }
 
 impl Drop for Background {
-    /// Writes the notes of a stopped run, too; no file grows after this.
+    /// Also writes the notes of a stopped run; no file grows after this.
     fn drop(&mut self) {
         self.hand_over();
         self.calls = None;
@@ -169,7 +169,7 @@ mod tests {
     use fourhop_units::{Dur, Rate, Watt};
     use std::sync::{Arc, Mutex};
 
-    /// Writes down the calls, and fails at the end.
+    /// Logs the calls, and fails at the end.
     struct Log(Arc<Mutex<Vec<String>>>);
 
     impl Tap for Log {

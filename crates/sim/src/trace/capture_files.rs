@@ -1,5 +1,5 @@
-//! Files that captures are written into: one pcap file for each interface (a node, the end of a wire), or one pcapng
-//! file for all of them. Time stamps are in nanoseconds in both.
+//! Files for captures: one pcap file per interface (a node, or the end of a wire), or one pcapng file for all of them.
+//! Time stamps are in nanoseconds in both.
 //!
 //! Sources: draft-ietf-opsawg-pcap (magic number 0xa1b23c4d); draft-ietf-opsawg-pcapng, sections 4.2 (interfaces with
 //! their names, `if_tsresol` 9) and 4.3 (packets, `epb_flags` with the direction).
@@ -20,30 +20,30 @@ type Output = BufWriter<File>;
 
 /// Name of the file with all interfaces.
 const MERGED: &str = "capture.pcapng";
-/// Position in `epb_flags` of the link layer's bad checksum.
+/// Bit in `epb_flags` for a bad checksum of the link layer.
 const CRC_ERROR: u32 = 1 << 24;
 
 /// The direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// It was received: 1 in `epb_flags`.
+    /// Received: 1 in `epb_flags`.
     In,
-    /// It was sent: 2 there.
+    /// Sent: 2 in `epb_flags`.
     Out,
-    /// A wire does not say.
+    /// Not known, as for a wire.
     Unknown,
 }
 
 /// The open files of a folder.
 pub enum CaptureFiles {
-    /// Files of their own, by the number of their interface.
+    /// Separate files, by the number of their interface.
     Apart(PathBuf, Vec<PcapWriter<Output>>),
-    /// One file, and how many interfaces it has.
+    /// One file, and its number of interfaces.
     Merged(PcapNgWriter<Output>, u32),
 }
 
 impl CaptureFiles {
-    /// Files in `folder`, which is made if it is not there.
+    /// Creates files in `folder`, and the folder if it does not exist.
     pub fn create(folder: &Path, merged: bool) -> io::Result<CaptureFiles> {
         std::fs::create_dir_all(folder)?;
         if !merged {
@@ -54,7 +54,7 @@ impl CaptureFiles {
         Ok(CaptureFiles::Merged(writer, 0))
     }
 
-    /// A further interface, and its number.
+    /// Adds an interface; returns its number.
     pub fn add(&mut self, name: &str, datalink: DataLink) -> io::Result<u32> {
         match self {
             CaptureFiles::Apart(folder, writers) => {
@@ -79,7 +79,8 @@ impl CaptureFiles {
         }
     }
 
-    /// A packet at an interface. `lost` is the reason of its reception errors, if any; a file of pcapng can say so.
+    /// Records a packet at an interface. `lost` is the reason of its reception errors, if any, which only pcapng can
+    /// express.
     pub fn record(
         &mut self,
         interface: u32,
@@ -113,7 +114,7 @@ impl CaptureFiles {
         written.map(|_| ()).map_err(into_io)
     }
 
-    /// Ends all files.
+    /// Finishes all files.
     pub fn finish(self) -> io::Result<()> {
         match self {
             CaptureFiles::Apart(_, writers) => writers.into_iter().try_for_each(|writer| writer.into_writer().flush()),

@@ -1,4 +1,4 @@
-//! Outputs of a run besides its numbers: captures, time series, and traces of everything.
+//! Outputs of a run besides its results: captures, time series, and traces of everything.
 
 mod background;
 mod capture_files;
@@ -37,12 +37,12 @@ pub struct WireEnd {
 pub struct Taps(Vec<Box<dyn Tap>>);
 
 impl Taps {
-    /// One more.
+    /// Adds a tap.
     pub fn add(&mut self, tap: impl Tap + 'static) {
         self.0.push(Box::new(tap));
     }
 
-    /// All of them as one, if there is one.
+    /// Returns all of them as one, if there are any.
     pub fn into_tap(mut self) -> Option<Box<dyn Tap>> {
         match self.0.len() {
             0 | 1 => self.0.pop(),
@@ -109,12 +109,12 @@ impl Tap for Taps {
     }
 
     fn finish(&mut self, now: Time) -> Result<(), std::io::Error> {
-        // The others are finished where one fails, too.
+        // Finish the others even if one fails.
         self.0.iter_mut().map(|tap| tap.finish(now)).fold(Ok(()), Result::and)
     }
 }
 
-/// Names a transmission while any copy of it is on the air.
+/// Identifies a transmission while any copy of it is on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TxId(pub u32);
 
@@ -123,59 +123,58 @@ pub struct TxId(pub u32);
 pub struct Copy {
     /// The station.
     pub node: NodeId,
-    /// The transmission; another one has its number once all copies have ended.
+    /// The transmission. Its number is reused once all copies have ended.
     pub tx: TxId,
-    /// The power it has there, or would have.
+    /// Power at the station, also of a copy that was not received.
     pub power: Watt,
-    /// Of an aggregate that is received: bit n says whether MPDU n is right.
+    /// For a received aggregate, bit n is set if MPDU n is intact.
     pub arrived: u64,
 }
 
-/// Observes a run: frames as nodes send and receive them, packets on wires. A tap that [looks
-/// closely](Tap::looks_closely) also sees what nodes report about their packets, and the nodes themselves after each
-/// event. Events of a radio name its [station](crate::stations), which is the node if that has one radio.
+/// Observes a run: frames sent and received by nodes, packets on wires. A tap that [looks closely](Tap::looks_closely)
+/// also sees what nodes report about their packets, and the nodes themselves after each event. Events of a radio name
+/// its [station](crate::stations), which is the node if that has one radio.
 pub trait Tap: Send {
-    /// Do nodes tell of their packets and routes?
+    /// Whether nodes report on their packets and routes.
     fn looks_closely(&self) -> bool {
         false
     }
 
-    /// The station `node` begins to radiate `frame`.
+    /// The station `node` starts to radiate `frame`.
     fn sent(&mut self, now: Time, node: NodeId, tx: TxId, frame: &Frame);
 
     /// A station has received `frame` without error.
     fn received(&mut self, now: Time, copy: Copy, frame: &Frame);
 
-    /// A copy of `frame` is lost, for this reason.
+    /// A copy of `frame` has been lost for this reason.
     fn lost(&mut self, _now: Time, _copy: Copy, _frame: &Frame, _reason: DropReason) {}
 
-    /// Something has happened at the ear of a station, unnoticed by the rest of it; `receiving`: its receiver is on a
-    /// frame that it can decode so far.
+    /// An event has occurred at the ear of a station, unnoticed by the rest of the node. `receiving`: whether its
+    /// receiver is on a frame that it can decode so far.
     fn ear(&mut self, _now: Time, _node: NodeId, _ear: &Ear, _receiving: bool) {}
 
-    /// Something has happened at a node with radios; `id` is the station whose ear this is.
+    /// An event has occurred at a node with radios; `id` is the station of the ear.
     fn node(&mut self, _now: Time, _id: NodeId, _node: &Node, _ear: &Ear, _receiving: bool) {}
 
-    /// Something has happened at a node without one.
+    /// An event has occurred at a node without radios.
     fn host(&mut self, _now: Time, _id: NodeId, _host: &Host) {}
 
     /// A packet has taken a step at `node`.
     fn noted(&mut self, _now: Time, _node: NodeId, _note: &Note) {}
 
-    /// A route of `node` leads to `destination` over this neighbour in so many hops from now on, or there is none any
-    /// more.
+    /// A route of `node` to `destination` has changed to this neighbour and number of hops, or has been removed.
     fn route(&mut self, _now: Time, _node: NodeId, _destination: Ipv4Addr, _way: Option<(Ipv4Addr, u8)>) {}
 
-    /// How many packets wait at the beginning of a wire from `node` to another.
+    /// Packets queued at a wire from `node` to another node.
     fn wire_queue(&mut self, _now: Time, _node: NodeId, _to: NodeId, _packets: usize) {}
 
-    /// `packet` passes the end of a wired link: it has arrived there, or has been taken to be sent.
+    /// `packet` passes the end of a wired link: it has arrived there, or has been accepted for sending.
     fn wired(&mut self, _now: Time, _end: WireEnd, _packet: &Ipv4Packet) {}
 
-    /// These are the nodes with radios, before anything happens.
+    /// The nodes with radios, before the first event.
     fn begun(&mut self, _nodes: &[Node]) {}
 
-    /// It is `now`, whether or not something has happened.
+    /// The time is `now`, whether or not there was an event.
     fn passed(&mut self, _now: Time) {}
 
     /// The run is over.

@@ -1,13 +1,13 @@
-//! Captures of a run: radiotap headers (link type 127) and frames as the nodes sent and received them; for each end of
-//! a wired link bare IPv4 packets (link type 101). A file for each of them, or one for all ([`CaptureFiles`]).
+//! Captures of a run: radiotap headers (link type 127) with the frames that nodes sent and received; for each end of a
+//! wired link bare IPv4 packets (link type 101). One file for each of them, or one for all ([`CaptureFiles`]).
 //!
-//! Frames sent are stamped with the instant at which they begin, frames received with the instant at which their last
-//! bit has arrived, as capturing hardware stamps them: at a receiver the same frame is later by its air time and the
-//! propagation delay. Packets on wires are stamped with the instant at which the queue takes them, and at the other end
-//! with that of their last bit; packets that find the queue full are not included.
+//! A sent frame is stamped with the instant at which it begins, a received frame with the instant at which its last bit
+//! has arrived, as in capturing hardware: at a receiver the same frame is later by its air time and the propagation
+//! delay. A packet on a wire is stamped with the instant at which the queue accepts it, and at the other end with that
+//! of its last bit; packets that find the queue full are not included.
 //!
-//! On demand a copy that is lost to other frames or to noise is included too, with radiotap's flag for a bad frame
-//! check sequence: with the content that was sent, because no bits are simulated.
+//! Optionally, a copy that is lost to other frames or to noise is included too, with radiotap's flag for a bad frame
+//! check sequence. Its content is that of the sent frame, because bit errors are not simulated.
 
 use super::capture_files::{CaptureFiles, Direction};
 use super::radiotap;
@@ -19,24 +19,24 @@ use pcap_file::DataLink;
 use std::io;
 use std::path::Path;
 
-/// Form of captures.
+/// Format of captures.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CaptureForm {
-    /// One file for all nodes, with an interface for each of them, instead of a file each?
+    /// Whether to write one file for all nodes, with an interface for each, instead of one file per node.
     pub merged: bool,
-    /// Do frames show that were lost at a receiver to a collision or to noise?
+    /// Whether to include frames that a receiver lost to a collision or to noise.
     pub lost: bool,
 }
 
 /// The captures of a run.
 pub struct PcapFolder {
     files: Option<CaptureFiles>,
-    /// Interfaces of the stations that are captured, and their carriers in megahertz.
+    /// Interfaces of the captured stations, and their carriers in megahertz.
     radios: Vec<Option<(u32, u16)>>,
-    /// Those of the ends of wires, in their order.
+    /// Interfaces of the ends of wires, in order.
     wires: Vec<(WireEnd, u32)>,
     lost: bool,
-    /// Aggregates written, which numbers them.
+    /// Number of aggregates written; it identifies them.
     aggregates: u32,
     buffer: Vec<u8>,
     error: Option<io::Error>,
@@ -44,10 +44,10 @@ pub struct PcapFolder {
 
 impl PcapFolder {
     /// Creates the files in `folder` for `stations`, each with its name and its carrier in megahertz if it is captured,
-    /// and for the ends of `wires`, named as given.
+    /// and for the ends of `wires`, with these names.
     ///
     /// # Errors
-    /// If the folder or a file cannot be made.
+    /// If the folder or a file cannot be created.
     pub fn create(
         folder: &Path,
         form: CaptureForm,
@@ -69,13 +69,13 @@ impl PcapFolder {
         Ok(PcapFolder { files, radios, wires, lost: form.lost, aggregates: 0, buffer: Vec::new(), error: None })
     }
 
-    /// Parts of a run that it records.
+    /// Returns the parts of a run that it records.
     pub fn interest(&self) -> Interest {
         let losses = if self.lost { is_shown } else { |_| false };
         Interest { nodes: self.radios.iter().map(Option::is_some).collect(), losses }
     }
 
-    /// A frame that the station `node` sent, or received with a power, rightly or not.
+    /// Records a frame that the station `node` sent, or received with a power, correctly or not.
     fn frame(&mut self, now: Time, node: NodeId, power: Option<Watt>, frame: &Frame, lost: Option<DropReason>) {
         self.frame_of(now, node, power, frame, u64::MAX, lost);
     }
@@ -101,7 +101,7 @@ impl PcapFolder {
         self.record(interface, now, direction, lost);
     }
 
-    /// Each MPDU is a record of its own, as capturing hardware makes them.
+    /// Records each MPDU separately, as capturing hardware does.
     fn aggregate(
         &mut self,
         ((interface, carrier_mhz), now, power, lost): ((u32, u16), Time, Option<Watt>, Option<DropReason>),
@@ -125,7 +125,7 @@ impl PcapFolder {
         }
     }
 
-    /// Writes what stands in the buffer.
+    /// Writes the contents of the buffer.
     fn record(&mut self, interface: u32, now: Time, direction: Direction, lost: Option<DropReason>) {
         let Some(files) = &mut self.files else { return };
         if let Err(error) = files.record(interface, now, &self.buffer, direction, lost.map(DropReason::name)) {
@@ -162,7 +162,7 @@ impl Tap for PcapFolder {
     }
 }
 
-/// May a copy lost for this reason be included? Those that were too weak are not.
+/// Whether a copy lost for this reason may be included; a copy that was too weak is not.
 fn is_shown(reason: DropReason) -> bool {
     matches!(reason, DropReason::Collision | DropReason::FrameError)
 }

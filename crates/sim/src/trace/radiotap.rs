@@ -3,7 +3,7 @@
 use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
 use fourhop_units::{Rate, Watt};
 
-// Fields present. The rate's byte aligns the channel.
+// Fields present. The byte for the rate aligns the channel.
 const FLAGS: u32 = 1 << 1;
 const RATE: u32 = 1 << 2;
 const CHANNEL: u32 = 1 << 3;
@@ -11,16 +11,16 @@ const SIGNAL: u32 = 1 << 5;
 const MCS: u32 = 1 << 19;
 const AMPDU: u32 = 1 << 20;
 const VHT: u32 = 1 << 21;
-/// In the flags: the frame check sequence, which is not included, was bad.
+/// Flag for a bad frame check sequence; the sequence itself is not included.
 const BAD_FCS: u8 = 0x40;
 // Channel flags: complementary code keying, OFDM.
 const CCK: u16 = 0x0020;
 const OFDM: u16 = 0x0040;
-// A-MPDU status: it is known which subframe is the last; this is it.
+// A-MPDU status: the last subframe is known; this is the last one.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Received power of a copy, if it was received, and whether it is damaged.
+/// Received power of a copy if it was received, and whether it is damaged.
 pub(super) type Received = (Option<Watt>, bool);
 
 /// Appends the header of a frame at a rate of 802.11a, b or g: flags, rate, channel and, for received frames, the
@@ -33,8 +33,8 @@ pub(super) fn by_rate(rate: Rate, frequency_mhz: u16, received: Received, out: &
     end(begins, out);
 }
 
-/// Header of an MPDU sent by an MCS: the field MCS with HT, VHT with later formats (HE has a field of its own, which is
-/// left out), and the number of the A-MPDU it is from, and whether it is its last.
+/// Appends the header of an MPDU sent with an MCS: the MCS field for HT, the VHT field for later formats (HE has a
+/// separate field, which is left out). `aggregate` is the number of its A-MPDU, and whether it is the last MPDU.
 pub(super) fn by_mcs(
     mcs: Mcs,
     aggregate: Option<(u32, bool)>,
@@ -76,10 +76,10 @@ pub(super) fn by_mcs(
     end(begins, out);
 }
 
-/// The common fields; `present` announces the others. Returns where the header begins.
+/// Appends the common fields; `present` announces the others. Returns where the header begins.
 fn begin(present: u32, rate: u8, channel: (u16, u16), received: Received, out: &mut Vec<u8>) -> usize {
     let (begins, (power, bad_fcs)) = (out.len(), received);
-    // Version, padding, and the length, which is known at the end.
+    // Version, padding, and the length, which is filled in at the end.
     out.extend([0, 0, 0, 0]);
     out.extend((present | FLAGS | CHANNEL | if power.is_some() { SIGNAL } else { 0 }).to_le_bytes());
     out.extend([if bad_fcs { BAD_FCS } else { 0 }, rate]);
@@ -89,7 +89,7 @@ fn begin(present: u32, rate: u8, channel: (u16, u16), received: Received, out: &
     begins
 }
 
-/// A field begins at a multiple of its size.
+/// Pads to a multiple of the size of the next field.
 fn align(begins: usize, size: usize, out: &mut Vec<u8>) {
     out.resize(begins + (out.len() - begins).next_multiple_of(size), 0);
 }

@@ -7,38 +7,38 @@ use crate::setup::Setup;
 use fourhop_units::{Dur, NodeId, Time};
 use std::path::PathBuf;
 
-/// A trace that is asked for.
+/// A requested trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Its folder.
+    /// Folder of the trace.
     pub folder: PathBuf,
-    /// From when on.
+    /// Start of the recording.
     pub from: Time,
-    /// Until when.
+    /// End of the recording.
     pub to: Time,
-    /// At which nodes, by number or name; `None`: all.
+    /// Nodes to record, by number or name; `None`: all.
     pub nodes: Option<Vec<String>>,
-    /// Of which flows, by number or name; `None`: all, and what belongs to none.
+    /// Flows to record, by number or name; `None`: all, and packets that belong to none.
     pub flows: Option<Vec<String>>,
-    /// Keep only the last so much of it; `None`: everything.
+    /// How much of the end to keep; `None`: everything.
     pub last: Option<Dur>,
 }
 
 impl Request {
-    /// Everything, into this folder.
+    /// Requests everything, in this folder.
     pub fn all(folder: PathBuf) -> Request {
         Request { folder, from: Time::ZERO, to: Time::NEVER, nodes: None, flows: None, last: None }
     }
 
-    /// How it lies in its folder.
+    /// Returns the layout of the folder.
     pub fn form(&self) -> Form {
         self.last.map_or(Form::Whole, |last| Form::Parts((last.as_nanos().div_ceil(PART.as_nanos()) as usize).max(1)))
     }
 
-    /// The same with numbers for names.
+    /// Resolves names to numbers.
     ///
     /// # Errors
-    /// If there is no node, or no flow, of that name or number, or the end is not after the beginning.
+    /// If there is no node or flow with that name or number, or the end is not after the start.
     pub fn filter(&self, scenario: &Scenario, setup: &Setup, flows: &[NetworkFlow]) -> Result<Filter, ScenarioError> {
         let radios = (0..setup.positions.len() as u32).map(NodeId);
         let hosts = setup.wired.iter().flat_map(|plan| (0..plan.hosts).map(NodeId::wired));

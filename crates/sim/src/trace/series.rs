@@ -1,8 +1,8 @@
-//! Time series: rows are written as they are sampled, so a run of any length keeps none of them in memory.
+//! Time series: rows are written as they are sampled, so memory does not depend on the length of the run.
 //!
-//! One file of flows and one of interface queues for each run, as comma separated values (RFC 4180) whose first line
-//! names the columns with their units. A missing value is an empty field. During a run its files end in `.part`; the
-//! ending is removed when the last row has been written, so a file without it is complete.
+//! Each run has one file of flows and one of interface queues, as comma-separated values (RFC 4180) whose first line
+//! names the columns with their units. A missing value is an empty field. During a run its files end in `.part`; this
+//! is removed when the last row has been written, so a file without it is complete.
 
 use fourhop_cc::tcp_ap::variation;
 use fourhop_proto::ccm::Estimate;
@@ -16,33 +16,33 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A flow at the end of a step.
+/// A flow at the end of a time step.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample<'a> {
-    /// Payload delivered over the step, in bit/s.
+    /// Payload delivered during the step, in bit/s.
     pub goodput_bps: f64,
-    /// The sending end.
+    /// The sending endpoint.
     pub sender: &'a Endpoint,
-    /// The receiving end; for ping the sender again.
+    /// The receiving endpoint; for ping, the sender.
     pub receiver: &'a Endpoint,
-    /// C3TCP's current estimate of the sender's path, if it is in use.
+    /// C3TCP's current estimate of the sender's path, if in use.
     pub capacity: Option<Estimate>,
-    /// The window that its module last sent to the sender, in bytes.
+    /// The window that the C3TCP module last sent to the sender, in bytes.
     pub written_window: Option<u64>,
-    /// The flow at the gateway that paces it, if there is one that knows it.
+    /// The flow at the gateway that paces it, if any knows it.
     pub gateway: Option<FlowState>,
-    /// How strongly the source hears the receiver's routing messages, where routing looks at that.
+    /// How strongly the source hears the receiver's routing messages, if routing uses that.
     pub signal: Option<Signal>,
 }
 
 /// A column of the series of flows.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its name, which ends in its unit.
+    /// Name, which ends in the unit.
     pub name: &'static str,
-    /// Its value.
+    /// Description of the value.
     pub about: &'static str,
-    /// Its value; none where the flow has no such thing.
+    /// The value, if the flow has it.
     pub value: fn(&FlowSample<'_>) -> Option<f64>,
 }
 
@@ -50,7 +50,7 @@ const fn column(name: &'static str, about: &'static str, value: fn(&FlowSample<'
     Column { name, about, value }
 }
 
-/// The columns of the series of flows, after `flow` and `time_s`. To record something more, add a row: files, tables in
+/// The columns of the series of flows, after `flow` and `time_s`. To record another value, add a row: files, tables in
 /// Python and the list of columns follow.
 pub const FLOW_COLUMNS: &[Column] = &[
     column("goodput_bps", "goodput over the step before", |flow| Some(flow.goodput_bps)),
@@ -170,32 +170,33 @@ pub const FLOW_COLUMNS: &[Column] = &[
     }),
 ];
 
-/// The receiving end, if it is one of ad hoc TCP.
+/// Returns the ad hoc TCP state of the receiving endpoint, if any.
 fn receiver<'a>(flow: &FlowSample<'a>) -> Option<&'a adhoc::Receiver> {
     flow.receiver.socket()?.adhoc_receiver()
 }
 
-/// The frozen state of the sending end, if it has one.
+/// Returns the frozen state of the sending endpoint, if any.
 fn sender<'a>(flow: &FlowSample<'a>) -> Option<&'a adhoc::Freeze> {
     Some(flow.sender.socket()?.freeze()).filter(|freeze| freeze.is_built_in())
 }
 
-/// Takes the samples of a run.
+/// Receives the samples of a run.
 pub trait SeriesSink: Send {
-    /// The flow of that name at the end of a step.
+    /// Takes a sample of the flow with that name at the end of a step.
     fn flow(&mut self, now: Time, name: &str, sample: &FlowSample<'_>);
 
-    /// Packets in a queue of the node with this number at the end of a step: of its radio, or of its link `to` another.
+    /// Takes the number of packets in a queue of node `node` at the end of a step: that of its radio, or of its link
+    /// `to` another node.
     fn queue(&mut self, now: Time, node: u32, to: Option<u32>, packets: usize);
 
-    /// The run is over.
+    /// Ends the series.
     ///
     /// # Errors
     /// The first error met while writing.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Where the series of one run go.
+/// Files of the series of one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeriesPaths {
     /// Flows: `flow`, `time_s` and [`FLOW_COLUMNS`].
@@ -205,14 +206,14 @@ pub struct SeriesPaths {
 }
 
 impl SeriesPaths {
-    /// The files of the run with `seed` in `folder`.
+    /// Returns the files in `folder` for the run with `seed`.
     pub fn new(folder: &Path, seed: u64) -> SeriesPaths {
         let file = |table: &str| folder.join(format!("seed-{seed}.{table}.csv"));
         SeriesPaths { flows: file("flows"), queues: file("queues") }
     }
 }
 
-/// Series as files.
+/// Series written to files.
 pub struct SeriesFiles {
     flows: Table,
     queues: Table,
@@ -220,10 +221,10 @@ pub struct SeriesFiles {
 }
 
 impl SeriesFiles {
-    /// Begins the files, and the folders they are in.
+    /// Creates the files and their folders.
     ///
     /// # Errors
-    /// If a folder or a file cannot be made.
+    /// If a folder or a file cannot be created.
     pub fn create(paths: &SeriesPaths) -> io::Result<SeriesFiles> {
         let columns: String = FLOW_COLUMNS.iter().flat_map(|column| [",", column.name]).collect();
         Ok(SeriesFiles {
@@ -272,7 +273,7 @@ impl SeriesSink for SeriesFiles {
     }
 }
 
-/// A further field with the shortest digits that read back as the same number.
+/// Appends a field with the shortest digits that read back as the same number.
 fn number(row: &mut String, value: Option<f64>) {
     row.push(',');
     if let Some(value) = value {

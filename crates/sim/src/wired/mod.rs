@@ -1,7 +1,7 @@
 //! The wired side of a world: hosts, routers and the links between them and the gateways, in virtual time.
 //!
-//! Each direction of a link has its own event, the next arrival. Packets that a node sends are handed to the link at
-//! once.
+//! Each direction of a link has its own event, the next arrival. Packets sent by a node are passed to the link
+//! immediately.
 
 mod plan;
 
@@ -20,11 +20,11 @@ use fourhop_units::{NodeId, Time};
 pub struct Wire {
     /// Queue, transmitter and delay.
     pub port: Port,
-    /// Where it begins.
+    /// Node that sends on it.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node that receives from it.
     pub to: NodeId,
-    /// As which port at its beginning, and at its end.
+    /// Port numbers at the two nodes.
     ports: [PortId; 2],
 }
 
@@ -32,21 +32,21 @@ pub struct Wire {
 #[derive(Debug, Default)]
 pub struct Wired {
     hosts: Vec<Host>,
-    /// Both directions of each link, that from its first end first.
+    /// Both directions of each link, the one from its first end first.
     wires: Vec<Wire>,
-    /// Nodes with wires in order, each with the wires that begin there, in the order of its ports.
+    /// Nodes with wires in order, each with its outgoing wires in the order of its ports.
     begin: Vec<(NodeId, Vec<u32>)>,
     /// Packets that arrived over wires.
     arrivals: u64,
     drops: Drops,
-    /// Reused.
+    /// Reused buffer.
     actions: Vec<port::Action>,
     changed: Vec<u32>,
 }
 
 impl Wired {
-    /// The wired side of `plan` at time zero, and what its gateways need. `ttl` is that of packets made by hosts;
-    /// `mesh_hops` as for [`Plan::routes`].
+    /// Creates the wired side of `plan` at time zero, and returns it with the data for its gateways. `ttl` is that of
+    /// packets created by hosts; `mesh_hops` as for [`Plan::routes`].
     pub fn new(plan: &Plan, ttl: u8, mesh_hops: &[Vec<Option<u32>>]) -> (Wired, Vec<(NodeId, WiredSide)>) {
         let mut routes = plan.routes(mesh_hops).into_iter();
         let mut hosts = Vec::new();
@@ -79,12 +79,12 @@ impl Wired {
         (Wired { hosts, wires, begin, ..Wired::default() }, gateways)
     }
 
-    /// Hosts and wires; each has an event.
+    /// Returns the number of hosts and wires; each has an event.
     pub fn slots(&self) -> usize {
         self.hosts.len() + self.wires.len()
     }
 
-    /// The next event of one of them.
+    /// Returns the next event of a host or wire.
     pub fn next_event(&self, slot: usize) -> Option<Key> {
         match slot.checked_sub(self.hosts.len()) {
             None => {
@@ -93,19 +93,19 @@ impl Wired {
             }
             Some(index) => {
                 let wire = &self.wires[index];
-                // Two links between the same nodes differ by their number.
+                // The number distinguishes links between the same nodes.
                 wire.port.next_timeout().map(|at| Key::new(at, Class::Wire, wire.to, NodeId(index as u32)))
             }
         }
     }
 
-    /// Is `slot` that of a host which has something to do at `now`? It may be asked early.
+    /// Whether `slot` is that of a host with something to do at `now`; its event may come up early.
     pub fn is_timer_due(&self, now: Time, slot: usize) -> bool {
         self.hosts.get(slot).and_then(Host::next_timeout).is_some_and(|at| at <= now)
     }
 
-    /// Handles the event that is due in `slot`. Packets for gateways go to `up`, what a host puts out to `out`, which
-    /// then is the node that is returned; slots whose events may have changed to [`Wired::take_changed`].
+    /// Handles the event due in `slot`. Packets for gateways go to `up`, the outputs of a host to `out`; that host is
+    /// then returned. Slots whose events may have changed go to [`Wired::take_changed`].
     pub fn handle_event(
         &mut self,
         now: Time,
@@ -123,7 +123,7 @@ impl Wired {
         let (from, to, end) = (*from, *to, ports[1]);
         port.handle_timeout(now, &mut self.actions);
         for action in self.actions.drain(..) {
-            // INVARIANT: what a queue refuses it refuses as it comes.
+            // INVARIANT: a queue drops packets only on arrival.
             let port::Action::Arrived(packet) = action else { unreachable!("nothing is lost on a wire") };
             self.arrivals += 1;
             if let Some(tap) = tap {
@@ -144,7 +144,7 @@ impl Wired {
         to.wired_number().map(|_| to)
     }
 
-    /// Puts a packet of `node` on the wire at its port.
+    /// Sends a packet of `node` on the wire at its port.
     pub fn send(&mut self, now: Time, node: NodeId, port: PortId, packet: Ipv4Packet, tap: &mut Option<Box<dyn Tap>>) {
         let Ok(at) = self.begin.binary_search_by_key(&node, |(node, _)| *node) else {
             debug_assert!(false, "routes lead over ports only");
@@ -152,7 +152,7 @@ impl Wired {
         };
         let index = self.begin[at].1[usize::from(port.0)];
         let wire = &mut self.wires[index as usize];
-        // Packets dropped at a full queue never reach the line, and are not captured there.
+        // Packets dropped at a full queue never reach the line, so they are not captured there.
         let copy = tap.as_ref().map(|_| packet.clone());
         wire.port.handle_packet(now, packet, &mut self.actions);
         let lost = match self.actions.pop() {
@@ -173,44 +173,44 @@ impl Wired {
         self.changed.push(self.hosts.len() as u32 + index);
     }
 
-    /// A slot whose event may have changed; each until there is none left.
+    /// Returns a slot whose event may have changed; to be called until none is left.
     pub fn take_changed(&mut self) -> Option<u32> {
         self.changed.pop()
     }
 
-    /// The nodes without radios.
+    /// Returns the nodes without radios.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// A node without a radio, to be set up or given a packet.
+    /// Returns a node without a radio, for setup or to pass it a packet.
     pub fn host_mut(&mut self, host: usize) -> &mut Host {
         &mut self.hosts[host]
     }
 
-    /// Lets the hosts tell what their packets do ([`Host::record`]), host `n` with the numbers from `first + n`.
+    /// Makes the hosts record what their packets do ([`Host::record`]), host `n` with numbers from `first + n`.
     pub fn record(&mut self, first: u32, step: u32) {
         (first..).zip(&mut self.hosts).for_each(|(first, host)| host.record(first, step));
     }
 
-    /// Both directions of each link.
+    /// Returns both directions of each link.
     pub fn wires(&self) -> &[Wire] {
         &self.wires
     }
 
-    /// Packets that arrived over wires.
+    /// Returns the number of packets that arrived over wires.
     pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// Losses at hosts and on wires.
+    /// Returns the losses at hosts and on wires.
     pub fn drops(&self) -> Drops {
         let mut sum = self.drops;
         self.hosts.iter().for_each(|host| sum.add(host.drops()));
         sum
     }
 
-    /// The balance of the wires.
+    /// Returns the balance of the wires.
     pub fn wire_account(&self) -> Account {
         let mut sum = Account::default();
         for Wire { port, .. } in &self.wires {
@@ -225,7 +225,7 @@ impl Wired {
         sum
     }
 
-    /// The balance of IP at the hosts.
+    /// Returns the balance of IP at the hosts.
     pub fn network_account(&self) -> Account {
         let mut sum = Account::default();
         self.hosts.iter().for_each(|host| sum.add(&host.account()));

@@ -10,32 +10,32 @@ use fourhop_units::NodeId;
 pub struct Cable {
     /// Its ends: nodes without a radio, or gateways.
     pub ends: [NodeId; 2],
-    /// Either of its two directions.
+    /// Configuration of each direction.
     pub port: port::Config,
 }
 
 /// Nodes without radios, gateways and the links between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Nodes with a radio and wires, in the order in which they are preferred where they are equally near.
+    /// Nodes with a radio and wires. Of equally near ones, the first is preferred.
     pub gateways: Vec<NodeId>,
     /// Number of nodes without radios.
     pub hosts: u32,
-    /// The links. The ports of a node have the order in which the links that end there are listed.
+    /// The links. The ports of a node are numbered in the order in which its links are listed.
     pub cables: Vec<Cable>,
 }
 
 impl Plan {
-    /// Nodes without radios have these addresses, and no others do ([`NodeId::wired`]).
+    /// Addresses of the nodes without radios, and of no others ([`NodeId::wired`]).
     // INVARIANT: nine bits are at most 32.
     pub const OUTSIDE: Prefix = Prefix::new(Ipv4Addr::new(10, 128, 0, 0), 9).expect("at most 32 bits");
 
-    /// Addresses behind gateways.
+    /// Returns the address plan, with [`Plan::OUTSIDE`] behind gateways.
     pub fn addresses(&self) -> AddressPlan {
         AddressPlan::default().with_outside([Self::OUTSIDE])
     }
 
-    /// The ports of `node`: which cable each is an end of, and the node at the other end.
+    /// Returns the ports of `node`: the index of the cable, and the node at the other end.
     pub fn ports(&self, node: NodeId) -> impl Iterator<Item = (usize, NodeId)> + '_ {
         self.cables.iter().enumerate().filter_map(move |(index, cable)| match cable.ends {
             [a, b] if a == node => Some((index, b)),
@@ -44,13 +44,13 @@ impl Plan {
         })
     }
 
-    /// All nodes with wires: those without radios, then gateways.
+    /// Returns all nodes with wires: those without radios, then gateways.
     fn nodes(&self) -> Vec<NodeId> {
         (0..self.hosts).map(NodeId::wired).chain(self.gateways.iter().copied()).collect()
     }
 
-    /// The routing tables of all nodes with wires, in the order of `nodes`: shortest paths by number of links.
-    /// `mesh_hops` says for each gateway how many radio hops each node with a radio is from it at the start.
+    /// Returns the routing tables of all nodes with wires, in the order of `nodes`: shortest paths by number of links.
+    /// `mesh_hops` contains for each gateway the radio hops to each node with a radio at the start.
     pub fn routes(&self, mesh_hops: &[Vec<Option<u32>>]) -> Vec<WiredRoutes> {
         let nodes = self.nodes();
         let place = |node: NodeId| nodes.iter().position(|&other| other == node);
@@ -65,7 +65,7 @@ impl Plan {
         let hosts = self.hosts as usize;
         let table = |from: usize| {
             let wired = (0..hosts).filter_map(|to| Some((nodes[to], port(from, to)?)));
-            // For a gateway everything with a radio is on the other side.
+            // A gateway reaches all nodes with radios on its other side.
             let radios = if from < hosts { mesh_hops.first().map_or(0, Vec::len) } else { 0 };
             let reachable: Vec<_> =
                 (0..self.gateways.len()).filter_map(|gateway| Some((gateway, port(from, hosts + gateway)?))).collect();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn mesh_nodes_are_first_sought_behind_the_nearest_gateway_and_the_first_of_equals() {
-        // Radios 0 - 1 - 2 - 3 - 4, gateways 4 and 0, listed in this order; router 0 joins both to host 1.
+        // Radios 0 - 1 - 2 - 3 - 4, gateways 4 and 0, listed in this order; router 0 connects both to host 1.
         let [router, host] = [0, 1].map(NodeId::wired);
         let cables = [[NodeId(0), router], [router, NodeId(4)], [host, router]];
         let plan = plan(&[4, 0], 2, &cables);

@@ -1,17 +1,17 @@
-//! Recorded parts of a run.
+//! The parts of a run to record.
 
 use fourhop_units::Time;
 
-/// Recorded parts of a run.
+/// The parts of a run to record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Filter {
-    /// From when on.
+    /// Start of the recording.
     pub from: Time,
-    /// Until when.
+    /// End of the recording.
     pub to: Time,
-    /// At which nodes, by their numbers in the scenario; `None`: all.
+    /// Nodes, by their numbers in the scenario; `None`: all.
     pub nodes: Option<Vec<u32>>,
-    /// Of which flows, by their places; `None`: all, and what belongs to none.
+    /// Flows, by index; `None`: all, and packets that belong to none.
     pub flows: Option<Vec<u32>>,
 }
 

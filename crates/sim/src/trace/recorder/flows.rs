@@ -1,4 +1,4 @@
-//! The flow of a packet: those of the scenario, and those of programs as they come.
+//! Assignment of packets to flows: those of the scenario, and those of programs as they appear.
 
 use crate::setup::{Setup, Traffic};
 use fourhop_proto::node::{Note, PacketKind};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Most flows of programs that are listed separately.
+/// Largest number of programs' flows that are listed separately.
 const MOST: usize = 4096;
 
 type End = (Ipv4Addr, u16);
@@ -14,35 +14,35 @@ type End = (Ipv4Addr, u16);
 /// A flow in `meta.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct FlowAbout {
-    /// Its place.
+    /// Index of the flow.
     pub flow: u32,
-    /// Name in results, or what is known of the ends.
+    /// Name in results, or a description of the ends.
     pub name: String,
-    /// Number of the node that sends, if it is one.
+    /// Number of the sending node, if the sender is a node.
     pub src: Option<u32>,
-    /// Number of the node that receives, if it is one.
+    /// Number of the receiving node, if the receiver is a node.
     pub dst: Option<u32>,
-    /// Name of its transport, or of its protocol.
+    /// Name of the transport or protocol.
     pub transport: String,
-    /// Its application; `program` for a real one.
+    /// Application; `program` for a real one.
     pub app: &'static str,
-    /// Port of the sender, or the identifier of its echo requests; none: each connection has another.
+    /// Port of the sender, or the identifier of its echo requests; `None` if each connection has another.
     pub src_port: Option<u16>,
     /// Port of the receiver.
     pub dst_port: u16,
 }
 
-/// The flows by their ends.
+/// The flows, by their ends.
 #[derive(Debug, Default)]
 pub struct Flows {
     by_ends: BTreeMap<(u8, End, End), u32>,
     pub about: Vec<FlowAbout>,
-    /// Do programs make flows that nobody has announced?
+    /// Whether programs create flows that are not declared.
     learns: bool,
 }
 
 impl Flows {
-    /// Those of `setup`, with what `about` says of each.
+    /// Creates the flows of `setup`, described by `about`.
     pub fn new(setup: &Setup, mut about: Vec<FlowAbout>, learns: bool) -> Flows {
         let mut by_ends = BTreeMap::new();
         for (index, (flow, about)) in setup.flows.iter().zip(&mut about).enumerate() {
@@ -61,11 +61,11 @@ impl Flows {
         Flows { by_ends, about, learns }
     }
 
-    /// The flow of a packet, and whether it goes against it.
+    /// Returns the flow of a packet, and whether the packet travels in the reverse direction.
     pub fn of(&self, note: &Note) -> Option<(u32, bool)> {
         let any = |(address, _): End| (address, 0);
         let of = |src: End, dst: End| {
-            // A sender with a connection for each file has a port for each.
+            // A sender with one connection per file has one port per file.
             let found = self.by_ends.get(&(note.protocol, src, dst));
             found.or_else(|| self.by_ends.get(&(note.protocol, any(src), dst))).copied()
         };
@@ -73,7 +73,7 @@ impl Flows {
         forth.or_else(|| of(note.dst, note.src).map(|flow| (flow, true)))
     }
 
-    /// The flow with these ends, of the simulator, and whether the first is that of its receiver.
+    /// Returns the simulated flow with these ends, and whether the first is that of its receiver.
     pub fn by_address(&self, here: End, there: End) -> Option<(u32, bool)> {
         let of = |(&(_, src, dst), &flow): (&(u8, End, End), &u32)| {
             let same = |end: End, of: End| end == of || (end.0, 0) == of;
@@ -83,7 +83,7 @@ impl Flows {
         self.by_ends.iter().find_map(of)
     }
 
-    /// The same; where programs run, a packet that belongs to none begins one.
+    /// The same; if programs run, a packet that belongs to no flow begins one.
     pub fn of_new(&mut self, note: &Note, number: impl Fn(Ipv4Addr) -> Option<u32>) -> Option<(u32, bool)> {
         let known = self.of(note);
         let is_theirs =

@@ -1,4 +1,4 @@
-//! `meta.json`: the run, and the recorded part of it.
+//! `meta.json`: description of the run and of its recorded part.
 
 use super::super::tables::{ColumnAbout, Tables};
 use super::flows::FlowAbout;
@@ -9,7 +9,7 @@ use fourhop_units::{NodeId, Time};
 use serde::Serialize;
 use std::net::Ipv4Addr;
 
-/// Version of the format; a change that a reader could stumble over makes another.
+/// Version of the format; incremented by changes that could break a reader.
 const FORMAT: u32 = 1;
 
 /// The description of a trace.
@@ -29,7 +29,7 @@ pub struct Meta {
     ranges: Ranges,
     flows: Vec<FlowAbout>,
     walls: Vec<WallAbout>,
-    /// Slots, spaces.
+    /// Slots and interframe spaces.
     mac: MacAbout,
     tables: Vec<TableMeta>,
 }
@@ -82,7 +82,7 @@ struct TableMeta {
 }
 
 impl Meta {
-    /// Before anything has happened.
+    /// Describes the run before its first event.
     pub fn new(scenario: &Scenario, setup: &Setup, seed: u64, kind: Kind, filter: &Filter) -> Meta {
         let radios = (0..setup.positions.len() as u32).map(NodeId);
         let hosts = setup.wired.iter().flat_map(|plan| (0..plan.hosts).map(NodeId::wired));
@@ -139,7 +139,7 @@ impl Meta {
         }
     }
 
-    /// The same by now, as JSON.
+    /// Updates the description to `now`, and returns it as JSON.
     pub fn by_now(&mut self, now: Time, complete: bool, flows: &[FlowAbout], rows: &[u64]) -> String {
         (self.complete, self.end_ns) = (complete, now.as_nanos() as i64);
         if let Some(to) = self.filter.to_ns {
@@ -151,7 +151,7 @@ impl Meta {
     }
 }
 
-/// The flows of a scenario without their ports.
+/// Returns the flows of a scenario without their ports.
 pub fn flows(scenario: &Scenario, flows: &[NetworkFlow]) -> Vec<FlowAbout> {
     let about = |(index, flow): (usize, &NetworkFlow)| FlowAbout {
         flow: index as u32,

@@ -1,8 +1,8 @@
 //! Records a run as tables (`docs/trace.md`): frames with the fate of their copies, the medium and the backoff at every
-//! node, packets from hop to hop, queues, the ends of flows, routes, places.
+//! node, packets from hop to hop, queues, the ends of flows, routes, positions.
 //!
-//! Rows wait in the memory of their table until there are [`ROWS`] of them, so memory does not depend on the length of
-//! the run. A [`Filter`] chooses what to record; it does not change the numbers of frames and packets.
+//! A table keeps up to [`ROWS`] rows in memory before they are written, so memory does not depend on the length of the
+//! run. A [`Filter`] selects what to record; it does not affect the numbering of frames and packets.
 
 mod filter;
 mod flows;
@@ -32,9 +32,9 @@ use std::io;
 use std::net::Ipv4Addr;
 use timeline::{Clock, Interval, Known, Timeline};
 
-/// Rows of a table that are written together.
+/// Number of rows of a table that are written together.
 const ROWS: usize = 1 << 16;
-/// How often the places of moving nodes are noted.
+/// Interval at which the positions of moving nodes are recorded.
 const PLACES: Dur = Dur::from_millis(100);
 
 /// Source of a trace's events.
@@ -42,11 +42,11 @@ const PLACES: Dur = Dur::from_millis(100);
 pub enum Kind {
     /// A simulation.
     Simulated,
-    /// An emulation, in which programs make flows.
+    /// An emulation, in which programs create flows.
     Emulated,
 }
 
-/// A trace that keeps the last while is cut into parts of this length.
+/// Length of a part, if the trace keeps only the end of the run.
 pub const PART: Dur = Dur::from_secs(1);
 
 /// Subject of a frame.
@@ -64,21 +64,21 @@ struct OnAir {
     about: About,
 }
 
-/// The recorder's memory of a node, or of one of its radios after the first.
+/// The recorder's state of a node, or of one of its radios after the first.
 #[derive(Debug, Default)]
 struct Seen {
     timeline: Timeline,
-    /// The packets that its MAC has, as they were noted.
+    /// The packets at the MAC, as noted.
     in_hand: Vec<Note>,
-    /// The packets that one of its several MACs has just taken.
+    /// Packets just taken by one of the node's several MACs.
     heads: Vec<Note>,
-    /// The frame that it answers next.
+    /// Subject of the frame that it answers next.
     answers: About,
-    /// Of its queues.
+    /// Lengths of its queues.
     waiting: [u32; 3],
-    /// The ends of flows here: which flow, is it the sender, what was known of it last.
+    /// The ends of flows at the node: the flow, whether it is the sender, and its last known state.
     ends: Vec<(u32, bool, tcp::Known)>,
-    /// Segments made or read here in the present event.
+    /// Segments created or read at the node in the current event.
     segments: Vec<(u32, bool, Note)>,
 }
 
@@ -94,27 +94,27 @@ pub struct Recorder {
     numbers: tcp::Segments,
     clock: Clock,
     data_overhead: u64,
-    /// Do MACs have several packets at once?
+    /// Whether MACs can have several packets at once.
     several: bool,
     radios: u32,
     stations: Stations,
-    /// Those with radios, those without, and then the stations that are radios after the first of their nodes.
+    /// Nodes with radios, then nodes without, then stations that are not the first radio of their node.
     nodes: Vec<Seen>,
     wires: BTreeMap<(u32, u32), u32>,
     on_air: Vec<OnAir>,
     frames: u32,
     mobility: Option<Mobility>,
     next_places: Time,
-    /// When the next part begins, if there are parts.
+    /// Start of the next part, if there are parts.
     next_part: Time,
     error: Option<io::Error>,
 }
 
 impl Recorder {
-    /// A recorder of the run with `seed`, whose rows go to `sink`.
+    /// Creates a recorder of the run with `seed`, which writes rows to `sink`.
     ///
     /// # Errors
-    /// If what is asked for is not there.
+    /// If something requested does not exist.
     pub fn new(
         scenario: &Scenario,
         (setup, flows): (&Setup, &[NetworkFlow]),
@@ -154,7 +154,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The routes that nodes have from the start, towards the ends of flows.
+    /// Records the routes to the ends of flows that nodes have from the start.
     pub fn note_static_routes(&mut self, nodes: &[Node]) {
         let ends = self.flows.about.iter().flat_map(|flow| [flow.src, flow.dst]).flatten();
         let ends: std::collections::BTreeSet<u32> = ends.collect();
@@ -188,7 +188,7 @@ impl Recorder {
         number_of(address, &self.stations, self.radios, self.nodes.len())
     }
 
-    /// Where what is known of a station is.
+    /// Returns the index of a station's state.
     fn seen_at(&self, station: NodeId) -> usize {
         let further = self.stations.count() - self.radios as usize;
         match station.index().checked_sub(self.radios as usize) {
@@ -198,7 +198,7 @@ impl Recorder {
     }
 
     fn place(&mut self, node: u32, now: Time, (x_m, y_m): (f64, f64)) {
-        // Where nodes stand still there is one row, whenever the trace begins.
+        // Fixed nodes have one row, whenever the trace begins.
         let kept = now == Time::ZERO || self.filter.takes_time(now, now);
         if kept && self.filter.takes_node(node) {
             self.tables.positions.push(tables::Position { node, time_ns: nanos(now), x_m, y_m });
@@ -218,7 +218,7 @@ impl Recorder {
         self.mobility = Some(mobility);
     }
 
-    /// Writes tables that are full, and everything where a part ends.
+    /// Writes full tables, and everything at the end of a part.
     fn write_due(&mut self, now: Time) {
         self.note_places(now);
         let Recorder { tables, sink, error, .. } = self;
@@ -246,10 +246,10 @@ impl Recorder {
         }
     }
 
-    /// A station knows this of its medium now.
+    /// Updates a station's state of the medium.
     fn sight(&mut self, now: Time, station: NodeId, ear: &Ear, receiving: bool, sifs_ends: Option<Time>) {
         if station.0 >= self.radios {
-            // The medium is shown as the first radio of a node finds it.
+            // The medium is shown as seen by the first radio of a node.
             return;
         }
         let node = station.0;
@@ -266,7 +266,7 @@ impl Recorder {
         }
     }
 
-    /// A step of a packet; `done` is its name.
+    /// Records a step of a packet; `done` contains its name.
     fn step(
         &mut self,
         now: Time,
@@ -301,7 +301,7 @@ impl Recorder {
         });
     }
 
-    /// The MAC of a station is done with the packets it had but for those that it still `holds`.
+    /// Handles the packets that the MAC of a station is done with: all it had but those it still `holds`.
     fn sent_from_hand(&mut self, now: Time, station: NodeId, holds: impl Fn(&Note) -> bool) {
         let (node, seen_at) = (self.number(station), self.seen_at(station));
         let in_hand = &mut self.nodes[seen_at].in_hand;
@@ -315,7 +315,7 @@ impl Recorder {
         }
     }
 
-    /// The state of the ends of flows at a node, after an event.
+    /// Records the state of the ends of flows at a node, after an event.
     fn ends(&mut self, now: Time, node: u32, endpoints: &[Endpoint]) {
         let seen = &mut self.nodes[node as usize];
         if endpoints.is_empty() && seen.segments.is_empty() {
@@ -337,7 +337,7 @@ impl Recorder {
             }
         }
         for (flow, sent, note) in segments.drain(..) {
-            // Only a mistake makes a flow lead from a node to itself: its ends are distinguished by their places.
+            // Only a misconfigured flow leads from a node to itself; its ends are distinguished by their index.
             let back = self.flows.of(&note).is_some_and(|(_, back)| back);
             let said = self.numbers.handle(flow, back, sent, &note);
             let is_sender = sent != back;
@@ -366,7 +366,7 @@ impl Recorder {
         (seen.ends, seen.segments) = (ends, segments);
     }
 
-    /// Flows of the ends at a node. All ends exist before the first event.
+    /// Returns the flow of each end at a node. All ends exist before the first event.
     fn find_ends(&self, node: u32, endpoints: &[Endpoint]) -> Vec<(u32, bool, tcp::Known)> {
         let here = self.node_id(node).ipv4();
         let of = |end: &Endpoint| {
@@ -382,7 +382,7 @@ impl Recorder {
 fn write(sink: &mut dyn Sink, rows: &mut dyn tables::Rows, error: &mut Option<io::Error>) {
     let done = match error {
         None => sink.write(rows),
-        // The disk is full: what comes goes nowhere.
+        // After an error, such as a full disk, rows are discarded.
         Some(_) => {
             rows.take();
             Ok(())
@@ -410,7 +410,7 @@ fn number_of(address: Ipv4Addr, stations: &Stations, radios: u32, count: usize) 
     ((number as usize) < count).then_some(number)
 }
 
-/// The number of a packet in the trace; 0: ARP.
+/// Returns the number of a packet in the trace; 0 for ARP.
 fn number_in(msdu: &Msdu) -> u32 {
     match &msdu.payload {
         Payload::Ipv4(packet) => packet.meta.number,

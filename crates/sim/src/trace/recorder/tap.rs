@@ -1,4 +1,4 @@
-//! Events of a run for the recorder.
+//! Passes the events of a run to the recorder.
 
 use super::super::{Copy, Tap, TxId, tables};
 use super::{About, OnAir, QUEUES, Recorder, keep_first, nanos, number_in, number_of, push_interval};
@@ -35,7 +35,7 @@ impl Tap for Recorder {
             FrameKind::Data { msdu, .. } => {
                 ("data", msdu.len.get() + self.data_overhead, of(self.several.then(|| number_in(msdu))))
             }
-            // An aggregate shows its first packet.
+            // An aggregate is represented by its first packet.
             FrameKind::Aggregate(aggregate) => {
                 let first = aggregate.mpdus.first().map_or(0, |mpdu| number_in(&mpdu.first));
                 ("data", aggregate.len().get(), of(Some(first)))
@@ -112,7 +112,7 @@ impl Tap for Recorder {
         self.sight(now, station, ear, receiving, node.mac_at(radio).sifs_ends());
         let holds = |note: &Note| node.mac_at(radio).msdus().any(|msdu| number_in(msdu) == note.number);
         self.sent_from_hand(now, station, holds);
-        // With several radios, this shows which one has taken a packet.
+        // With several radios, this reveals which one has taken a packet.
         if !self.nodes[id.index()].heads.is_empty() {
             let taken: Vec<Note> = self.nodes[id.index()].heads.extract_if(.., |note| holds(note)).collect();
             let seen_at = self.seen_at(station);

@@ -1,15 +1,16 @@
-//! The ends of flows in a trace: the fields of segments, counted from the SYN, and the state of sockets.
+//! The ends of flows in a trace: the fields of segments, with sequence numbers counted from the SYN, and the state of
+//! sockets.
 
 use super::super::tables::Tcp;
 use fourhop_proto::node::{Endpoint, Note, OwnEnd, PacketKind};
 use fourhop_units::{Dur, Time};
 
-/// The sequence numbers of one direction of a flow, as they are on the wire and as places from the SYN on.
+/// The sequence numbers of one direction of a flow, on the wire and as offsets from the SYN.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbers {
-    /// A number and its place.
+    /// A number and its offset.
     known: Option<(u32, i64)>,
-    /// Behind the last place sent.
+    /// End of the highest data sent.
     highest: i64,
     /// Window scale.
     shift: u8,
@@ -17,7 +18,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The place of a number, which is the one that is nearest to the last (RFC 9293 section 3.4).
+    /// Returns the offset of a number: the one closest to the last (RFC 9293 section 3.4).
     fn place(&mut self, number: u32) -> i64 {
         let place = match self.known {
             Some((last, place)) => place + i64::from(number.wrapping_sub(last) as i32),
@@ -38,12 +39,13 @@ pub struct Said {
     pub seq: i64,
     pub ack: Option<i64>,
     pub window: i64,
-    /// Has its first byte been sent before?
+    /// Whether its first byte has been sent before.
     pub again: bool,
 }
 
 impl Segments {
-    /// A segment of `flow`; `back`: of the receiver of the data. `sent`: it is being made, rather than read.
+    /// Handles a segment of `flow`. `back`: whether the receiver of the data sends it; `sent`: whether it is being
+    /// created rather than read.
     pub fn handle(&mut self, flow: u32, back: bool, sent: bool, note: &Note) -> Said {
         let flow = flow as usize;
         if self.0.len() <= flow {
@@ -90,7 +92,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// By an end now.
+    /// Returns the current state of an end.
     pub fn of(end: &Endpoint) -> Known {
         let nanos = |dur: Dur| dur.as_nanos() as i64;
         let counts = end.counts();
@@ -113,7 +115,7 @@ impl Known {
         known
     }
 
-    /// Events since `before` that segments do not show by themselves.
+    /// Returns the event since `before`, if any, that segments do not show by themselves.
     pub fn since(&self, before: &Known) -> Option<&'static str> {
         let window = |known: &Known| (known.cwnd, known.ssthresh, known.interval);
         match () {
@@ -124,7 +126,7 @@ impl Known {
         }
     }
 
-    /// A row of the end of `flow` at `node`.
+    /// Returns a row about the end of `flow` at `node`.
     pub fn row(&self, flow: u32, node: u32, is_sender: bool, now: Time, event: &'static str) -> Tcp {
         Tcp {
             cwnd_segments: self.cwnd,
@@ -142,7 +144,7 @@ impl Known {
     }
 }
 
-/// A row of an end that nothing is known of.
+/// Returns a row about an end whose state is unknown.
 pub fn unknown(flow: u32, node: u32, is_sender: bool, now: Time, event: &'static str) -> Tcp {
     Tcp {
         flow,

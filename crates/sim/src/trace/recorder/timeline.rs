@@ -1,13 +1,13 @@
-//! The activity of a station as intervals, from its view of the medium at each event.
+//! The activity of a station as intervals, derived from its view of the medium at each event.
 //!
-//! Between two events at a station everything follows from what it knew at the first: how long it still radiates, when
-//! the NAV and the EIFS end, which slots of the backoff pass. The intervals are cut there; an event that changes
-//! nothing cuts none.
+//! Between two events at a station everything follows from its state at the first: how long it still radiates, when the
+//! NAV and the EIFS end, which back-off slots pass. Intervals end at these points; an event that changes nothing ends
+//! none.
 
 use fourhop_proto::mac::medium::Sight;
 use fourhop_units::{Dur, Time};
 
-/// An interval that is over.
+/// A completed interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     pub start: Time,
@@ -16,7 +16,7 @@ pub struct Interval {
     pub slots: Option<u32>,
 }
 
-/// Constants of the MAC that the backoff goes by.
+/// Constants of the MAC that determine the back-off.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     pub difs: Dur,
@@ -27,15 +27,15 @@ pub struct Clock {
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     pub sight: Sight,
-    /// Is the receiver on a frame that it can so far decode?
+    /// Whether the receiver is on a frame that it can decode so far.
     pub receiving: bool,
-    /// End of the SIFS before a frame of its own that answers one.
+    /// End of the SIFS before its answer to a frame.
     pub sifs_ends: Option<Time>,
 }
 
-/// A state, with the slots that are left of a backoff, and until when it lasts if nothing else happens.
+/// A state, with the remaining slots of a back-off, and its end if nothing else happens.
 type Lasting = (Option<(&'static str, Option<u32>)>, Time);
-/// How the state at an instant follows from what is known.
+/// Derives the state at an instant from what is known.
 type Rule = fn(&Known, Time, Clock) -> Lasting;
 
 /// The medium and the backoff of one station.
@@ -43,23 +43,23 @@ type Rule = fn(&Known, Time, Clock) -> Lasting;
 pub struct Timeline {
     since: Time,
     known: Option<Known>,
-    /// The intervals that have not ended: of the medium, of the backoff.
+    /// The intervals that have not ended: of the medium, and of the back-off.
     open: [Option<Interval>; 2],
 }
 
 impl Timeline {
-    /// At `now` the station knows this; intervals that are over go to `out`.
+    /// Updates the station's state at `now`; completed intervals go to `out`.
     pub fn handle(&mut self, now: Time, known: Known, clock: Clock, out: &mut impl FnMut(Interval)) {
         self.advance(now, clock, out);
         self.known = Some(known);
     }
 
-    /// The SIFS that it knew of last: an event of the ear alone begins and ends none.
+    /// Returns the last known SIFS: events of the ear alone neither begin nor end one.
     pub fn sifs_ends(&self) -> Option<Time> {
         self.known?.sifs_ends
     }
 
-    /// Nothing more comes.
+    /// Ends all intervals.
     pub fn finish(&mut self, now: Time, clock: Clock, out: &mut impl FnMut(Interval)) {
         self.advance(now, clock, out);
         self.open.iter_mut().filter_map(Option::take).for_each(out);
@@ -101,7 +101,7 @@ impl Timeline {
 }
 
 impl Known {
-    /// The state of the medium at `at`, and until when it lasts if nothing else happens; none: idle.
+    /// Returns the state of the medium at `at`, and its end if nothing else happens; no state means idle.
     fn medium_at(&self, at: Time, _: Clock) -> Lasting {
         let Known { sight, receiving, sifs_ends } = self;
         let state = |name| Some((name, None));
@@ -122,7 +122,7 @@ impl Known {
         }
     }
 
-    /// The same of the backoff; none: there is none.
+    /// The same for the back-off; no state means that there is none.
     fn backoff_at(&self, at: Time, clock: Clock) -> Lasting {
         let Some((drawn, slots)) = self.sight.backoff else { return (None, Time::NEVER) };
         let state = |name| Some((name, Some(slots)));
@@ -185,7 +185,7 @@ mod tests {
         let events = [
             (100, idle(0, Some((100, 5)))),
             (191, busy(true, Some((100, 3)))),
-            // Another copy arrives meanwhile, and the first is lost.
+            // Meanwhile another copy arrives, and the first is lost.
             (300, busy(false, Some((100, 3)))),
             (400, idle(400, Some((100, 3)))),
         ];

@@ -1,4 +1,4 @@
-//! Values as Parquet has them, and columns of them.
+//! Values in Parquet's representation, and columns of them.
 
 use bytes::Bytes;
 use parquet::basic::{LogicalType, Type as Physical};
@@ -9,21 +9,21 @@ use std::io::Write;
 
 /// A value of a table.
 pub trait Cell: Sized {
-    /// How Parquet stores it.
+    /// Type in which Parquet stores it.
     type Stored: DataType;
-    /// Name of its type in descriptions.
+    /// Name of the type in descriptions.
     const NAME: &'static str;
     /// The type in the file.
     const PHYSICAL: Physical;
-    /// May it be missing?
+    /// Whether the value may be missing.
     const OPTIONAL: bool = false;
 
-    /// The logical type for Parquet.
+    /// Returns the logical type for Parquet.
     fn logical() -> Option<LogicalType> {
         None
     }
 
-    /// The value as it is stored, if there is one.
+    /// Returns the value as stored, if any.
     fn stored(self) -> Option<<Self::Stored as DataType>::T>;
 }
 
@@ -73,10 +73,10 @@ impl<C: Cell> Cell for Option<C> {
     }
 }
 
-/// The values of a column that have not been written yet.
+/// The values of a column that are not written yet.
 pub struct Column<C: Cell> {
     values: Vec<<C::Stored as DataType>::T>,
-    /// 1 for each value that is there, 0 for each that is missing; empty where none may be.
+    /// 1 for each present value, 0 for each missing one; empty if no value may be missing.
     levels: Vec<i16>,
 }
 
@@ -95,7 +95,7 @@ impl<C: Cell> Column<C> {
         self.values.extend(stored);
     }
 
-    /// Writes the next column of a row group, and forgets its values.
+    /// Writes the next column of a row group, and removes the values.
     pub fn write<W: Write + Send>(&mut self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
         if let Some(mut column) = group.next_column()? {
             let levels = C::OPTIONAL.then_some(&self.levels[..]);

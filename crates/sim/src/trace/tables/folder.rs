@@ -1,4 +1,4 @@
-//! A folder of Parquet files: one file per table, or numbered folders of them, whose oldest are removed.
+//! A folder of Parquet files: one file per table, or numbered folders with such files. The oldest folders are removed.
 
 use super::{Rows, Sink, TableAbout, TableWriter, Tables};
 use parquet::basic::Encoding;
@@ -10,13 +10,13 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a trace lies in its folder.
+/// Layout of a trace in its folder.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Form {
-    /// A file for each table.
+    /// One file per table.
     #[default]
     Whole,
-    /// A folder per part; so many are kept.
+    /// One folder per part; this number of parts is kept.
     Parts(usize),
 }
 
@@ -31,15 +31,15 @@ pub struct Folder {
     form: Form,
     tables: Vec<TableAbout>,
     files: Vec<TableWriter>,
-    /// Number of the part that is being written.
+    /// Number of the part being written.
     part: usize,
 }
 
 impl Folder {
-    /// Begins a trace in `path`, which is made if it is not there. A trace that was there goes.
+    /// Begins a trace in `path`, which is created if it does not exist. An earlier trace in it is removed.
     ///
     /// # Errors
-    /// If something cannot be made or removed.
+    /// If something cannot be created or removed.
     pub fn create(path: &Path, form: Form) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
         let mut folder = Folder { path: path.to_owned(), form, tables: Tables::about(), files: Vec::new(), part: 0 };
@@ -48,7 +48,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Removes what an earlier trace has left, and nothing else.
+    /// Removes an earlier trace, and nothing else.
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -83,7 +83,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Ends the files that are open, under their final names.
+    /// Finishes the open files and gives them their final names.
     fn close(&mut self) -> io::Result<()> {
         for mut file in self.files.drain(..) {
             file.finish().map_err(into_io)?;
@@ -104,7 +104,7 @@ impl Folder {
         }
     }
 
-    /// Writes the description so that a reader finds the old one or the new one, each of them whole.
+    /// Replaces the description atomically: a reader finds either the old or the new one.
     fn describe(&self, meta: &str) -> io::Result<()> {
         let name = self.path.join(META);
         let part = self.path.join(format!("{META}.{PART}"));
@@ -135,8 +135,8 @@ impl Sink for Folder {
     }
 }
 
-/// Times and counting numbers as differences, everything else as places in a dictionary: neither needs compression,
-/// which would be another library.
+/// Encodes times and counters as differences, everything else with a dictionary: neither needs compression, which would
+/// need another library.
 fn properties(table: &TableAbout) -> WriterProperties {
     let mut properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::Chunk);
     for column in &table.columns {

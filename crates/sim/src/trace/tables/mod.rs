@@ -1,4 +1,4 @@
-//! The tables of a trace: their columns, rows that wait to be written, and files of them (`docs/trace.md`).
+//! The tables of a trace: their columns, rows to be written, and files (`docs/trace.md`).
 
 mod cell;
 mod folder;
@@ -14,87 +14,87 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::sync::Arc;
 
-/// A column as `meta.json` describes it.
+/// Description of a column in `meta.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct ColumnAbout {
-    /// Its name, which ends in its unit.
+    /// Name, which ends in the unit.
     pub name: &'static str,
-    /// Its type; values may be missing if `optional`.
+    /// Type of the values, which may be missing if `optional`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// May values be missing?
+    /// Whether values may be missing.
     pub optional: bool,
-    /// The unit, by the end of the name.
+    /// Unit, derived from the end of the name.
     pub unit: &'static str,
-    /// Its value.
+    /// Description of the value.
     pub about: &'static str,
-    /// The names that it may hold, if it holds names of a list.
+    /// The possible names, if the column contains names from a list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<&'static str>,
 }
 
-/// Rows of one table that wait to be written.
+/// Rows of one table that are not written yet.
 pub trait Rows: Send {
-    /// Place of the table among all.
+    /// Returns the index of the table among all tables.
     fn table(&self) -> usize;
 
-    /// How many rows wait.
+    /// Returns the number of rows.
     fn len(&self) -> usize;
 
-    /// None?
+    /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes them out, for somebody else to write.
+    /// Takes the rows, for somebody else to write.
     fn take(&mut self) -> Box<dyn Rows>;
 
-    /// Writes them as a row group, and forgets them.
+    /// Writes the rows as a row group, and removes them.
     ///
     /// # Errors
-    /// If that fails.
+    /// If writing fails.
     fn write(&mut self, file: &mut TableWriter) -> Result<()>;
 }
 
-/// A file of a table.
+/// Writer for the file of a table.
 pub type TableWriter = parquet::file::writer::SerializedFileWriter<BufWriter<File>>;
 
-/// Name, description and columns of a table, and what its files look like.
+/// Name, description and columns of a table, and the schema of its files.
 #[derive(Clone, Serialize, Debug)]
 pub struct TableAbout {
-    /// Name of its file.
+    /// Name of the file.
     pub name: &'static str,
-    /// Type of a row.
+    /// Description of a row.
     pub about: &'static str,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<ColumnAbout>,
-    /// The same for Parquet.
+    /// The columns for Parquet.
     #[serde(skip)]
     pub schema: Arc<Type>,
 }
 
-/// Where rows go.
+/// Destination of rows.
 pub trait Sink: Send {
-    /// Writes rows, which are gone afterwards.
+    /// Writes rows and removes them.
     ///
     /// # Errors
-    /// If that fails.
+    /// If writing fails.
     fn write(&mut self, rows: &mut dyn Rows) -> io::Result<()>;
 
-    /// Starts the next part, if the trace has parts. `meta` is its description so far.
+    /// Starts the next part, if the trace has parts. `meta` is the description so far.
     ///
     /// # Errors
-    /// If that fails.
+    /// If writing fails.
     fn next_part(&mut self, meta: &str) -> io::Result<()>;
 
-    /// There is no more; `meta` is the description of the whole trace.
+    /// Ends the trace; `meta` is the description of all of it.
     ///
     /// # Errors
-    /// The first error met.
+    /// The first error that occurred.
     fn finish(&mut self, meta: &str) -> io::Result<()>;
 }
 
-/// The unit that the name of a column ends in.
+/// Returns the unit in which the name of a column ends.
 pub const fn unit(name: &str) -> &'static str {
     const UNITS: [(&str, &str); 9] = [
         ("_ns", "ns"),

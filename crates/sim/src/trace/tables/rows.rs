@@ -125,9 +125,9 @@ macro_rules! tables {
     };
 }
 
-/// A column that holds names.
+/// A column that contains names.
 trait Name {
-    /// Is it one of these, or nothing?
+    /// Whether the value is one of these names, or missing.
     fn stands_in(self, names: &[&str]) -> bool;
 }
 
@@ -160,7 +160,7 @@ const STEPS: [&str; 11] = [
 ];
 const TCP_EVENTS: [&str; 6] = ["sent", "resent", "received", "timeout", "fast-retransmit", "window"];
 
-/// Fate of a copy: that of a receiver, or why the radio lost it.
+/// Fate of a copy: received, overheard, or the reason why the radio lost it.
 static FATES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let lost = DropReason::ALL.iter().filter(|reason| reason.layer() == Layer::Radio);
     ["received", "overheard"].into_iter().chain(lost.map(|reason| reason.name())).collect()

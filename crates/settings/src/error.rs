@@ -1,8 +1,8 @@
-//! Problems of a file, each with file, line, key, the value found and the values allowed.
+//! Problems of a file, each with file, line, key, the value found and the allowed values.
 
 use core::fmt;
 
-/// A scenario or another file with errors: all problems, in the order of the file.
+/// A scenario or another file with errors: all its problems, in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Invalid {
     /// At least one problem.
@@ -12,24 +12,24 @@ pub struct Invalid {
 /// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Where the scenario came from: a file name, `--set`, or what the caller called it.
+    /// Source of the text: a file name, `--set`, or the name that the caller gave it.
     pub file: String,
-    /// Line, counted from 1; `None` where the text is not line by line (a scenario built by a program, `--set`).
+    /// Line, counted from 1; `None` if the text has no lines (a scenario built by a program, `--set`).
     pub line: Option<usize>,
     /// Column in characters, counted from 1.
     pub column: Option<usize>,
-    /// Path of the key (`flows[2].to`); empty if the text as a whole is meant.
+    /// Path of the key (`flows[2].to`); empty if the problem concerns the whole text.
     pub key: String,
-    /// The text found; [`Problem::MISSING`] if there is none.
+    /// Value found, or [`Problem::MISSING`].
     pub found: String,
-    /// Allowed content.
+    /// Allowed values.
     pub allowed: String,
-    /// A suggestion, or the reason why it is not allowed.
+    /// A suggestion, or the reason why the value is not allowed.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// Text in errors for missing values.
+    /// Text in messages for a missing value.
     pub const MISSING: &str = "nothing";
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// The closest of `names` to `found`; at most a third of its letters may differ.
+/// Returns the one of `names` that is closest to `found`; at most a third of its letters may differ.
 pub fn nearest<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = found.chars().count().div_ceil(3).max(1);
     names
@@ -82,7 +82,7 @@ pub fn nearest<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// [`nearest`] as a hint.
+/// Returns [`nearest`] as a hint.
 pub fn did_you_mean<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(found, names).map(|name| format!("did you mean \"{name}\"?"))
 }

@@ -1,4 +1,4 @@
-//! Files of daemons: TOML, read table by table. All problems are collected, as in a scenario.
+//! Configuration files of daemons: TOML, read table by table. All problems are collected, as for a scenario.
 
 use crate::error::{Invalid, Problem};
 use crate::key::{Fallback, Key, Kind, Section};
@@ -8,19 +8,20 @@ use crate::tree::{self, Data, Entry, Node};
 use crate::value::Values;
 use std::path::Path;
 
-/// A key that a table of a daemon's file has from the section of a layer, with its kind, default and documentation.
+/// A key in a daemon's file that is shared with the section of a layer: it has the same kind, default and
+/// documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared {
-    /// The key as it is in the daemon's file.
+    /// The key as in the daemon's file.
     pub key: Key,
-    /// Its name in the section.
+    /// Name of the key in the section.
     from: &'static str,
-    /// Is the default the daemon's own?
+    /// Whether the daemon has its own default.
     own_default: bool,
 }
 
 impl Shared {
-    /// The key `name` of the section `S`.
+    /// Returns the key `name` of the section `S`.
     ///
     /// # Panics
     /// If the section has no such key.
@@ -29,37 +30,37 @@ impl Shared {
         Shared { key: *key.expect("INVARIANT: tables name keys that exist"), from: name, own_default: false }
     }
 
-    /// Several keys of the section `S`.
+    /// Returns several keys of the section `S`.
     pub fn all<S: Section>(names: &[&'static str]) -> Vec<Shared> {
         names.iter().map(|&name| Shared::of::<S>(name)).collect()
     }
 
-    /// Under another name.
+    /// Gives the key another name.
     #[must_use]
     pub fn named(self, name: &'static str) -> Shared {
         Shared { key: Key { name, ..self.key }, ..self }
     }
 
-    /// With a default that the daemon works out; in words.
+    /// Sets a default that the daemon computes, described in words.
     #[must_use]
     pub fn or_else(self, words: &'static str) -> Shared {
         Shared { key: Key { default: Fallback::Computed(words), ..self.key }, ..self }
     }
 
-    /// With other bounds.
+    /// Sets other bounds.
     #[must_use]
     pub fn within(self, kind: Kind) -> Shared {
         Shared { key: Key { kind, ..self.key }, ..self }
     }
 
-    /// With a default of its own.
+    /// Sets another default.
     #[must_use]
     pub fn or(self, default: &'static str) -> Shared {
         Shared { key: Key { default: Fallback::Both(default), ..self.key }, own_default: true, ..self }
     }
 }
 
-/// The section `S` of `profile`, out of tables with keys of it; `complete` is that of the section.
+/// Returns the section `S` of `profile`, from tables with keys of it; `complete` is that of the section.
 pub fn section<S: Section>(
     profile: Profile,
     tables: &[(&Resolved, &[Shared])],
@@ -83,26 +84,26 @@ pub fn section<S: Section>(
     S::from_values(&values)
 }
 
-/// The section `S` with its defaults, of a file that does not have it.
+/// Returns the section `S` with its defaults, for a file without it.
 pub fn defaults<S: Section>() -> S {
     section(Profile::Standard, &[], |_, _| {})
 }
 
-/// A file that is being read.
+/// A file being read.
 #[derive(Debug)]
 pub struct Reader {
     root: Node,
     profile: Profile,
-    /// Every table that the file may have, those within others by their path.
+    /// All tables that the file may have, nested ones with their path.
     tables: &'static [&'static str],
-    /// Errors so far.
+    /// Problems found so far.
     problems: Vec<Problem>,
 }
 
-/// Reads the file `file` as [`parse`] does.
+/// Reads the file `file` like [`parse`].
 ///
 /// # Errors
-/// If it cannot be read, or all its problems.
+/// If it cannot be read; otherwise all its problems.
 pub fn read<T>(
     file: &Path,
     tables: &'static [&'static str],
@@ -118,10 +119,10 @@ pub fn read<T>(
     }
 }
 
-/// Reads a text that may have `tables`; `build` turns them into the daemon's configuration, or leaves a problem.
+/// Parses a text that may have `tables`; `build` turns them into the daemon's configuration, or adds a problem.
 ///
 /// # Errors
-/// All its problems.
+/// All problems of the text.
 pub fn parse<T>(
     text: &str,
     file: &str,
@@ -142,7 +143,7 @@ pub fn parse<T>(
 }
 
 impl Reader {
-    /// The profile that defaults of further tables are taken from.
+    /// Sets the profile for the defaults of further tables.
     pub fn set_profile(&mut self, profile: Profile) {
         self.profile = profile;
     }
@@ -152,19 +153,20 @@ impl Reader {
         self.problems.push(problem);
     }
 
-    /// Does the file have the table `name`?
+    /// Whether the file has the table `name`.
     pub fn has(&self, name: &str) -> bool {
         self.entry(name).is_some()
     }
 
-    /// The table of the section `S`, which has `shared` keys besides its own. `None` if it has problems.
+    /// Resolves the table of the section `S`, which has `shared` keys besides its own. Returns `None` if it has
+    /// problems.
     pub fn table<S: Section>(&mut self, shared: &[Shared]) -> Option<(Resolved, S)> {
         let node =
             if S::NAME.is_empty() { Some(self.root.clone()) } else { self.entry(S::NAME).map(|e| e.value.clone()) };
         self.resolved::<S>(node.as_ref(), S::NAME, shared)
     }
 
-    /// The tables of the section `S`, each under `[[name]]`; empty if there are none. `None` if one has problems.
+    /// Resolves the tables of the section `S`, each under `[[name]]`, if any. Returns `None` if one has problems.
     pub fn tables<S: Section>(&mut self, shared: &[Shared]) -> Option<Vec<(Resolved, S)>> {
         let Some(node) = self.entry(S::NAME).map(|entry| entry.value.clone()) else { return Some(Vec::new()) };
         let Data::List(items) = &node.data else {
@@ -177,7 +179,7 @@ impl Reader {
         read.into_iter().collect()
     }
 
-    /// The table `name`, which has `shared` keys alone. `None` if it has problems.
+    /// Resolves the table `name`, which has only `shared` keys. Returns `None` if it has problems.
     pub fn shared(&mut self, name: &'static str, shared: &[Shared]) -> Option<Resolved> {
         let node = self.entry(name).map(|entry| entry.value.clone());
         self.resolve(node.as_ref(), name, shared.iter().map(|shared| shared.key).collect(), name)
@@ -196,7 +198,7 @@ impl Reader {
             table => other.strip_prefix(table)?.strip_prefix('.'),
         };
         let mut besides: Vec<&str> = self.tables.iter().filter_map(below).collect();
-        // A table of tables comes with its own name, too.
+        // A table of tables contributes its own name, too.
         besides.dedup();
         let whole = self.root.at.clone();
         resolve(&keys, node, path, &whole, self.profile, None, &besides, &mut self.problems)
@@ -210,7 +212,7 @@ impl Reader {
     }
 }
 
-/// A table of keys for a document: every table of a file with its own keys and those it shares.
+/// Returns the keys of all tables of a file, own and shared, as Markdown tables for a document.
 pub fn reference(tables: &[(&str, &str, &[Key], &[Shared])]) -> String {
     let mut page = String::new();
     for (title, about, keys, shared) in tables {
@@ -220,11 +222,11 @@ pub fn reference(tables: &[(&str, &str, &[Key], &[Shared])]) -> String {
     page
 }
 
-/// For the test of a document: the keys between its lines `<!-- keys -->` and `<!-- end of keys -->` are `reference`.
-/// If the environment has `WRITE_DOCS`, they are written instead (`make docs`).
+/// Asserts in the test of a document that its keys, between the lines `<!-- keys -->` and `<!-- end of keys -->`, are
+/// those of `reference`. If the environment variable `WRITE_DOCS` is set, they are written instead (`make docs`).
 ///
 /// # Panics
-/// If the document lacks these lines, says otherwise, or cannot be read or written.
+/// If the document lacks these lines, differs from `reference`, or cannot be read or written.
 pub fn assert_documented(document: &str, reference: &str) {
     let path = Path::new("../../docs").join(document);
     let text = std::fs::read_to_string(&path).expect("a document");

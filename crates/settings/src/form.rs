@@ -1,4 +1,4 @@
-//! Texts of a fixed form: addresses, networks, names of devices.
+//! Texts of a fixed form: addresses, networks, device names.
 
 use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// Required form of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// An address of IPv4.
+    /// An IPv4 address.
     Ipv4,
     /// A [`Network`].
     Network,
-    /// A [`Network`] of IPv4.
+    /// An IPv4 [`Network`].
     Ipv4Network,
     /// An address with a port.
     Socket,
@@ -19,7 +19,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Its name with an article.
+    /// Returns the name of the form, with an article.
     pub const fn noun(self) -> &'static str {
         match self {
             Form::Ipv4 => "an IPv4 address",
@@ -30,14 +30,14 @@ impl Form {
         }
     }
 
-    /// Does `text` have it?
+    /// Whether `text` has this form.
     pub fn fits(self, text: &str) -> bool {
         match self {
             Form::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Form::Network => Network::parse(text).is_some(),
             Form::Ipv4Network => Network::parse(text).is_some_and(|network| network.0.is_ipv4()),
             Form::Socket => text.parse::<SocketAddr>().is_ok(),
-            // IFNAMSIZ with its zero (linux/if.h); what is quoted in rules must be no rule.
+            // IFNAMSIZ minus the terminating zero (linux/if.h); a name quoted in rules must not form a rule.
             Form::Device => {
                 let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_@".contains(&byte);
                 (1..=15).contains(&text.len()) && text.bytes().all(allowed)
@@ -46,12 +46,12 @@ impl Form {
     }
 }
 
-/// A network, as "10.0.0.0/8", or an address, which is a network of its own.
+/// A network such as "10.0.0.0/8", or a single address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Network(pub IpAddr, pub u8);
 
 impl Network {
-    /// An address, alone or with how many of its bits count.
+    /// Parses an address, alone or with a prefix length.
     pub fn parse(text: &str) -> Option<Network> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().ok()?;
@@ -60,7 +60,7 @@ impl Network {
         (bits <= most).then_some(Network(address, bits))
     }
 
-    /// Is the address in it?
+    /// Whether the network contains the address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let bits = u32::from(self.1);
         let same = |own: u128, other: u128, width: u32| bits == 0 || (own ^ other) >> (width - bits) == 0;

@@ -1,7 +1,7 @@
-//! The declaration of keys. One row in a `section!` table says everything about a key: its name, its Rust type, its
+//! The declaration of keys. One row in a `section!` table declares everything about a key: its name, its Rust type, its
 //! allowed values, its default in each profile and one sentence of documentation. The struct of the section, the
-//! reader, the writer, the JSON Schema and the reference page all come from that row. A row that names a field of the
-//! configuration of a layer (`=> field`) also sets that field, and takes its default from there.
+//! reader, the writer, the JSON Schema and the reference page are all generated from that row. A row that names a field
+//! of a layer's configuration (`=> field`) also sets that field, and takes its default from there.
 
 use crate::form::Form;
 use crate::layer::Profiled;
@@ -12,19 +12,19 @@ use crate::value::{Value, Values};
 /// A key of a section.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: &'static str,
     /// Documentation.
     pub doc: &'static str,
     /// Allowed values.
     pub kind: Kind,
-    /// Its default.
+    /// Default.
     pub default: Fallback,
-    /// The kinds of topology or application it belongs to; empty: all.
+    /// Kinds of topology or application that have the key; empty: all.
     pub only_for: &'static [&'static str],
 }
 
-/// The type of a key. Ranges of quantities are written as people write them.
+/// The type of a key. Bounds of quantities are given as text with units.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// `true` or `false`.
@@ -33,56 +33,56 @@ pub enum Kind {
     Int(u64, u64),
     /// A number with its unit, from .. to.
     Quantity(Unit, &'static str, &'static str),
-    /// One of some names, each with its meaning.
+    /// One of several names, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
-    /// Any text that is not empty.
+    /// Any non-empty text.
     Text,
-    /// A transport: one of congestion control's registry, `udp` or `ping`.
+    /// A transport: a name from the registry of congestion controls, `udp` or `ping`.
     Transport,
     /// A node by its number or name, or `"first"`, `"last"` or `"random"`.
     Node,
     /// A list of nodes, each a number, `"first"`, `"last"` or `"random"`.
     Gateways,
-    /// A list of texts, with at least this number of them.
+    /// A list of at least this number of texts.
     Names(usize),
-    /// A whole number from .. to, or, for the kinds named, a list of such numbers.
+    /// A whole number from .. to or, for the kinds listed, a list of such numbers.
     IntOrList(u64, u64, &'static [&'static str]),
-    /// A list of places, each a list of two lengths.
+    /// A list of positions, each a list of two lengths.
     Positions,
-    /// A list of places, each a latitude and a longitude in degrees.
+    /// A list of positions, each a latitude and a longitude in degrees.
     Coordinates,
-    /// A whole number from .. to, or one of some names, each with its meaning.
+    /// A whole number from .. to, or one of several names, each with its meaning.
     IntOr(u64, u64, &'static [(&'static str, &'static str)]),
-    /// A text of a fixed form: an address, the name of a device.
+    /// A text of a fixed form: an address, a device name.
     Form(Form),
-    /// A list of values of a kind, with at least this number of them.
+    /// A list of at least this number of values of a kind.
     List(&'static Kind, usize),
-    /// A list of waypoints, each a node, a time or speed, two lengths and perhaps a time.
+    /// A list of waypoints, each a node, a time or speed, two lengths and optionally a time.
     Waypoints,
 }
 
 /// Default of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Fallback {
-    /// It has to be given.
+    /// None: the key is required.
     Required,
-    /// This in both profiles; `none` is no value: the feature is off or has no limit.
+    /// The same value in both profiles; `none` means no value: the feature is off or has no limit.
     Both(&'static str),
-    /// This in profile `ns2` and that in profile `standard`.
+    /// The first value in profile `ns2`, the second in profile `standard`.
     Profile(&'static str, &'static str),
-    /// The value in the protocol's own configuration of a profile; `None` is no value.
+    /// The value in a profile's configuration of the protocol; `None` is no value.
     Layer(fn(Profile) -> Option<Value>),
-    /// Something that follows from other keys, said in words.
+    /// A value that follows from other keys, described in words.
     Computed(&'static str),
 }
 
 impl Key {
-    /// Does it have to be given?
+    /// Whether the key is required.
     pub const fn is_required(&self) -> bool {
         matches!(self.default, Fallback::Required)
     }
 
-    /// May `"none"` stand for no value?
+    /// Whether `"none"` may stand for no value.
     pub fn is_optional(&self) -> bool {
         match self.default {
             Fallback::Both(a) => a == "none",
@@ -95,23 +95,23 @@ impl Key {
 
 /// A part of a scenario that is declared as a table of keys.
 pub trait Section: Sized {
-    /// Its name in the file; empty for the top level.
+    /// Name in the file; empty for the top level.
     const NAME: &'static str;
-    /// Its subject.
+    /// Description of the section.
     const ABOUT: &'static str;
-    /// Its keys in the order of the file.
+    /// Keys, in the order of the file.
     const KEYS: &'static [Key];
-    /// The configuration of the layer whose fields its rows name; `()` if they name none.
+    /// Configuration of the layer whose fields the rows name; `()` if they name none.
     type Config: Profiled;
     /// Builds the section from values that were checked against [`Section::KEYS`].
     fn from_values(values: &Values) -> Self;
-    /// Every value, in the order of the keys.
+    /// Returns all values, in the order of the keys.
     fn values(&self) -> Vec<(&'static str, Value)>;
-    /// The values in `config` of the keys whose rows name a field of it.
+    /// Returns the values from `config` of keys whose rows name a field.
     fn values_of(config: &Self::Config) -> Values;
-    /// Puts what those keys hold into `config`.
+    /// Writes the values of those keys to `config`.
     fn configure(&self, config: &mut Self::Config);
-    /// The configuration of the layer: that of `profile`, with what those keys hold.
+    /// Returns the configuration of the layer: that of `profile`, with the values of those keys.
     fn configured(&self, profile: Profile) -> Self::Config {
         let mut config = Self::Config::of(profile);
         self.configure(&mut config);
@@ -119,7 +119,7 @@ pub trait Section: Sized {
     }
 }
 
-/// No keys: the top of a file that has tables only.
+/// A section without keys: the top level of a file that has only tables.
 impl Section for () {
     const NAME: &'static str = "";
     const ABOUT: &'static str = "";
@@ -135,7 +135,7 @@ impl Section for () {
     fn configure(&self, (): &mut ()) {}
 }
 
-/// A time from .. to, in the rows of a table, as are the others below.
+/// A time from .. to, for the rows of a table; likewise the functions below.
 pub const fn time(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Time, from, to)
 }
@@ -168,13 +168,13 @@ pub const fn power(from: &'static str, to: &'static str) -> Kind {
     Kind::Quantity(Unit::Power, from, to)
 }
 
-/// Declares a section: a struct and its table of keys in one. A row stands under its documentation and is one of
+/// Declares a section: a struct and its table of keys. A row follows its documentation and is one of
 /// ```text
 /// name: Type, kind => field;              the field of the layer's configuration, with the default from there
 /// name: Type, kind, default => field;     the same with a default of its own
 /// name: Type, kind, default;              used where the section is
 /// ```
-/// Behind default or field `, only_for` may follow.
+/// After the default or field, `, only_for` may follow.
 #[macro_export]
 macro_rules! section {
     ($(#[doc = $about:literal])+ $name:ident = $path:literal { $($rows:tt)+ }) => {
@@ -236,22 +236,22 @@ macro_rules! section {
     };
 }
 
-/// The first of a list that is never empty: what the macro was given, or its fallback.
+/// Returns the first element of a list that is never empty: the argument of the macro, or its fallback.
 pub const fn first<T: Copy>(list: &[T]) -> T {
     list[0]
 }
 
-/// A type with a name in files for each of its values.
+/// A type whose values have names in files.
 pub trait Choice: Copy {
-    /// Every option: its name in files and its meaning.
+    /// All options: name in files and meaning.
     const CHOICES: &'static [(&'static str, &'static str)];
-    /// Its name in files.
+    /// Returns the name of the option in files.
     fn name(self) -> &'static str;
-    /// The option of that name.
+    /// Returns the option with that name.
     fn find(name: &str) -> Option<Self>;
 }
 
-/// Gives a key's named options their names in files: to an enum of a protocol (`for Type`), or to one declared here.
+/// Gives the options of a key their names in files: for an enum of a protocol (`for Type`), or one declared here.
 #[macro_export]
 macro_rules! choice {
     ($(#[doc = $about:literal])+ $name:ident { $( $variant:ident = $text:literal, $doc:literal; )+ }) => {

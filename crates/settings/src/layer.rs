@@ -1,5 +1,5 @@
-//! The mapping between the keys of a scenario and the configurations of the layers: which configuration each profile
-//! has, and how the value of a key is converted to a field of another type.
+//! The mapping between the keys of a scenario and the configurations of the layers: the configuration for each profile,
+//! and the conversion between a key and a field of another type.
 
 use crate::sections::Profile;
 use crate::value::{Number, Share};
@@ -8,9 +8,9 @@ use fourhop_proto::phy::PhyKind;
 use fourhop_proto::{ccm, gateway, mac, net, phy, route, tcp};
 use fourhop_units::{Bytes, Dur, Watt};
 
-/// The configuration of a layer, with one bundle per profile.
+/// The configuration of a layer, with defaults for each profile.
 pub trait Profiled {
-    /// The defaults of `profile`.
+    /// Returns the defaults of `profile`.
     fn of(profile: Profile) -> Self;
 }
 
@@ -48,9 +48,9 @@ profiled! {
 
 /// Conversion between a key of this type and a field of type `F`.
 pub trait FieldValue<F> {
-    /// The value of a key for this field.
+    /// Converts a field to the value of the key.
     fn from_field(field: &F) -> Self;
-    /// The field for this value.
+    /// Converts the value to the field.
     fn to_field(&self) -> F;
 }
 
@@ -77,7 +77,7 @@ macro_rules! field_values {
     )+ };
 }
 
-/// Keys of one model are there if it is in force.
+/// Message for a missing key: keys of one model are present if it is selected.
 const GIVEN: &str = "INVARIANT: keys of the model are present";
 
 field_values! {

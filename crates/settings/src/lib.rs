@@ -1,15 +1,15 @@
-//! Everything that users may set, declared once: keys, types, ranges, defaults, and the fields of layers that they set.
+//! All user settings, each declared once: keys, types, ranges, defaults, and the fields of layers that they set.
 //!
 //! Every key is one row of a table ([`section!`]). Reading TOML and JSON, writing a resolved scenario, the JSON Schema
 //! and the reference pages follow from those rows. Reading is strict: an unknown or missing key, a bad unit or an
-//! impossible value is a [`Problem`] with file, line and key, and all problems of a file are found at once.
+//! impossible value is a [`Problem`] with file, line and key, and all problems of a file are reported at once.
 //!
 //! ```text
 //! TOML, JSON  --tree-->  tables with places  --resolve-->  checked values with defaults  --from_values-->  a section
 //! ```
 //!
-//! `sim` builds a scenario out of all sections of [`sections`]. The daemons read files of their own with tables of
-//! their own; where a key is one of a layer, they take its declaration from here.
+//! `sim` builds a scenario from all sections of [`sections`]. The daemons have files with different tables; keys that
+//! belong to a layer are declared here.
 
 pub mod error;
 pub mod file;

@@ -1,4 +1,4 @@
-//! The bundles of behaviour.
+//! The profiles: bundles of behaviour.
 
 use crate::choice;
 

@@ -1,7 +1,7 @@
 //! Quantities with units as people write them: `2Mbps`, `200 m`, `40ms`, `1460B`, `24.5dBm`.
 //!
-//! Inside, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53 would
-//! lose digits; every range in the schema is far below that.
+//! Internally, a quantity is a number in the base unit of its kind (ns, bit/s, m, B, W, dB, Hz). Numbers above 2^53
+//! would lose digits; every range in the schema is far below that.
 
 use fourhop_units::{Dbm, Dur, Watt};
 
@@ -16,7 +16,7 @@ pub enum Unit {
     Length,
     /// An amount of data; base unit 1 byte.
     Size,
-    /// A power; base unit 1 W, dBm understood.
+    /// A power; base unit 1 W, dBm accepted.
     Power,
     /// A ratio of powers; base unit 1 dB.
     Ratio,
@@ -30,7 +30,7 @@ pub enum Unit {
     Number,
 }
 
-/// Every kind, for finding the kind a foreign unit belongs to.
+/// All kinds, to find the kind that a foreign unit belongs to.
 pub const ALL: [Unit; 10] = [
     Unit::Time,
     Unit::Rate,
@@ -45,7 +45,7 @@ pub const ALL: [Unit; 10] = [
 ];
 
 impl Unit {
-    /// Its quantity with an article.
+    /// Returns the name of the quantity, with an article.
     pub const fn noun(self) -> &'static str {
         match self {
             Unit::Time => "a time",
@@ -61,7 +61,7 @@ impl Unit {
         }
     }
 
-    /// Units it may be written in, each with its size in base units. `dBm` is not a multiple and is listed with 0.
+    /// Returns the accepted units, each with its size in base units. `dBm` is not a multiple and is listed with 0.
     pub const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Unit::Time => &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
@@ -77,24 +77,24 @@ impl Unit {
         }
     }
 
-    /// Is the base unit indivisible, so that what is read is rounded to whole ones?
+    /// Whether the base unit is indivisible, so that values read are rounded to integers.
     const fn is_whole(self) -> bool {
         matches!(self, Unit::Time | Unit::Rate | Unit::Size)
     }
 
-    /// Names of the units, separated by commas.
+    /// Returns the names of the units, separated by commas.
     pub fn unit_names(self) -> String {
         self.units().iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Reads a number with its unit; a space may stand between them.
+    /// Parses a number with its unit; a space may separate them.
     ///
     /// # Errors
-    /// The problem, if more is known than that this is not such a quantity.
+    /// The problem, if more is known than that the text is not such a quantity.
     pub fn parse(self, text: &str) -> Result<f64, Option<String>> {
         let text = text.trim();
         let is_numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
-        // A number may carry an exponent ("3.652e-10W"), recognised by the digit or sign after the `e`.
+        // A number may have an exponent ("3.652e-10W"), recognised by the digit or sign after the `e`.
         let mut end = text.find(|c| !is_numeric(c)).unwrap_or(text.len());
         if let Some(exponent) = text[end..].strip_prefix(['e', 'E'])
             && exponent.starts_with(is_numeric)
@@ -119,7 +119,7 @@ impl Unit {
         Ok(if self.is_whole() { value.round() } else { value })
     }
 
-    /// The likely meaning of a unit that does not fit.
+    /// Explains a unit that does not fit.
     fn explain_unit(self, name: &str) -> Option<String> {
         if let Some((unit, _)) = self.units().iter().find(|(unit, _)| unit.eq_ignore_ascii_case(name)) {
             return Some(format!("did you mean \"{unit}\"?"));
@@ -130,8 +130,8 @@ impl Unit {
         }
     }
 
-    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit that gives a
-    /// whole number, or with as many digits as it needs.
+    /// Writes `value` (in base units) so that [`Unit::parse`] reads the same number: in the largest unit that yields an
+    /// integer, or with as many digits as needed.
     pub fn format(self, value: f64) -> String {
         match self {
             Unit::Power => {
@@ -141,7 +141,7 @@ impl Unit {
                 }
                 if value < 1e-3 { format!("{value:e}W") } else { format!("{value}W") }
             }
-            // A distance reads better as "1200m" beside "200m" than as "1.2km"; minutes and hours are for input.
+            // A distance reads better as "1200m" next to "200m" than as "1.2km"; minutes and hours are for input only.
             Unit::Length | Unit::Ratio | Unit::Speed | Unit::Share | Unit::Number => {
                 format!("{value}{}", self.units()[0].0)
             }
@@ -157,10 +157,10 @@ impl Unit {
     }
 }
 
-/// Parses a time of a command line.
+/// Parses a time from a command line.
 ///
 /// # Errors
-/// The text found, and the allowed ones.
+/// The text found, and the allowed values.
 pub fn time(text: &str) -> Result<Dur, String> {
     let nanos = Unit::Time.parse(text).ok().filter(|nanos| (0.0..=1e15).contains(nanos));
     let refused = || format!("found {text:?}, allowed: a time from \"0s\" to \"1000000s\", as \"500ms\"");

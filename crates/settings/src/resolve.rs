@@ -15,32 +15,32 @@ use std::collections::BTreeMap;
 pub struct Resolved {
     /// Path of the section: `mac`, `flows[2]`, or empty.
     pub path: String,
-    /// Its values with all defaults; computed ones are missing.
+    /// Values with all defaults except computed ones.
     pub values: Values,
-    /// Where the given keys stand.
+    /// Positions of the given keys.
     at: BTreeMap<&'static str, Origin>,
-    /// Where the section begins.
+    /// Start of the section.
     whole: Origin,
 }
 
 impl Resolved {
-    /// A problem with the value of `key`, at its place or, if it is a default, at the section's.
+    /// Returns a problem with the value of `key`, at its position or, for a default, at that of the section.
     pub fn problem(&self, key: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> Problem {
         self.at.get(key).unwrap_or(&self.whole).problem(&join(&self.path, key), found, allowed)
     }
 
-    /// Was `key` written, if only as "none"?
+    /// Whether `key` was written, even if as "none".
     pub fn is_given(&self, key: &str) -> bool {
         self.at.contains_key(key)
     }
 
-    /// The value of `key` as written.
+    /// Returns the value of `key` as written.
     pub fn show(&self, key: &'static str) -> String {
         self.values.get(key).map_or_else(|| Problem::MISSING.into(), show)
     }
 }
 
-/// How messages show a value.
+/// Returns a value as messages show it.
 pub fn show(value: &Value) -> String {
     match value {
         Value::Bool(b) => b.to_string(),
@@ -51,15 +51,14 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// `path.key`, or `key` at the top.
+/// Returns `path.key`, or `key` at the top level.
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is
-/// where to point for what is missing. `selector` is the kind of topology or application, if it is known: keys that
-/// belong to another are refused. `besides` are keys of the table that are sections of their own. `None` if there were
-/// problems.
+/// Checks the table at `path`, which may have `keys`. `node` is `None` if the file has no such section; `whole` is the
+/// position to report for missing keys. `selector` is the kind of topology or application, if known: keys of other
+/// kinds are refused. `besides` are keys of the table that are separate sections. Returns `None` if there are problems.
 #[expect(clippy::too_many_arguments, reason = "what is checked, and against what")]
 pub fn resolve(
     keys: &[Key],
@@ -126,7 +125,7 @@ pub fn resolve(
     let missing = keys.iter().filter(|k| belongs(k) && !entries.iter().any(|e| e.key == k.name));
     for key in missing {
         if key.is_required() {
-            // Where the kind is not known, whether this key is needed is not known either.
+            // If the kind is unknown, so is whether this key is required.
             if key.only_for.is_empty() || selector.is_some() {
                 problems.push(resolved.whole.problem(&join(path, key.name), Problem::MISSING, key.allowed(selector)));
             }
@@ -137,24 +136,24 @@ pub fn resolve(
     (problems.len() == before).then_some(resolved)
 }
 
-/// Names of everything a flow's `transport` can be.
+/// Returns the names that a flow's `transport` can have.
 pub fn transport_names() -> Vec<&'static str> {
     let own = OwnTransport::ALL.iter().map(|t| t.name());
     Transport::ALL.iter().map(|t| t.name).chain(own).chain(["udp", "ping"]).collect()
 }
 
 impl Key {
-    /// Allowed values in a section of the kind `selector`, for messages and documentation.
+    /// Returns the allowed values in a section of the kind `selector`, for messages and documentation.
     pub fn allowed(&self, selector: Option<&str>) -> String {
         self.kind.allowed(selector) + if self.is_optional() { ", or \"none\"" } else { "" }
     }
 
-    /// Allowed values for a table in which the reader sees the unit.
+    /// Returns the allowed values for a table that already shows the unit.
     pub fn range(&self) -> String {
         self.kind.range() + if self.is_optional() { ", or none" } else { "" }
     }
 
-    /// The default in `profile`; `None` if there is none or it follows from other keys.
+    /// Returns the default in `profile`; `None` if there is no default or it follows from other keys.
     pub fn default_value(&self, profile: Profile) -> Option<Value> {
         let text = match self.default {
             Fallback::Both(text) => text,
@@ -186,7 +185,7 @@ impl Key {
 }
 
 impl Kind {
-    /// Allowed values in a section of the kind `selector`.
+    /// Returns the allowed values in a section of the kind `selector`.
     fn allowed(&self, selector: Option<&str>) -> String {
         match self {
             Kind::Bool => "true or false".into(),
@@ -241,7 +240,7 @@ impl Kind {
     }
 }
 
-/// May a section of the kind `selector` have a list? If the kind is not known, it may.
+/// Whether a section of the kind `selector` may have a list; true if the kind is unknown.
 fn takes_list(lists_for: &[&str], selector: Option<&str>) -> bool {
     selector.is_none_or(|s| lists_for.contains(&s))
 }
@@ -250,12 +249,12 @@ fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" or ")
 }
 
-/// The number in base units of a quantity in the tables.
+/// Returns the number in base units of a quantity in the tables.
 fn base(unit: Unit, text: &str) -> f64 {
     unit.parse(text).expect("INVARIANT: quantities in the tables are well formed")
 }
 
-/// Reads a value of `kind`; the error is a hint, if more can be said than that it is not allowed.
+/// Reads a value of `kind`; the error is a hint, if more is known than that the value is not allowed.
 fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Option<String>> {
     match (kind, &node.data) {
         (Kind::Bool, Data::Bool(b)) => Ok(Value::Bool(*b)),
@@ -270,7 +269,7 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
             let names = transport_names();
             if names.contains(&s.as_str()) { Ok(Value::Text(s.clone())) } else { Err(did_you_mean(s, names)) }
         }
-        // Names are checked with the wired side.
+        // Names are checked together with the wired side.
         (Kind::Node, Data::Text(s)) if !s.trim().is_empty() => Ok(Value::Text(s.clone())),
         (Kind::Gateways, Data::List(items)) if !items.is_empty() => {
             let nodes = items.iter().map(|item| match &item.data {
@@ -343,7 +342,7 @@ fn quantity(unit: Unit, data: &Data, from: &str, to: &str) -> Result<Value, Opti
     if (base(unit, from)..=base(unit, to)).contains(&value) { Ok(Value::Quantity(unit, value)) } else { Err(None) }
 }
 
-/// The two parts of a place.
+/// Returns the two coordinates of a position.
 fn two(node: &Node) -> Result<&[Node], Option<String>> {
     match &node.data {
         Data::List(parts) if parts.len() == 2 => Ok(parts),
@@ -352,7 +351,7 @@ fn two(node: &Node) -> Result<&[Node], Option<String>> {
     }
 }
 
-/// A latitude and a longitude. Near the poles the projection is not worth much.
+/// Reads a latitude and a longitude. Near the poles the projection is of little use.
 fn coordinates(node: &Node) -> Result<Value, Option<String>> {
     let ranges = [("latitude", "-85", "85"), ("longitude", "-180", "180")];
     let degrees = two(node)?.iter().zip(ranges).map(|(part, (name, from, to))| {

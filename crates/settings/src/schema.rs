@@ -13,11 +13,11 @@ use serde_json::{Map, Value as Json, json};
 /// A section without its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// Its name in the file; empty for the top level.
+    /// Name in the file; empty for the top level.
     pub name: &'static str,
-    /// Its subject.
+    /// Description of the section.
     pub about: &'static str,
-    /// Its keys in the order of the file.
+    /// Keys, in the order of the file.
     pub keys: &'static [Key],
 }
 
@@ -29,7 +29,7 @@ macro_rules! own_tables {
     ($($field:ident: $file:ident::$section:ident;)+) => { [$(table::<sections::$file::$section>(),)+] };
 }
 
-/// Every section in the order of a file.
+/// Returns all sections in the order of a file.
 pub fn tables() -> Vec<Table> {
     let network = [
         table::<General>(),
@@ -60,18 +60,18 @@ pub fn tables() -> Vec<Table> {
     network.into_iter().chain(crate::own_sections!(own_tables)).chain(transports).collect()
 }
 
-/// May there be several of the section `name`, each under `[[name]]`?
+/// Whether there may be several sections `name`, each under `[[name]]`.
 pub fn is_list(name: &str) -> bool {
     matches!(name, "radios" | "nodes" | "losses" | "walls" | "routes" | "wires" | "flows")
 }
 
-/// Keys of the top level that are sections of their own, in the order of a file.
+/// Returns the keys of the top level that are sections, in the order of a file.
 pub fn section_names() -> Vec<&'static str> {
     tables().iter().map(|table| table.name).filter(|name| !name.is_empty()).collect()
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario. It knows every key, its form and its documentation; ranges of
-/// quantities, and what concerns several keys together, only the reader checks.
+/// Returns the JSON Schema (draft 2020-12) of a scenario. It includes every key, its form and its documentation; only
+/// the reader checks ranges of quantities and conditions that involve several keys.
 pub fn schema() -> String {
     let tables = tables();
     // INVARIANT: the first table is that of the top level.
@@ -92,7 +92,7 @@ pub fn schema() -> String {
         "type": "object",
         "properties": properties,
         "required": required(general.keys),
-        // A movement file says where nodes start.
+        // A movement file contains the starting positions.
         "anyOf": [{ "required": ["topology"] }, { "required": ["mobility"] }],
         "additionalProperties": false,
     });
@@ -187,7 +187,7 @@ fn quantity(unit: Unit) -> Json {
     json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*({units})\s*$") })
 }
 
-/// The documentation of a key with its values.
+/// Returns the documentation of a key and its values.
 fn describe(key: &Key) -> String {
     let mut text = format!("{} {}.", key.doc.trim(), capitalised(&key.allowed(None)));
     if let Kind::Choice(choices) = key.kind {
@@ -213,12 +213,12 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Keys as a table of Markdown.
+/// Returns keys as a Markdown table.
 pub fn key_table(keys: &[Key]) -> String {
     Explained::default().key_table("", keys)
 }
 
-/// Keys and choices that a page has explained: later tables refer to them.
+/// Keys and choices that a page has explained already; later tables refer to them.
 #[derive(Default)]
 struct Explained {
     keys: Vec<(&'static str, &'static str, String)>,
@@ -265,7 +265,7 @@ fn meaning(key: &Key) -> String {
     meaning
 }
 
-/// All keys as a page of Markdown.
+/// Returns all keys as a Markdown page.
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\

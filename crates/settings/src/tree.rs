@@ -1,30 +1,30 @@
-//! A file as written: tables, lists and plain values, each with its place in the source. TOML, JSON and `--set` are
+//! A file as written: tables, lists and plain values, each with its position in the source. TOML, JSON and `--set` are
 //! all converted to such a tree, and one pass over it finds every problem.
 
 use crate::error::{Invalid, Problem};
 use std::sync::Arc;
 use toml_edit::{Document, Item, TableLike, Value};
 
-/// Letters of a text that a message shows.
+/// Number of letters of a text that a message shows.
 const SHOWN: usize = 60;
-/// Most bytes of a scenario in TOML or as an ns-2 style list; what it becomes in memory is many times that.
+/// Largest size in bytes of a scenario in TOML or as an ns-2 style list; in memory it takes many times that.
 pub const LARGEST: usize = 64 << 20;
 
-/// A place in the source.
+/// A position in the source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
-    /// File name, or what takes its place.
+    /// File name, or a substitute.
     pub file: Arc<str>,
     /// Line and column, counted from 1.
     pub line_column: Option<(usize, usize)>,
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
-    /// Its place in the source.
+    /// Position in the source.
     pub at: Origin,
-    /// Its kind.
+    /// The value.
     pub data: Data,
 }
 
@@ -43,7 +43,7 @@ pub enum Data {
     List(Vec<Node>),
     /// A table.
     Table(Vec<Entry>),
-    /// A date or a null, which no key takes; the text is what to call it.
+    /// A date or a null, which no key accepts; the text is its description.
     Other(String),
 }
 
@@ -52,14 +52,14 @@ pub enum Data {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// The place of the key in the source.
+    /// Position of the key in the source.
     pub at: Origin,
-    /// Its value.
+    /// The value.
     pub value: Node,
 }
 
 impl Node {
-    /// How an error message shows it.
+    /// Returns the value as messages show it.
     pub fn describe(&self) -> String {
         match &self.data {
             Data::Bool(b) => b.to_string(),
@@ -76,7 +76,7 @@ impl Node {
         }
     }
 
-    /// The entry of a table.
+    /// Returns the entry of a table.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.data {
             Data::Table(entries) => entries.iter().find(|e| e.key == key),
@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    /// The text under `key` of a table, if there is one.
+    /// Returns the text under `key` of a table, if any.
     pub fn text(&self, key: &str) -> Option<&str> {
         match &self.entry(key)?.value.data {
             Data::Text(s) => Some(s),
@@ -93,14 +93,15 @@ impl Node {
     }
 }
 
-/// A number with a point: a whole one if nothing stands behind the point, as programs write whole numbers.
+/// Converts a number with a decimal point: to an integer if the fraction is zero, since programs write integers like
+/// that.
 fn number(x: f64) -> Data {
-    /// Above this not every whole number has a floating-point number of its own.
+    /// Above this, not every integer has its own floating-point number.
     const LARGEST_WHOLE: f64 = (1_u64 << 53) as f64;
     if x.fract() == 0.0 && x.abs() <= LARGEST_WHOLE { Data::Int(x as i64) } else { Data::Float(x) }
 }
 
-/// A text in quotes, its end left out if it is long.
+/// Returns a text in quotes, truncated if it is long.
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -109,7 +110,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 impl Origin {
-    /// A problem here.
+    /// Returns a problem at this position.
     pub fn problem(&self, key: &str, found: impl Into<String>, allowed: impl Into<String>) -> Problem {
         Problem {
             file: self.file.to_string(),
@@ -123,11 +124,11 @@ impl Origin {
     }
 }
 
-/// Turns byte offsets into lines and columns, at the same cost wherever in the text they are.
+/// Converts byte offsets to lines and columns, at the same cost anywhere in the text.
 struct Places<'a> {
     file: Arc<str>,
     text: &'a str,
-    /// Places of the first letters at or after each multiple of [`Places::STEP`].
+    /// Positions of the first letters at or after each multiple of [`Places::STEP`].
     marks: Vec<Mark>,
 }
 
@@ -140,7 +141,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// The place of the letter after `letter`, which is here.
+    /// Returns the position of the letter after `letter`, which is here.
     fn after(self, letter: char) -> Mark {
         let offset = self.offset + letter.len_utf8();
         match letter {
@@ -151,7 +152,7 @@ impl Mark {
 }
 
 impl<'a> Places<'a> {
-    /// Bytes from mark to mark.
+    /// Bytes between marks.
     const STEP: usize = 256;
 
     fn new(file: Arc<str>, text: &'a str) -> Places<'a> {
@@ -215,7 +216,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Refuses a text that is too long to be a scenario.
+/// Refuses a text that is too long for a scenario.
 pub fn check_size(text: &str, file: &str) -> Result<(), Invalid> {
     if text.len() <= LARGEST {
         return Ok(());
@@ -228,7 +229,7 @@ pub fn check_size(text: &str, file: &str) -> Result<(), Invalid> {
 /// Reads TOML.
 ///
 /// # Errors
-/// The first place at which the text is not TOML.
+/// The first position at which the text is not TOML.
 pub fn from_toml(text: &str, file: &str) -> Result<Node, Invalid> {
     check_size(text, file)?;
     let places = Places::new(file.into(), text);
@@ -244,14 +245,14 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, Invalid> {
     }
 }
 
-/// Reads JSON. The parts have no lines: such scenarios come from programs.
+/// Reads JSON. Its parts have no lines: such scenarios come from programs.
 ///
 /// # Errors
-/// The first place at which the text is not JSON.
+/// The first position at which the text is not JSON.
 pub fn from_json(text: &str, file: &str) -> Result<Node, Invalid> {
     let at = Origin { file: file.into(), line_column: None };
     serde_json::from_str(text).map(|value| json_node(value, &at)).map_err(|error| {
-        // Its columns count bytes, and from 0 where the text ends with a line.
+        // Its columns count bytes, from 0 if the text ends with a line.
         let line = text.split('\n').nth(error.line() - 1).unwrap_or_default();
         let letters = line.bytes().take(error.column()).filter(|byte| byte & 0xc0 != 0x80).count();
         let at = Origin { line_column: Some((error.line(), letters.max(1))), ..at };
@@ -281,7 +282,7 @@ fn json_node(value: serde_json::Value, at: &Origin) -> Node {
     Node { at: at.clone(), data }
 }
 
-/// A TOML value, or the text itself.
+/// Reads a TOML value, or takes the text itself.
 pub fn literal(text: &str, at: &Origin) -> Data {
     let places = Places::new(at.file.clone(), "");
     match text.parse::<Value>() {
@@ -290,7 +291,7 @@ pub fn literal(text: &str, at: &Origin) -> Data {
     }
 }
 
-/// Replaces the places inside an override, which refer to no file, by `at`.
+/// Replaces the positions inside an override, which refer to no file, by `at`.
 fn strip(mut node: Node, at: &Origin) -> Node {
     node.at = at.clone();
     node.data = match node.data {

@@ -19,12 +19,12 @@ pub enum Value {
     Quantity(Unit, f64),
     /// A text or the name of a choice.
     Text(String),
-    /// Several.
+    /// A list.
     List(Vec<Value>),
 }
 
 impl Value {
-    /// As TOML.
+    /// Returns the value as TOML.
     pub fn to_toml(&self) -> String {
         match self {
             Value::Bool(b) => b.to_string(),
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// As JSON.
+    /// Returns the value as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Value::Bool(b) => (*b).into(),
@@ -50,17 +50,18 @@ impl Value {
 /// The values of a section by key.
 pub type Values = BTreeMap<&'static str, Value>;
 
-/// Keys of a table and what is written for them; one without a value is left out.
+/// Keys of a table and their values to be written; a key without a value is left out.
 pub type Keys = Vec<(&'static str, Option<Value>)>;
 
 /// A Rust type that a key can have.
 ///
 /// # Panics
-/// `from_value` panics if the value is of another kind: the row of the table contradicts itself, which the tests find.
+/// `from_value` panics if the value is of another kind: then the row of the table contradicts itself, which the tests
+/// find.
 pub trait Field {
-    /// From the checked value; `None` if the key is absent.
+    /// Converts a checked value; `None` if the key is absent.
     fn from_value(value: Option<&Value>) -> Self;
-    /// The value to write; `None` if absent.
+    /// Returns the value to write; `None` if absent.
     fn to_value(&self) -> Option<Value>;
 }
 
@@ -131,7 +132,7 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-/// A network of IPv4.
+/// Parses an IPv4 network.
 fn prefix(text: &str) -> Option<Prefix> {
     match Network::parse(text)? {
         Network(IpAddr::V4(address), bits) => Prefix::new(address, bits),
@@ -139,12 +140,12 @@ fn prefix(text: &str) -> Option<Prefix> {
     }
 }
 
-/// The value of a text whose form was checked.
+/// Returns the value of a text whose form was checked.
 fn form<T, E: core::fmt::Debug>(text: &str, read: Result<T, E>) -> T {
     read.unwrap_or_else(|error| panic!("INVARIANT: forms are checked, yet {text:?} is {error:?}"))
 }
 
-/// The pairs of numbers of a list of pairs of quantities: places.
+/// Returns the positions in a list of pairs of quantities.
 pub fn pairs(list: &Value) -> Vec<(f64, f64)> {
     let items = |list: &Value| match list {
         Value::List(items) => items.clone(),
@@ -182,19 +183,19 @@ pub struct Number(pub f64);
 pub struct Share(pub f64);
 
 impl Number {
-    /// So many thousandths.
+    /// A number of thousandths.
     pub fn thousandths(n: u32) -> Number {
         Number(f64::from(n) / 1e3)
     }
 }
 
 impl Share {
-    /// So many thousandths.
+    /// A number of thousandths.
     pub fn thousandths(n: u32) -> Share {
         Share(f64::from(n) / 10.0)
     }
 
-    /// In thousandths, rounded.
+    /// Returns the share in thousandths, rounded.
     pub fn per_mille(self) -> u32 {
         (self.0 * 10.0).round() as u32
     }

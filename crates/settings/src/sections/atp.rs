@@ -6,7 +6,7 @@ use crate::{profiled, section};
 use fourhop_proto::atp;
 use fourhop_units::Dur;
 
-// It came after ns-2, and is the same in either profile.
+// ATP is newer than ns-2, and the same in both profiles.
 profiled! {
     atp::Config: atp::Config::published(), atp::Config::published();
 }

@@ -5,7 +5,7 @@ use crate::{profiled, section};
 use fourhop_proto::route::babel;
 use fourhop_units::Dur;
 
-// It came after ns-2, and is the same in either profile.
+// Babel is newer than ns-2, and the same in both profiles.
 profiled! {
     babel::Config: babel::Config::standard(), babel::Config::standard();
 }

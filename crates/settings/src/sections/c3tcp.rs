@@ -15,8 +15,8 @@ choice! {
     }
 }
 
-/// Receive buffer where C3TCP is in use and none is given: windows of larger ones count in units of up to 16 kB (RFC
-/// 7323 section 2.2), too coarse for what a path of radios holds.
+/// Receive buffer with C3TCP, if none is given: a larger one makes windows count in units of up to 16 kB (RFC 7323
+/// section 2.2), too coarse for the capacity of a path of radio links.
 pub const UNSCALED_WINDOW: Bytes = Bytes(65_535);
 
 section! {
@@ -42,7 +42,7 @@ section! {
 }
 
 impl C3tcp {
-    /// The nodes that take no part.
+    /// Returns the nodes that do not participate.
     pub fn unaware_nodes(&self) -> Vec<NodeId> {
         let node = |value: &Value| match value {
             Value::Int(n) => Some(NodeId(*n as u32)),

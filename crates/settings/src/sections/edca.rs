@@ -60,7 +60,7 @@ section! {
     }
 }
 
-/// Fills in what follows from the kind of physical layer.
+/// Fills in values that depend on the physical layer.
 pub fn complete(values: &mut Values, phy: Phy) {
     let defaults = edca::Config::standard(phy.kind());
     for (name, value) in Edca::values_of(&defaults) {
@@ -69,7 +69,8 @@ pub fn complete(values: &mut Values, phy: Phy) {
 }
 
 impl Edca {
-    /// The largest window of each category that is less than its least: the key of the latter, both values.
+    /// Returns each category whose largest contention window is below the smallest: the key of the smallest, and both
+    /// values.
     pub fn contradictions(&self) -> impl Iterator<Item = (&'static str, u32, u32)> {
         let of = [
             ("vo_cw_min", self.vo_cw_min, self.vo_cw_max),

@@ -36,9 +36,9 @@ choice! {
 
 /// Defaults of goodput control.
 const GOODPUT: GoodputControl = GoodputControl::paper();
-/// `sojourn` with `ap2`.
+/// Default of `sojourn` with `ap2`.
 const AP2_SOJOURN: Dur = Dur::from_millis(5);
-/// How often AP2's limits of airtime are set.
+/// Interval at which AP2's limits of airtime are set.
 const AP2_SHARING: Dur = Dur::from_millis(100);
 /// Defaults of FQ-CoDel.
 const FQ_CODEL: FqCodelConfig = FqCodelConfig::rfc8290();
@@ -98,7 +98,7 @@ section! {
 }
 
 impl GatewayKeys {
-    /// The configuration of TCP-GAP at a gateway to a mesh of so many nodes; `pace` paces flows into it.
+    /// Returns the configuration of TCP-GAP at a gateway to a mesh of `nodes` nodes; `pace` paces flows into the mesh.
     pub fn gap(&self, profile: Profile, pace: tcp_ap::Params, nodes: u32) -> gateway::Config {
         gateway::Config {
             goodput_control: self.goodput_control.then_some(GoodputControl {
@@ -115,7 +115,7 @@ impl GatewayKeys {
         }
     }
 
-    /// The same with AP2's windows.
+    /// Returns the same with AP2's windows.
     pub fn ap2(&self, profile: Profile, pace: tcp_ap::Params, nodes: u32) -> gateway::Config {
         gateway::Config {
             mode: Mode::Ap2,

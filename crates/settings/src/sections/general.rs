@@ -1,4 +1,4 @@
-//! Keys at the top of a scenario.
+//! Keys at the top level of a scenario.
 
 use crate::key::{Choice, Fallback::*, Kind, time};
 use crate::profile::Profile;

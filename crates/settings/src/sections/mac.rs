@@ -121,7 +121,7 @@ section! {
     }
 }
 
-/// Fills in what follows from the kind of physical layer.
+/// Fills in values that depend on the physical layer.
 pub fn complete(values: &mut Values, phy: Phy) {
     let longest = phy.format().unwrap_or(Format::Ht).longest_aggregate();
     let phy = phy.kind();

@@ -1,4 +1,4 @@
-//! `[mobility]`: how the nodes move.
+//! `[mobility]`: movement of the nodes.
 
 use crate::key::{Choice, Fallback::*, Kind, length, speed, time};
 use crate::value::{Metres, Speed, Value};

@@ -1,6 +1,6 @@
 //! The keys of a scenario, one table per section. To add a key, add a row to its table; reader, writer, schema and
-//! reference page follow. A row that names a field of the configuration of its layer is used by that, and has its
-//! default from there; `convert.rs` has the exceptions. The section of a single protocol is a row of
+//! reference page follow. A row that names a field of its layer's configuration sets that field, and takes its default
+//! from there; `convert.rs` handles the exceptions. The section of an individual protocol is a row of
 //! [`own_sections!`](crate::own_sections).
 
 mod adhoc_tcp;
@@ -42,7 +42,7 @@ pub use topology::{TopologyKeys, TopologyKind};
 pub use traffic::{AppKind, Connections, FlowKeys, TrafficKeys};
 pub use wired::{WireKeys, WiredKeys};
 
-/// Calls a macro with the sections that one protocol alone reads and that depend on no other: where one is in a
+/// Calls a macro with the sections that only one protocol reads and that depend on no others: the field of the
 /// scenario, and its type.
 #[macro_export]
 macro_rules! own_sections {

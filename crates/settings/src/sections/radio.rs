@@ -13,7 +13,7 @@ use fourhop_proto::phy::two_ray::TwoRay;
 use fourhop_proto::phy::{self, PhyKind};
 use fourhop_units::{Db, Dur, Rate, Watt};
 
-/// Keys of one model of the radio alone.
+/// Keys of only one radio model.
 const THRESHOLD: &[&str] = &["threshold"];
 const SINR: &[&str] = &["sinr"];
 
@@ -51,7 +51,7 @@ choice! {
 }
 
 impl Phy {
-    /// Slots, spaces and the frames without MCS.
+    /// Returns the kind that determines slots, interframe spaces and frames without MCS.
     pub fn kind(self) -> PhyKind {
         match self {
             Phy::Dsss => PhyKind::Dsss,
@@ -60,7 +60,7 @@ impl Phy {
         }
     }
 
-    /// The format of unicast data, if it has an MCS.
+    /// Returns the format of unicast data, if it has an MCS.
     pub fn format(self) -> Option<Format> {
         match self {
             Phy::Dsss | Phy::Ofdm | Phy::ErpOfdm => None,
@@ -71,7 +71,7 @@ impl Phy {
     }
 }
 
-/// Those whose data has an MCS.
+/// Values whose data has an MCS.
 const WITH_MCS: &[&str] = &["ht", "ht-2.4ghz", "vht", "he", "he-2.4ghz"];
 
 choice! {
@@ -208,7 +208,7 @@ section! {
     }
 }
 
-/// The keys that mean something only with a certain value of another: the key, the other, and the values.
+/// Keys that apply only with certain values of another key: the key, the other key, and those values.
 pub const CONDITIONS: [(&str, &str, &[&str]); 12] = [
     ("mcs", "phy", WITH_MCS),
     ("streams", "phy", WITH_MCS),
@@ -224,10 +224,10 @@ pub const CONDITIONS: [(&str, &str, &[&str]); 12] = [
     ("required_sinr", "errors", &["ratio"]),
 ];
 
-/// The other key, with its values, that `key` needs to take effect; `None` if nothing is missing.
+/// Returns the other key that `key` depends on, and the required values; `None` if they are given.
 pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'static str])> {
     let &(_, other, allowed) = CONDITIONS.iter().find(|(name, ..)| *name == key)?;
-    // With `threshold` the antennas are always above two-ray ground, and the other keys are refused by themselves.
+    // With `threshold` the antennas are always above two-ray ground, and the other keys are refused anyway.
     if other != "phy" && RadioModel::from_value(values.get("model")) == RadioModel::Threshold {
         return None;
     }
@@ -235,7 +235,7 @@ pub fn needs(key: &str, values: &Values) -> Option<(&'static str, &'static [&'st
     (!fits).then_some((other, allowed))
 }
 
-/// The MCS that the keys say, if they say one that there is.
+/// Returns the MCS that the keys describe, if it exists.
 fn mcs_in(values: &Values) -> Option<Mcs> {
     let format = Phy::from_value(values.get("phy")).format()?;
     let number = |key| Option::<u32>::from_value(values.get(key));
@@ -255,13 +255,13 @@ fn mcs_of(format: Format, index: u32, streams: u32, width: Hertz, guard: Dur) ->
 }
 
 impl Radio {
-    /// The MCS of unicast data, if it has one.
+    /// Returns the MCS of unicast data, if it has one.
     pub fn mcs(&self) -> Option<Mcs> {
         mcs_of(self.phy.format()?, self.mcs?, self.streams?, self.width?, self.guard_interval?)
     }
 }
 
-/// Fills in what follows from the kind of physical layer and the model, and leaves out what means nothing unless it was
+/// Fills in values that depend on the physical layer and the model, and drops those that do not apply, unless they were
 /// `given`.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
     let standard = Phy::from_value(values.get("phy"));

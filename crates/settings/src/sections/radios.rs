@@ -17,7 +17,7 @@ section! {
 }
 
 impl RadioKeys {
-    /// The nodes that are meant, of so many.
+    /// Returns the nodes with this radio, out of `nodes` nodes.
     pub fn numbers(&self, nodes: u32) -> Vec<u32> {
         match &self.nodes {
             None => (0..nodes).collect(),

@@ -1,4 +1,4 @@
-//! `[routing]`: how packets find their way.
+//! `[routing]`: routing of packets.
 
 use crate::key::{Choice, Fallback::*, Kind, Section, number, power, time};
 use crate::layer::Profiled;
@@ -14,11 +14,11 @@ use fourhop_proto::route::aodv::{
 };
 use fourhop_units::{Db, Dbm, Dur, Watt};
 
-/// Defaults of the keys that mean something where HELLO messages are sent.
+/// Defaults of the keys that apply if HELLO messages are sent.
 const HELLO: HelloConfig = HelloConfig::standard();
-/// Default of the probes of links.
+/// Default of the link probes.
 const PROBES: MetricConfig = MetricConfig::paper(Metric::Etx);
-/// Defaults of the keys that mean something with `ssa-aodv`, but for the threshold.
+/// Defaults of the keys that apply with `ssa-aodv`, except for the threshold.
 const SIGNAL: SignalConfig = SignalConfig::paper(Dbm(0.0));
 
 choice! {
@@ -42,7 +42,7 @@ choice! {
 }
 
 impl RouteMetric {
-    /// The link metric to sum up, unless it is the hop count; `overhead` is that of channel access.
+    /// Returns the link metric to sum up, unless it is the hop count; `overhead` is that of channel access.
     pub fn of_links(self, overhead: Dur) -> Option<Metric> {
         match self {
             RouteMetric::Hops => None,
@@ -227,7 +227,7 @@ section! {
 }
 
 impl Routing {
-    /// AODV's configuration; `metric` is the link metric to sum up, unless it is the hop count.
+    /// Returns AODV's configuration; `metric` is the link metric to sum up, unless it is the hop count.
     pub fn aodv(&self, profile: Profile, metric: Option<Metric>) -> aodv::Config {
         aodv::Config {
             hello: self.hello.then_some(HelloConfig {
@@ -255,7 +255,7 @@ impl Routing {
     }
 }
 
-/// Fills in what follows from the protocol. `given` says whether a key was written.
+/// Fills in values that depend on the protocol. `given` tells whether a key was written.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
     let is = |key: &str, name: &str| matches!(values.get(key), Some(Value::Text(text)) if text == name);
     let aware = [

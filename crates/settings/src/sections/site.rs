@@ -94,14 +94,14 @@ section! {
 }
 
 impl NodeKeys {
-    /// Is this about the name alone?
+    /// Whether only the name is set.
     pub fn only_names(&self) -> bool {
         let NodeKeys { node: _, name, phy: _, tx_power, antenna_gain, antenna_height, packet_cost, forwards } = self;
         let is_plain = packet_cost.is_none() && *forwards;
         (name.is_some() || !is_plain) && tx_power.is_none() && *antenna_gain == Db(0.0) && antenna_height.is_none()
     }
 
-    /// The nodes that are meant.
+    /// Returns the nodes that the section applies to.
     pub fn numbers(&self) -> Vec<u32> {
         match &self.node {
             Value::List(numbers) => numbers.iter().map(|number| u32::from_value(Some(number))).collect(),
@@ -111,21 +111,21 @@ impl NodeKeys {
 }
 
 impl LossKeys {
-    /// The keys for the quality of a link; one is enough.
+    /// Keys for the quality of a link; one is enough.
     pub const MEASURED: [&str; 5] = ["loss", "snr", "delivery", "etx", "rate"];
 
-    /// Size of the frames whose share was measured, unless it is given: the probes of ETX carry 134 bytes (De Couto et
-    /// al. 2003, section 5) behind a MAC header and checksum of 28 and LLC of 8.
+    /// Default size of the frames whose share was measured: the probes of ETX carry 134 bytes (De Couto et al. 2003,
+    /// section 5) after a MAC header and checksum of 28 and LLC of 8.
     pub const PROBE: Bytes = Bytes(170);
 
-    /// Those of them that are given.
+    /// Returns those of [`LossKeys::MEASURED`] that are given.
     pub fn measured(&self) -> Vec<&'static str> {
         let LossKeys { loss, snr, delivery, etx, rate, .. } = self;
         let given = [loss.is_some(), snr.is_some(), delivery.is_some(), etx.is_some(), rate.is_some()];
         Self::MEASURED.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name)).collect()
     }
 
-    /// The share of frames that arrive in each direction, as it is written or by ETX = 1 / (there times back).
+    /// Returns the share of frames that arrive in each direction, as given or from ETX = 1 / (forward times reverse).
     pub fn delivered(&self) -> Option<f64> {
         let by_etx = self.etx.map(|Number(etx)| 1.0 / etx.sqrt());
         self.delivery.map(|Share(percent)| percent / 100.0).or(by_etx)

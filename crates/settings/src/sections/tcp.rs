@@ -207,7 +207,7 @@ section! {
     }
 }
 
-/// Fills in the timers of `profile`. `given` says whether a key was written.
+/// Fills in the timers of `profile`. `given` tells whether a key was written.
 pub fn complete(values: &mut Values, scenario: Profile, given: impl Fn(&str) -> bool) {
     if TcpProfile::from_value(values.get("profile")) == TcpProfile::Ns2Of2003 {
         let config = tcp::Config::of(scenario).with_timers_of_2003();

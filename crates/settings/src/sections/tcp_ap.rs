@@ -114,7 +114,7 @@ section! {
 }
 
 impl TcpAp {
-    /// The parameters of adaptive pacing.
+    /// Returns the parameters of adaptive pacing.
     pub fn params(&self, profile: sections::Profile) -> tcp_ap::Params {
         tcp_ap::Params {
             samples: match self.samples {
@@ -130,11 +130,11 @@ impl TcpAp {
     }
 }
 
-/// Fills in what follows from the profile. `given` says whether a key was written, `none` included.
+/// Fills in values that depend on the profile. `given` tells whether a key was written, even as `none`.
 pub fn complete(values: &mut Values, given: impl Fn(&str) -> bool) {
     let code = ApProfile::from_value(values.get("profile")) == ApProfile::AuthorsCode;
     let params = if code { tcp_ap::Params::authors_code() } else { tcp_ap::Params::paper() };
-    // How such a sender hangs in the stack is the stack's matter.
+    // How the sender is attached to the stack is up to the stack.
     let (hops, release) =
         if code { (HopSource::Travelled, Release::Queue) } else { (HopSource::Routing, Release::Slots) };
     let stack = [("hops", hops.to_value()), ("release", release.to_value()), ("rto_backoff", Field::to_value(&!code))];

@@ -1,4 +1,4 @@
-//! `[topology]`: where the nodes stand.
+//! `[topology]`: positions of the nodes.
 
 use crate::key::{Choice, Fallback::*, Kind, length};
 use crate::value::{Metres, Value};

@@ -25,7 +25,7 @@ choice! {
     }
 }
 
-/// A section with the keys that say what a flow sends between keys of its own.
+/// Declares a section whose own keys surround those that describe a flow's data.
 macro_rules! traffic_section {
     (
         $(#[doc = $about:literal])+

@@ -1,4 +1,4 @@
-//! TCP-AP in whole networks: what routing and packets tell it, what it shares a network with, short files, series.
+//! TCP-AP in whole networks: information from routing and packets, fairness to other flows, short files, series.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -11,7 +11,7 @@ fn simulate(text: &str, seed: u64) -> RunResult {
     run(&scenario, seed, &RunOptions::default(), &Control::new()).expect("a run")
 }
 
-/// The series of a run: for each row the flow and the values of `columns`.
+/// Returns the series of a run: for each row the flow and the values of `columns`.
 fn series(text: &str, test: &str, columns: [&str; 4]) -> Vec<(String, [Option<f64>; 4])> {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("adaptive-pacing").join(test);
     let paths = SeriesPaths::new(&folder, 1);
@@ -38,8 +38,8 @@ fn chain(hops: u32, duration: &str, more: &str) -> RunResult {
     simulate(&text, 1)
 }
 
-/// The number of hops is the same whether the route, the time to live or the count on the packet tells it, so the whole
-/// run is; the profiles differ.
+/// The number of hops is the same whether it comes from the route, the time to live or the count on the packet, so the
+/// whole run is the same; the profiles differ.
 #[test]
 fn hops_may_come_from_the_time_to_live() {
     let runs = ["routing", "ttl", "travelled"].map(|source| chain(5, "60s", &format!("[tcp_ap]\nhops = '{source}'\n")));
@@ -49,8 +49,8 @@ fn hops_may_come_from_the_time_to_live() {
     assert_ne!(code.flows[0].delivered_bytes, runs[0].flows[0].delivered_bytes);
 }
 
-/// ElRakabawy et al. 2005, Figure 14, at one length: over 8 hops TCP-AP is well ahead of NewReno, on SACK recovery too.
-/// Four hops are another matter: there ns-2 and we see NewReno ahead.
+/// ElRakabawy et al. 2005, Figure 14, at one length: over 8 hops TCP-AP is well ahead of NewReno, with SACK recovery,
+/// too. Four hops are another matter: there ns-2 and we see NewReno ahead.
 #[test]
 fn pacing_pays_over_long_chains() {
     let goodput = |hops, transport: &str| {
@@ -67,7 +67,7 @@ fn pacing_pays_over_long_chains() {
     assert!(goodput(4, "tcp-ap") < goodput(4, "newreno"));
 }
 
-/// Section 4.6: a NewReno flow beside a TCP-AP flow takes most of the bandwidth.
+/// Section 4.6: a NewReno flow competing with a TCP-AP flow takes most of the bandwidth.
 #[test]
 fn newreno_takes_most_beside_tcp_ap() {
     let text = "profile = 'ns2'\nduration = '150s'\n[topology]\nkind = 'cross'\nhops = 4\nspacing = '200m'\n\
@@ -83,7 +83,8 @@ fn newreno_takes_most_beside_tcp_ap() {
     assert!(shares.iter().sum::<f64>() / 3.0 > 0.6, "{shares:?}");
 }
 
-/// Delayed acknowledgements, plain and dynamic, go together with it: fewer ACKs, nothing lost for want of them.
+/// Delayed acknowledgements, plain and dynamic, are compatible with pacing: fewer ACKs, but nothing is lost for lack of
+/// them.
 #[test]
 fn delayed_acks_go_together_with_pacing() {
     let mut frames_per_byte = Vec::new();
@@ -96,7 +97,8 @@ fn delayed_acks_go_together_with_pacing() {
     assert!(frames_per_byte[1] < 0.9 * frames_per_byte[0] && frames_per_byte[2] < 0.9 * frames_per_byte[0]);
 }
 
-/// Clocks that agree (section 5.1.1): the delay that the fourth node measured is about that which the round trip tells.
+/// Synchronised clocks (section 5.1.1): the delay measured by the fourth node is close to that derived from the round
+/// trip.
 #[test]
 fn measured_delays_are_near_the_estimate() {
     let delay = |source: &str| {

@@ -1,5 +1,4 @@
-//! Ad hoc TCP in whole networks: each combination of its ends, nodes that walk, clocks that do not agree, what series
-//! say.
+//! Ad hoc TCP in whole networks: each combination of its ends, nodes that walk, clocks that disagree, and the series.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -23,8 +22,8 @@ fn goodput(text: &str) -> f64 {
     simulate(text, None).flows[0].goodput_bps
 }
 
-/// Cho et al. 2004, figure 1: two segments under way are better than what SACK does. Towards a plain receiver the ad
-/// hoc sender is SACK, to the packet.
+/// Cho et al. 2004, figure 1: two segments in flight outperform SACK. With a plain receiver the ad hoc sender behaves
+/// like SACK, packet by packet.
 #[test]
 fn each_end_does_its_part() {
     let of = |transport| goodput(&chain(transport, 5, ""));
@@ -32,11 +31,11 @@ fn each_end_does_its_part() {
     for better in ["adhoc-receiver", "adhoc-tcp"] {
         assert!(of(better) > 1.1 * sack, "{better}: {} against {sack}", of(better));
     }
-    // The unit of the timestamps is in no packet, so that nothing else differs either.
+    // The unit of the timestamps is not transmitted, so nothing else differs either.
     assert_eq!(of("adhoc-sender"), sack);
 }
 
-/// A chain along which the sender walks towards the receiver and back: the last column of the series, by name.
+/// Returns the series, by column names, of a chain along which the sender walks towards the receiver and back.
 fn walk(transport: &str, columns: &[&str]) -> Vec<Vec<Option<f64>>> {
     let text = format!(
         "profile = 'ns2'\nduration = '120s'\nwarmup = '0s'\nsample_every = '100ms'\n[topology]\nkind = 'chain'\nhops \
@@ -61,8 +60,8 @@ fn walk(transport: &str, columns: &[&str]) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// The series show each action: the number of hops follows the walk, the window the path's capacity, and each
-/// freeze is counted under its cause.
+/// The series show each mechanism: the number of hops follows the walk, the window follows the path's capacity, and
+/// each freeze is counted under its cause.
 #[test]
 fn series_say_which_mechanism_acted() {
     let columns = [
@@ -87,18 +86,17 @@ fn series_say_which_mechanism_acted() {
     assert!(closed <= zwas, "each closed window comes from a packet that took too long: {last:?}");
     let frozen = rows.iter().filter(|row| row[4] == Some(3.0)).count();
     assert!(frozen > 0 && frozen < rows.len() / 2, "{frozen} of {}", rows.len());
-    // After the handshake the window is closed, or what the delimiter allows.
+    // After the handshake the window is closed, or the one that the delimiter allows.
     for row in rows.iter().filter(|row| row[3].is_some() && row[0].unwrap() > 3.0) {
         assert!(row[2].unwrap() <= 3.0, "{row:?}");
     }
-    // A plain flow has none of it.
+    // A plain flow has none of these values.
     let plain = walk("sack", &columns);
     assert!(plain.iter().all(|row| row[1].is_none() && row[4].is_none() && row[9].is_some()));
 }
 
-/// A clock that is ahead makes delays long: W_practical shrinks less, as all delays do. One that is behind by more than
-/// the delay makes every packet come faster than radio can carry it, which the rater takes for a wire: the window is
-/// free.
+/// A clock that is ahead makes all delays longer, so W_practical shrinks less. One that is behind by more than the
+/// delay makes every packet seem faster than radio allows, which the rater takes for a wire: the window is not limited.
 #[test]
 fn a_clock_that_is_behind_disarms_the_delimiter() {
     let of = |offset: &str| goodput(&chain("adhoc-receiver", 5, &format!("[adhoc_tcp]\nclock_offset = '{offset}'")));

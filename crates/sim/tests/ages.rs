@@ -1,4 +1,4 @@
-//! Ages of bytes at delivery in whole networks: what they are at least, and that measuring them changes nothing.
+//! Ages of bytes at delivery in whole networks: lower bounds, and that measuring them changes nothing.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -30,9 +30,9 @@ fn ages_are_measured_on_request_and_change_nothing_else() {
     }
 }
 
-/// A byte waits until the one before it has left, and then passes three hops: the mean age is at least the mean time
-/// between two segments and three times what a frame of 1,500 bytes takes. With a window of one segment this wait is
-/// the whole round trip, and the age more than that.
+/// A byte waits until the previous one has left, and then passes three hops: the mean age is at least the mean time
+/// between two segments plus three times the duration of a frame of 1,500 bytes. With a window of one segment this wait
+/// is the whole round trip, and the age exceeds that.
 #[test]
 fn the_wait_at_the_sender_counts() {
     let airtime_s = 3.0 * 1_500.0 * 8.0 / 2e6;
@@ -50,7 +50,7 @@ fn the_wait_at_the_sender_counts() {
     }
 }
 
-/// A file is born when it is written: what the pauses between files take does not count.
+/// A file is born when it is written: pauses between files do not count.
 #[test]
 fn pauses_between_files_do_not_count() {
     for connection in ["same", "fresh"] {

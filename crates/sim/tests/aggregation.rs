@@ -1,5 +1,5 @@
-//! Aggregates in whole networks: air times by hand, Bianchi's model, ns-3, losses of single MPDUs, and what must hold
-//! for any of them.
+//! Aggregates in whole networks: air times by hand, Bianchi's model, ns-3, losses of single MPDUs, and properties of
+//! any aggregate.
 
 use crate::bianchi;
 use crate::common::{build, line, udp};
@@ -37,9 +37,9 @@ fn mcs7() -> Mcs {
     Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap()
 }
 
-// 1,460 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS, 2 of QoS: 1,526, in a subframe 1,532. 5,484 us hold
-// 1,362 symbols of 260 bits, 44,262 bytes: 28 MPDUs of 42,894 in all, 1,320 symbols of 4 us behind 36 us. A block
-// acknowledgement takes 68 us at 6 Mbit/s.
+// 1,460 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS, 2 of QoS: 1,526, in a subframe 1,532. 5,484 us have room
+// for 1,362 symbols of 260 bits, 44,262 bytes: 28 MPDUs of 42,894 bytes together, 1,320 symbols of 4 us after 36 us. A
+// block acknowledgement takes 68 us at 6 Mbit/s.
 const IN_TIME: u64 = 28;
 const PPDU: u64 = 36 + 4 * 1320;
 const BLOCK_ACK: u64 = 20 + 4 * 12;
@@ -59,7 +59,7 @@ fn each_exchange_takes_what_its_frames_take() {
             assert_eq!((pair[0].frame.airtime, pair[0].frame.duration), (US(PPDU), US(16 + BLOCK_ACK)));
             let FrameKind::BlockAck { start, bitmap, .. } = pair[1].frame.kind else { panic!("{:?} follows", pair[1]) };
             assert_eq!((pair[1].frame.airtime, pair[1].frame.rate), (US(BLOCK_ACK), Rate::kbps(6_000)));
-            // 200 m are 667 ns.
+            // 200 m take 667 ns.
             assert_eq!(pair[1].at - pair[0].at, US(PPDU + 16) + Dur::from_nanos(667));
             // The last of them ends the window of the scoreboard.
             let last = aggregate.mpdus.last().unwrap().seq;
@@ -69,7 +69,7 @@ fn each_exchange_takes_what_its_frames_take() {
     }
 }
 
-// DIFS 34 us and 7.5 slots of 9 us in the mean, PPDU, SIFS, block acknowledgement, 2 * 0.667 us of flight.
+// DIFS of 34 us, 7.5 slots of 9 us on average, PPDU, SIFS, block acknowledgement, 2 * 0.667 us of propagation.
 #[test]
 fn a_saturated_hop_carries_what_its_exchanges_allow() {
     let mut setup = line(ht(mcs7()), &[0.0, 200.0]);
@@ -80,7 +80,7 @@ fn a_saturated_hop_carries_what_its_exchanges_allow() {
     assert!((measured / expected - 1.0).abs() < 0.002, "{measured:.0} of {expected:.0} bit/s");
 }
 
-/// `cell` of Bianchi's test with aggregates.
+/// The `cell` of Bianchi's test, with aggregates.
 fn cell(senders: u32, node: node::Config, interval: Dur) -> Setup {
     let mut setup = bianchi::cell(senders, false);
     let phy = setup.node.phy;
@@ -102,8 +102,7 @@ fn a_saturated_cell_with_aggregates_gets_what_bianchi_predicts() {
     }
 }
 
-// Noise hits single MPDUs: the share sent again is the formula's, and everything arrives
-// in the end.
+// Noise hits single MPDUs: the share sent again is that of the formula, and everything arrives eventually.
 #[test]
 fn mpdus_are_lost_one_by_one() {
     let config = ht(mcs7());
@@ -127,13 +126,13 @@ fn mpdus_are_lost_one_by_one() {
     assert!((again / sent - (1.0 - expected)).abs() < 4.0 * sigma, "{again} of {sent}, {expected}");
     let (node, index) = ends[0].receiver;
     let received = world.nodes()[node.index()].endpoints()[index].received.get() / 1460;
-    // 20,000 datagrams but for those on their way; 7 losses in a row come once in 78,000.
+    // 20,000 datagrams except those on their way; 7 losses in a row occur once in 78,000.
     assert!((19_940..=20_000).contains(&received), "{received}");
     assert!(world.accounts().named().iter().all(|(_, account)| account.balances()), "{:?}", world.accounts());
 }
 
-/// The radio of ns-3's defaults: 16 dBm, log-distance with the exponent 3 from 46.7 dB at 1 m on, 7 dB of noise figure,
-/// 4 dB for a preamble, no capture by later frames. All stations decode each other, but links are no longer than 14 m.
+/// The radio of ns-3's defaults: 16 dBm, log-distance with exponent 3 from 46.7 dB at 1 m, a noise figure of 7 dB, 4 dB
+/// for a preamble, no capture by later frames. All stations decode each other, but links are no longer than 14 m.
 fn near(width: Width) -> Radio {
     let path_loss = LogDistance { reference_loss: Db(46.6777), reference_m: 1.0, exponent: 3.0 };
     let tx_power = Dbm(16.0206).to_watt();
@@ -157,7 +156,7 @@ fn near(width: Width) -> Radio {
     Radio::Sinr(Box::new(SinrRadio { propagation, receiver, link, metric_over_fades: false }))
 }
 
-/// A receiver of 802.11a that loses frames by error rates alone.
+/// An 802.11a receiver that loses frames to error rates alone.
 fn receiver() -> sinr::Config {
     sinr::Config {
         phy: PhyKind::Ofdm,
@@ -175,7 +174,7 @@ fn receiver() -> sinr::Config {
     }
 }
 
-/// A line of the data of ns-3: goodput in Mbit/s and the case.
+/// Parses the data of ns-3: for each line the goodput in Mbit/s and the case.
 fn ns3_cases() -> Vec<(f64, std::collections::BTreeMap<String, String>)> {
     let lines = include_str!("data/ns3-wifi.txt").lines().filter(|line| !line.starts_with('#'));
     lines
@@ -188,7 +187,7 @@ fn ns3_cases() -> Vec<(f64, std::collections::BTreeMap<String, String>)> {
         .collect()
 }
 
-// ns-3.37 with the same MCS, limits and rates of answers, in which all stations hear each other (benches/ns3/wifi.cc).
+// ns-3.37 with the same MCS, limits and answer rates; all stations hear each other (benches/ns3/wifi.cc).
 #[test]
 fn saturated_networks_get_what_ns3_says() {
     let mut far = Vec::new();
@@ -213,16 +212,16 @@ fn saturated_networks_get_what_ns3_says() {
         if number("rts", 0.0) > 0.0 {
             node.mac.rts_threshold = Bytes(0);
         }
-        // 114 packets wait there.
+        // ns-3 queues 114 packets.
         node.link.queue.limit = 115;
         let interval = Dur::from_nanos((number("interval", 1e-4) * 1e9) as u64);
         let (hops, stations) = (number("hops", 0.0) as u32, number("stations", 1.0) as u32);
         let mut setup = if hops > 0 {
             let places: Vec<f64> = (0..=hops).map(|n| 9.8 * f64::from(n)).collect();
             let mut setup = line(node, &places);
-            // 10 m from hop to hop, and no three stations in a line: there a slot of the middle one begins later at the
-            // others by just what its frame takes to them, and it is for the rounding of delays to nanoseconds whether
-            // they hear it before they begin. ns-3 takes 4 us to sense a frame.
+            // 10 m from hop to hop, but no three stations in a straight line. If they were, a slot of the middle one
+            // would begin later at the others by exactly the propagation delay of its frame, and rounding delays to
+            // nanoseconds would decide whether they hear it before they begin. ns-3 takes 4 us to sense a frame.
             setup.positions.iter_mut().skip(1).step_by(2).for_each(|place| place.1 = 2.0);
             setup.flows.push(udp(0, hops, Time::from_millis(100), interval));
             setup
@@ -235,7 +234,7 @@ fn saturated_networks_get_what_ns3_says() {
             // 1,500 bytes of IP, as in ns-3.
             cbr.payload = Bytes(1472);
         }
-        // Where whole aggregates collide, runs differ.
+        // If whole aggregates collide, runs differ.
         let collide = (stations == 10 || hops > 1) && number("rts", 0.0) == 0.0;
         let runs = if collide { 4 } else { 1 };
         let measured = bianchi::delivered_bps(&setup, runs, Time::from_secs(7)) / 1e6;
@@ -249,7 +248,7 @@ fn saturated_networks_get_what_ns3_says() {
     assert!(far.is_empty(), "{far:#?}");
 }
 
-/// A chain of three hops by its keys.
+/// A chain of three hops with these keys.
 fn chain(keys: &str, flow: &str) -> fourhop_sim::result::RunResult {
     let text = format!(
         "profile = 'standard'\nduration = '8s'\nwarmup = '1s'\n[topology]\nkind = 'chain'\nhops = 3\n[radio]\nphy = \
@@ -267,13 +266,13 @@ fn tcp_over_three_hops_gains_by_aggregates() {
     assert!(aggregated > 1.5 * alone, "{aggregated} with aggregates, {alone} without");
     let amsdu = goodput("[mac]\nampdu_frames = 1\namsdu_bytes = '3839B'");
     assert!(amsdu > 1.2 * alone, "{amsdu} with A-MSDU, {alone} without");
-    // A CTS to oneself at 6 Mbit/s costs 44 + 16 us an exchange; RTS and CTS twice that and more.
+    // A CTS-to-self at 6 Mbit/s costs 44 + 16 us per exchange; RTS and CTS more than twice that.
     let (own, both) = (goodput("[mac]\nprotection = 'cts-to-self'\nrts_threshold = '64kB'"), aggregated);
     assert!(own > both * 0.98, "{own} with CTS to self, {both} with RTS");
 }
 
-/// FQ-CoDel at a gateway lets out as many packets as the radio has sent, also those that aggregates have taken from the
-/// queue.
+/// FQ-CoDel at a gateway releases as many packets as the radio has sent, including those that aggregates have taken
+/// from the queue.
 #[test]
 fn a_gateway_fills_aggregates() {
     let goodput = |gateway: &str| {

@@ -1,10 +1,10 @@
-//! Chains against ns-2.35: goodput and counts of events, on scenarios and numbers kept beside
-//! this file (`data/ns2`). A short version; VALIDATION.md has the long one.
+//! Chains compared with ns-2.35: goodput and counts of events, for scenarios and numbers stored next to this file
+//! (`data/ns2`). This is a short version; VALIDATION.md has the long one.
 //!
-//! The two draw different random numbers, so that agreement is of means over seeds. Tolerances: UDP below capacity and
-//! window 1, 1 %; NewReno up to 6 hops, 5 %; beyond, 10 % or overlapping 95 % intervals. A count may differ by its
-//! percentage, or by chance: three standard errors of the difference of the two means, where a rare event
-//! is given at least the spread of a Poisson count (a few runs tell little about it).
+//! The two simulators draw different random numbers, so means over seeds are compared. Tolerances: UDP below capacity
+//! and window 1, 1 %; NewReno up to 6 hops, 5 %; beyond, 10 % or overlapping 95 % intervals. A count may differ by its
+//! percentage, or by chance: three standard errors of the difference of the two means. A rare event is assumed to have
+//! at least the spread of a Poisson count (a few runs tell little about it).
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -46,7 +46,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Runs the scenario with the first `seeds` seeds for as long as ns-2 did.
+    /// Runs the scenario with the first `seeds` seeds, for as long as ns-2 did.
     fn new(name: &'static str, seeds: u64) -> Comparison {
         let read = |file: &str| std::fs::read_to_string(format!("{FOLDER}{file}")).unwrap();
         let all: Value = serde_json::from_str(&read("reference.json")).unwrap();
@@ -92,7 +92,7 @@ impl Comparison {
             let ns2 = Sample { mean: number("mean"), sd: number("sd"), runs: given["seeds"].as_f64().unwrap() };
             let ours = self.ours(counter);
             let chance = 3.0 * ours.standard_error_of_count().hypot(ns2.standard_error_of_count());
-            // One event more or less is no disagreement where there are hardly any.
+            // A difference of one event is acceptable if there are hardly any.
             let allowed = (tolerance * ns2.mean).max(chance).max(1.0);
             let line = format!(
                 "{:10} {counter:16} {:9.0}, ns-2 {:9.0}, may differ by {allowed:.0}",
@@ -107,7 +107,7 @@ impl Comparison {
     }
 }
 
-/// Where seeds scatter by 2 %.
+/// Tolerances where seeds scatter by 2 %.
 const UP_TO_6_HOPS: [(&str, f64); 7] = [
     ("cts_sent", 0.03),
     ("cts_refused", 0.05),

@@ -1,4 +1,4 @@
-//! Routing messages on the wire: what tshark reads out of the bytes, and how strongly nodes hear each other's.
+//! Routing messages on the wire: how tshark decodes the bytes, and how strongly nodes hear each other's messages.
 
 use crate::common::tshark;
 use fourhop_proto::wire::{
@@ -21,8 +21,8 @@ fn ip(node: u32) -> Ipv4Addr {
     NodeId(node).ipv4()
 }
 
-/// Each message of RFC 3561 section 5 with all its flags, where it goes, and what tshark is to say of it:
-/// type, flags, hop count, RREQ ID, destination, its number, originator, its number, lifetime, unreachable ones.
+/// Each message of RFC 3561 section 5 with all its flags, its destination address, and tshark's expected output: type,
+/// flags, hop count, RREQ ID, destination, its number, originator, its number, lifetime, unreachable ones.
 fn messages() -> Vec<(AodvMessage, Ipv4Addr, &'static str)> {
     let rreq = Rreq {
         hop_count: 3,
@@ -65,7 +65,7 @@ fn messages() -> Vec<(AodvMessage, Ipv4Addr, &'static str)> {
 #[test]
 fn tshark_reads_every_message_as_it_was_meant() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        // Not through the macros, whose output a passing test keeps to itself.
+        // Not with the macros, whose output is captured if the test passes.
         writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, AODV messages were not checked with it")
             .unwrap();
         return;
@@ -104,7 +104,7 @@ fn tshark_reads_every_message_as_it_was_meant() {
     let columns: Vec<&str> = fields.iter().flat_map(|&field| ["-e", field]).collect();
     let seen = read(&[&["-T", "fields", "-E", "separator=|"], &columns[..]].concat());
     let expected: Vec<_> = messages().into_iter().map(|(.., expected)| expected).collect();
-    // Versions of tshark differ in whether they print flags in decimal.
+    // Some versions of tshark print flags in decimal.
     let hex = |line: &str| {
         let mut parts: Vec<_> = line.split('|').map(String::from).collect();
         if let Ok(flags) = parts[1].parse::<u16>() {
@@ -124,8 +124,8 @@ fn what_is_encoded_decodes_to_itself() {
     }
 }
 
-/// Nodes 200 m apart hear each other with -60.5 dBm (two-ray ground); those 400 m apart, below the 250 m of reception,
-/// not.
+/// Nodes 200 m apart hear each other at -60.5 dBm (two-ray ground); those 400 m apart, beyond the reception range of
+/// 250 m, do not.
 fn chain(threshold: &str) -> u64 {
     let text = format!(
         "profile = 'standard'\nduration = '20s'\n[topology]\nkind = 'chain'\nhops = 2\n\

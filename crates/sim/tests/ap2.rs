@@ -1,4 +1,4 @@
-//! AP2 in whole networks: what it carries and how long it makes packets wait, and what it leaves to others.
+//! AP2 in whole networks: its goodput, the delays that it causes, and its fairness to others.
 
 use crate::common::accounts::check_accounts;
 use fourhop_sim::batch::Control;
@@ -6,7 +6,7 @@ use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
 
-/// 26 Mbit/s of 802.11n with FQ-CoDel, in a row.
+/// 26 Mbit/s of 802.11n with FQ-CoDel, for nodes in a row.
 const RADIO: &str = "[radio]\nmodel = 'sinr'\ntx_power = '20dBm'\nexponent = 3.0\nbasic_rate = '6Mbps'\nphy = 'ht'\n\
     mcs = 3\n\
     [mac]\nanswer_rate = 'mandatory'\n[link]\nqueue = 'fq-codel'\n[routing]\nprotocol = 'static'\n";
@@ -47,7 +47,7 @@ fn rtt_ms(result: &RunResult) -> f64 {
     1e3 * result.flows[0].rtt_mean_s.expect("sampled")
 }
 
-/// Over radios that aggregate AP2 carries nine tenths of CUBIC and more, and queues are shorter by a sixth at least.
+/// Over radios that aggregate, AP2 carries at least nine tenths of CUBIC, and queues are shorter by at least a sixth.
 #[test]
 fn it_carries_what_cubic_carries_over_shorter_queues() {
     for hops in [1, 3] {
@@ -59,8 +59,8 @@ fn it_carries_what_cubic_carries_over_shorter_queues() {
     }
 }
 
-/// The slowest rates of 802.11n, where a drain leaves less than two segments in flight: a receiver that delays
-/// acknowledgements waits for the second one, and 6.5 Mbit/s are not taken for a rate of 802.11b.
+/// The lowest rates of 802.11n, where a drain leaves less than two segments in flight: a receiver that delays
+/// acknowledgements waits for the second one, and 6.5 Mbit/s must not be taken for an 802.11b rate.
 #[test]
 fn it_carries_what_cubic_carries_at_slow_rates() {
     for (hops, mcs, policy) in [(1, 1, "delayed"), (2, 1, "delayed"), (5, 0, "every-segment")] {
@@ -82,8 +82,8 @@ fn it_carries_what_cubic_carries_at_slow_rates() {
     }
 }
 
-/// Over 802.11b it is a window of a few segments, whether acknowledgements are delayed or not: it carries four fifths
-/// of NewReno and more in less than a third of its round trip.
+/// Over 802.11b it is a window of a few segments, whether or not acknowledgements are delayed: it carries at least four
+/// fifths of NewReno in less than a third of its round trip.
 #[test]
 fn it_is_a_window_of_a_few_segments_on_802_11b() {
     for policy in ["every-segment", "delayed"] {
@@ -98,7 +98,7 @@ fn it_is_a_window_of_a_few_segments_on_802_11b() {
     }
 }
 
-/// Where queues are fair, too.
+/// The same with fair queues.
 #[test]
 fn nobody_starves_where_queues_are_fair() {
     for hops in [1, 3] {
@@ -106,7 +106,7 @@ fn nobody_starves_where_queues_are_fair() {
     }
 }
 
-/// Beside each of these, whoever comes first, both have a third of an even share and more.
+/// Competing with each of these, whoever starts first, both get at least a third of an even share.
 fn nobody_starves(others: &[&str], meet: impl Fn([&str; 2], [&str; 2]) -> RunResult) {
     for other in others {
         for starts in [["1s", "5s"], ["5s", "1s"]] {
@@ -131,8 +131,8 @@ fn nobody_starves_over_a_hop_with_one_queue() {
     });
 }
 
-/// CUBIC has filled the queue before AP2 begins, so that the shortest round trip that AP2 sees holds it. Before it
-/// tried whether a larger window carries more, its share was 0.03 to 0.07 in five of these six cases.
+/// CUBIC has filled the queue before AP2 starts, so the shortest round trip that AP2 sees includes it. Before AP2 tried
+/// whether a larger window carries more, its share was 0.03 to 0.07 in five of these six cases.
 #[test]
 fn who_comes_late_does_not_starve() {
     for (hops, queue, mcs) in [(1, 50, 1), (1, 200, 1), (1, 200, 4), (2, 200, 1), (2, 200, 4), (4, 200, 1)] {
@@ -149,7 +149,7 @@ fn who_comes_late_does_not_starve() {
     }
 }
 
-/// Two hosts on a wire of 10 Mbit/s, so long each way, with room for so many packets.
+/// Two hosts on a wire of 10 Mbit/s with this delay in each direction and room for this number of packets.
 fn on_a_wire(transports: &[&str], starts: &[&str], (delay, queue): (&str, u32)) -> RunResult {
     let flows = flows("a", "b", transports, starts);
     of(&format!(
@@ -167,7 +167,7 @@ fn nobody_starves_on_a_wire_with_one_queue() {
     }
 }
 
-/// Goodput of each flow, and what was sent again.
+/// Returns the goodput of each flow, and the share of retransmissions.
 fn wire_shared(transports: &[&str], queue: u32) -> (Vec<f64>, f64) {
     let result = on_a_wire(transports, &["1s", "1s"], ("20ms", queue));
     let (sent, again) = result.flows.iter().fold((0, 0), |sum, flow| (sum.0 + flow.sent, sum.1 + flow.retransmitted));
@@ -185,8 +185,8 @@ fn a_wire_is_filled_and_shared() {
     assert!(both.iter().all(|own| *own > 3e6) && both[0] + both[1] > 9e6, "{both:?}");
 }
 
-/// A sender on a wire of 10 Mbit/s does not see the radios behind it, and takes them for those that aggregate. Over
-/// 802.11n it carries nine tenths of CUBIC and more; over 802.11b, too, with less than half of its round trip.
+/// A sender on a wire of 10 Mbit/s does not see the radios behind it, and assumes that they aggregate. Over 802.11n it
+/// carries at least nine tenths of CUBIC; over 802.11b, too, with less than half of its round trip.
 #[test]
 fn radios_behind_a_wire_are_taken_for_those_that_aggregate() {
     let modern = RADIO.replacen("[radio]", "spacing = '55m'\n[radio]", 1);
@@ -207,7 +207,7 @@ fn radios_behind_a_wire_are_taken_for_those_that_aggregate() {
     }
 }
 
-/// 802.11n that fades, with Minstrel-HT, over so many hops.
+/// Fading 802.11n with Minstrel-HT over `hops` hops.
 fn fading(hops: u32, doppler: u32, without: &str) -> String {
     format!(
         "profile = 'standard'\nduration = '60s'\nwarmup = '4s'\n[topology]\nkind = 'chain'\nhops = {hops}\n\
@@ -220,9 +220,9 @@ fn fading(hops: u32, doppler: u32, without: &str) -> String {
     )
 }
 
-/// A fade makes queues long, and nobody else fills them. On 96 paired seeds (2, 3, 4 and 6 hops, 1, 2 and 4 Hz, 8 seeds
-/// each) goodput and p95 round trip were the same to three decimals as without the mode. Goodput may be 2 %, the p95
-/// age of data 5 % off.
+/// A fade makes queues long, although nobody else fills them. On 96 paired seeds (2, 3, 4 and 6 hops, 1, 2 and 4 Hz, 8
+/// seeds each) goodput and p95 round trip were the same to three decimals as without the mode. Goodput may be 2 %, the
+/// p95 age of data 5 % off.
 #[test]
 fn over_a_fading_chain_nobody_else_is_found() {
     for (hops, doppler) in [(2, 1), (3, 2), (4, 4)] {
@@ -237,7 +237,7 @@ fn over_a_fading_chain_nobody_else_is_found() {
     }
 }
 
-/// The same key does make a difference beside CUBIC.
+/// The same key does make a difference when competing with CUBIC.
 #[test]
 fn without_the_mode_it_gives_way() {
     let radio = RADIO.replacen("[radio]", "spacing = '55m'\n[radio]", 1);

@@ -1,5 +1,5 @@
-//! ATP in whole networks: delays that nodes report beside those on the air; rates that converge; two flows; nothing is
-//! lost without a name; a network without it is as it was.
+//! ATP in whole networks: delays reported by nodes compared with those on the air; rates that converge; two flows; no
+//! loss without a reason; a network without ATP is not affected.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{Seen, build, line};
@@ -40,7 +40,7 @@ fn seen(setup: &Setup, seconds: u64) -> Vec<Seen> {
     recorder.seen()
 }
 
-/// Over one hop, with the newest sample alone, a packet that did not wait says how long the one before took from
+/// Over one hop, with only the newest sample, a packet that did not wait reports how long the previous one took from
 /// leaving the queue to its ACK; and no delay is shorter than the exchange on the air.
 #[test]
 fn a_node_reports_what_the_air_did() {
@@ -71,7 +71,7 @@ fn a_node_reports_what_the_air_did() {
     assert!(compared > 50, "{compared}");
 }
 
-/// The first packet finds an idle path: three times what its transmission takes without anybody in the way.
+/// The first packet finds an idle path: three times the duration of its transmission without contention.
 #[test]
 fn a_quick_start_learns_the_rate_of_an_idle_path() {
     let setup = string(&[0.0, 200.0, 400.0, 600.0], SMOOTHED);
@@ -92,7 +92,7 @@ fn a_quick_start_learns_the_rate_of_an_idle_path() {
     assert_eq!(between, reported, "a packet in each delay of the path");
 }
 
-/// Interval of the sender and delay that was fed back last, at each of these seconds.
+/// Returns the sender's interval and the last delay fed back, at each of these seconds.
 fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
     let (mut world, ends, _) = build(setup, 1);
     let mut at = |second| {
@@ -105,9 +105,9 @@ fn rates(setup: &Setup, seconds: std::ops::Range<u64>) -> Vec<(f64, f64)> {
     seconds.map(&mut at).collect()
 }
 
-/// Over one hop the rate comes to what the bottleneck's delay allows and stays there; over four, where a flow competes
-/// with itself and the offer changes all the time, it is never above what was offered last, and never for long far
-/// below.
+/// Over one hop the rate converges to what the bottleneck's delay allows and stays there. Over four hops, where a flow
+/// competes with itself and the offer changes all the time, the rate is never above the last offer, and never far below
+/// it for long.
 #[test]
 fn the_rate_is_what_the_bottleneck_offers() {
     for (interval, offered) in rates(&string(&[0.0, 200.0], SMOOTHED), 40..80) {
@@ -119,7 +119,7 @@ fn the_rate_is_what_the_bottleneck_offers() {
     assert!(mean(|(interval, _)| *interval) < 3.0 * mean(|(_, offered)| *offered), "{chain:?}");
 }
 
-/// A scenario of `network` whose flows send over ATP.
+/// A scenario of `network` whose flows use ATP.
 fn scenario(network: &str, changes: &[&str]) -> Scenario {
     let text = format!(
         "profile = 'ns2'\nduration = '120s'\nwarmup = '40s'\n[topology]\n{network}\n[radio]\nrate = '2Mbps'\n\
@@ -135,8 +135,8 @@ fn result(scenario: &Scenario) -> RunResult {
     RunResult { wall_s: 0.0, ..result }
 }
 
-/// One hop is the bottleneck: a saturated exchange of 1,460 bytes takes 7.6 ms at 2 Mbit/s with RTS. The rate rises to
-/// what that allows, nothing is lost, and the queue stays empty.
+/// A single hop is the bottleneck: a saturated exchange of 1,460 bytes takes 7.6 ms at 2 Mbit/s with RTS. The rate
+/// rises to this limit, nothing is lost, and the queue stays empty.
 #[test]
 fn over_one_hop_the_rate_converges_to_what_the_link_takes() {
     let alone = result(&scenario("kind = 'chain'\nhops = 1", &["tcp.delivery_ages=true"]));
@@ -163,7 +163,7 @@ fn a_transfer_arrives_whole_and_then_nothing_more_is_sent() {
     assert_eq!((flow.delivered_bytes, flow.sent - flow.retransmitted), (100_000, 69));
 }
 
-/// The same twice, with searching for routes, moving nodes and another radio.
+/// The same result twice, with route discovery, moving nodes and another radio.
 #[test]
 fn runs_repeat() {
     let network = "kind = 'random'\nnodes = 20\nwidth = '700m'\nheight = '500m'";
@@ -176,8 +176,8 @@ fn runs_repeat() {
     assert_eq!(first, result(&scenario));
 }
 
-/// A supply that ends is carried to its end, and a chain so long that packets are lost all the time still
-/// carries every byte in order, or `check_accounts` would find fewer.
+/// A finite supply is delivered completely, and a chain so long that packets are lost all the time still delivers every
+/// byte in order; otherwise `check_accounts` would find fewer.
 #[test]
 fn losses_are_repaired() {
     let lossy = scenario("kind = 'chain'\nhops = 8", &["duration=60s", "warmup=5s", "routing.protocol=aodv"]);

@@ -1,4 +1,4 @@
-//! Babel in whole networks, and what tshark reads out of its bytes.
+//! Babel in whole networks, and how tshark decodes its bytes.
 
 use crate::common::tshark;
 use fourhop_proto::route::Prefix;
@@ -28,7 +28,7 @@ fn result(text: &str) -> RunResult {
     result
 }
 
-/// Nodes in a row; each hears its neighbours. Routes are there before the first packet, and none is ever lost.
+/// Nodes in a row; each hears its neighbours. Routes exist before the first packet, and none is ever lost.
 #[test]
 fn a_chain_is_ready_before_the_traffic_begins() {
     for (metric, hops) in [("etx", 4), ("hops", 4)] {
@@ -48,7 +48,7 @@ fn a_chain_is_ready_before_the_traffic_begins() {
     }
 }
 
-/// Before routes are there, packets are dropped where they are made: nothing is buffered.
+/// Before there are routes, packets are dropped at their source: nothing is buffered.
 #[test]
 fn packets_without_a_route_are_dropped() {
     let result = result(
@@ -59,7 +59,7 @@ fn packets_without_a_route_are_dropped() {
     assert!(result.flows[0].delivered_bytes > 0, "then they arrive");
 }
 
-/// A relay walks away while another stands by.
+/// A relay walks away while another is available.
 #[test]
 fn another_relay_takes_over() {
     let result = result(
@@ -71,7 +71,7 @@ fn another_relay_takes_over() {
     );
     let shares: Vec<f64> = result.flows[0].batch_goodput_bps.iter().map(|bps| bps / 80e3).collect();
     assert!(shares[3..6].iter().all(|&share| share > 0.9), "{shares:?}");
-    // ETX sees the link fade by the Hellos that do not come: after some intervals of 4 s.
+    // ETX sees the link fade by missing Hellos, after some intervals of 4 s.
     assert!(shares[10..].iter().all(|&share| share > 0.9), "{shares:?}");
     assert!(result.counters["babel"]["links_down"] >= 2, "{:?}", result.counters["babel"]);
 }
@@ -88,7 +88,7 @@ fn a_host_behind_a_gateway_is_reached_and_answers() {
     assert!(result.flows.iter().all(|flow| flow.goodput_bps > 50e3), "{:?}", result.flows);
 }
 
-/// TCP-AP needs the hops to its destination, which RFC 8966 does not tell: our sub-TLV does.
+/// TCP-AP needs the hops to its destination, which RFC 8966 does not provide but our sub-TLV does.
 #[test]
 fn pacing_by_hops_works_over_babel() {
     let goodput = |transport: &str| {
@@ -117,7 +117,7 @@ fn ip(node: u32) -> Ipv4Addr {
     NodeId(node).ipv4()
 }
 
-/// Every TLV, and what tshark is to say of it.
+/// Every TLV, and tshark's expected output.
 fn messages() -> Vec<(Vec<BabelTlv>, &'static str)> {
     let own = BabelUpdate {
         prefix: Prefix::host(ip(2)),
@@ -155,7 +155,7 @@ fn messages() -> Vec<(Vec<BabelTlv>, &'static str)> {
 #[test]
 fn tshark_reads_every_tlv_as_it_was_meant() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        // Not through the macros, whose output a passing test keeps to itself.
+        // Not with the macros, whose output is captured if the test passes.
         writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, Babel was not checked with it").unwrap();
         return;
     }

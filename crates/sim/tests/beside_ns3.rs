@@ -1,5 +1,6 @@
-//! 802.11n beside ns-3.37 where `aggregation.rs` does not look: hidden stations over chains of three spacings, hops
-//! that alternate between two channels, access categories. `benches/ns3/wifi.py farther` makes the data.
+//! Comparison of 802.11n with ns-3.37 in cases that `aggregation.rs` does not cover: hidden stations in chains of three
+//! spacings, hops that alternate between two channels, access categories. `benches/ns3/wifi.py farther` generates the
+//! data.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -24,8 +25,8 @@ impl Case {
         words.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The same network, radio, limits and rates of answers. ns-3 synchronises from -82 dBm on, senses what it has not
-    /// synchronised on from there on, too, and does not give up.
+    /// Returns the same network, radio, limits and answer rates. ns-3 synchronises from -82 dBm on, also senses from
+    /// there on what it has not synchronised on, and does not give up.
     fn scenario(&self, seconds: u32) -> String {
         let hops = self.number("hops", 0.0) as u32;
         let stations = self.number("stations", 0.0) as u32;
@@ -59,7 +60,7 @@ impl Case {
         if self.number("channels", 1.0) > 1.0 {
             text += "[[radios]]\nchannel = 36\n[[radios]]\nchannel = 44\n";
         }
-        // All nodes hear each other, and shortest paths would skip some.
+        // All nodes hear each other, so shortest paths would skip some.
         for n in 0..hops {
             write!(text, "[[routes]]\nnode = {n}\nto = {hops}\nvia = {}\n", n + 1).unwrap();
         }
@@ -83,7 +84,7 @@ impl Case {
         text
     }
 
-    /// Mbit/s of each flow, the mean over `runs`.
+    /// Returns the goodput of each flow in Mbit/s, the mean over `runs`.
     fn flows(&self, runs: u64, seconds: u32) -> Vec<f64> {
         let scenario = load_toml(&self.scenario(seconds), "case.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
         let mut sums = Vec::new();
@@ -111,14 +112,15 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Of the sum, and of the most urgent category. Five hops are 5 to 8 % below ns-3, for a reason that we do not know.
+/// Tolerances of the sum, and of the most urgent category. Five hops are 5 to 8 % below ns-3, for a reason that we do
+/// not know.
 const CLOSE: [f64; 2] = [0.10, 0.05];
 
 #[test]
 fn chains_channels_and_categories_get_what_ns3_says() {
     let cases = cases();
     let mut far = Vec::new();
-    // Apart: whose error rates decide, once for each of ns-3's error models.
+    // Cases in which error rates decide are tested separately, for each of ns-3's error models.
     for case in cases.iter().filter(|case| case.number("spacing", 10.0) < 40.0) {
         let found = case.flows(4, 6);
         let mut off = found.iter().sum::<f64>() / case.goodput - 1.0;
@@ -139,7 +141,7 @@ fn chains_channels_and_categories_get_what_ns3_says() {
 }
 
 /// Hops of 40 m at 26 Mbit/s: the next sender but one leaves a frame about 12 dB, where error rates decide. ns-3's
-/// models of them differ by a factor of four to five. Ours decodes by hard decisions, and is between them.
+/// models of them differ by a factor of four to five. Ours assumes hard-decision decoding, and is in between.
 #[test]
 fn where_error_rates_decide_ns3_has_more_and_less() {
     let cases = cases();

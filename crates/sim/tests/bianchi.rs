@@ -1,5 +1,5 @@
-//! Anchors that owe nothing to another simulator: saturation throughput of one cell against Bianchi's model, air times
-//! added up by hand, and the capacity of a chain.
+//! References that do not depend on another simulator: saturation throughput of one cell against Bianchi's model, air
+//! times added up by hand, and the capacity of a chain.
 
 use crate::common::{line, udp};
 use fourhop_proto::mac;
@@ -10,10 +10,10 @@ use fourhop_units::{Bytes, Dur, Time};
 
 /// Payload of every datagram.
 const PAYLOAD: Bytes = Bytes(1460);
-/// Counted from here on: everything is saturated.
+/// Start of the measurement, when everything is saturated.
 const WARM: Time = Time::from_secs(2);
 
-/// Bit/s delivered to the receivers of all flows from [`WARM`] to `end`, the mean over `seeds` runs.
+/// Returns the bit/s delivered to the receivers of all flows from [`WARM`] to `end`, the mean over `seeds` runs.
 pub fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
     let one = |seed| {
         let (mut world, ends) = setup.build(seed, None).unwrap();
@@ -31,8 +31,8 @@ pub fn delivered_bps(setup: &Setup, seeds: u64, end: Time) -> f64 {
     (1..=seeds).map(one).sum::<f64>() / seeds as f64
 }
 
-/// `senders` stations on a circle of 1 m, all with more to send than they can to the one in its middle. Nobody
-/// captures: any overlap is a collision, as in the model.
+/// `senders` stations on a circle of 1 m, all with more to send than fits, to the one in its middle. Nobody captures:
+/// any overlap is a collision, as in the model.
 pub fn cell(senders: u32, rts: bool) -> Setup {
     let mut setup = line(node::Config::standard(), &[0.0]);
     setup.node.phy.capture_ratio = None;
@@ -42,15 +42,15 @@ pub fn cell(senders: u32, rts: bool) -> Setup {
     for n in 1..=senders {
         let angle = std::f64::consts::TAU * f64::from(n) / f64::from(senders);
         setup.positions.push((angle.cos(), angle.sin()));
-        // Not all in the same instant.
+        // Not all at the same instant.
         setup.flows.push(udp(n, 0, Time::from_millis(u64::from(n)), Dur::from_millis(5)));
     }
     setup
 }
 
 /// Saturation throughput in bit/s of `n` stations: G. Bianchi, "Performance analysis of the IEEE 802.11 distributed
-/// coordination function", JSAC 18(3), 2000, with the retry limit of H. Wu et al., INFOCOM 2002. Busy times are those
-/// of our own constants: after a collision the others observe EIFS (IEEE 802.11-2020 clause 10.3.7), not DIFS.
+/// coordination function", JSAC 18(3), 2000, with the retry limit of H. Wu et al., INFOCOM 2002. Busy times follow from
+/// our constants: after a collision the others observe EIFS (IEEE 802.11-2020 clause 10.3.7), not DIFS.
 fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
     let data = mac.data_airtime(len, mac.data_rate);
     let (success, collision) = if rts {
@@ -67,8 +67,8 @@ fn bianchi(n: u32, rts: bool, mac: &mac::Config, len: Bytes) -> f64 {
     throughput(n, mac, success, collision, PAYLOAD)
 }
 
-/// The same with any exchange: how long the medium is taken by one that succeeds and by a collision, and what one
-/// carries.
+/// The same for any exchange: `success` and `collision` are how long the medium is busy, `carried` the payload of an
+/// exchange.
 pub fn throughput(n: u32, mac: &mac::Config, success: Dur, collision: Dur, carried: Bytes) -> f64 {
     let s = |d: Dur| d.as_secs_f64();
     let tau = fixed_point(n, mac);
@@ -79,8 +79,8 @@ pub fn throughput(n: u32, mac: &mac::Config, success: Dur, collision: Dur, carri
     good * carried.bits() as f64 / slot
 }
 
-/// The probability with which a station transmits in a slot if `p` of its attempts collide: attempts per packet over
-/// slots per packet; stage i draws from the window that i failures leave.
+/// Returns the probability that a station transmits in a slot if a share `p` of its attempts collides: attempts per
+/// packet over slots per packet. Stage i draws from the window after i failures.
 pub fn attempts(mac: &mac::Config, p: f64) -> f64 {
     let (mut tried, mut slots, mut reached, mut cw) = (0.0, 0.0, 1.0, mac.cw_min);
     for _ in 0..mac.short_retry_limit {
@@ -92,7 +92,7 @@ pub fn attempts(mac: &mac::Config, p: f64) -> f64 {
     tried / slots
 }
 
-/// That probability where it is consistent with how often attempts then collide.
+/// Returns the value of that probability that is consistent with how often attempts then collide.
 pub fn fixed_point(n: u32, mac: &mac::Config) -> f64 {
     // attempts(collide(tau)) falls with tau: bisect.
     let (mut low, mut high) = (0.0, 1.0);
@@ -123,8 +123,7 @@ fn a_saturated_cell_gets_what_bianchi_predicts() {
     }
 }
 
-// Without RTS a collision costs a whole data frame: that is what RTS is for. With two stations it is not worth its
-// price.
+// Without RTS a collision costs a whole data frame, which RTS is meant to avoid. With two stations it does not pay off.
 #[test]
 fn rts_pays_when_many_contend() {
     let end = Time::from_secs(22);
@@ -133,7 +132,7 @@ fn rts_pays_when_many_contend() {
     assert!(gain(20) > 1.10);
 }
 
-/// One hop of 200 m, more offered than fits.
+/// One hop of 200 m, with more offered than fits.
 fn one_hop(node: node::Config, interval: Dur) -> Setup {
     let mut setup = line(node, &[0.0, 200.0]);
     setup.flows.push(udp(0, 1, Time::from_millis(500), interval));
@@ -178,9 +177,9 @@ fn a_faster_rate_shortens_the_data_frame_only() {
     assert!((measured / expected - 1.0).abs() < 0.003, "{measured:.0} of {expected:.0} bit/s");
 }
 
-// J. Li et al., "Capacity of ad hoc wireless networks", MobiCom 2001: with interference beyond the range of reception
-// only every fourth hop of a chain can be active, so no rate carries more than a quarter of one hop; 802.11 reaches
-// about a seventh when the source sends as fast as it can.
+// J. Li et al., "Capacity of ad hoc wireless networks", MobiCom 2001: with interference beyond the reception range only
+// every fourth hop of a chain can be active, so no rate carries more than a quarter of one hop; 802.11 reaches about a
+// seventh if the source sends as fast as it can.
 #[test]
 fn a_long_chain_carries_no_more_than_a_quarter_of_one_hop() {
     let end = Time::from_secs(62);

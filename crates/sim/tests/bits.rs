@@ -1,8 +1,8 @@
-//! Results are the same to the last bit on every machine: those of a handful of runs that between them call every
-//! function of floating point that the engine has, compared with a list that was written on one of them.
+//! Results are identical to the last bit on every machine: a few runs, which together call every floating-point
+//! function of the engine, are compared with a list written on one machine.
 //!
-//! A change that moves numbers on purpose writes the list anew (`make results`) and says so in the changelog. One that
-//! fails here and nowhere else has brought the machine into the results.
+//! After a change that moves results on purpose, write the list anew (`make results`) and note that in the changelog. A
+//! change that fails only here has made the results depend on the machine.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -12,9 +12,9 @@ use std::fmt::Write;
 const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bits.txt");
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
-/// Scenario, keys on top: powers written in dBm, both laws of path loss and their inverse, shadows, fading, error rates
-/// of both kinds of modulation, distances that are no multiples of anything, both starts of random waypoints, sizes and
-/// pauses of files.
+/// Scenarios with keys on top: powers in dBm, both path loss laws and their inverses, shadowing, fading, error rates of
+/// both kinds of modulation, distances that are not round numbers, both starts of random waypoint, sizes of files and
+/// pauses between them.
 const RUNS: [(&str, &[&str]); 7] = [
     ("chain.toml", &["radio.tx_power=24.5dBm", "radio.capture_ratio=9.7dB", "duration=5s"]),
     ("random.toml", &["duration=3s"]),
@@ -25,7 +25,7 @@ const RUNS: [(&str, &[&str]); 7] = [
     ("gateway-chain.toml", &["duration=20s", "flows[0].app=files", "flows[0].mean_pause=300ms"]),
 ];
 
-/// One line per run: counts of events, then the bits of the results that are fractions.
+/// Returns one line per run: counts of events, then the bits of the fractional results.
 fn found() -> String {
     let mut list = String::new();
     for (file, keys) in RUNS {

@@ -1,5 +1,5 @@
-//! C3TCP in the simulator: options on the air beside what happened there; nodes that know nothing of it; a
-//! network without it is as it was.
+//! C3TCP in the simulator: options on the air compared with events there; nodes that do not take part in it; a network
+//! without C3TCP is not affected.
 
 use crate::common::{Seen, build, line, newreno};
 use fourhop_proto::ccm;
@@ -33,8 +33,8 @@ fn run(setup: &Setup, seconds: u64) -> (fourhop_sim::world::World, Vec<Seen>) {
     (world, recorder.seen())
 }
 
-/// Each hop's share of the delay is the time from when its packet left the queue to the end of the exchange. T_tr is as
-/// long as the exchange on the air, but for rounding to a microsecond and the propagation delay.
+/// Each hop's part of the delay is the time from when its packet left the queue to the end of the exchange. T_tr is as
+/// long as the exchange on the air, except for rounding to a microsecond and the propagation delay.
 #[test]
 fn options_say_what_the_air_did() {
     let setup = string(&[], OptionsRule::Strip);
@@ -57,7 +57,7 @@ fn options_say_what_the_air_did() {
             let delay = sent.at - at_sender.carried.left_queue + exchange;
             assert_eq!(u64::from(path.delay), delay.as_micros_rounded());
         }
-        // The ACK ends when the formula says, but for the flight of frame and ACK.
+        // The ACK ends when the formula says, except for the propagation of frame and ACK.
         let ack = seen[place..]
             .iter()
             .take(8)
@@ -70,8 +70,8 @@ fn options_say_what_the_air_did() {
     assert!(hops > 300, "{hops} exchanges looked at");
 }
 
-/// End to end the sum of the links is what the simulator sees, but for the tails of the exchanges, which overlap with
-/// the next link, and the processing in nodes.
+/// End to end, the sum over the links is the delay in the simulator, except for the ends of exchanges, which overlap
+/// with the next link, and the processing in nodes.
 #[test]
 fn the_delay_is_the_true_one_but_for_tails_of_exchanges() {
     let setup = string(&[], OptionsRule::Strip);
@@ -90,8 +90,8 @@ fn the_delay_is_the_true_one_but_for_tails_of_exchanges() {
     assert!(window.written().unwrap() < 20_000);
 }
 
-/// A real device has no notes of the simulator: it counts links by the time to live. The network does the same with and
-/// without, and nothing but the true delay is missing.
+/// A real device has no metadata from the simulator: it counts links by the time to live. The network behaves the same
+/// with and without, and only the true delay is missing.
 #[test]
 fn a_real_device_knows_all_but_the_true_delay() {
     let estimated = |simulated| {

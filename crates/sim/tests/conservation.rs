@@ -1,4 +1,5 @@
-//! Whatever the network: nothing is lost without a name, nothing appears from nowhere, nobody is faster than physics.
+//! In any network, nothing is lost without a reason, nothing appears from nowhere, and nobody is faster than physics
+//! allows.
 
 use crate::common::accounts::{check_accounts, sum};
 use fourhop_cc::Transport;
@@ -12,7 +13,7 @@ use std::fmt::Write;
 
 const PAYLOAD: u64 = 1460;
 
-/// One TCP of those there are, NewReno every other time.
+/// A TCP variant, NewReno every other time.
 fn tcp() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just("newreno"), prop::sample::select(Transport::ALL).prop_map(|transport| transport.name)]
 }
@@ -20,7 +21,7 @@ fn tcp() -> impl Strategy<Value = &'static str> {
 /// A flow between nodes with radios.
 const OVER_ATP: &str = "transport = 'atp'";
 
-/// A flow as it stands in the scenario file, but for its ends.
+/// A flow as written in the scenario file, without its ends.
 fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => (tcp(), 1u32..=64).prop_map(|(tcp, window)| format!("transport = '{tcp}'\nwindow = {window}")),
@@ -48,16 +49,16 @@ prop_compose! {
     }
 }
 
-/// Two radios at each node, and a third on a channel of its own at the first.
+/// Two radios at each node, and a third on a separate channel at the first.
 const RADIOS: &str = "[[radios]]\nchannel = 1\n[[radios]]\nchannel = 6\n[[radios]]\nchannel = 11\nnodes = 0\n";
 
-/// 802.11n and ac, whose rates the MCS say.
+/// 802.11n and ac, whose rates follow from the MCS.
 const HT: &str = "phy = 'ht'\nstreams = 2\n";
 const HT_SINR: &str = "model = 'sinr'\nphy = 'vht'\nmcs = 8\nwidth = '40MHz'\nguard_interval = '400ns'\n";
 /// Access categories.
 const EDCA: &str = "edca = true\n";
 
-/// Half of the networks stand still; nodes of the others come and go within seconds.
+/// In half of the networks nodes are fixed; in the others they come and go within seconds.
 fn movement() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["topology", "steady-state"]);
     let random = (1u32..=400, 0u32..=1500, 100u32..=1500, start).prop_map(|(speed, pause, size, start)| {
@@ -85,7 +86,7 @@ fn wired() -> impl Strategy<Value = Option<String>> {
     prop::option::of(side.prop_map(text))
 }
 
-/// Options of layers as (sections of their own, keys of `[radio]`, of `[mac]`), in most networks the defaults.
+/// Options of layers as (additional sections, keys of `[radio]`, keys of `[mac]`); in most networks the defaults.
 fn options() -> impl Strategy<Value = [&'static str; 3]> {
     let sections = prop_oneof![
         4 => Just(""),
@@ -130,16 +131,16 @@ prop_compose! {
         let places: Vec<String> =
             places.iter().map(|(x, y)| format!("['{:.1}m', '{y}m']", x * f64::from(width))).collect();
         writeln!(text, "[topology]\nkind = 'positions'\npositions = [{}]", places.join(", ")).unwrap();
-        // No rate of DSSS, which the honest radio and rate adaptation ask for.
+        // Not a DSSS rate, which the `sinr` radio and rate adaptation require.
         let (radio, mac) = if rate == "54Mbps" { ("", "") } else { (radio, mac) };
         let has_mcs = radio == HT || radio == HT_SINR;
-        // Aggregates and access categories lack this.
+        // Not available with aggregates and access categories.
         let sections = if (has_mcs || mac == EDCA) && sections.starts_with("[c3tcp]") { "" } else { sections };
         let ht = "rate_control = 'minstrel'\nprotection = 'auto'\n";
         let mac = if has_mcs && !mac.is_empty() && mac != EDCA { ht } else { mac };
         let rate = if has_mcs { String::new() } else { format!("rate = '{rate}'\n") };
         writeln!(text, "[radio]\n{rate}{radio}[mac]\nrts_threshold = '{rts_threshold}B'\n{mac}").unwrap();
-        // Nodes with several radios, or with access categories, lack this.
+        // Not available at nodes with several radios, or with access categories.
         let (several, early) = if sections == RADIOS || mac == EDCA { (true, "") } else { (false, early) };
         writeln!(text, "[link]\nqueue_limit = {queue}\narp = {arp}\n{discipline}{early}").unwrap();
         writeln!(text, "[routing]\nprotocol = '{routing}'").unwrap();
@@ -158,11 +159,11 @@ prop_compose! {
         }
         let gateways = wired.as_deref().map_or(0, |side| if side.contains("[0, 1]") { 2 } else { 1 });
         for (from, to, traffic) in flows {
-            // Another node than `from`.
+            // Any node but `from`.
             let from = &names[from as usize % names.len()];
             let others: Vec<_> = names.iter().filter(|&name| name != from).collect();
             let mut to: &str = others[to as usize % others.len()];
-            // Where no radio links join two gateways, a flow between them is refused.
+            // A flow between two gateways is refused unless radio links connect them.
             if gateways == 2 && [from.as_str(), to].iter().all(|&name| name == "0" || name == "1") {
                 to = "'B'";
             }
@@ -214,8 +215,8 @@ proptest! {
     }
 }
 
-// NewReno overruns the chain, so that frames go unanswered: with link-layer RED packets are dropped early, which is an
-// account of its own, and fewer are given up by the MAC.
+// NewReno overloads the chain, so that frames go unanswered: with link-layer RED packets are dropped early, which is
+// accounted for separately, and the MAC gives up fewer.
 #[test]
 fn link_layer_red_drops_before_the_mac_gives_up() {
     let dropped = |red: bool| {
@@ -235,7 +236,7 @@ fn link_layer_red_drops_before_the_mac_gives_up() {
     assert!(given_up_with_red < given_up, "{given_up_with_red} given up with RED, {given_up} without");
 }
 
-// One hop, nobody else: what arrives is what the air time of an exchange lets through, and no more.
+// One hop and nobody else: as much arrives as the air time of an exchange allows, and no more.
 #[test]
 fn a_saturated_hop_carries_what_its_air_times_allow() {
     for (rate, payload) in [("1Mbps", 1460u64), ("2Mbps", 1460), ("11Mbps", 1460), ("11Mbps", 100), ("54Mbps", 1460)] {
@@ -251,7 +252,7 @@ fn a_saturated_hop_carries_what_its_air_times_allow() {
             + mac.answer_airtime(mac.basic_rate)
             + mac.data_airtime(len, mac.data_rate)
             + mac.answer_airtime(mac.basic_rate);
-        // Four frames 200 m, three SIFS, DIFS and 15 slots in the mean.
+        // Four frames over 200 m, three SIFS, DIFS and 15 slots on average.
         let around = Dur::from_nanos(4 * 667) + mac.sifs * 3 + mac.difs() + mac.slot * 15;
         let expected = (payload * 8) as f64 / (exchange + around).as_secs_f64();
         let found = result.flows[0].goodput_bps;

@@ -1,5 +1,5 @@
-//! A run is a function of its scenario and its seed: the same on every repetition and on any number of threads, to the
-//! last byte of its capture files, and another one for another seed.
+//! A run is a function of its scenario and its seed: it is the same on every repetition and with any number of threads,
+//! to the last byte of its capture files, and differs for another seed.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::{Scenario, load_toml};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Files of the folder `scenarios`, each with what makes it short.
+/// Files of the folder `scenarios`, with keys that shorten them.
 const SCENARIOS: [(&str, &[&str]); 13] = [
     ("chain", &["duration=20s"]),
     ("udp", &["duration=20s"]),
@@ -36,7 +36,7 @@ const SCENARIOS: [(&str, &[&str]); 13] = [
 ];
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 
-/// A scenario of the folder with its settings, and how a person runs it.
+/// A scenario of the folder with its settings, and the command that runs it.
 struct Case {
     scenario: Scenario,
     command: String,
@@ -54,7 +54,7 @@ impl Case {
         Case { scenario, command }
     }
 
-    /// Everything a run says, but the time it took.
+    /// Returns everything that a run reports except its run time.
     fn run(&self, seed: u64, pcap: Option<&Path>) -> String {
         result(&self.scenario, seed, pcap, &Control::new())
     }
@@ -86,7 +86,7 @@ fn result(scenario: &Scenario, seed: u64, pcap: Option<&Path>, control: &Control
     result.to_string()
 }
 
-/// An empty folder of this test's own.
+/// Returns an empty folder for this test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("determinism").join(name);
     if folder.exists() {
@@ -138,7 +138,7 @@ fn the_same_seed_gives_the_same_captures_and_a_capture_changes_nothing() {
     }
 }
 
-/// Results by seed, and a folder of captures for each, made on `jobs` threads.
+/// Returns results by seed, and a folder of captures for each seed, produced by `jobs` threads.
 fn batch(case: &Case, jobs: usize, name: &str) -> (BTreeMap<u64, String>, PathBuf) {
     let folder = folder(name);
     let waiting = Mutex::new(1..=5);

@@ -1,5 +1,5 @@
-//! Access categories in whole networks: shares of a saturated cell against an analytic model, what a transmission
-//! opportunity is on the air, and networks of 802.11n drawn at random.
+//! Access categories in whole networks: shares of a saturated cell compared with an analytic model, transmission
+//! opportunities on the air, and random networks of 802.11n.
 
 use crate::bianchi::cell;
 use crate::common::accounts::check_accounts;
@@ -18,12 +18,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// A DSCP of a category.
+/// Returns a DSCP of a category.
 fn dscp(category: Category) -> u8 {
     category.tid() << 3
 }
 
-/// With access categories at 54 Mbit/s, and one exchange for each opportunity.
+/// Adds access categories at 54 Mbit/s, with one exchange per opportunity.
 fn with_edca(mut setup: Setup) -> Setup {
     let mut edca = edca::Config::standard(PhyKind::Ofdm);
     for parameters in [&mut edca.bk, &mut edca.be, &mut edca.vi, &mut edca.vo] {
@@ -39,7 +39,7 @@ fn with_edca(mut setup: Setup) -> Setup {
     setup
 }
 
-/// A saturated cell in which each station sends in all categories of one of `kinds`, in turn.
+/// A saturated cell in which each station sends in all categories of one of `kinds`, assigned cyclically.
 fn categories_cell(stations: u32, kinds: &[&[Category]]) -> Setup {
     let mut setup = with_edca(cell(stations, false));
     setup.flows.clear();
@@ -53,7 +53,7 @@ fn categories_cell(stations: u32, kinds: &[&[Category]]) -> Setup {
     setup
 }
 
-/// Bit/s delivered by each flow from 1 s to 11 s, the means of 2 runs.
+/// Returns the bit/s delivered by each flow from 1 s to 11 s, as means of 2 runs.
 fn delivered(setup: &Setup) -> Vec<f64> {
     let (from, to) = (Time::from_secs(1), Time::from_secs(11));
     let mut sums = vec![0.0; setup.flows.len()];
@@ -72,18 +72,18 @@ fn delivered(setup: &Setup) -> Vec<f64> {
     sums
 }
 
-/// Bit/s of a category in a saturated cell, by the probability with which a function sends at a slot boundary at which
-/// it may. Bianchi's chain (JSAC 18(3), 2000) stands for each function, with retry limits. Zones behind a busy period
-/// in which some AIFS is not over yet are those of Robinson and Randhawa ("Saturation throughput analysis of IEEE
-/// 802.11e enhanced distributed coordination function", JSAC 22(5), 2004). A function takes one boundary for each slot
-/// and one to send. Of one station's functions the more urgent sends.
+/// Throughput of a category in a saturated cell, from the probability with which a function sends at a slot boundary at
+/// which it may. Each function is modelled by Bianchi's chain (JSAC 18(3), 2000) with retry limits. Zones after a busy
+/// period in which some AIFS is not over yet are those of Robinson and Randhawa ("Saturation throughput analysis of
+/// IEEE 802.11e enhanced distributed coordination function", JSAC 22(5), 2004). A function takes one boundary for each
+/// slot and one to send. Of several functions of one station, the more urgent one sends.
 struct Model<'a> {
     setup: &'a Setup,
-    /// Stations, each with the categories in which it is saturated, in order of urgency.
+    /// Stations, each with its saturated categories in order of urgency.
     stations: Vec<Vec<Category>>,
 }
 
-/// How long the medium is taken, in seconds, DIFS or EIFS included.
+/// How long the medium is busy, in seconds, including DIFS or EIFS.
 struct Busy {
     slot: f64,
     success: f64,
@@ -108,7 +108,7 @@ impl Model<'_> {
         *self.setup.node.mac.edca.unwrap().of(category)
     }
 
-    /// Attempts for each boundary where an attempt collides with probability `p`.
+    /// Returns the attempts per boundary if an attempt collides with probability `p`.
     fn attempts(&self, category: Category, p: f64) -> f64 {
         let edca::Parameters { cw_min, cw_max, .. } = self.parameters(category);
         let (mut tried, mut boundaries, mut reached, mut cw) = (0.0, 0.0, 1.0, cw_min);
@@ -121,29 +121,29 @@ impl Model<'_> {
         tried / boundaries
     }
 
-    /// Does a function of this category count at boundary `k` behind DIFS?
+    /// Whether a function of this category counts at boundary `k` after DIFS.
     fn active(&self, category: Category, k: u32) -> bool {
         k + 2 >= self.parameters(category).aifsn
     }
 
-    /// The probability that none of these functions sends at boundary `k`.
+    /// Returns the probability that none of these functions sends at boundary `k`.
     fn silent(&self, tau: &[f64; 4], functions: &[Category], k: u32) -> f64 {
         let quiet = |&&category: &&Category| self.active(category, k);
         functions.iter().filter(quiet).map(|&category| 1.0 - tau[category as usize]).product()
     }
 
-    /// The probability that an attempt of station `at` in `category` at boundary `k` is alone.
+    /// Returns the probability that an attempt of station `at` in `category` at boundary `k` is the only one.
     fn alone(&self, tau: &[f64; 4], at: usize, category: Category, k: u32) -> f64 {
         let others = (0..self.stations.len()).filter(|&other| other != at);
         let urgent: Vec<_> = self.stations[at].iter().copied().filter(|&other| other > category).collect();
         others.map(|other| self.silent(tau, &self.stations[other], k)).product::<f64>() * self.silent(tau, &urgent, k)
     }
 
-    /// Bit/s of each category.
+    /// Returns the throughput of each category in bit/s.
     fn throughput(&self) -> [f64; 4] {
         const BOUNDARIES: u32 = 600;
         let all = |tau: &[f64; 4], k| self.stations.iter().map(|own| self.silent(tau, own, k)).product::<f64>();
-        // How often a boundary is reached between two busy periods.
+        // Probability that a boundary is reached between two busy periods.
         let reached = |tau: &[f64; 4]| -> Vec<f64> {
             (0..BOUNDARIES).scan(1.0, |at, k| Some(std::mem::replace(at, *at * all(tau, k)))).collect()
         };
@@ -179,7 +179,7 @@ impl Model<'_> {
         successes.map(|success| success * Bytes(1_460).bits() as f64 / cycle)
     }
 
-    /// The same walked boundary by boundary, for the correlations that the chains leave out: bit/s of each category.
+    /// Returns the same by a walk from boundary to boundary, including the correlations that the chains leave out.
     fn walked(&self) -> [f64; 4] {
         struct Function {
             station: usize,
@@ -232,8 +232,7 @@ impl Model<'_> {
 #[test]
 fn categories_of_a_saturated_cell_get_what_the_models_predict() {
     use Category::{Be, Bk, Vi, Vo};
-    // How far the chains may be off for the less urgent category, which has few packets; they know nothing of
-    // correlations.
+    // Allowed error of the chains, which ignore correlations, for the less urgent category, which has few packets.
     let cases: [(u32, &[&[Category]], f64); 6] = [
         (10, &[&[Be]], 0.02),
         (10, &[&[Be], &[Bk]], 0.06),
@@ -256,7 +255,7 @@ fn categories_of_a_saturated_cell_get_what_the_models_predict() {
             let case = format!("{stations} {kinds:?}, {category:?}: {predicted:.4} of the chains, {walked:.4} walked");
             let urgent = Some(category) == most;
             assert!((predicted - 1.0).abs() < if urgent { 0.02 } else { far }, "{case}");
-            // Four standard deviations of a number of packets.
+            // Four standard deviations of the number of packets.
             let chance = 4.0 / (sum * 20.0 / Bytes(1_460).bits() as f64).sqrt();
             assert!((walked - 1.0).abs() < if urgent { 0.01 } else { chance.max(0.03) }, "{case}");
         }
@@ -298,8 +297,8 @@ fn a_txop_on_the_air_is_what_its_duration_fields_say() {
                 assert!(answered <= begin + limit && reserved <= answered, "{frames}");
                 break;
             }
-            // The duration fields of this frame and of its ACK cover the rest, to the flight of frames that nobody
-            // knows.
+            // The duration fields of this frame and of its ACK cover the rest, except for propagation delays, which are
+            // unknown to the sender.
             let (next, its_ack) = (&sent[at], &sent[at + 1]);
             assert_eq!(next.at, answered + sifs);
             let ends = its_ack.at + its_ack.frame.airtime;
@@ -307,7 +306,7 @@ fn a_txop_on_the_air_is_what_its_duration_fields_say() {
             assert!(reserved <= ends && reserved + flight * 4 >= ends && reserved <= left && left <= ends);
         }
         opportunities += 1;
-        // 6 * (248 + 28 + 32) - 16 us and flights; at the beginning fewer wait.
+        // 6 * (248 + 28 + 32) - 16 us and propagation; initially fewer packets are queued.
         assert!(frames == 6 || begin < Time::from_millis(20), "{frames}");
     }
     let (frames, own) = world.nodes()[0].mac().counters_of(Category::Vo).unwrap();
@@ -323,7 +322,7 @@ fn an_aggregate_fits_its_txop() {
     let text = "profile = 'standard'\nduration = '2s'\n[topology]\nkind = 'chain'\nhops = 1\n[radio]\nphy = 'ht'\n\
                 [mac]\nedca = true\n[[flows]]\nfrom = 0\nto = 1\ntransport = 'udp'\nrate = '100Mbps'\ndscp = ";
     // n MPDUs of 1,526 bytes: 36 us and symbols of 4 us for 260 bits; RTS and CTS with SIFS take 128 us before, SIFS
-    // and BA 84 behind. 9: 1,948 of 2,080 us; 20: 4,020 of 4,096; 12: 2,512 of 2,528. One more takes 188 us.
+    // and BA 84 after. 9: 1,948 of 2,080 us; 20: 4,020 of 4,096; 12: 2,512 of 2,528. One more takes 188 us.
     for (dscp, mpdus) in [(48, 9), (32, 20), (0, 12)] {
         let scenario = load_toml(&format!("{text}{dscp}"), "txop.toml", &[]).unwrap();
         let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
@@ -334,7 +333,8 @@ fn an_aggregate_fits_its_txop() {
     }
 }
 
-/// Round trips of 20 pings a second with this DSCP beside five bulk transfers in a cell, in ms: (median, largest).
+/// Returns round trips of 20 pings per second with this DSCP, competing with five bulk transfers in a cell, in ms:
+/// (median, largest).
 fn round_trips(edca: bool, dscp: u8) -> (f64, f64) {
     let mut text = format!(
         "profile = 'standard'\nduration = '12s'\nwarmup = '2s'\n[topology]\nkind = 'positions'\n\
@@ -363,7 +363,7 @@ fn voice_passes_bulk_by_its_category_alone() {
     );
 }
 
-/// TID and DSCP that tshark reads, of every data frame that a node of this PHY sent.
+/// Returns TID and DSCP, as read by tshark, of every data frame that a node with this PHY sent.
 fn captured(phy: &str, name: &str) -> Vec<(String, String)> {
     let text = format!(
         "profile = 'standard'\nduration = '3s'\n[topology]\nkind = 'chain'\nhops = 2\n[radio]\n{phy}\n[mac]\nedca = \
@@ -393,7 +393,7 @@ fn captures_show_tid_and_dscp() {
         let mut seen: Vec<_> = captured(phy, name);
         seen.sort();
         seen.dedup();
-        // Best effort, background, EF as Linux maps it, routing.
+        // Best effort, background, EF as mapped by Linux, routing.
         let expected = [("0", "0"), ("1", "8"), ("5", "46"), ("6", "48")].map(|(tid, dscp)| (tid.into(), dscp.into()));
         assert_eq!(seen, expected, "{name}");
     }

@@ -1,5 +1,5 @@
-//! Networks so large that a frame would leave its nearest receiver before it reaches the farthest are refused, and the
-//! largest that are not run with time going forward, which debug assertions watch.
+//! Networks so large that a frame would leave its nearest receiver before it reaches the farthest are refused. In the
+//! largest that are allowed time never runs backwards, which debug assertions check.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -11,7 +11,7 @@ fn outcome(text: &str) -> Result<RunResult, RunError> {
     run(&scenario, 1, &RunOptions::default(), &Control::new())
 }
 
-/// The error in the place of a result: that of a scenario, which is one of usage.
+/// Returns the error instead of a result, which must be one of the scenario.
 fn refusal(text: &str) -> String {
     match outcome(text) {
         Err(RunError::Scenario(error)) => error.to_string(),
@@ -19,7 +19,8 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// Nodes at `places` (metres along a line); each hears all others, and answers last 28 us, the way of 8,400 m.
+/// Nodes at `places` (metres along a line) that all hear each other. Answers take 28 us, the propagation delay of 8,400
+/// m.
 fn line(places: &[f64]) -> String {
     let places: Vec<_> = places.iter().map(|x| format!("['{x}m', '0m']")).collect();
     format!(
@@ -57,7 +58,7 @@ fn hops_of_30_km_are_too_long_for_ofdm() {
 
 #[test]
 fn the_largest_network_that_is_allowed_runs() {
-    // Node 0 hears node 1 at 5 km. One nanosecond is 0.3 m.
+    // Node 0 hears node 1 at 5 km. One nanosecond corresponds to 0.3 m.
     let result = outcome(&line(&[0.0, 5e3, 13_399.7])).unwrap();
     assert!(result.flows.iter().all(|flow| flow.delivered_bytes > 0), "{:?}", result.flows);
     assert!(refusal(&line(&[0.0, 5e3, 13_400.0])).contains("receivers of node 0 from 5000 m to 13400 m away"));
@@ -88,7 +89,7 @@ fn moving_nodes_are_judged_by_the_smaller_of_their_area_and_their_reach() {
     assert!(error.contains("mobility: found moving nodes that receive each other up to 91250 m away"), "{error}");
     assert!(outcome(&text("72.9km", "54675m", "1")).is_ok());
     assert!(outcome(&text("1000km", "1000km", "3")).is_ok());
-    // Ways out of a small network count with their ends.
+    // For paths out of a small network, their ends count.
     let ways = |x: &str| {
         format!(
             "profile = 'ns2'\nduration = '2s'\nwarmup = '0s'\n[topology]\nkind = 'chain'\nhops = 4\n\

@@ -1,4 +1,4 @@
-//! TCP-GAP in networks: what senders learn of the wired side, what reaches the mesh when, and what a capture shows.
+//! TCP-GAP in networks: what senders learn about the wired side, what reaches the mesh when, and what a capture shows.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A chain of `hops` radio hops to a gateway, a router and a host, 40 ms a wire; `flows` are `[[flows]]`.
+/// A chain of `hops` radio hops to a gateway, a router and a host, with 40 ms per wire; `flows` are `[[flows]]`.
 fn chain(hops: u32, gateway: &str, flows: &str) -> String {
     format!(
         "profile = 'standard'\nduration = '30s'\nwarmup = '10s'\nsample_every = '1s'\n\
@@ -26,7 +26,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("gateway").join(name)
 }
 
-/// Runs it, and reads a column of the last sample of each flow.
+/// Runs a scenario, and returns a function that reads a column of a flow's last sample.
 fn run_with_series(text: &str, name: &str) -> (RunResult, impl Fn(&str, &str) -> Option<f64> + use<>) {
     let scenario = load_toml(text, "gateway.toml", &[]).unwrap();
     let series = SeriesPaths::new(&folder(name), 1);
@@ -42,7 +42,7 @@ fn run_with_series(text: &str, name: &str) -> (RunResult, impl Fn(&str, &str) ->
     (result, last)
 }
 
-/// Section 4.2: 4 hops of radio and 160 ms of wire. With the option the sender paces by the radio alone.
+/// Section 4.2: 4 radio hops and 160 ms of wire. With the option the sender paces by the radio part alone.
 #[test]
 fn a_wireless_sender_takes_the_wired_part_off_its_round_trips() {
     let (with, with_last) = run_with_series(&chain(4, "kind = 'gap'", UP), "with");
@@ -51,16 +51,16 @@ fn a_wireless_sender_takes_the_wired_part_off_its_round_trips() {
     assert!(rtt(&with_last) < 0.1, "{}", rtt(&with_last));
     assert!(rtt(&without_last) > 0.16, "{}", rtt(&without_last));
     let wired = with_last("flow-1", "gateway_wired_rtt_s").unwrap();
-    // 2 x 2 x 40 ms, and 1500 and 40 bytes over two links of 10 Mbit/s: 162.5 ms. The option takes 8 bytes more.
+    // 2 x 2 x 40 ms, and 1500 and 40 bytes over two links of 10 Mbit/s: 162.5 ms. The option adds 8 bytes.
     assert!((wired - 0.1625).abs() < 0.002, "{wired}");
     assert!(with.counters["gateway"]["options"] > 500);
     assert!(without.counters["gateway"]["options"] == 0);
-    // 160 ms more of round trip mean 80 ms more between segments: 1460 bytes in at least 80 ms are 146 kbit/s.
+    // 160 ms more of round trip mean 80 ms more between segments: 1460 bytes per at least 80 ms are 146 kbit/s.
     assert!(without.aggregate_goodput_bps < 150e3, "{}", without.aggregate_goodput_bps);
     assert!(with.aggregate_goodput_bps > 3.0 * without.aggregate_goodput_bps);
 }
 
-/// Section 4.3: with pacing, what the wired sender sends at once waits at the gateway, and less is lost on the way.
+/// Section 4.3: with pacing, a burst of the wired sender is buffered at the gateway, and less is lost on the way.
 #[test]
 fn a_wired_sender_is_paced_at_the_gateway() {
     let (paced, last) = run_with_series(&chain(5, "kind = 'gap'", DOWN), "paced");
@@ -78,7 +78,7 @@ fn a_wired_sender_is_paced_at_the_gateway() {
     }
 }
 
-/// Section 4.3: 64 segments of 1460 bytes bound what one flow needs at the gateway.
+/// Section 4.3: a flow needs at most 64 segments of 1460 bytes of buffer at the gateway.
 #[test]
 fn no_flow_holds_more_than_its_window() {
     let (result, _) = run_with_series(&chain(6, "kind = 'gap'", DOWN), "bound");
@@ -86,7 +86,7 @@ fn no_flow_holds_more_than_its_window() {
     assert!(most > 0 && most <= 64 * 1_460, "{most}");
 }
 
-/// With a limit of 50 ms of waiting, the same data arrives and round trips are shorter by seconds of queue.
+/// With a queueing limit of 50 ms, the same data arrives, and round trips are shorter by seconds of queueing.
 #[test]
 fn a_bounded_queue_costs_no_goodput() {
     let (free, _) = run_with_series(&chain(5, "kind = 'gap'", DOWN), "free");
@@ -102,7 +102,7 @@ fn a_bounded_queue_costs_no_goodput() {
     assert!(rtt(&limited) < 0.5 && rtt(&free) > 2.0 * rtt(&limited), "{} {}", rtt(&limited), rtt(&free));
 }
 
-/// A host that walks from one gateway to the other: series show the one that its flow crosses.
+/// A host walks from one gateway to the other: the series follow the gateway that its flow crosses.
 #[test]
 fn series_show_the_gateway_after_a_handover() {
     let text = "profile = 'standard'\nduration = '60s'\nwarmup = '1s'\nsample_every = '1s'\n\
@@ -113,13 +113,13 @@ fn series_show_the_gateway_after_a_handover() {
         [[flows]]\nfrom = 'B'\nto = 4\ntransport = 'newreno'\n";
     let (result, last) = run_with_series(text, "handover");
     assert_eq!(result.counters["gateway"]["flows"], 2, "one for each gateway: {:?}", result.counters["gateway"]);
-    // One hop from the second gateway: it has learned that. The first has last measured a path of several.
+    // It has learned that it is one hop from the second gateway. The first one last measured a path of several hops.
     let rtt = last("flow-1", "gateway_wireless_rtt_s").expect("the second gateway measures");
     assert!(rtt < 0.03, "{rtt}");
     assert!(last("flow-1", "gateway_interval_s").is_some());
 }
 
-/// The other things a gateway can do, under the same load: packets are dropped there, and every one is accounted for.
+/// The other disciplines of a gateway, under the same load: it drops packets, and every one is accounted for.
 #[test]
 fn limiters_and_queues_drop_by_name() {
     for (gateway, reason) in [
@@ -135,7 +135,7 @@ fn limiters_and_queues_drop_by_name() {
     }
 }
 
-/// Two runs of one seed are the same run, with flows both ways and short files.
+/// Two runs with the same seed are identical, with flows in both directions and short files.
 #[test]
 fn a_run_with_a_gateway_repeats_bit_for_bit() {
     let files = "[[flows]]\nfrom = 'B'\nto = 1\ntransport = 'newreno'\napp = 'files'\nmean_pause = '200ms'\n\
@@ -163,11 +163,12 @@ fn tshark(file: &Path, arguments: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
 }
 
-/// Both sides of the gateway: behind it ACKs carry the option, before it none does, and every checksum is right.
+/// Both sides of the gateway: on the wireless side ACKs carry the option, on the wired side none does, and every
+/// checksum is correct.
 #[test]
 fn tshark_sees_the_option_on_the_wireless_side() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        // Not through the macros, whose output a passing test keeps to itself.
+        // Not with the macros, whose output is captured if the test passes.
         writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures were not checked with it").unwrap();
         return;
     }

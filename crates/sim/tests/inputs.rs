@@ -1,5 +1,5 @@
-//! Any texts at the readers of scenarios, overrides and movement files: what the fuzz targets do, on their corpora and
-//! on mutations of them.
+//! Arbitrary texts for the readers of scenarios, overrides and movement files: runs the checks of the fuzz targets on
+//! their corpora and on mutations of them.
 
 mod checked;
 #[path = "../../../fuzz/replay.rs"]
@@ -7,8 +7,8 @@ mod replay;
 
 use std::cell::Cell;
 
-/// Replays `folders` with that many mutations. Some inputs must be accepted and some refused, or half of the properties
-/// would never be checked.
+/// Replays `folders` with that many mutations. Some inputs must be accepted and some refused; otherwise half of the
+/// properties would never be checked.
 fn replay(folders: &[&str], mutations: u32, is_accepted: impl Fn(&[u8]) -> bool) {
     let [accepted, tried] = [const { Cell::new(0) }; 2];
     replay::replay(folders, mutations, |data| {

@@ -1,4 +1,4 @@
-//! Tests of whole networks, all in one program: it is linked once.
+//! Tests of whole networks, all in one program, so that only one is linked.
 
 mod common;
 
@@ -43,7 +43,7 @@ mod trace;
 mod wired;
 mod worked_example;
 
-/// A file that is not named above would be no test at all.
+/// A file that is not declared above would not be run.
 #[test]
 fn every_file_of_this_folder_is_a_module_of_this_program() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

@@ -8,7 +8,7 @@ use fourhop_sim::setup::Radio;
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, NodeId, Rate, Watt};
 
-/// A relay half-way between two nodes so many metres apart, with a radio at 11 Mbit/s whose links lose frames.
+/// A relay half-way between two nodes `metres` apart, with a radio at 11 Mbit/s whose links lose frames.
 fn triangle(metres: f64, keys: &[&str]) -> fourhop_sim::scenario::Scenario {
     let text = format!(
         "profile = 'standard'\nduration = '60s'\nwarmup = '20s'\n\
@@ -23,7 +23,7 @@ fn triangle(metres: f64, keys: &[&str]) -> fourhop_sim::scenario::Scenario {
     load_toml(&text, "triangle.toml", &keys).unwrap()
 }
 
-/// The node to which node 0 sends what is for node 2.
+/// Returns the node to which node 0 sends packets for node 2.
 fn next_hop(scenario: &fourhop_sim::scenario::Scenario) -> Option<u32> {
     let (setup, _) = fourhop_sim::translate::setup(scenario, 1, &Control::new()).unwrap();
     let (world, _) = setup.build(1, None).unwrap();
@@ -31,12 +31,12 @@ fn next_hop(scenario: &fourhop_sim::scenario::Scenario) -> Option<u32> {
     Some(next_hop.to_bits() - NodeId(0).ipv4().to_bits())
 }
 
-/// Shares of data frames and acknowledgements that arrive over so many metres, with data at this rate.
+/// Returns the shares of data frames at this rate and of acknowledgements that arrive over `metres`.
 fn arriving(scenario: &fourhop_sim::scenario::Scenario, metres: f64, rate: Rate) -> (f64, f64) {
     let Radio::Sinr(radio) = scenario.radio_setup() else { panic!("the other radio") };
     let power: Watt = radio.propagation.mean(metres);
     let mac = scenario.mac_config();
-    // A packet of 1,024 bytes and 36 of header and FCS; 14 bytes back.
+    // A packet of 1,024 bytes and 36 of header and FCS; 14 bytes for the answer.
     let data = radio.receiver.success(power, Bytes(1_024 + 36), rate);
     (data, radio.receiver.success(power, CTS_OR_ACK, mac.answer_to(rate)))
 }
@@ -63,7 +63,7 @@ fn static_routes_by_etx_take_the_path_with_the_fewest_transmissions() {
 #[test]
 fn static_routes_by_ett_count_what_the_rates_cost() {
     let keys = ["mac.rate_control=arf", "routing.metric=etx"];
-    // Time of a packet in microseconds at the rate at which it is the least, and transmissions there.
+    // Time of a packet in microseconds at the rate that minimises it, and transmissions at that rate.
     let best = |metres: f64| {
         let scenario = triangle(metres, &keys);
         let at = |kbps: u64| {
@@ -72,7 +72,8 @@ fn static_routes_by_ett_count_what_the_rates_cost() {
         };
         [1_000, 2_000, 5_500, 11_000].map(at).into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
     };
-    // Directly hardly more than one transmission, but at a low rate; half-way the highest gets through.
+    // The direct link needs hardly more than one transmission, but at a low rate; over half the distance the highest
+    // rate gets through.
     let slow_and_sure = |&metres: &f64| best(metres).0 > 2.2 * best(metres / 2.0).0 && best(metres).1 < 1.5;
     let metres = (100..1_000).map(f64::from).find(slow_and_sure).expect("11 times between the rates");
     let scenario = triangle(metres, &keys);
@@ -81,8 +82,8 @@ fn static_routes_by_ett_count_what_the_rates_cost() {
     assert_eq!(next_hop(&triangle(metres, &["mac.rate_control=arf"])), Some(2), "one hop");
 }
 
-// At the mean power nearly all frames arrive over this distance. Over Rayleigh fades a share of about exp(-1) does in
-// either direction, and half-way, 9 dB better, exp(-1/8).
+// At the mean power nearly all frames arrive over this distance. Over Rayleigh fades a share of about exp(-1) arrives
+// in each direction, and over half the distance, 9 dB better, exp(-1/8).
 #[test]
 fn over_fades_a_metric_counts_what_probes_would_find() {
     let keys = ["radio.fading=rayleigh", "radio.doppler=2Hz", "routing.metric=etx"];
@@ -109,7 +110,7 @@ fn without_losses_etx_and_ett_are_hops() {
         let (setup, _) = fourhop_sim::translate::setup(&scenario, 1, &Control::new()).unwrap();
         let (world, _) = setup.build(1, None).unwrap();
         let hops = world.nodes().iter().map(|node| node.router().hops(NodeId(15).ipv4()));
-        // Rows and columns between them: nodes 200 m apart do not hear each other diagonally.
+        // Hops along rows and columns: at a spacing of 200 m, nodes do not hear each other diagonally.
         let expected = (0..16u8).map(|n| (n != 15).then_some((3 - n / 4) + (3 - n % 4)));
         assert_eq!(hops.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{metric}");
     }
@@ -135,7 +136,7 @@ fn aodv_measures_its_links_by_probes_and_takes_the_good_path() {
     assert_eq!(none, 0);
     for metric in ["etx", "ett"] {
         let (delivered, sent, received) = outcome(metric);
-        // Three nodes for 60 s. Each probe is for two nodes; the far one misses some.
+        // Three nodes for 60 s. Each probe is meant for two nodes; the far one misses some.
         assert!((177..=180).contains(&sent), "{sent}");
         assert!(received < 2 * sent * 19 / 20 && received > sent * 4 / 3, "{received} of {sent}");
         assert!(delivered > plain * 11 / 10, "{metric}: {delivered} beside {plain}");

@@ -1,4 +1,4 @@
-//! Stations of 802.11a among those of 802.11n: air times by hand, what a cell of both carries, protection.
+//! 802.11a stations among 802.11n stations: air times by hand, throughput of a mixed cell, protection.
 
 use crate::bianchi;
 use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
@@ -8,8 +8,7 @@ use fourhop_sim::scenario::{Scenario, load_toml};
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// Three nodes a few metres apart; `legacy` knows no MCS. Flows are pairs of nodes with more to send than they
-/// can.
+/// Three nodes a few metres apart; `legacy` nodes have no MCS. Flows are pairs of nodes with more to send than fits.
 fn cell(legacy: &str, mac: &str, flows: &[(u32, u32)]) -> (Scenario, RunResult) {
     let mut text = format!(
         "profile = 'standard'\nduration = '8s'\nwarmup = '1s'\n[topology]\nkind = 'positions'\n\
@@ -31,7 +30,7 @@ fn cell(legacy: &str, mac: &str, flows: &[(u32, u32)]) -> (Scenario, RunResult) 
 
 const OLD: &str = "[[nodes]]\nnode = 2\nphy = 'ofdm'\n";
 const US: fn(u64) -> Dur = Dur::from_micros;
-/// 1,472 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS: 57 symbols of 216 bits at 54 Mbit/s behind 20 us.
+/// 1,472 bytes, 28 of UDP and IP, 36 of LLC, addresses and FCS: 57 symbols of 216 bits at 54 Mbit/s after 20 us.
 const SINGLE: u64 = 20 + 4 * 57;
 /// An ACK and a BlockAck at 24 Mbit/s: two and three symbols of 96 bits.
 const ACK: u64 = 20 + 4 * 2;
@@ -47,7 +46,7 @@ fn aggregate() -> Dur {
     mcs.airtime(fourhop_proto::phy::PhyKind::Ofdm, Bytes(MPDUS * 1544 - 2))
 }
 
-// DIFS, 7.5 slots of 9 us in the mean, the frame, SIFS, ACK; 3 m are 10 ns.
+// DIFS, 7.5 slots of 9 us on average, the frame, SIFS, ACK; 3 m take 10 ns.
 #[test]
 fn between_old_and_new_each_packet_is_a_frame_of_its_own() {
     let expected = 1472.0 * 8.0 / ((DIFS + SINGLE + SIFS + ACK) as f64 + 7.5 * 9.0);
@@ -58,7 +57,7 @@ fn between_old_and_new_each_packet_is_a_frame_of_its_own() {
         assert!((found / expected - 1.0).abs() < 0.003, "{from} to {to}: {found} of {expected} Mbit/s");
         assert_eq!(result.counters["mac"]["mpdus_sent"], 0);
     }
-    // Two of 802.11n beside it go on with aggregates.
+    // Two 802.11n stations next to it still use aggregates.
     let (_, result) = cell(OLD, "", &[(0, 1)]);
     let expected =
         (MPDUS * 1472 * 8) as f64 / (aggregate().as_secs_f64() * 1e6 + (DIFS + SIFS + BLOCK_ACK) as f64 + 67.5);
@@ -66,11 +65,11 @@ fn between_old_and_new_each_packet_is_a_frame_of_its_own() {
     assert!((found / expected - 1.0).abs() < 0.003, "{found} of {expected} Mbit/s");
 }
 
-/// Both stations send to node 0. Each has about as many exchanges as the other, so that the one without aggregates has
-/// a 28th of the packets: Bianchi's model for two, with the mean of both exchanges, and the aggregate's air time where
-/// both collide. The old station stands nearer, so that no aggregate survives that. It has some more turns than in the
-/// model: we think because the other one waits for an answer after a collision (SIFS and BlockAck, six slots) when the
-/// old one's time is long over.
+/// Both stations send to node 0. Each has about as many exchanges as the other, so the one without aggregates has a
+/// 28th of the packets. This is Bianchi's model for two, with the mean of both exchanges, and the aggregate's air time
+/// if both collide. The old station is closer, so no aggregate survives a collision. It has somewhat more turns than in
+/// the model: we think because the other one waits for an answer after a collision (SIFS and BlockAck, six slots) when
+/// the old one's wait is long over.
 #[test]
 fn an_old_station_has_as_many_turns_and_one_packet_in_each() {
     let (scenario, result) = cell(OLD, "", &[(1, 0), (2, 0)]);
@@ -100,11 +99,11 @@ fn aggregates_are_protected_where_an_old_station_is() {
     assert!(carried > 1.05 * open, "{carried} with protection, {open} without");
 }
 
-/// An old station knows how long an aggregate that it cannot read lasts, and never begins in the middle of one.
+/// An old station knows the duration of an aggregate that it cannot decode, and never starts during one.
 #[test]
 fn an_old_station_keeps_off_aggregates() {
     let (_, result) = cell(OLD, "", &[(0, 1), (2, 0)]);
-    // Collisions alone: the two have one in about eight exchanges.
+    // Only collisions: the two have one in about eight exchanges.
     let (timeouts, sent) = (result.counters["mac"]["data_timeouts"], result.counters["mac"]["data_sent"]);
     println!("{timeouts} of {sent}");
     assert!(timeouts * 5 < sent, "{timeouts} of {sent}");

@@ -1,4 +1,4 @@
-//! Nodes that move, as routing and transport see it.
+//! Moving nodes, as seen by routing and transport.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -22,7 +22,7 @@ fn walk(profile: &str, positions: &str, waypoints: &str) -> RunResult {
     result
 }
 
-/// Shares of the 80 kbit/s that arrived, part by part.
+/// Returns the share of the 80 kbit/s that arrived in each part.
 fn shares(result: &RunResult) -> Vec<f64> {
     result.flows[0].batch_goodput_bps.iter().map(|bps| bps / 80e3).collect()
 }
@@ -44,7 +44,7 @@ fn a_node_that_walks_away_is_lost_and_found_again() {
     }
 }
 
-// The relay walks away while another stands by: packets take the other way after the time it takes to see the break.
+// The relay walks away while another is available: packets take the other path once the break has been detected.
 #[test]
 fn another_relay_takes_over() {
     for profile in PROFILES {
@@ -52,7 +52,7 @@ fn another_relay_takes_over() {
         let result = walk(profile, positions, "[[1, '20s', '200m', '0m'], [1, '20m/s', '200m', '1000m']]");
         let shares = shares(&result);
         assert!(shares[0] > 0.9 && shares[1] > 0.99, "{profile}: {shares:?}");
-        // 150 m off its line at 27.5 s, where its own copies still reach both ends.
+        // It is 150 m off its line at 27.5 s, where its own copies still reach both ends.
         assert!(shares[2] + shares[3] > 1.8, "{profile}: {shares:?}");
         assert!(shares[4..].iter().all(|&share| share > 0.95), "{profile}: {shares:?}");
     }
@@ -72,13 +72,13 @@ fn nodes_that_stand_still_by_their_ways_change_no_result() {
         result.wall_s = 0.0;
         result
     };
-    // Their lists are taken at each transmission and are the same as those taken once.
+    // Their lists are computed at each transmission and equal those computed once.
     assert_eq!(result(""), result("[mobility]\nmodel = 'waypoints'\nwaypoints = [[2, '100s', '400m', '0m']]\n"));
 }
 
-// At 400 m/s, node 2 leaves the reach of node 0 while a datagram is in the air: it arrives, its ACK does not, and once
-// the retries are over node 0 sends it again, by way of node 1 (RFC 3561 section 6.12). It arrives twice and is
-// delivered once.
+// At 400 m/s, node 2 leaves the reach of node 0 while a datagram is on the air: the datagram arrives, its ACK does not,
+// and after the retries node 0 sends it again via node 1 (RFC 3561 section 6.12). It arrives twice and is delivered
+// once.
 #[test]
 fn a_datagram_that_comes_again_by_another_way_is_delivered_once() {
     let text = "profile = 'standard'\nduration = '2s'\nwarmup = '0s'\n[topology]\nkind = 'positions'\n\

@@ -1,4 +1,4 @@
-//! TCP of today in whole networks: BBR at a bottleneck, recovery by time, queues that mark.
+//! Modern TCP in whole networks: BBR at a bottleneck, time-based recovery, queues that mark.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{line, newreno};
@@ -14,14 +14,14 @@ use fourhop_sim::wired::{Cable, Plan};
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
 
-/// Packets of 1,500 bytes over 10 Mbit/s, 20 ms there and back each, with room for 200: the pipe holds 33.
+/// 10 Mbit/s, 20 ms in each direction, and room for 200 packets of 1,500 bytes: the pipe holds 33.
 fn wire(a: NodeId, b: NodeId, queue: usize) -> Cable {
     let (rate, delay) = (Rate::kbps(10_000), Dur::from_millis(20));
     Cable { ends: [a, b], port: port::Config { rate, delay, queue, queue_bytes: None, overhead: Bytes(0) } }
 }
 
-/// Goodput from 5 s on as a share of what the wire carries, queue lengths of each 10 ms, and segments sent again in 60
-/// s.
+/// Returns the goodput from 5 s on as a share of the wire's capacity, queue lengths every 10 ms, and the number of
+/// segments retransmitted within 60 s.
 fn at_bottleneck(name: &str, queue: usize) -> (f64, Vec<usize>, u64) {
     let [here, there] = [0, 1].map(NodeId::wired);
     let mut setup = line(node::Config::standard(), &[0.0]);
@@ -49,7 +49,7 @@ fn at_bottleneck(name: &str, queue: usize) -> (f64, Vec<usize>, u64) {
     (share, queues, again)
 }
 
-/// BBR fills the pipe and leaves the queue nearly empty; CUBIC fills the queue as well.
+/// BBR fills the pipe and leaves the queue nearly empty; CUBIC also fills the queue.
 #[test]
 fn bbr_fills_the_pipe_and_not_the_queue() {
     let (share, queues, again) = at_bottleneck("bbr", 200);
@@ -61,7 +61,7 @@ fn bbr_fills_the_pipe_and_not_the_queue() {
     assert!(share > 0.99 && queues[queues.len() / 2] > 60, "{share} {}", queues[queues.len() / 2]);
 }
 
-/// A queue shorter than the pipe: what is lost stays small, what arrives is not.
+/// With a queue shorter than the pipe, losses stay small but goodput does not.
 #[test]
 fn bbr_keeps_losses_at_a_short_queue_small() {
     let (share, _, again) = at_bottleneck("bbr", 8);
@@ -84,8 +84,8 @@ fn counted(result: &RunResult, layer: &str, name: &str) -> u64 {
     result.counters.get(layer).and_then(|counters| counters.get(name)).copied().unwrap_or(0)
 }
 
-/// Where RED of the link drops, ECN marks: TCP slows down without sending anything again for it. Without `tcp.ecn`
-/// there is nothing that may be marked.
+/// Where RED on the link drops, ECN marks: TCP slows down without a retransmission. Without `tcp.ecn` there are no
+/// packets that may be marked.
 #[test]
 fn queues_mark_instead_of_dropping() {
     let red = "[link]\nred = true\nred_low = '0'\nred_high = '0.5'\nred_max_drop = '10%'";
@@ -96,7 +96,7 @@ fn queues_mark_instead_of_dropping() {
         let drops = |result: &RunResult| result.drops["link"].get("link-red").copied().unwrap_or(0);
         assert!(drops(&dropped) > 10 && drops(&unheard) == drops(&dropped), "{transport}: {}", drops(&dropped));
         let marks = counted(&marked, "link", "marked");
-        // Acknowledgements, which nobody may mark, are still dropped.
+        // Acknowledgements, which must not be marked, are still dropped.
         assert!(marks > 10 && drops(&marked) < drops(&dropped), "{transport}: {marks} {}", drops(&marked));
         assert!(counted(&marked, "tcp", "marks_answered") > 5, "{transport}");
         let again = |result: &RunResult| result.flows[0].retransmitted;
@@ -104,7 +104,7 @@ fn queues_mark_instead_of_dropping() {
     }
 }
 
-/// A tail that is lost is found by a probe, not by a time-out; nothing of it is there without.
+/// A lost tail is found by a probe, not by a time-out; without these algorithms there are no probes.
 #[test]
 fn recovery_by_time_needs_fewer_timeouts() {
     let flow = |recovery: &str| {

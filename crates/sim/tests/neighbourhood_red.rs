@@ -1,5 +1,5 @@
-//! Neighbourhood RED in whole networks: the load that nodes measure beside that on the air; flows that share more
-//! evenly; a network without it is as it was.
+//! Neighbourhood RED in whole networks: the load measured by nodes compared with that on the air; flows share more
+//! evenly; a network without it is not affected.
 
 use crate::common::accounts::check_accounts;
 use crate::common::{Seen, build, line, udp};
@@ -12,7 +12,8 @@ use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Dur, Time};
 
-/// Exchanges as a bystander sees them: from the beginning of an RTS to the end of the ACK, which the NAV covers.
+/// Air time of exchanges as seen by a bystander: from the beginning of an RTS to the end of the ACK, which the NAV
+/// covers.
 fn busy(seen: &[Seen], from: Time, to: Time) -> Dur {
     let (mut since, mut sum) = (None, Dur::ZERO);
     for seen in seen.iter().filter(|seen| (from..to).contains(&seen.at)) {

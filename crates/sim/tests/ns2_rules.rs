@@ -1,4 +1,4 @@
-//! Rules of ns-2.35 that can be seen one by one in small networks, each on its own.
+//! Rules of ns-2.35 that can be observed individually in small networks.
 
 use crate::common::{Seen, build, line, micros, udp};
 use fourhop_proto::app::end::FlowAddress;
@@ -14,7 +14,7 @@ use fourhop_sim::batch::Control;
 use fourhop_sim::setup::{Flow, Routing, Traffic};
 use fourhop_units::{Bytes, Dur, NodeId, Purpose, Rate, Stream, Time, Watt};
 
-/// Of every frame that is received.
+/// Received power of every frame.
 const POWER: Watt = Watt(1e-9);
 const PROPAGATION_200_M: Dur = Dur::from_nanos(667);
 
@@ -46,11 +46,11 @@ fn idle_access_takes_75_us_and_up_to_30_slots() {
     assert!(samples >= 1990, "{samples} datagrams");
     assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
     let mean = counts.iter().enumerate().map(|(k, &n)| k as f64 * f64::from(n)).sum::<f64>() / f64::from(samples);
-    // Standard deviation of one draw 8.94, of the mean 0.2.
+    // The standard deviation of one draw is 8.94, of the mean 0.2.
     assert!((mean - 15.0).abs() < 0.8, "mean of {mean} slots");
 }
 
-/// Two nodes with AODV driven by hand, so that one of them can be taken away.
+/// Two nodes with AODV, driven by hand so that one of them can be removed.
 struct Pair {
     nodes: [Node; 2],
     ears: [Ear; 2],
@@ -82,7 +82,7 @@ impl Pair {
         Pair { nodes, ears: [Ear::new(), Ear::new()], rules, air: Vec::new(), sent: Vec::new() }
     }
 
-    /// Lets both live until `end`, or only node 0.
+    /// Runs both nodes until `end`, or only node 0.
     fn run(&mut self, end: Time, both: bool) {
         let alive = if both { 2 } else { 1 };
         if !both {
@@ -111,7 +111,7 @@ impl Pair {
                 let from = actor.unwrap();
                 self.sent.push((now, from, frame.clone()));
                 if both {
-                    // Nothing else happens within the propagation delay of so quiet a network.
+                    // In such a quiet network nothing else happens within the propagation delay.
                     let (begin, to) = (now + PROPAGATION_200_M, 1 - from);
                     let for_us = frame.dst == NodeId(to as u32).mac();
                     let copy = Radiated::new(NodeId(from as u32), &frame).copy(begin, Watt(8.9e-10), for_us);
@@ -125,9 +125,8 @@ impl Pair {
     }
 }
 
-// 2. The receiver vanishes: 7 RTS, 720 us and a growing number of slots apart; 670 us after the last the packet is
-//    given
-// up, and 25 (link layer) + 50 (DIFS) + 20 k later the route error goes out.
+// 2. The receiver vanishes: 7 RTS, 720 us and a growing number of slots apart; 670 us after the last one the packet is
+//    given up, and 25 (link layer) + 50 (DIFS) + 20 k later the route error is sent.
 #[test]
 fn a_vanished_receiver_costs_seven_rts_and_a_route_error() {
     let mut longest = [0; 6];
@@ -162,11 +161,11 @@ fn a_vanished_receiver_costs_seven_rts_and_a_route_error() {
     }
 }
 
-/// Times of node 2's RTS after the last frame of node 0 that node 2 has sensed, less propagation.
+/// Returns the delays of node 2's RTS after the last frame of node 0 that node 2 has sensed, less propagation.
 fn gaps_after_undecodable(config: node::Config) -> Vec<f64> {
-    // Node 2 senses node 0 from 400 m, and does not decode it.
+    // Node 2 senses node 0 from 400 m, but does not decode it.
     let mut setup = line(config, &[0.0, 200.0, 400.0]);
-    // Unsaturated, so that datagrams of node 2 also come while node 0 sends and draw their slots then.
+    // Unsaturated, so that datagrams of node 2 also arrive while node 0 sends, and then draw their slots.
     setup.flows.push(udp(0, 1, Time::ZERO, Dur::from_millis(17)));
     setup.flows.push(udp(2, 1, Time::from_millis(1), Dur::from_millis(19)));
     let (mut world, _, recorder) = build(&setup, 3);
@@ -183,7 +182,7 @@ fn gaps_after_undecodable(config: node::Config) -> Vec<f64> {
     ends.sort_by_key(|&(at, ..)| at);
     for (at, is_far, seen) in ends {
         if is_far {
-            // A frame that ends while node 2 transmits is missed altogether.
+            // Node 2 misses a frame that ends while it transmits.
             let missed = own.is_some_and(|(from, to)| from <= at + propagation && at + propagation < to);
             far = (!missed).then_some(at);
         } else {
@@ -199,9 +198,8 @@ fn gaps_after_undecodable(config: node::Config) -> Vec<f64> {
     gaps
 }
 
-// 3. After data that node 2 senses but cannot decode it waits for EIFS and DIFS (364 + 50); without that rule for the
-//    NAV
-// of node 1's CTS, which covers SIFS and the ACK, and DIFS (314 + 50).
+// 3. After data that node 2 senses but cannot decode, it waits for EIFS and DIFS (364 + 50); without that rule, for the
+//    NAV of node 1's CTS, which covers SIFS and the ACK, and for DIFS (314 + 50).
 #[test]
 fn after_an_undecodable_frame_the_wait_is_414_us() {
     let least = |gaps: &[f64]| gaps.iter().copied().fold(f64::INFINITY, f64::min);
@@ -235,7 +233,7 @@ fn capture_begins_between_220_and_215_m() {
     assert!(received_near > 2 * received_far, "{received_near} datagrams against {received_far}");
 }
 
-// 5. The queue of 50 lets 49 packets wait, beside the one in the MAC; a routing packet overtakes them all.
+// 5. The queue of 50 holds 49 packets besides the one in the MAC; a routing packet overtakes them all.
 #[test]
 fn forty_nine_wait_and_one_is_in_the_mac() {
     let mut setup = line(node::Config::ns2(), &[0.0, 200.0]);
@@ -264,7 +262,7 @@ fn a_routing_packet_overtakes_the_queue() {
         let mut config = node::Config::ns2();
         config.link.queue.routing_first = routing_first;
         config.link.queue.limit = 1000;
-        // Node 1 has a growing queue of datagrams for node 0; at 2 s node 2 asks for a route to node 3 beyond it.
+        // Node 1 has a growing queue of datagrams for node 0; at 2 s node 2 requests a route to node 3 beyond it.
         let mut setup = line(config, &[200.0, 400.0, 600.0, 0.0]);
         setup.routing = Routing::finding(route::Config::ns2());
         setup.flows.push(udp(1, 0, Time::ZERO, Dur::from_millis(6)));
@@ -284,7 +282,7 @@ fn a_routing_packet_overtakes_the_queue() {
         let passed_on = seen.iter().find(|s| s.sent && s.node == 1 && request(s)).expect("and passes it on").at;
         micros(passed_on - heard) / 1e3
     };
-    // Jitter is at most 10 ms, an exchange takes 7.6 ms; about 70 datagrams wait by then.
+    // Jitter is at most 10 ms, an exchange takes 7.6 ms; about 70 datagrams are queued by then.
     assert!(relay_delay(true) < 10.0 + 3.0 * 7.6, "{} ms", relay_delay(true));
     assert!(relay_delay(false) > 300.0, "{} ms", relay_delay(false));
 }

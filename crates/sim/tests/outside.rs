@@ -1,5 +1,5 @@
-//! A world driven from outside, as on a real clock: hosts attached to nodes send and receive packets that are bytes to
-//! the network. In steps of any length everything happens as in one call.
+//! A world driven from outside, as on a real clock: hosts attached to nodes send and receive packets that are plain
+//! bytes to the network. Steps of any length have the same result as a single call.
 
 use crate::common::{line, newreno};
 use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, PacketBuilder};
@@ -15,7 +15,7 @@ use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
 use proptest::prelude::*;
 use std::net::Ipv4Addr;
 
-/// A datagram of a host: `size` bytes of payload that begin with `serial`.
+/// A host's datagram with `size` bytes of payload, which begin with `serial`.
 fn datagram(from: NodeId, to: NodeId, serial: u32, size: usize) -> Vec<u8> {
     let mut payload = vec![0xa5; size.max(4)];
     payload[..4].copy_from_slice(&serial.to_be_bytes());
@@ -35,7 +35,7 @@ fn encoded(packet: &Ipv4Packet) -> Vec<u8> {
     bytes
 }
 
-/// Nodes 200 m apart with AODV and a simulated TCP flow beside the hosts.
+/// Nodes 200 m apart with AODV, and a simulated TCP flow besides the hosts.
 fn mesh(node: node::Config, routing: route::Config, hops: u32) -> Setup {
     let mut setup = line(node, &(0..=hops).map(|n| f64::from(n) * 200.0).collect::<Vec<_>>());
     setup.node.link.arp = true;
@@ -44,7 +44,7 @@ fn mesh(node: node::Config, routing: route::Config, hops: u32) -> Setup {
     setup
 }
 
-/// Packets of a host at node `from` to `to`, and their times.
+/// A packet of a host at node `from` to `to`, and its time.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     at: Time,
@@ -53,14 +53,14 @@ struct Sending {
     size: usize,
 }
 
-/// Everything that can be seen from outside at the end.
+/// Everything that is visible from outside at the end.
 #[derive(PartialEq, Debug)]
 struct Story {
     delivered: Vec<(NodeId, Vec<u8>)>,
     counts: [u64; 4],
 }
 
-/// Drives the world to `end`: in steps of these lengths, over and over, or with no step but for what is sent.
+/// Drives the world to `end`: repeating steps of these lengths, or without steps except to send.
 fn drive(setup: &Setup, sendings: &[Sending], steps: &[Dur], end: Time) -> Story {
     let (mut world, _) = setup.build(7, None).unwrap();
     (0..setup.positions.len()).for_each(|n| world.attach(NodeId(n as u32)));
@@ -123,7 +123,7 @@ fn packets_of_hosts_arrive_as_they_were_but_for_their_time_to_live() {
     let (mut world, _) = setup.build(1, None).unwrap();
     let [here, there] = [NodeId(0), NodeId(3)];
     world.attach(there);
-    // A first fragment with an option (a no-operation and an end of list), TOS and ECN, of a protocol nobody knows
+    // A first fragment with options (a no-operation and an end of list), TOS and ECN, of a protocol that is unknown
     // here.
     let mut header = Ipv4Header::new(1_000, 64, IpNumber(253), here.ipv4().octets(), there.ipv4().octets()).unwrap();
     header.dscp = 46.try_into().unwrap();
@@ -176,7 +176,7 @@ fn a_relay_with_a_host_learns_what_it_lost() {
     assert_eq!(world.drops().of(DropReason::TtlExpired), 2);
 }
 
-/// Hosts that route by themselves say which neighbour a packet goes to; its own addresses may be any.
+/// Hosts that do their own routing choose the neighbour for each packet; the packet's own addresses may be any.
 #[test]
 fn where_hosts_route_every_destination_is_a_neighbour() {
     let mut setup = mesh(node::Config::standard(), route::Config::standard(), 2);
@@ -246,7 +246,7 @@ fn a_host_behind_a_gateway_answers_a_host_of_the_mesh() {
     assert_eq!(ttl, 61, "a relay, the gateway and the router");
     let (answered_at, ttl, len) = answered.expect("the answer arrives");
     assert_eq!((ttl, len), (61, 328));
-    // Two wires of 10 ms each way.
+    // Two wires of 10 ms in each direction.
     assert!(asked_at > Time::from_millis(20) && answered_at > asked_at + Dur::from_millis(20));
 }
 

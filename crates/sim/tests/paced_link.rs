@@ -1,5 +1,5 @@
-//! The gateway as its daemon configures it, in front of a single 802.11 link: there is no packet ahead to collide with,
-//! so that pacing must not cost goodput, whatever kind of receiver it is and however many flows share the link.
+//! The gateway as configured by its daemon, in front of a single 802.11 link. There is no packet ahead to collide with,
+//! so pacing must not cost goodput, whatever the kind of receiver and however many flows share the link.
 
 use fourhop_proto::gateway::DisciplineConfig;
 use fourhop_sim::batch::Control;
@@ -10,7 +10,7 @@ use fourhop_units::{Dur, Time};
 
 const SECONDS: u64 = 30;
 
-/// Payload of each download from a host 40 ms away to nodes at these hops that arrives in a second, and the longest of
+/// Returns the payload per second of each download from a host 40 ms away to nodes at these hops, and the longest of
 /// their mean round trips.
 fn downloads(rate: &str, policy: &str, hops: &[u32], paced: bool) -> (Vec<f64>, Dur) {
     let longest = hops.iter().max().expect("a flow");
@@ -53,8 +53,8 @@ fn pacing_leaves_a_single_hop_its_goodput_and_shortens_its_queue() {
     }
 }
 
-/// Receivers that delay acknowledgements do not get stuck at a segment for each wait of theirs: what one gets that
-/// acknowledges at once is a measure for it.
+/// Receivers that delay acknowledgements must not stall the flow by a segment for each of their waits; the goodput of a
+/// receiver that acknowledges immediately serves as reference.
 #[test]
 fn receivers_that_delay_acknowledgements_keep_a_longer_path_busy() {
     let (quick, _) = downloads("11Mbps", "every-segment", &[4], true);
@@ -62,7 +62,7 @@ fn receivers_that_delay_acknowledgements_keep_a_longer_path_busy() {
     assert!(delayed[0] > 0.95 * quick[0], "{delayed:?} {quick:?}");
 }
 
-/// Beside a flow over more links, one over a single link is paced as all are.
+/// Competing with a flow over more links, a flow over a single link is paced like all others.
 #[test]
 fn a_single_hop_shares_evenly_with_longer_paths() {
     let (both, _) = downloads("11Mbps", "every-segment", &[1, 4], true);

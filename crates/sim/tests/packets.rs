@@ -1,4 +1,4 @@
-//! Runs that end by a number of packets and are cut by packets: `packets` in a scenario.
+//! Runs that end after a number of packets and are cut by packets: `packets` in a scenario.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::{RunResult, jain};
@@ -18,7 +18,7 @@ fn result(settings: &[&str]) -> RunResult {
     run(&scenario(settings), 1, &RunOptions::default(), &Control::new()).unwrap()
 }
 
-/// 3300 packets in 11 parts of 300: the run ends with the last of them, and ten parts are measured.
+/// 3300 packets in 11 parts of 300: the run ends with the last packet, and ten parts are measured.
 #[test]
 fn a_run_ends_with_the_packets_asked_for() {
     let control = Control::new();
@@ -28,14 +28,13 @@ fn a_run_ends_with_the_packets_asked_for() {
     assert!(result.simulated_s < 199.0, "{}", result.simulated_s);
     assert_eq!(control.progress().as_nanos(), scenario.duration.as_nanos(), "done is done");
     let delivered: u64 = result.flows.iter().map(|flow| flow.delivered_bytes).sum();
-    // Ten parts of 300. A hole that is filled delivers up to a window of 64 at once, so a border may lie that far
-    // behind.
+    // Ten parts of 300. Filling a hole delivers up to a window of 64 at once, so a bound may be that late.
     assert!((2936..=3064).contains(&(delivered / MSS)), "{}", delivered / MSS);
     for flow in &result.flows {
         assert_eq!(flow.batch_goodput_bps.len(), 10);
     }
-    // A batch's goodput is its bytes over its time: with as much in each, their harmonic mean is the
-    // rate of the whole.
+    // A batch's goodput is its bytes over its time: with equal bytes in each, their harmonic mean is the rate of the
+    // whole.
     let rates: Vec<f64> =
         (0..10).map(|part| result.flows.iter().map(|flow| flow.batch_goodput_bps[part]).sum()).collect();
     let harmonic = rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>();
@@ -47,7 +46,7 @@ fn a_run_ends_with_the_packets_asked_for() {
     assert_eq!(result.jain, jain(&[result.flows[0].goodput_bps, result.flows[1].goodput_bps]));
 }
 
-/// Looking at a run more often does not change it: the same flows, whatever the cut.
+/// Sampling a run more often does not change it: the flows are the same with either kind of cut.
 #[test]
 fn counting_packets_changes_no_event() {
     let by_packets = result(&["packets=550"]);
@@ -58,7 +57,7 @@ fn counting_packets_changes_no_event() {
     assert_eq!(by_packets.flows[0].sent, by_time.flows[0].sent);
 }
 
-/// When `duration` comes first, what was whole counts as batches and everything counts in the mean.
+/// If `duration` comes first, complete parts count as batches, and everything counts towards the mean.
 #[test]
 fn duration_ends_a_run_that_delivers_too_little() {
     let some = result(&["packets=5500", "duration=30s"]);
@@ -72,7 +71,7 @@ fn duration_ends_a_run_that_delivers_too_little() {
     assert!((none.aggregate_goodput_bps - bytes as f64 * 8.0 / 10.0).abs() < 1.0);
 }
 
-/// Counting begins when the warm-up is over.
+/// Counting begins after the warm-up.
 #[test]
 fn warmup_comes_before_the_count() {
     let at_once = result(&["packets=110"]);
@@ -80,7 +79,7 @@ fn warmup_comes_before_the_count() {
     assert!(later.simulated_s > at_once.simulated_s + 15.0, "{} {}", later.simulated_s, at_once.simulated_s);
 }
 
-/// Datagrams and echo requests are packets too.
+/// Datagrams and echo requests are packets, too.
 #[test]
 fn packets_of_udp_and_ping() {
     for traffic in ["traffic={transport='udp',rate='100kbps',payload='500B'}", "traffic={transport='ping'}"] {

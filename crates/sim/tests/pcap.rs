@@ -1,4 +1,4 @@
-//! Capture files: every byte of the headers where this project writes it, and what tshark makes of the whole.
+//! Capture files: every byte of the headers that this project writes, and how tshark decodes the whole.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::result::RunResult;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 
-/// Everything that travels: TCP with handshake and close, UDP, ping, AODV, ARP, with and without RTS.
+/// Traffic of all kinds: TCP with handshake and close, UDP, ping, AODV, ARP, with and without RTS.
 fn capture(profile: &str, test: &str) -> (Vec<PathBuf>, RunResult) {
     let (folder, result) = capture_as(CaptureForm::default(), profile, test);
     ((0..3).map(|node| folder.join(format!("node-{node}.pcap"))).collect(), result)
@@ -57,7 +57,7 @@ impl Record {
     }
 }
 
-/// Reads a file and checks radiotap headers on the way.
+/// Reads a file and checks its radiotap headers.
 fn records(path: &Path) -> Vec<Record> {
     let mut reader = PcapReader::new(File::open(path).unwrap()).unwrap();
     let header = reader.header();
@@ -68,7 +68,7 @@ fn records(path: &Path) -> Vec<Record> {
         let packet = packet.unwrap();
         let bytes = &packet.data;
         assert_eq!(packet.orig_len as usize, bytes.len());
-        // Version 0, length, fields present: flags, rate, channel, and the signal of received frames.
+        // Version 0, length, fields present: flags, rate, channel and, for received frames, the signal.
         let len = usize::from(u16::from_le_bytes([bytes[2], bytes[3]]));
         let present = u32::from_le_bytes(bytes[4..8].try_into().unwrap());
         let signal = (present & (1 << 5) != 0).then(|| bytes[14] as i8);
@@ -124,10 +124,10 @@ fn every_frame_a_node_sent_and_received_is_there() {
                     }
                     other => panic!("frame control {other:02x}"),
                 }
-                // Control frames and broadcasts at 1 Mbit/s, the rest at 2.
+                // Control frames and broadcasts at 1 Mbit/s, other frames at 2.
                 let basic = !record.is_data() || frame[4] == 0xff;
                 assert_eq!(record.rate_500_kbps, if basic { 2 } else { 4 });
-                // 200 m from 24.5 dBm: -60.5 dBm received.
+                // 200 m at 24.5 dBm: -60.5 dBm received.
                 assert!(record.signal_dbm.is_none_or(|dbm| (-61..=-60).contains(&dbm)), "{:?}", record.signal_dbm);
             }
             assert!(kinds.is_superset(&BTreeSet::from([0x08, 0xc4, 0xd4])), "{kinds:?}");
@@ -139,14 +139,14 @@ fn every_frame_a_node_sent_and_received_is_there() {
 fn a_frame_received_is_the_frame_sent() {
     let (files, _) = capture("ns2", "copies");
     let captures: Vec<_> = files.iter().map(|file| records(file)).collect();
-    // Node 1 in the middle decodes node 0 alone from 200 m; data stamped at its end.
+    // Node 1 in the middle decodes only node 0, from 200 m; data is stamped at its end.
     let mut sent = captures[0].iter().filter(|record| record.sent() && record.is_data());
     let heard = captures[1].iter().filter(|record| !record.sent() && record.is_data() && record.frame[15] == 0);
     let mut count = 0;
     for heard in heard {
         count += 1;
         let airtime = |record: &Record| {
-            // ns-2 counts 34 bytes around an IPv4 packet; TCP and ping have their length on the wire there.
+            // ns-2 counts 34 bytes around an IPv4 packet; TCP and ping have the same length there as on the wire.
             let bits = 8 * (u64::from(record.frame[34]) * 256 + u64::from(record.frame[35]) + 34);
             Duration::from_micros(192) + Duration::from_nanos(bits * 1000 / (u64::from(record.rate_500_kbps) / 2))
         };
@@ -158,11 +158,10 @@ fn a_frame_received_is_the_frame_sent() {
     assert!(count > 100, "{count}");
 }
 
-/// A packet of a merged file: when, its bytes, the direction and whether its check sequence was bad, what is said
-/// about it.
+/// A packet of a merged file: time, bytes, flags for the direction and for a bad check sequence, and comment.
 type Merged = (Duration, Vec<u8>, u32, Option<String>);
 
-/// The names of the interfaces of a merged file, and the packets of each.
+/// Returns the names of a merged file's interfaces, and the packets of each.
 fn merged(folder: &Path) -> Vec<(String, Vec<Merged>)> {
     let mut reader = PcapNgReader::new(File::open(folder.join("capture.pcapng")).unwrap()).unwrap();
     let mut interfaces: Vec<(String, Vec<Merged>)> = Vec::new();
@@ -211,7 +210,7 @@ fn a_merged_file_has_what_the_files_of_the_nodes_have() {
                 let apart = apart.unwrap();
                 let (at, bytes, flags, comment) = packets.next().expect("as many");
                 assert_eq!((at, &bytes[..]), (apart.timestamp, &apart.data[..]));
-                // Received with a signal, or sent.
+                // Received, with a signal, or sent.
                 assert_eq!((flags, comment), (if bytes[2] == 15 { 1 } else { 2 }, None));
             }
             assert_eq!(packets.count(), 0);
@@ -228,7 +227,7 @@ fn lost_frames_show_with_a_bad_check_sequence_and_nothing_else_changes() {
         assert!(collisions > 10, "{collisions}");
         let mut lost = 0;
         for ((_, all), (_, good)) in merged(&folder).into_iter().zip(merged(&without)) {
-            // Flags of radiotap: bad check sequence.
+            // Radiotap's flag for a bad check sequence.
             let (bad, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, bytes, ..)| bytes[8] == 0x40);
             assert_eq!(rest, good);
             for (_, bytes, flags, comment) in &bad {
@@ -250,7 +249,7 @@ fn tshark(file: &Path, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn tshark_decodes_every_frame_without_complaint() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        // Not through the macros, whose output a passing test keeps to itself.
+        // Not with the macros, whose output is captured if the test passes.
         writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures were not checked with it").unwrap();
         return;
     }
@@ -278,7 +277,7 @@ fn tshark_decodes_every_frame_without_complaint() {
                 ["-T", "fields"].into_iter().chain(fields.split(' ').flat_map(|f| ["-e", f])).collect();
             let lines = tshark(file, &arguments);
             let column = |n: usize| lines.iter().map(move |line| line.split('\t').nth(n).unwrap());
-            // No port or payload may wake a dissector of something else.
+            // No port or payload may trigger another dissector.
             assert_eq!(column(0).map(String::from).collect::<BTreeSet<_>>(), known, "{}", file.display());
             for (what, n, value, least) in [
                 ("route requests", 1, "1", 1),
@@ -315,7 +314,7 @@ fn tshark_names_the_interfaces_of_a_merged_file_and_the_frames_that_were_lost() 
     let reasons =
         tshark(&file, &["-Y", bad, "-T", "fields", "-e", "frame.comment"]).into_iter().collect::<BTreeSet<_>>();
     assert_eq!(reasons, BTreeSet::from(["lost: collision".to_owned()]));
-    // A frame on the air is seen by its sender at its beginning and by its receivers at its end, all in one order of
+    // A frame on the air is recorded at its beginning by the sender and at its end by the receivers, all in order of
     // time.
     let sent = "radiotap.dbm_antsignal";
     let fields = tshark(&file, &["-T", "fields", "-e", "frame.time_epoch", "-e", sent]);
@@ -349,10 +348,10 @@ fn both_sides_of_a_gateway_are_captured_and_tshark_reads_the_wire() {
         let link = if number < 2 { ["1-R", "R-1"] } else { ["R-B/1", "B/1-R"] };
         let in_flight: u64 = link.iter().map(|direction| result.wires[*direction]["held"]).sum();
         let arrived: u64 = link.iter().map(|direction| result.wires[*direction]["arrived"]).sum();
-        // An end sees what it sends and what it receives, but not yet what is still under way to it.
+        // An end records what it sends and receives, but not what is still in transit to it.
         assert!((arrived..=arrived + in_flight).contains(&(count as u64)), "{link:?}: {count}, {arrived}, {in_flight}");
     }
-    // Packets of the gateway arrive 40 ms and their time on the wire later, with a TTL that each router decrements.
+    // Packets of the gateway arrive 40 ms plus their time on the wire later, with a TTL that each router decrements.
     let (first, second) = (&ends[0][0], &ends[1][0]);
     assert_eq!((first.1.len(), &first.1), (second.1.len(), &second.1));
     let bits = first.1.len() as u64 * 8;

@@ -1,5 +1,5 @@
-//! Networks whose nodes have several radios, queues that share out air time, and Minstrel: what a second channel
-//! carries, that no packet is lost sight of, who gets how much air time.
+//! Networks whose nodes have several radios, airtime-fair queues, and Minstrel: the gain of a second channel, no
+//! unaccounted packets, and shares of air time.
 
 use fourhop_proto::route::Protocol;
 use fourhop_sim::batch::Control;
@@ -8,7 +8,7 @@ use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run, translate};
 use fourhop_units::NodeId;
 
-/// A run whose accounts balance.
+/// Runs a scenario and checks that its accounts balance.
 fn result(text: &str) -> RunResult {
     let scenario = load_toml(text, "radios.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
     let result = run(&scenario, 1, &RunOptions::default(), &Control::new()).unwrap();
@@ -28,8 +28,8 @@ const UDP: &str = "[[flows]]\nfrom = 0\nto = 4\ntransport = 'udp'\nrate = '3Mbps
 const TCP: &str = "[[flows]]\nfrom = 0\nto = 4\ntransport = 'newreno'\nwindow = 8\n";
 const BOTH: &str = "[[radios]]\nchannel = 36\n[[radios]]\nchannel = 44\n";
 
-/// With one channel one of the four links carries at a time, or two at the ends of the chain; with two channels each
-/// has two links, which take turns; with three no two links hear each other but the first and the last. A flow that
+/// With one channel one of the four links is active at a time, or two at the ends of the chain; with two channels each
+/// has two links, which alternate; with three no two links hear each other but the first and the last. A flow that
 /// sends too much loses more to hidden stations with one channel than with two.
 #[test]
 fn two_channels_carry_about_twice_what_one_does() {
@@ -87,7 +87,7 @@ fn cells_on_different_channels_do_not_hear_each_other() {
 
 #[test]
 fn on_demand_routes_lead_over_the_channels_that_nodes_share() {
-    // Each hop has a channel of its own, and is the only one of its channel.
+    // Each hop has a separate channel that no other hop uses.
     let plan = "[[radios]]\nchannel = 1\nnodes = [0, 1]\n[[radios]]\nchannel = 6\nnodes = [1, 2]\n\
                 [[radios]]\nchannel = 11\nnodes = [2, 3]\n[[radios]]\nchannel = 36\nnodes = [3, 4]\n";
     for (protocol, metric) in [("aodv", "hops"), ("aodv", "etx"), ("aodv", "airtime"), ("static", "airtime")] {
@@ -117,8 +117,8 @@ fn routes_alternate_between_two_channels() {
     assert_eq!([4, 3, 2, 1].map(|node| channel(node, 0)), [44, 36, 44, 36]);
 }
 
-/// Node 0 sends as much as it can to a station beside it and to one so far away that it is reached at 6 or 9 Mbit/s:
-/// the air time and the goodput of both.
+/// Node 0 sends as much as it can to a nearby station and to one so far away that it is reached at 6 or 9 Mbit/s.
+/// Returns the air time and the goodput of both.
 fn cell(link: &str) -> ([f64; 2], [f64; 2]) {
     let result = result(&format!(
         "profile = 'standard'\nduration = '12s'\nwarmup = '2s'\n[topology]\nkind = 'positions'\n\
@@ -146,7 +146,7 @@ fn with_the_scheduler_stations_share_air_time_and_without_they_share_frames() {
     println!("{airtime:?} {goodput:?}");
     assert!(jain(airtime) >= 0.95, "{airtime:?}");
     assert!(goodput[0] > 4.0 * goodput[1], "{goodput:?}");
-    // Frame by frame: the slow station has as much goodput as the fast one, and most of the air.
+    // Without airtime fairness the slow station has as much goodput as the fast one, and most of the air time.
     let (airtime, goodput) = cell("airtime_fairness = false\n");
     println!("{airtime:?} {goodput:?}");
     assert!(jain(goodput) >= 0.95, "{goodput:?}");

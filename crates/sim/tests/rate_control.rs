@@ -1,4 +1,4 @@
-//! Minstrel-HT on single links: that it finds the MCS that carries most, follows a link that changes, and repeats bit
+//! Minstrel-HT on single links: it finds the MCS that carries most, follows a changing link, and is reproducible bit
 //! for bit.
 
 use fourhop_sim::batch::Control;
@@ -6,7 +6,7 @@ use fourhop_sim::result::RunResult;
 use fourhop_sim::scenario::load_toml;
 use fourhop_sim::{RunOptions, run};
 
-/// Two stations; one sends all it can. `radio` and `more` are keys of `[radio]` and further sections.
+/// Two stations; one sends all it can. `radio` and `mac` are keys of these sections, `more` further sections.
 fn link([duration, warmup]: [&str; 2], radio: &str, mac: &str, more: &str) -> RunResult {
     let text = format!(
         "profile = 'standard'\nduration = '{duration}'\nwarmup = '{warmup}'\n[topology]\nkind = 'chain'\nhops = 1\n\
@@ -26,14 +26,14 @@ fn link([duration, warmup]: [&str; 2], radio: &str, mac: &str, more: &str) -> Ru
 const TIMES: [&str; 2] = ["3s", "1500ms"];
 const MINSTREL: &str = "rate_control = 'minstrel'";
 
-/// Goodput over a link with this ratio of powers, in Mbit/s.
+/// Returns the goodput in Mbit/s over a link with this signal-to-noise ratio.
 fn goodput(times: [&str; 2], snr: f64, radio: &str, mac: &str) -> f64 {
     let loss = format!("[[losses]]\nfrom = 0\nto = 1\nsnr = '{snr}dB'\n");
     link(times, radio, mac, &loss).flows[0].goodput_bps / 1e6
 }
 
-/// At ratios where one index is the best and where two are about equal: what Minstrel-HT carries beside the best fixed
-/// index, which is one of three (docs/radios.md has all of them).
+/// Compares Minstrel-HT with the best fixed index, one of three (docs/radios.md has all of them), at ratios where one
+/// index is the best and where two are about equal.
 #[test]
 fn it_carries_what_the_best_fixed_mcs_does() {
     let mut sum = 0.0;
@@ -44,16 +44,16 @@ fn it_carries_what_the_best_fixed_mcs_does() {
         let found = goodput(TIMES, snr, "phy = 'ht'", MINSTREL);
         println!("{snr} dB: {found:.2} of {best:.2} Mbit/s, {:.3}", found / best);
         assert!(found > 0.85 * best, "{snr} dB: {found} of {best}");
-        // One link must not make up for others.
+        // One link must not compensate for others.
         sum += (found / best).min(1.0);
     }
     let mean = sum / ratios.len() as f64;
     assert!(mean >= 0.95, "{mean}");
 }
 
-/// Node 1 walks away from where the highest index gets through to where indices 2 and 3 do, and comes back. In the
-/// seconds in which it stands still, but for the first after a walk, Minstrel-HT carries what the best fixed index
-/// there does.
+/// Node 1 walks away from where the highest index gets through to where indices 2 and 3 do, and returns. In the seconds
+/// during which it does not move, except for the first after a walk, Minstrel-HT carries as much as the best fixed
+/// index there.
 #[test]
 fn it_follows_a_link_that_becomes_worse_and_better() {
     let walk = "[mobility]\nmodel = 'waypoints'\nwaypoints = [[1, '2s', '5m', '0m'], [1, '3s', '75m', '0m'], \
@@ -68,8 +68,8 @@ fn it_follows_a_link_that_becomes_worse_and_better() {
     }
 }
 
-/// Streams, both guard intervals and widths: 64 to choose from in 802.11n, 232 in 802.11ac. The best is known from all
-/// with fixed MCS.
+/// Streams, both guard intervals and widths: 64 choices in 802.11n, 232 in 802.11ac. The best one is known from runs
+/// with every fixed MCS.
 #[test]
 fn it_finds_the_best_of_many() {
     let ht = "phy = 'ht'\nstreams = 2\nwidth = '40MHz'\nguard_interval = '400ns'\n";

@@ -1,8 +1,8 @@
-//! The results of all scenarios of the folder, in both profiles and with both radios, are those of a list: what is
-//! meant to make runs faster changes nothing else. The list has a number for each run, made of all that its result says
-//! but the time it took and what is zero: a counter that is new and has counted nothing moves no result.
+//! The results of all scenarios of the folder, in both profiles and with both radios, match a list: optimisations must
+//! not change them. The list has a number for each run, computed from its whole result except the run time and zeros,
+//! so that a new counter that has counted nothing does not change it.
 //!
-//! A change that moves results on purpose writes the list anew (`make results`) and says so in the changelog.
+//! After a change that moves results on purpose, write the list anew (`make results`) and note that in the changelog.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/results.txt");
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
-/// Every scenario of the folder, with what makes it short.
+/// All scenarios of the folder, with keys that shorten them.
 const SCENARIOS: [(&str, &[&str]); 23] = [
     ("adhoc-mix", &["duration=8s"]),
     ("adhoc-tcp", &["duration=12s"]),
@@ -40,7 +40,7 @@ const SCENARIOS: [(&str, &[&str]); 23] = [
     ("udp", &["duration=12s"]),
     ("walk", &["duration=5s"]),
 ];
-/// Those with what ns-2.35 does not have, each in its own profile and with its own radio.
+/// Scenarios with features that ns-2.35 does not have, each only in its own profile and with its own radio.
 const OF_TODAY: [(&str, &[&str]); 5] = [
     ("80211ac", &["duration=2s", "warmup=0s"]),
     ("80211n", &["duration=2s", "warmup=0s"]),
@@ -50,7 +50,7 @@ const OF_TODAY: [(&str, &[&str]); 5] = [
 ];
 const PROFILES: [&str; 2] = ["ns2", "standard"];
 
-/// Radios that a scenario is run with besides its own, where they fit the rest of it.
+/// Radios to run a scenario with besides its own, if they fit the rest of it.
 const RADIOS: [&[&str]; 7] = [
     &[],
     &["radio.model=sinr"],
@@ -66,7 +66,7 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Takes out what is zero.
+/// Removes zeros.
 fn prune(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -80,7 +80,7 @@ fn prune(value: &mut Value) {
     }
 }
 
-/// One line of the list; none if the radio does not fit the scenario.
+/// Returns one line of the list, or `None` if the radio does not fit the scenario.
 fn line(name: &str, settings: &[&str], profile: &str, radio: &[&str], seed: u64) -> Option<String> {
     let text = std::fs::read_to_string(format!("{FOLDER}{name}.toml")).unwrap();
     let profile = format!("profile={profile}");
@@ -143,7 +143,7 @@ fn results_are_those_of_the_list() {
     assert_eq!(found.lines().count(), listed.lines().count());
 }
 
-/// A scenario that is added to the folder is added here.
+/// A scenario that is added to the folder must be added here.
 #[test]
 fn every_scenario_of_the_folder_is_in_the_list() {
     let names = std::fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -1,8 +1,8 @@
-//! Saturated cells of 802.11b, a, n and ac against Bianchi's model. The air times that go into it are added up here
-//! from the clauses of IEEE 802.11-2020, not by the code under test. In the model a station counts down during frames
-//! of others and forgets what it has seen; a walk from slot to slot does neither, and is what the cells have to equal.
+//! Saturated cells of 802.11b, a, n and ac against Bianchi's model. The air times for the model are added up here from
+//! the clauses of IEEE 802.11-2020, not by the code under test. In the model a station counts down during frames of
+//! others and has no memory of the past; a walk from slot to slot does neither, and is the reference for the cells.
 //!
-//! The table of VALIDATION.md is what this test finds; after a change that moves results on purpose `make results`
+//! The table in VALIDATION.md is produced by this test; after a change that moves results on purpose `make results`
 //! writes it anew.
 
 use crate::bianchi::{attempts, cell, delivered_bps, fixed_point, throughput};
@@ -18,35 +18,35 @@ use std::sync::Mutex;
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../VALIDATION.md");
 const MARKS: [&str; 2] = ["<!-- saturation: begin -->\n", "<!-- saturation: end -->"];
 const STATIONS: [u32; 5] = [1, 2, 5, 10, 20];
-/// Relative to the walk, and to the model.
+/// Allowed ratios to the walk and to the model.
 const CLOSE: [std::ops::RangeInclusive<f64>; 2] = [0.98..=1.02, 0.96..=1.04];
 
 /// Payload of a packet. An MPDU adds 28 bytes of UDP and IP, and 36 of LLC, addresses and FCS; with QoS 2 more.
 const PAYLOAD: u64 = 1460;
 const MPDU: u64 = PAYLOAD + 28 + 36;
 const QOS_MPDU: u64 = MPDU + 2;
-/// With a delimiter of 4 bytes, padded to whole words; the last one of an A-MPDU is not padded.
+/// An MPDU with a delimiter of 4 bytes, padded to a multiple of 4 bytes; the last one of an A-MPDU is not padded.
 const SUBFRAME: u64 = 1532;
 
-/// A cell by its standard. Times are in microseconds.
+/// A cell of one standard. Times are in microseconds.
 struct Case {
     name: &'static str,
     mac: mac::Config,
-    /// Data that is answered; before it, with RTS, both control frames and their spaces.
+    /// Air times of the data and its answer, and before them, with RTS, those of both control frames and their SIFS.
     before: f64,
     data: f64,
     answer: f64,
-    /// Colliding frames: the data or the RTS.
+    /// Air time of the frames that collide: the data or the RTS.
     collides: f64,
     packets: u64,
 }
 
-/// Microseconds of an 802.11a frame (clause 17.4.3): 16 bits of SERVICE and 6 of tail, whole symbols behind 20 us.
+/// Microseconds of an 802.11a frame (clause 17.4.3): 16 bits of SERVICE and 6 of tail, whole symbols after 20 us.
 fn ofdm(bytes: u64, bits_per_symbol: u64) -> f64 {
     (20 + 4 * (22 + 8 * bytes).div_ceil(bits_per_symbol)) as f64
 }
 
-/// Without aggregates, at one rate of an older standard.
+/// A case without aggregates, at one rate of an older standard.
 fn single(name: &'static str, phy: PhyKind, kbps: u64, data: f64, answer: f64) -> Case {
     let basic_rate = Rate::kbps(if phy == PhyKind::Dsss { 1_000 } else { 6_000 });
     let answer_rate = if phy == PhyKind::Dsss { AnswerRate::Basic } else { AnswerRate::Mandatory };
@@ -60,9 +60,9 @@ fn single(name: &'static str, phy: PhyKind, kbps: u64, data: f64, answer: f64) -
     Case { name, mac, before: 0.0, data, answer, collides: data, packets: 1 }
 }
 
-/// By an MCS, in aggregates of so many packets.
+/// A case with an MCS, in aggregates of `packets` packets.
 fn by_mcs(name: &'static str, mcs: Mcs, packets: u64, data: f64) -> Case {
-    // 24 Mbit/s answer: an ACK of 14 bytes, a BlockAck of 32.
+    // Answers at 24 Mbit/s: an ACK of 14 bytes, a BlockAck of 32.
     let answer = ofdm(if packets == 1 { 14 } else { 32 }, 96);
     let mut case = single(name, PhyKind::Ofdm, 6_000, data, answer);
     case.packets = packets;
@@ -86,9 +86,9 @@ fn cases() -> Vec<Case> {
     };
     let ht = |mcs, streams, width, guard| Mcs::new(Format::Ht, mcs, streams, width, guard).unwrap();
     let mcs7 = ht(7, 1, Width::Mhz20, Guard::Ns800);
-    // Legacy preamble 20 us, HT-SIG 8, HT-STF 4, HT-LTF 4 for each stream (clause 19.3.2).
+    // Legacy preamble 20 us, HT-SIG 8, HT-STF 4, HT-LTF 4 per stream (clause 19.3.2).
     let at65 = |bytes: u64| (36 + 4 * (22 + 8 * bytes).div_ceil(260)) as f64;
-    // Symbols of 3.6 us, rounded up to 4 us as a whole (clause 19.4.3).
+    // Symbols of 3.6 us, their total rounded up to a multiple of 4 us (clause 19.4.3).
     let at300 = |bytes: u64| (40 + 4 * ((22 + 8 * bytes).div_ceil(1080) * 36).div_ceil(40)) as f64;
     // VHT-SIG-A 8 us, VHT-STF 4, VHT-LTF 4, VHT-SIG-B 4 (clause 21.3.2); 64 MPDUs fill the window.
     let at390 = |bytes: u64| (40 + 4 * (22 + 8 * bytes).div_ceil(1560)) as f64;
@@ -109,25 +109,26 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// How long the medium is taken by a success and by a collision.
+    /// Returns how long a success and a collision occupy the medium.
     fn busy(&self) -> (Dur, Dur) {
         let us = |us: f64| Dur::from_nanos((us * 1e3).round() as u64);
         let success = us(self.before + self.data + self.answer) + self.mac.sifs + self.mac.difs();
         (success, us(self.collides) + self.mac.eifs())
     }
 
-    /// Bit/s of the model.
+    /// Returns the model's throughput in bit/s.
     fn model(&self, stations: u32) -> f64 {
         let (success, collision) = self.busy();
         throughput(stations, &self.mac, success, collision, Bytes(self.packets * PAYLOAD))
     }
 
-    /// Bit/s from slot to slot: counters rest while the medium is busy, and who has just sent may draw zero.
+    /// Returns the throughput in bit/s of the walk: counters freeze while the medium is busy, and a station that has
+    /// just sent may draw zero.
     fn walked(&self, stations: u32) -> f64 {
         const BUSY: u32 = 60_000;
         let mut random = Stream::new(1, NodeId(0), Purpose::Backoff);
         let mut draw = |cw: u32| random.below(self.mac.backoff_values(cw));
-        // Counter, window, failures in a row.
+        // Counter, window, consecutive failures.
         let mut all: Vec<_> = (0..stations).map(|_| (draw(self.mac.cw_min), self.mac.cw_min, 0)).collect();
         let (mut slots, mut good) = (0, 0);
         for _ in 0..BUSY {
@@ -147,8 +148,8 @@ impl Case {
         (u64::from(good) * self.packets * PAYLOAD * 8) as f64 / spent.as_secs_f64()
     }
 
-    /// The network. Each station offers 2.7 times its share, or a third more than the cell carries if it is alone: its
-    /// queue is never empty, however often it wins in a row.
+    /// Builds the network. Each station offers 2.7 times its share, or, if it is alone, a third more than the cell
+    /// carries: its queue is never empty, however often it wins in a row.
     fn setup(&self, stations: u32) -> Setup {
         let mut setup = cell(stations, true);
         setup.node.mac = self.mac;
@@ -160,10 +161,10 @@ impl Case {
         setup
     }
 
-    /// Its row of the table, and the cells that are far from the model.
+    /// Returns the row of the table, and the cells that are far from the model.
     fn row(&self) -> (String, Vec<String>) {
         let (mut row, mut far) = (format!("| {} |", self.name), Vec::new());
-        // About 5,000 exchanges behind two seconds of warm-up.
+        // About 5,000 exchanges after two seconds of warm-up.
         let seconds = 2 + (5_000.0 * (self.before + self.data + self.answer) / 1e6).ceil() as u64;
         for stations in STATIONS {
             let (model, walked) = (self.model(stations), self.walked(stations));
@@ -212,8 +213,8 @@ fn results_of_saturated_cells_are_bianchis() {
     }
 }
 
-/// Equation 7 of the paper, which knows no limit of retries: the chance of an attempt in a slot, where `p` of them
-/// collide and the window doubles `doublings` times from `window` values on.
+/// Equation 7 of the paper, without a retry limit: the probability of an attempt in a slot, if a share `p` of the
+/// attempts collides and the window of `window` values doubles `doublings` times.
 fn equation_7(p: f64, window: f64, doublings: i32) -> f64 {
     let twice = 1.0 - 2.0 * p;
     2.0 * twice / (twice * (window + 1.0) + p * window * (1.0 - (2.0 * p).powi(doublings)))

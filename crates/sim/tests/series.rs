@@ -1,4 +1,4 @@
-//! Time series as files: what is in them, and that a run cut short leaves nothing that could be taken for whole.
+//! Time series as files: their content, and that an interrupted run leaves nothing that could be taken for complete.
 
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::{Scenario, load_toml};
@@ -48,10 +48,10 @@ fn a_row_for_each_flow_and_node_at_each_step() {
         let values: Vec<Option<f64>> = rest.split(',').map(|field| field.parse().ok()).collect();
         assert_eq!(values[0], Some((300 * (n / 2 + 1)) as f64 / 1000.0));
         delivered[name] += values[1].unwrap() * 0.3 / 8.0;
-        // Paced from some time on.
+        // Pacing starts at some point.
         let column = |name: &str| FLOW_COLUMNS.iter().position(|column| column.name == name).unwrap();
         paced |= values[1 + column("pacing_interval_s")].is_some();
-        // UDP has neither window nor round trip.
+        // UDP has neither a window nor a round trip.
         assert_eq!(values[2].is_some(), name == 0);
         assert!(name == 0 || values[2..].iter().all(Option::is_none), "{row}");
     }

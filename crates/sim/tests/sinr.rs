@@ -1,5 +1,5 @@
-//! The `sinr` radio in whole networks: with the thresholds of the papers it is the `threshold` radio, with one sender
-//! it loses what the error rates say, and runs with shadows and fading repeat.
+//! The `sinr` radio in whole networks: with the thresholds of the papers it equals the `threshold` radio, with one
+//! sender losses match the error rates, and runs with shadowing and fading are reproducible.
 
 use crate::common::{build, line, newreno, udp};
 use fourhop_proto::node;
@@ -13,7 +13,7 @@ use fourhop_sim::propagation::{PathLoss, Propagation};
 use fourhop_sim::setup::{Radio, Setup, SinrRadio};
 use fourhop_units::{Bytes, Db, Dur, Rate, Time, Watt};
 
-/// A radio that decides by the thresholds of `threshold`: hardly any noise, a ratio instead of chance.
+/// A radio that decides by the thresholds of `threshold`: hardly any noise, and a fixed ratio instead of chance.
 fn by_thresholds(config: &threshold::Config) -> SinrRadio {
     let ratio = config.capture_ratio.unwrap();
     SinrRadio {
@@ -43,7 +43,7 @@ fn by_thresholds(config: &threshold::Config) -> SinrRadio {
     }
 }
 
-/// Payload each flow has delivered after `seconds`, and the MAC's counters of each node.
+/// Returns the payload that each flow has delivered after `seconds`, and the MAC counters of each node.
 fn outcome(setup: &Setup, seed: u64, seconds: u64) -> (Vec<u64>, Vec<String>) {
     let (mut world, ends, _) = build(setup, seed);
     assert!(world.run_until(Time::from_secs(seconds), &Control::new()));
@@ -66,7 +66,7 @@ fn same_with_both(mut setup: Setup, seconds: u64) {
     }
 }
 
-// Two nodes: TCP at the reach of the radio, frame by frame the same.
+// Two nodes with TCP at the limit of the radio's range: identical frame by frame.
 #[test]
 fn two_nodes_see_no_difference_between_the_radios() {
     let mut setup = line(node::Config::standard(), &[0.0, 240.0]);
@@ -84,15 +84,16 @@ fn hidden(places: [f64; 3]) -> Setup {
     setup
 }
 
-// Of two equally strong RTS at the middle node none is received.
+// Of two equally strong RTS the middle node receives neither.
 #[test]
 fn hidden_stations_collide_alike() {
     same_with_both(hidden([0.0, 240.0, 480.0]), 10);
 }
 
 // The nearer station is 10.6 dB stronger and captures the middle node. The radios differ in one rule here: a station
-// that sends an RTS while a CTS arrives has an EIFS to wait with `threshold`, as in ns-2; with `sinr` it never noticed
-// the CTS. The captured station so tries a little more often: what it delivers may differ by 15 %, the other's hardly.
+// that sends an RTS while a CTS arrives has to wait for an EIFS with `threshold`, as in ns-2; with `sinr` it never
+// noticed the CTS. The captured station therefore tries a little more often: its goodput may differ by 15 %, the
+// other's hardly.
 #[test]
 fn the_nearer_station_captures_alike() {
     let mut setup = hidden([0.0, 130.0, 370.0]);
@@ -108,11 +109,11 @@ fn the_nearer_station_captures_alike() {
     assert!(threshold[1] < 0.2 * threshold[0], "{threshold:?}");
 }
 
-// One sender, no fading: the share of datagrams that arrive is the formula's, within four standard deviations.
+// One sender, no fading: the share of datagrams that arrive is that of the formula, within four standard deviations.
 #[test]
 fn one_sender_loses_what_the_error_rate_says() {
     let mut config = node::Config::standard();
-    // One transmission each, without RTS, so that what is lost stays lost.
+    // A single transmission each, without RTS, so that losses are final.
     (config.mac.rts_threshold, config.mac.short_retry_limit) = (Bytes(3000), 1);
     for mbps in [1u64, 2, 11] {
         config.mac.data_rate = Rate::kbps(mbps * 1_000);
@@ -122,7 +123,7 @@ fn one_sender_loses_what_the_error_rate_says() {
         radio.receiver.sensitivity = Watt(0.0);
         radio.receiver.preamble_sinr = 0.1;
         let power = TwoRay::WAVELAN.received(100.0);
-        // The noise at which four of five frames survive, IP, UDP and MAC headers included.
+        // The noise at which four of five frames survive, with IP, UDP and MAC headers.
         let len = Bytes(1460 + 28) + config.mac.data_overhead;
         let needed = radio.receiver.power_for(0.8, len, config.mac.data_rate);
         radio.receiver.noise = Watt(radio.receiver.noise.0 * power.0 / needed.0);
@@ -138,7 +139,7 @@ fn one_sender_loses_what_the_error_rate_says() {
     }
 }
 
-/// The other table of docs/radio.md: the same for each MCS with one stream in 20 MHz.
+/// The second table of docs/radio.md: the same for each MCS with one stream in 20 MHz.
 #[test]
 fn the_page_of_the_radio_has_the_ratios_of_every_mcs() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/radio.md")).unwrap();
@@ -161,8 +162,8 @@ fn the_page_of_the_radio_has_the_ratios_of_every_mcs() {
     assert_eq!(stated.len(), found.len());
 }
 
-/// The table of docs/radio.md: the ratio at which one of ten packets of 1,500 bytes, with 36 bytes
-/// of headers of the link, is lost to noise, and the power that is.
+/// The table of docs/radio.md: the ratio at which one of ten packets of 1,500 bytes, with 36 bytes of link headers, is
+/// lost to noise, and the corresponding power.
 #[test]
 fn the_page_of_the_radio_has_the_ratios_that_the_error_rates_ask_for() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/radio.md")).unwrap();

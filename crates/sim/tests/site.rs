@@ -10,7 +10,7 @@ fn outcome(text: &str, seed: u64) -> RunResult {
     run(&scenario, seed, &RunOptions::default(), &Control::new()).unwrap()
 }
 
-/// A chain of three hops over which `flow` goes; `rest` is what is particular about it.
+/// A chain of three hops with the flow `flow`; `rest` contains the particulars.
 fn chain(flow: &str, rest: &str) -> String {
     format!(
         "profile = 'ns2'\nduration = '8s'\n[topology]\nkind = 'chain'\nhops = 3\n[routing]\nprotocol = 'static'\n\
@@ -59,11 +59,11 @@ fn a_wall_parts_a_network_and_a_measured_link_or_antennas_join_it() {
     assert_eq!(share(wall), 0.0);
     assert!(share(&format!("{wall}[[losses]]\nfrom = 1\nto = 2\nloss = '80dB'\n")) > 0.9);
     assert!(share(&format!("{wall}[[nodes]]\nnode = [1, 2]\nantenna_gain = '4dB'\n")) > 0.9);
-    // A link that carries frames one way only is no link: their acknowledgements are missing.
+    // A link that carries frames in only one direction is not a link: their acknowledgements are missing.
     assert_eq!(share(&format!("{wall}[[losses]]\nfrom = 1\nto = 2\nloss = '80dB'\nboth_ways = false\n")), 0.0);
 }
 
-// Senders 0 and 3 are out of each other's sensing range until one of them shouts.
+// Senders 0 and 3 are outside each other's sensing range until one of them uses more power.
 #[test]
 fn a_node_with_more_power_is_heard_and_obeyed_farther_away() {
     let text = |rest: &str| {

@@ -1,12 +1,12 @@
-//! Random networks with extreme values, everything that the reader accepts, under debug assertions: no arithmetic
-//! overflows, time never runs backwards, nothing panics, and every layer accounts for what it was given.
+//! Random networks with extreme values, anything that the reader accepts, under debug assertions: no arithmetic
+//! overflows, time never runs backwards, nothing panics, and every layer accounts for its input.
 //!
-//! Keys, ranges and names come from the tables of the scenario, so a new key is tried without a line here. A draw that
-//! the reader refuses is mended by its own words: a key it complains about is drawn again or left out, one it misses is
-//! added.
+//! Keys, ranges and names come from the tables of the scenario, so a new key is covered automatically. If the reader
+//! refuses a draw, its messages are used to repair it: a key it complains about is drawn again or left out, a missing
+//! one is added.
 //!
-//! `SOAK_SECONDS` goes on for so long (`make soak`), `SOAK_SEED` is the first seed; without them it is the same every
-//! time.
+//! With `SOAK_SECONDS` the test runs for that long (`make soak`), `SOAK_SEED` is the first seed; without them it is the
+//! same every time.
 
 use crate::common::accounts::check_accounts;
 use fourhop_cc::Transport;
@@ -27,25 +27,24 @@ const BASE: &str = "[[flows]]\nfrom = 0\nto = \"last\"\ntransport = \"newreno\"\
                     [[nodes]]\nnode = 0\n\
                     [[walls]]\ncorners = [[\"1m\", \"-9m\"], [\"1m\", \"9m\"]]\nloss = \"1dB\"\n";
 const FLOWS: usize = 2;
-/// Networks in a round, which has a seed of its own.
+/// Number of networks in a round. Each round has a separate seed.
 const CASES: u32 = 40;
-/// Rounds without `SOAK_SECONDS`.
+/// Number of rounds without `SOAK_SECONDS`.
 const ROUNDS: u64 = 30;
-/// How often a scenario that the reader refuses is mended before it is given up.
+/// Number of attempts to repair a scenario that the reader refuses.
 const ATTEMPTS: u64 = 16;
-/// Most that a network may have of what the topology counts, beyond the least: it need not be large.
+/// Largest excess of a topology's sizes over their minimum: networks need not be large.
 const SPARE_NODES: u64 = 5;
-/// Wall-clock time after which a run is ended, which is no error, and after which it hangs, which is.
+/// Wall-clock time after which a run is stopped, which is no error, and after which it counts as hanging, which is.
 const ENOUGH: Duration = Duration::from_millis(100);
 const HANGS: Duration = Duration::from_secs(60);
 
-/// Every key with its path, those of flows once for each.
+/// Returns every key with its path, the keys of flows once for each flow.
 fn keys() -> Vec<(String, &'static Key)> {
     let of = |name: &'static str, keys: &'static [Key]| {
         let places = match name {
             "" => vec![String::new()],
-            // The base has no links of their own: `[wired]` makes a line. Measured losses go with nodes that stand
-            // still alone.
+            // The base has no `[[wires]]`: `[wired]` forms a line. Measured losses require fixed nodes.
             "wires" | "losses" => Vec::new(),
             "nodes" | "walls" => vec![format!("{name}[0].")],
             "flows" => (0..FLOWS).map(|flow| format!("flows[{flow}].")).collect(),
@@ -56,13 +55,13 @@ fn keys() -> Vec<(String, &'static Key)> {
     tables().iter().flat_map(|table| of(table.name, table.keys)).collect()
 }
 
-/// A value of `key`, extreme more often than not, as `--set` takes it.
+/// Draws a value of `key`, more often extreme than not, in the syntax of `--set`.
 fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
     if key.is_optional() && stream.below(8) == 0 {
         return "none".to_owned();
     }
     match key.kind {
-        // A tenth of the networks runs up to any end, and is ended by the wall clock; the others are short.
+        // A tenth of the networks has any duration, and is stopped by the wall clock; the others are short.
         Kind::Quantity(..) if path == "duration" && stream.below(10) > 0 => format!("{}ms", 1 + stream.below(4_000)),
         Kind::Bool => (stream.below(2) == 0).to_string(),
         Kind::Int(from, to) | Kind::IntOrList(from, to, _) | Kind::IntOr(from, to, _) => {
@@ -112,7 +111,7 @@ fn draw(path: &str, key: &Key, stream: &mut Stream) -> String {
     }
 }
 
-/// One end of a range, just inside it, or between: evenly, or by order of magnitude.
+/// Draws one end of a range, a value just inside it, or one in between: evenly, or by order of magnitude.
 fn quantity(unit: Unit, from: &str, to: &str, stream: &mut Stream) -> String {
     let base = |text| unit.parse(text).expect("ranges are quantities");
     let (least, most): (f64, f64) = (base(from), base(to));
@@ -128,12 +127,12 @@ fn quantity(unit: Unit, from: &str, to: &str, stream: &mut Stream) -> String {
         }
     };
     let name = if unit == Unit::Power { "W" } else { unit.units()[0].0 };
-    // Indivisible units are read rounded; a value must not be rounded out of its range.
+    // Values of indivisible units are rounded when read, which must not move them out of range.
     let value = if matches!(unit, Unit::Time | Unit::Rate | Unit::Size) { value.ceil() } else { value };
     format!("{value:e}{name}")
 }
 
-/// A scenario that the reader accepts, near the one that `wishes` describe, and what it was made of.
+/// Returns a scenario that the reader accepts, close to the one described by `wishes`, and its overrides.
 fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<(Scenario, Vec<String>)> {
     let stream = |seed: u64| Stream::new(seed, NodeId(0), Purpose::Topology);
     let mut given: BTreeMap<&str, String> = BTreeMap::from([("duration", "3s".into())]);
@@ -154,7 +153,7 @@ fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<
         for problem in error.problems {
             let section = problem.key.split_once('.').map_or(&*problem.key, |(section, _)| section);
             match keys.iter().find(|(path, _)| *path == problem.key) {
-                // A section that means nothing here, or cannot be mended key by key.
+                // A section that does not apply here, or cannot be repaired key by key.
                 None => given.retain(|path, _| path.split('.').next() != Some(section)),
                 Some(_) if round > ATTEMPTS / 2 && !section.ends_with(']') => {
                     given.retain(|path, _| path.split('.').next() != Some(section));
@@ -170,7 +169,7 @@ fn scenario(wishes: &[(usize, u64)], keys: &[(String, &'static Key)]) -> Option<
     None
 }
 
-/// Runs `work` with a control that ends it when it has run long enough, and the process when it does not end.
+/// Runs `work` with a control that stops it when it has run long enough, and ends the process if it hangs.
 fn bounded<T>(what: &str, work: impl FnOnce(&Control) -> T) -> T {
     let control = Control::new();
     let (done, ended) = channel::<()>();
@@ -186,7 +185,7 @@ fn bounded<T>(what: &str, work: impl FnOnce(&Control) -> T) -> T {
                 }
             }
         });
-        // Dropped when `work` panics, too.
+        // Dropped even if `work` panics.
         let _done = done;
         work(&control)
     })
@@ -199,8 +198,8 @@ fn whatever_is_accepted_runs() {
     let (seconds, first) = (number("SOAK_SECONDS"), number("SOAK_SEED").unwrap_or(1));
     let begun = Instant::now();
     let keys = keys();
-    // Few keys out of all, many out of all, and many that stand near each other in the tables, which act together.
-    // Networks with many keys out of the common seldom deliver anything.
+    // Few keys out of all, many out of all, and many adjacent ones in the tables, which interact. Networks with many
+    // unusual keys rarely deliver anything.
     let wish = || (0..keys.len(), any::<u64>());
     let near = (0..keys.len(), prop::collection::vec((0usize..50, any::<u64>()), 0..50)).prop_map(|(first, wishes)| {
         wishes.into_iter().map(|(step, seed)| ((first + step) % keys.len(), seed)).collect::<Vec<_>>()
@@ -219,7 +218,7 @@ fn whatever_is_accepted_runs() {
                 delivered.set(delivered.get() + u32::from(result.flows.iter().any(|flow| flow.delivered_bytes > 0)));
                 check_accounts(&result).map_err(|error| TestCaseError::fail(format!("{error}\n{what}")))
             }
-            // Ended by the clock, or refused for its size or a disconnected draw.
+            // Stopped by the clock, or refused for its size or a disconnected draw.
             Err(RunError::Stopped | RunError::Scenario(_)) => Ok(()),
             Err(error) => Err(TestCaseError::fail(error.to_string())),
         }

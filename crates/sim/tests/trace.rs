@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Steps of all packets, as nodes tell them.
+/// Steps of all packets, as reported by nodes.
 #[derive(Default)]
 struct Steps {
     steps: BTreeMap<&'static str, u64>,
@@ -74,7 +74,7 @@ impl Tap for Ledger {
     }
 }
 
-/// Rows of each table, and the most that were written at once.
+/// Number of rows of each table, and the most that were written at once.
 #[derive(Clone, Default)]
 struct Counted(Arc<Mutex<(BTreeMap<usize, u64>, usize)>>);
 
@@ -97,7 +97,7 @@ impl Sink for Counted {
     }
 }
 
-/// The run of a scenario with a ledger and a recorder beside it, and without.
+/// Runs a scenario with a ledger and a recorder, and without.
 fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     let scenario = load_toml(text, "random.toml", &[]).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let end = Time::ZERO + scenario.duration;
@@ -124,7 +124,7 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     let dropped =
         |layer: Layer| seen.dropped.iter().filter(|(reason, _)| reason.layer() == layer).map(|of| of.1).sum::<u64>();
     let accounts = world.accounts();
-    // Packets that come to IP and leave it.
+    // Packets that enter IP and leave it.
     let came = step("made") + step("received") + step("failed") + step("wire-in");
     prop_assert_eq!(came, accounts.network.taken);
     let went = step("queued") + step("delivered") + step("wire-out") + dropped(Layer::Wire) + step("absorbed");
@@ -133,7 +133,7 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
         let (here, counted) = (seen.dropped.get(&reason).copied().unwrap_or(0), world.drops().of(reason));
         match reason.layer() {
             Layer::Network | Layer::Wire => prop_assert_eq!(here, counted, "{}", reason.name()),
-            // Messages of ARP are no packets.
+            // ARP messages are not packets.
             Layer::Link => prop_assert!(here <= counted, "{}", reason.name()),
             Layer::Mac | Layer::Radio => {}
         }
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// However many frames there are, so many rows wait and no more: here some hundred thousand.
+/// Memory for rows is bounded, however many frames there are: here some hundred thousand.
 #[test]
 fn rows_do_not_gather_in_memory() {
     let text = "profile = 'ns2'\nduration = '60s'\n[topology]\nkind = 'grid'\nrows = 5\ncolumns = 5\n[routing]\n\

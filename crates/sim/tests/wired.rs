@@ -1,4 +1,4 @@
-//! Hosts, routers, links and gateways: rates and times that can be worked out by hand, and networks of both kinds.
+//! Hosts, routers, links and gateways: rates and times that can be computed by hand, and networks of both kinds.
 
 use crate::common::{line, newreno};
 use fourhop_proto::app::ping;
@@ -13,7 +13,7 @@ use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
 
 const MSS: u64 = 1460;
 
-/// 10 Mbit/s, 40 ms, 50 packets: the papers' wires.
+/// The papers' wires: 10 Mbit/s, 40 ms, 50 packets.
 fn wire(a: NodeId, b: NodeId) -> Cable {
     let port = port::Config {
         rate: Rate::kbps(10_000),
@@ -30,7 +30,7 @@ fn between(src: NodeId, dst: NodeId, window: u32) -> Flow {
     Flow { src, dst, ..newreno(0, 0, window) }
 }
 
-/// Radios 200 m apart, the last of them a gateway, then a router and a host, by wires.
+/// Nodes 200 m apart, the last of them a gateway, followed by a router and a host over wires.
 fn mesh_and_wire(radios: u32, routing: Routing, flows: Vec<Flow>) -> Setup {
     let places: Vec<_> = (0..radios).map(|n| f64::from(n) * 200.0).collect();
     let mut setup = line(node::Config::ns2(), &places);
@@ -43,7 +43,7 @@ fn mesh_and_wire(radios: u32, routing: Routing, flows: Vec<Flow>) -> Setup {
     setup
 }
 
-/// The world after `seconds`, with every account balanced.
+/// Returns the world after `seconds`, and checks that every account balances.
 fn run(setup: &Setup, seconds: u64) -> (World, Vec<fourhop_sim::setup::FlowEnds>) {
     let (mut world, ends) = setup.build(1, None).unwrap();
     assert!(world.run_until(Time::from_secs(seconds), &Control::default()));
@@ -59,7 +59,7 @@ fn received(world: &World, ends: (NodeId, usize)) -> u64 {
 
 #[test]
 fn a_window_over_a_pure_wire_goes_round_once_each_round_trip() {
-    // Two links each way: 2 x (1.2 + 40) ms for 1,500 bytes and 2 x (0.032 + 40) ms for an ACK of 40 bytes.
+    // Two links in each direction: 2 x (1.2 + 40) ms for 1,500 bytes and 2 x (0.032 + 40) ms for an ACK of 40 bytes.
     let [router, here, there] = [0, 1, 2].map(NodeId::wired);
     let mut setup = line(node::Config::ns2(), &[0.0]);
     let cables = vec![wire(here, router), wire(router, there)];
@@ -78,8 +78,8 @@ fn a_window_over_a_pure_wire_goes_round_once_each_round_trip() {
 
 #[test]
 fn a_wire_that_is_the_bottleneck_carries_its_rate() {
-    // 10 Mbit/s of packets of 1,500 bytes with 1,460 bytes of payload. A window of 100 is more than the 68 packets
-    // that a round trip of 81.2 ms holds, and its rest fits the queue.
+    // 10 Mbit/s of packets of 1,500 bytes with 1,460 bytes of payload. A window of 100 exceeds the 68 packets of a
+    // round trip of 81.2 ms, and the rest fits into the queue.
     let [here, there] = [0, 1].map(NodeId::wired);
     let mut setup = line(node::Config::ns2(), &[0.0]);
     setup.wired = Some(Plan { gateways: Vec::new(), hosts: 2, cables: vec![wire(here, there)] });
@@ -104,7 +104,7 @@ fn tcp_crosses_the_gateway_both_ways_by_static_routes_and_by_aodv() {
         for (src, dst) in [(NodeId(0), host), (host, NodeId(0))] {
             let setup = mesh_and_wire(3, routing.clone(), vec![between(src, dst, 16)]);
             let (world, ends) = run(&setup, 30);
-            // Two radio hops of 2 Mbit/s carry 629 kbit/s; the window over 165 ms and more carries about a megabit.
+            // Two radio hops of 2 Mbit/s carry 629 kbit/s; the window over at least 165 ms carries about 1 Mbit/s.
             let goodput = received(&world, ends[0].receiver) as f64 * 8.0 / 29.0;
             assert!((400e3..640e3).contains(&goodput), "{src} to {dst}: {goodput}");
             assert_eq!(world.drops().of(fourhop_proto::drop::DropReason::NoRoute), 0);
@@ -126,16 +126,18 @@ fn ping_over_mesh_and_wire_takes_the_sum_of_its_parts() {
     let (world, ends) = run(&setup, 20);
     let end = &world.endpoints(ends[0].sender.0)[ends[0].sender.1];
     let node::EndpointKind::Pinger(pinger) = &end.kind else { panic!("{end:?}") };
-    // The request sent 20 ms before the end is still on its way.
+    // The request sent 20 ms before the end is still in transit.
     assert_eq!(pinger.received(), 19);
-    // 84 bytes over two wires each way: 4 x (0.0672 + 40) ms; one radio hop each way of about a millisecond.
+    // 84 bytes over two wires in each direction: 4 x (0.0672 + 40) ms; one radio hop in each direction takes about a
+    // millisecond.
     let last = pinger.last_rtt().unwrap().as_secs_f64();
     assert!((0.1613..0.1660).contains(&last), "{last}");
 }
 
 #[test]
 fn the_nearer_of_two_gateways_is_taken_and_routers_learn_which() {
-    // 0 (gateway) - 1 - 2 - 3 - 4 (gateway), both at a router with the host behind it; node 1 belongs to gateway 0.
+    // 0 (gateway) - 1 - 2 - 3 - 4 (gateway), both connected to a router with the host behind it; node 1 belongs to
+    // gateway 0.
     let places: Vec<_> = (0..5).map(|n| f64::from(n) * 200.0).collect();
     let mut setup = line(node::Config::ns2(), &places);
     let [router, host] = [0, 1].map(NodeId::wired);
@@ -155,8 +157,8 @@ fn the_nearer_of_two_gateways_is_taken_and_routers_learn_which() {
     assert_eq!(ways, [0, 1]);
 }
 
-/// Flows of NewReno from 1 s on, one each 0.1 s, over a bottleneck between two routers; flow `n` has 2 + 5n ms of its
-/// own on one side, all have 2 ms on the other. Goodput of each from 100 s to 500 s in kbit/s.
+/// NewReno flows over a bottleneck between two routers, started every 0.1 s from 1 s on. Flow `n` has a separate delay
+/// of 2 + 5n ms on one side; all have 2 ms on the other. Returns the goodput of each from 100 s to 500 s in kbit/s.
 fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
     let mut setup = line(node::Config::ns2(), &[0.0]);
     let link = |a, b, kbps, delay, queue| {
@@ -171,7 +173,7 @@ fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
         cables.push(link(right, dst, 10_000, 2, 49));
         let mut flow = between(src, dst, window);
         let Traffic::Tcp { config, source, .. } = &mut flow.traffic else { unreachable!() };
-        // ns-2.35 begins with the window as threshold.
+        // ns-2.35 starts with the window as threshold.
         config.initial_ssthresh = window;
         let Source::Transfer(transfer) = source else { unreachable!() };
         transfer.start = Time::from_secs(1) + Dur::from_millis(100) * u64::from(n);
@@ -190,8 +192,8 @@ fn dumbbell(kbps: u64, queue: usize, window: u32, flows: u32) -> Vec<f64> {
 
 #[test]
 fn newreno_over_a_dumbbell_agrees_with_ns2() {
-    // ns-2.35, Agent/TCP/Newreno with packetSize_ 1460 and TCPSink over duplex-link with DropTail, the same times:
-    // bottleneck, its queue-limit (one more than waits), window_, and what ns-2 had in kbit/s.
+    // ns-2.35, Agent/TCP/Newreno with packetSize_ 1460 and TCPSink over duplex-link with DropTail, at the same times:
+    // bottleneck, its queue-limit (one more than packets wait), window_, and goodput of ns-2 in kbit/s.
     for (kbps, limit, window, expected) in [
         (1_500, 20, 64, &[1460.0][..]),
         (1_500, 10, 64, &[1440.3]),

@@ -1,6 +1,6 @@
-//! One TCP segment and its acknowledgement over one hop of 200 m, at 2 Mbit/s data and 1 Mbit/s basic rate, against the
-//! times of a MAC trace of ns-2.35. The back-offs are random: the test reads the slots that were drawn from the first
-//! frame of each exchange and holds every other time to the microsecond.
+//! One TCP segment and its acknowledgement over one hop of 200 m, at 2 Mbit/s data rate and 1 Mbit/s basic rate,
+//! compared with the times of a MAC trace of ns-2.35. The back-offs are random: the test infers the drawn slots from
+//! the first frame of each exchange and checks every other time to the microsecond.
 
 use crate::common::{Seen, build, line, micros, newreno};
 use fourhop_proto::node;
@@ -8,7 +8,7 @@ use fourhop_proto::wire::{Body, FrameKind, Payload};
 use fourhop_sim::batch::Control;
 use fourhop_units::{Dur, Time};
 
-/// Rounding: the propagation delay of 200 m is 667 ns here and 666.67 ns there, and adds up over at most six frames.
+/// Rounding: the propagation delay of 200 m is 667 ns here and 666.67 ns in ns-2, and adds up over at most six frames.
 const TOLERANCE_US: f64 = 0.005;
 
 fn carries_segment(seen: &Seen) -> bool {
@@ -34,14 +34,14 @@ fn duration_us(seen: &Seen) -> u64 {
 #[test]
 fn the_time_line_of_one_segment_is_that_of_ns2() {
     for seed in 1..=20 {
-        // Window 1: the next segment waits for the acknowledgement, so that nothing else is on the air.
+        // Window 1: the next segment waits for the acknowledgement, so nothing else is on the air.
         let mut setup = line(node::Config::ns2(), &[0.0, 200.0]);
         setup.flows.push(newreno(0, 1, 1));
         let (mut world, _, recorder) = build(&setup, seed);
         world.run_until(Time::from_secs(2), &Control::new());
         let seen = recorder.seen();
 
-        // The third segment: whatever the handshake did is over.
+        // The third segment: all effects of the handshake are over.
         let segments: Vec<usize> = (0..seen.len()).filter(|&i| seen[i].sent && carries_segment(&seen[i])).collect();
         let data = segments[2];
         let first = (0..data).rev().find(|&i| seen[i].sent && seen[i].is_rts()).unwrap();
@@ -49,7 +49,7 @@ fn the_time_line_of_one_segment_is_that_of_ns2() {
         let ack_rts = (data..).find(|&i| seen[i].sent && seen[i].is_rts()).unwrap();
         let since = |at: Time| micros(at - start);
 
-        // B's back-off before the TCP ACK: whole slots, 0 to 30 of them.
+        // B's back-off before the TCP ACK: 0 to 30 whole slots.
         let wait = since(seen[ack_rts].at) - 7370.0;
         let k = (wait / 20.0).round();
         assert!((wait - 20.0 * k).abs() < TOLERANCE_US && (0.0..=30.0).contains(&k), "seed {seed}: waits {wait} us");
@@ -89,7 +89,7 @@ fn the_time_line_of_one_segment_is_that_of_ns2() {
         assert!((length(first, first + 7) - 7320.667).abs() < TOLERANCE_US);
         assert!((length(first + 8, first + 15) - 1480.667).abs() < TOLERANCE_US);
 
-        // The next segment has waited for A's own ACK to end, with a back-off of its own.
+        // The next segment has waited for the end of A's ACK, and has drawn another back-off.
         let next = since(seen[first + 16].at);
         let slots = (next - (9030.0 + shift) - 50.0) / 20.0;
         assert!((slots - slots.round()).abs() < 1e-3 && (0.0..=30.0).contains(&slots.round()), "next RTS at {next}");

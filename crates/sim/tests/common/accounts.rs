@@ -9,12 +9,12 @@ pub fn sum(result: &RunResult, layer: &str, reasons: &[&str]) -> u64 {
     if reasons.is_empty() { of.map_or(0, |of| of.values().sum()) } else { reasons.iter().map(named).sum() }
 }
 
-/// Checks that every layer accounts for what it was given.
+/// Checks that every layer accounts for its input.
 pub fn check_accounts(result: &RunResult) -> Result<(), TestCaseError> {
     for (layer, balance) in &result.conservation {
         prop_assert_eq!(balance.taken, balance.passed + balance.dropped + balance.held, "{} {:?}", layer, balance);
     }
-    // Every loss a layer has on its account stands under a name.
+    // Every loss in a layer's account has a named reason.
     for layer in ["radio", "link", "network"] {
         prop_assert_eq!(result.conservation[layer].dropped, sum(result, layer, &[]), "{}", layer);
     }
@@ -22,7 +22,7 @@ pub fn check_accounts(result: &RunResult) -> Result<(), TestCaseError> {
     prop_assert_eq!(result.conservation["mac"].dropped, given_up);
 
     let mac = &result.counters["mac"];
-    // Requests for block acknowledgements are answered, or not, as data is.
+    // Requests for block acknowledgements are answered, or not, like data.
     let asked = mac["data_sent"] + mac["requests_sent"];
     prop_assert!(mac["rts_timeouts"] <= mac["rts_sent"] && mac["data_timeouts"] <= asked, "{:?}", mac);
     // With A-MSDUs of at most 11,454 bytes an ACK is for up to 8 packets of these sizes, a block acknowledgement for 64

@@ -1,4 +1,4 @@
-//! Shared by the tests of the simulator.
+//! Helpers shared by the tests of the simulator.
 
 pub mod accounts;
 
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-/// A frame as the tap saw it: sent at its beginning, received at its end.
+/// A frame as seen by the tap: sent at its beginning, received at its end.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub at: Time,
@@ -30,7 +30,7 @@ impl Seen {
         self.frame.kind == FrameKind::Rts
     }
 
-    /// Name of the kind of frame.
+    /// Returns the name of the kind of frame.
     pub fn kind(&self) -> &'static str {
         match self.frame.kind {
             FrameKind::Rts => "RTS",
@@ -42,7 +42,7 @@ impl Seen {
         }
     }
 
-    /// Does it carry a packet of AODV?
+    /// Whether it carries an AODV packet.
     pub fn is_routing(&self) -> bool {
         match &self.frame.kind {
             FrameKind::Data { msdu, .. } => matches!(&msdu.payload, Payload::Ipv4(packet) if packet.is_routing()),
@@ -55,7 +55,7 @@ impl Seen {
     }
 }
 
-/// Keeps every frame; clones share what they have seen.
+/// Records every frame; clones share the record.
 #[derive(Clone, Default)]
 pub struct Recorder(Arc<Mutex<Vec<Seen>>>);
 
@@ -79,7 +79,7 @@ impl Tap for Recorder {
     }
 }
 
-/// Nodes at these places on a line, in metres; static routes, no ARP, no flows.
+/// Nodes at these positions on a line, in metres; static routes, no ARP, no flows.
 pub fn line(node: node::Config, places: &[f64]) -> Setup {
     let mut setup = Setup {
         positions: places.iter().map(|&x| (x, 0.0)).collect(),
@@ -117,19 +117,19 @@ pub fn newreno(src: u32, dst: u32, window: u32) -> Flow {
     Flow { src: NodeId(src), dst: NodeId(dst), traffic, dscp: 0 }
 }
 
-/// A world with a recorder of all frames.
+/// Builds a world with a recorder of all frames.
 pub fn build(setup: &Setup, seed: u64) -> (World, Vec<FlowEnds>, Recorder) {
     let recorder = Recorder::default();
     let (world, ends) = setup.build(seed, Some(Box::new(recorder.clone()))).unwrap();
     (world, ends, recorder)
 }
 
-/// `us` microseconds with their fraction.
+/// Returns a duration in microseconds, with their fraction.
 pub fn micros(d: Dur) -> f64 {
     d.as_nanos() as f64 / 1e3
 }
 
-/// Tshark's output for a capture, checksums checked.
+/// Runs tshark on a capture with checksum validation, and returns its output.
 pub fn tshark(file: &Path, arguments: &[&str]) -> String {
     let checked = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-n", "-r"];
     let output = Command::new("tshark").args(checked).arg(file).args(arguments).output().unwrap();

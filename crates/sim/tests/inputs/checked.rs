@@ -1,5 +1,5 @@
-//! Checks on texts that users write. Each text becomes a scenario, which is the same when it is written and read again,
-//! or an error whose problems have a place and an explanation. Shared by the tests beside and by the fuzz targets in
+//! Checks on texts that users write. Each text becomes a scenario, which stays the same when it is written and read
+//! again, or an error whose problems have a position and an explanation. Shared by the tests and by the fuzz targets in
 //! `fuzz/`.
 #![allow(dead_code, reason = "a fuzz target takes only its part of it")]
 
@@ -11,10 +11,10 @@ use fourhop_sim::topology::Topology;
 use fourhop_units::Time;
 use std::sync::Arc;
 
-/// The folder does not exist, so that no movement file is found beside the scenario.
+/// The folder does not exist, so no movement file is found next to the scenario.
 const FILE: &str = "no such folder/input";
 
-/// The scenario that overrides are applied to, and that movements are put into.
+/// Base scenario for overrides and movements.
 const BASE: &str = "profile = 'ns2'\nduration = '100s'\n[topology]\nkind = 'chain'\nhops = 1\n\
                     [[flows]]\nfrom = 0\nto = 1\ntransport = 'newreno'\n";
 
@@ -25,7 +25,7 @@ pub fn scenario(data: &[u8]) -> bool {
     checked(form, text, &[]).is_some()
 }
 
-/// Reads each line of `data` as an override. Returns whether they make a scenario.
+/// Reads each line of `data` as an override. Returns whether they form a scenario.
 pub fn overrides(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else { return false };
     let once: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -37,8 +37,8 @@ pub fn overrides(data: &[u8]) -> bool {
     true
 }
 
-/// Reads `data` as a list in the style of ns-2; a comment in its first line may name transport and duration. Returns
-/// whether it is one.
+/// Reads `data` as an ns-2 style list; a comment in its first line may name transport and duration. Returns whether it
+/// is one.
 pub fn ns2_text(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else { return false };
     let options = text.lines().next().and_then(|line| line.strip_prefix('#')).unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn movement(data: &[u8]) -> usize {
     [ns2::read(text), bonnmotion::read(text)].into_iter().filter(|read| moves(text, read.as_ref())).count()
 }
 
-/// The scenario that a text is, if it is one.
+/// Returns the scenario that a text describes, if any.
 fn checked(form: Form<'_>, text: &str, overrides: &[String]) -> Option<Scenario> {
     // The search for a connected random network may take hours, so it gets one draw.
     let stopped = Control::new();
@@ -86,7 +86,7 @@ fn assert_reads_back(scenario: &Scenario) {
     }
 }
 
-/// Each problem says where it is, what is there and what may be.
+/// Checks that each problem states its position, the value found and the allowed values.
 fn assert_explained(error: &ScenarioError, text: &str) {
     assert!(!error.problems.is_empty());
     for problem in &error.problems {
@@ -97,7 +97,7 @@ fn assert_explained(error: &ScenarioError, text: &str) {
     }
 }
 
-/// The place lies in the text, at most one letter behind the end of its line or one line behind the last.
+/// Checks that the position is in the text, at most one letter after the end of its line or one line after the last.
 fn assert_is_in(text: &str, line: usize, column: usize, what: &dyn std::fmt::Display) {
     let letters = text.split('\n').nth(line - 1).map(|line| line.chars().count());
     assert!(

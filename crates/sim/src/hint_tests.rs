@@ -1,4 +1,4 @@
-//! Hints from routing and interface to a sender reach its congestion control.
+//! Hints from routing and interface reach the congestion control of a sender.
 
 use crate::batch::Control;
 use crate::scenario::load_toml;
@@ -6,7 +6,7 @@ use crate::translate;
 use fourhop_proto::node::EndpointKind;
 use fourhop_units::Time;
 
-/// The window limit that `cwl` has after five seconds on a chain.
+/// Returns the window limit of `cwl` after five seconds on a chain.
 fn limit(hops: u32, more: &str) -> u32 {
     let text = format!(
         "name = \"x\"\nprofile = \"ns2\"\nduration = \"10s\"\n[topology]\nkind = \"chain\"\nhops = {hops}\nspacing = \
@@ -24,7 +24,7 @@ fn limit(hops: u32, more: &str) -> u32 {
     }
 }
 
-/// The hop count comes from AODV's route and from the table of static routes alike; a fixed limit ignores it.
+/// The hop count is available from AODV's route and from the table of static routes alike; a fixed limit ignores it.
 #[test]
 fn hop_counts_reach_the_sender() {
     for (hops, expected) in [(4, 1), (8, 2), (12, 3)] {

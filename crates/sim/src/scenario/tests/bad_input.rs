@@ -3,7 +3,7 @@
 use super::resolved::assert_round_trip;
 use super::*;
 
-/// The message for [`CHAIN`] with `line` replaced by `with`.
+/// Returns the message for [`CHAIN`] with `line` replaced by `with`.
 #[track_caller]
 fn message(line: &str, with: &str) -> String {
     assert!(CHAIN.contains(line), "{line}");
@@ -66,7 +66,7 @@ fn missing_key() {
     );
 }
 
-/// Programs in emulated nodes are traffic enough.
+/// Programs in emulated nodes provide the traffic.
 #[test]
 fn a_scenario_without_flows_is_a_network() {
     let network = "profile = \"ns2\"\nduration = \"1s\"\ntopology = { kind = \"chain\", hops = 1 }\n";
@@ -460,7 +460,7 @@ fn overrides_are_checked_like_the_file() {
     assert!(error("flows[*].window=0").starts_with("--set: flows[0].window: found 0, allowed: a whole number from 1"));
 }
 
-/// A scenario with [[flows]] and a key of [traffic] would have one flow more, and the result be that of two.
+/// A scenario with [[flows]] and a key of [traffic] would have one more flow, and the result would be that of both.
 #[test]
 fn an_override_adds_no_traffic_beside_flows() {
     for text in ["traffic.transport=reno", "traffic={transport=\"reno\"}"] {

@@ -1,4 +1,4 @@
-//! Schema, reference page and catalogue know what the reader knows.
+//! Schema, reference page and catalogue match the reader.
 
 use super::*;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ fn parsed() -> Json {
     serde_json::from_str(&schema()).expect("the schema is JSON")
 }
 
-/// The keys of every section as the resolved scenario writes them.
+/// Returns the keys of every section as written in the resolved scenario.
 fn written(scenario: &Scenario) -> serde_json::Map<String, Json> {
     serde_json::from_str(&scenario.to_json()).expect("an object")
 }
@@ -30,7 +30,7 @@ fn the_schema_knows_every_key_and_its_meaning() {
     }
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(schema["properties"]["link"]["properties"]["arp_delay"]["default"], "5us");
-    // A default that depends on the profile is not one an editor may fill in.
+    // An editor must not fill in a default that depends on the profile.
     assert_eq!(schema["properties"]["mac"]["properties"]["nav_reset"]["default"], Json::Null);
 }
 
@@ -54,7 +54,7 @@ fn the_reference_page_has_a_row_for_every_key() {
     }
     assert!(page.contains("| `duration` | Simulated time; with `packets` the longest. | 1ms–1000000s | required |"));
     assert!(page.contains("| `rreq_retries` | Full floods after the first one. | 0–255 | 3 (ns2), 2 (standard) |"));
-    // Tables stand in lines of four cells.
+    // Tables have rows of four cells.
     assert!(page.lines().filter(|l| l.starts_with("| `") && l.ends_with('|')).all(|l| l.matches(" | ").count() >= 2));
 }
 

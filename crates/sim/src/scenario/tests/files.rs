@@ -1,11 +1,11 @@
-//! The scenarios that come with the project are right, and read as they are meant.
+//! The scenarios that come with the project are valid, and are read as intended.
 
 use super::resolved::assert_round_trip;
 use super::*;
 use fourhop_units::NodeId;
 use std::path::{Path, PathBuf};
 
-/// Every file of `folder` with that ending, in the order of their names.
+/// Returns all files of `folder` with that extension, in the order of their names.
 #[allow(clippy::disallowed_methods, reason = "the test looks at the files that come with the project")]
 fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

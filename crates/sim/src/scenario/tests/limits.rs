@@ -1,9 +1,9 @@
-//! Too large a scenario is refused, and a large one is read without delay.
+//! A scenario that is too large is refused, and a large one is read without delay.
 
 use super::*;
 use crate::batch::Control;
 
-/// Each value has a place in the file; finding all of them must not take a pass over the file each.
+/// Each value has a position in the file; finding all of them must not take a pass over the file for each.
 #[test]
 fn a_long_file_is_read_in_one_go() {
     let flow = |n: usize| format!("[[flows]]\nname = \"f{n}\"\nfrom = 0\nto = 4\ntransport = \"newreno\"\n");
@@ -11,14 +11,14 @@ fn a_long_file_is_read_in_one_go() {
     let text = CHAIN.split("[[flows]]").next().unwrap().to_owned() + &flows;
     let scenario = load(&text.replace("100s", "10000s")).unwrap();
     assert_eq!(scenario.flows.len(), 8_000);
-    // All on one line.
+    // The same on one line.
     let places: Vec<_> = (0..20_000).map(|n| format!("[\"{n}m\", \"0m\"]")).collect();
     let topology = format!("topology = {{ kind = \"positions\", positions = [{}] }}", places.join(", "));
     let text = CHAIN.replace("[topology]\nkind = \"chain\"\nhops = 4\n", &topology);
     assert_eq!(load(&text).unwrap().topology.nodes(), 20_000);
 }
 
-/// Lines and columns far into a file, beside letters of several bytes.
+/// Lines and columns far into a file, after letters of several bytes.
 #[test]
 fn places_are_right_far_into_a_file() {
     let comment = "# Übergröße für jeden, 宽频\n".repeat(300);
@@ -66,7 +66,7 @@ fn a_text_that_is_too_long_is_refused() {
     }
 }
 
-/// A search for a network that takes hours ends when it is asked to, before the first draw and within a run.
+/// A search for a network that would take hours ends when it is stopped, before the first draw and within a run.
 #[test]
 fn a_stopped_control_ends_the_search_for_a_network() {
     let sparse = "profile = \"ns2\"\nduration = \"9s\"\n[topology]\nkind = \"random\"\nnodes = 5000\nwidth = \

@@ -1,4 +1,4 @@
-//! `[mobility]`: what it becomes, what is refused, movement files.
+//! `[mobility]`: conversion, refusals, movement files.
 
 use super::resolved::assert_round_trip;
 use super::*;
@@ -118,7 +118,7 @@ fn movement_files_lie_beside_the_scenario_and_go_into_what_it_resolves_to() {
         assert_eq!(scenario.positions(7).unwrap(), [(10.5, 20.25), (100.0, 20.0)]);
         let speed = if model == "ns2" { 7.3 } else { 100.0 / 14.0 };
         assert_near(place(&scenario, 1, 4.5), (100.0 + 2.0 * speed, 20.0));
-        // Its resolved form needs no file.
+        // The resolved scenario needs no file.
         assert_round_trip(&scenario);
         assert!(!scenario.to_json().contains(name));
     }

@@ -15,7 +15,7 @@ mod wired;
 
 use super::*;
 
-/// A scenario that is right; tests change one line of it.
+/// A valid scenario; tests change one line of it.
 pub const CHAIN: &str = r#"profile = "ns2"
 duration = "100s"
 

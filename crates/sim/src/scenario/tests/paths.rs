@@ -1,8 +1,8 @@
-//! Flows that no path of links leads along are found before they run.
+//! Flows without a path of links are found before they run.
 
 use super::*;
 
-/// The messages about `CHAIN`, with nodes at `places` in metres along a line, and `rest`.
+/// Returns the messages about `CHAIN`, with nodes at `places` in metres along a line, and `rest`.
 fn said(places: &[u32], rest: &str) -> Vec<String> {
     let places: Vec<_> = places.iter().map(|x| format!("[\"{x}m\", \"0m\"]")).collect();
     let topology = format!("kind = \"positions\"\npositions = [{}]\n{rest}", places.join(", "));

@@ -40,7 +40,7 @@ fn defaults_are_those_of_the_protocols() {
     assert_eq!(standard.link_config(), net::Config::standard());
     assert_eq!(standard.aodv_config(), route::Config::standard());
     let tcp = |scenario: &Scenario| format!("{:?}", scenario.tcp_config(&scenario.flows[0].traffic));
-    // Round trips of every ACK need a driver that tells them, which a protocol's own defaults cannot assume.
+    // Round trips of every ACK need a driver that provides them, which a protocol's own defaults cannot assume.
     let mut with_echoes = tcp::Config::ns2();
     with_echoes.cc.tcp_ap.samples = fourhop_cc::tcp_ap::Samples::EveryAck;
     assert_eq!(tcp(&ns2), format!("{with_echoes:?}"));
@@ -73,7 +73,7 @@ fn options_reach_the_protocols() {
     assert!(matches!(tcp.receiver.timing, fourhop_proto::tcp::Timing::Delayed { .. }));
 }
 
-/// Each default lies in its range and has its row's kind; each row's kind fits its field.
+/// Each default is in its range and of its row's kind; each row's kind fits its field.
 #[test]
 fn tables_agree_with_themselves() {
     fn check<S: Section>(given: &[(&'static str, value::Value)]) {
@@ -141,7 +141,7 @@ fn overrides_reach_every_place() {
     assert_eq!(with(&["tcp.window=none"]).unwrap().tcp.window, None);
 }
 
-/// Whole numbers that a program computed come with a point.
+/// Integers computed by a program are written with a decimal point.
 #[test]
 fn whole_numbers_may_have_a_point() {
     let scenario = with(&["topology.hops=7.0", "flows[0].to=3.0"]).unwrap();
@@ -233,7 +233,7 @@ fn nodes_out_of_reach_have_no_hops() {
     assert_eq!(louder.network(1).unwrap().flows[0].hops, Some(4));
 }
 
-/// The written scenario reads as the same, and the two forms agree.
+/// Checks that the written scenario reads back as the same, and that the two formats agree.
 #[track_caller]
 pub fn assert_round_trip(scenario: &Scenario) {
     let toml = scenario.to_toml();
@@ -307,7 +307,7 @@ proptest! {
     }
 }
 
-/// Each difference between the profiles of adaptive pacing is a key, and what is written goes before the profile.
+/// Each difference between the profiles of adaptive pacing is a key, and written keys override the profile.
 #[test]
 fn adaptive_pacing_follows_its_profile() {
     use fourhop_cc::tcp_ap::{Params, Samples};
@@ -340,13 +340,13 @@ fn adaptive_pacing_follows_its_profile() {
     assert_eq!((ap.link_rate, ap.delay_limit, ap.alpha, ap.data_overhead), (None, None, 300, 112));
     assert_eq!((ap.short_path, ap.factor), (fourhop_cc::tcp_ap::ShortPath::AllHops, 3));
     assert_eq!(mixed.path_hints.forward_delay_over, Some(3));
-    // Other transports keep TCP's own ways; theirs of pacing concerns `rbp` alone.
+    // Other transports keep TCP's defaults; TCP's own pacing options concern `rbp` alone.
     let (newreno, _) = params(&["tcp_ap.profile=authors-code"]);
     assert_eq!((newreno.release, newreno.path_hints), (tcp::Config::ns2().release, tcp::PathHints::PLAIN));
     assert!(newreno.rto_backoff);
 }
 
-/// The timers of 2003 replace those of either profile, but for keys that are given; nothing else changes.
+/// The timers of 2003 replace those of either profile, except for keys that are given; nothing else changes.
 #[test]
 fn tcp_may_have_the_timers_of_2003() {
     use fourhop_proto::tcp::Config;
@@ -385,7 +385,7 @@ fn files_have_a_distribution_and_connections() {
     assert!(matches!(other.flows[0].traffic.app, App::Files { shape: 2_000, .. }));
 }
 
-/// The kind of physical layer decides times and rates; what is written goes before it.
+/// The kind of physical layer determines times and rates; written keys override it.
 #[test]
 fn ofdm_has_its_own_times_and_rates() {
     use fourhop_proto::phy::PhyKind;
@@ -403,7 +403,7 @@ fn ofdm_has_its_own_times_and_rates() {
     assert_eq!(g.answer_to(g.data_rate), Rate::kbps(24_000));
 }
 
-/// An MCS says the rate; the band the times of everything else.
+/// The MCS determines the rate; the band determines all other times.
 #[test]
 fn generations_with_mcs_have_their_own_keys() {
     use fourhop_proto::mac::Protection;
@@ -426,7 +426,7 @@ fn generations_with_mcs_have_their_own_keys() {
     assert_eq!((ac.data_rate, ac.aggregation.bytes), (Rate::kbps(780_000), Bytes(1_048_575)));
     assert_eq!(ac.aggregation.protection, Protection::CtsToSelf);
     assert_eq!(mac(&["radio.phy=ofdm"]).mcs, None);
-    // 40 MHz have 3 dB more noise than 20.
+    // 40 MHz have 3 dB more noise than 20 MHz.
     let noise =
         |width| match with(&["radio.phy=ht", "radio.model=sinr", "topology.spacing=20m", width]).unwrap().radio_setup()
         {
@@ -436,7 +436,7 @@ fn generations_with_mcs_have_their_own_keys() {
     assert!((noise("radio.width=40MHz") - noise("radio.width=20MHz") - 3.01).abs() < 0.01);
 }
 
-/// Keys that mean nothing with the others are not there, and every model survives writing and reading.
+/// Keys that do not apply together with the others are absent, and every model survives writing and reading.
 #[test]
 fn the_sinr_radio_has_keys_of_its_own() {
     use crate::propagation::PathLoss;
@@ -455,15 +455,15 @@ fn the_sinr_radio_has_keys_of_its_own() {
     let (plain, scenario) = radio(&["radio.rate=11Mbps"]);
     assert!(plain.propagation.shadowing.is_none() && plain.propagation.fading.is_none());
     assert_eq!((plain.receiver.errors, plain.receiver.capture), (Errors::ByRate, FrameCapture::Preamble));
-    // kTB and 7 dB; 10 dB below is the cut-off; 100 mW: carrier sense at -76 dBm.
+    // kTB and 7 dB; the cut-off is 10 dB lower; 100 mW: carrier sense at -76 dBm.
     assert!((plain.receiver.noise.to_dbm().0 + 93.55).abs() < 0.01);
     assert!((plain.propagation.cutoff.to_dbm().0 + 103.55).abs() < 0.01);
     assert!((plain.receiver.cca_energy.to_dbm().0 + 76.0).abs() < 1e-9);
     // 20 dBm - 40.1 dB at 1 m, n = 3, 4.1 dB above noise for 1,536 bytes at 11 Mbit/s.
     assert!((scenario.range_m() - 205.0).abs() < 1.0, "{}", scenario.range_m());
     assert!(scenario.radio.environment.is_none() && scenario.radio.doppler.is_none());
-    // A link is judged at the lowest rate that data may have: 1 Mbit/s needs 4.1 dB less, which is
-    // what its preamble still wants, and reaches 1.37 times as far.
+    // A link is judged at the lowest possible data rate: 1 Mbit/s needs 4.1 dB less, which its preamble still requires,
+    // and reaches 1.37 times as far.
     let reach = |rate_control: &str| radio(&["radio.rate=11Mbps", rate_control]).1.range_m();
     for kind in ["mac.rate_control=arf", "mac.rate_control=aarf"] {
         assert!((reach(kind) / scenario.range_m() - 1.37).abs() < 0.01, "{}", reach(kind) / scenario.range_m());
@@ -505,7 +505,7 @@ fn awareness_of_signals_brings_its_hellos() {
     let signal = config.signal.expect("it was asked for");
     assert!((signal.threshold - Dbm(-80.0)).0.abs() < 1e-9);
     assert_eq!(signal, SignalConfig { threshold: signal.threshold, ..SignalConfig::paper(Dbm(-80.0)) });
-    // Written keys count; and the resolved scenario reads as the same.
+    // Written keys take precedence, and the resolved scenario reads back as the same.
     let mut own = aware.to_vec();
     own.extend([
         "routing.ttl_start=1",

@@ -1,4 +1,4 @@
-//! `[[nodes]]`, `[[losses]]`, `[[walls]]` and places by latitude and longitude: what they become, what is refused.
+//! `[[nodes]]`, `[[losses]]`, `[[walls]]` and positions by latitude and longitude: conversion and refusals.
 
 use super::resolved::assert_round_trip;
 use super::*;
@@ -8,7 +8,7 @@ use fourhop_proto::phy::sinr::config::ratio;
 use fourhop_proto::route::Metric;
 use fourhop_units::{Bytes, Db, Dbm, NodeId, Rate, Watt};
 
-/// The chain of four hops with `rest` behind its flow.
+/// Returns the chain of four hops with `rest` after its flow.
 fn chain(rest: &str) -> Result<Scenario, ScenarioError> {
     load(&format!("{CHAIN}{rest}"))
 }
@@ -49,7 +49,7 @@ fn mbps(mbps: u64) -> Rate {
     Rate::from_bps(mbps * 1_000_000).unwrap()
 }
 
-/// The chain over the radio of 802.11g, which receives from 0 dB on.
+/// The chain with an 802.11g radio that receives from 0 dB on.
 fn by_noise(rest: &str) -> String {
     format!("[radio]\nmodel = 'sinr'\nphy = 'erp-ofdm'\nrate = '24Mbps'\npreamble_sinr = '0dB'\n{rest}")
 }
@@ -73,14 +73,14 @@ fn what_was_measured_of_a_link_becomes_the_loss_that_gives_it() {
     let share = |power, len, rate| radio.receiver.success(power, Bytes(len), mbps(rate));
     assert!((share(power(1, 2), 500, 12) - 0.6).abs() < 1e-3);
     assert!((share(power(2, 1), 500, 12) - 0.6).abs() > 0.1, "the other direction is what distance says");
-    // A transmission in four finds both data and answer through: each half of the time.
+    // One transmission in four delivers both data and answer: each arrives half of the time.
     for (a, b) in [(2, 3), (3, 2)] {
         assert!((share(power(a, b), 170, 6) - 0.5).abs() < 1e-3);
     }
 }
 
-// Of Rayleigh fading the share above a threshold is exp(-threshold / mean): where nine frames of ten arrive, the mean
-// is 1 / -ln 0.9, or 9.8 dB, above what the frame needs.
+// With Rayleigh fading the share above a threshold is exp(-threshold / mean): if nine frames of ten arrive, the mean is
+// 1 / -ln 0.9, or 9.8 dB, above the power that the frame needs.
 #[test]
 fn a_share_of_frames_is_one_over_all_fades() {
     let text = by_noise("fading = 'rayleigh'\n[[losses]]\nfrom = 0\nto = 1\ndelivery = '90%'\n");
@@ -89,11 +89,11 @@ fn a_share_of_frames_is_one_over_all_fades() {
     let site = chain(&text).unwrap().site().unwrap();
     let above = 20.0 - site.losses[&(NodeId(0), NodeId(1))].0 - needed.to_dbm().0;
     assert!((above - 9.8).abs() < 0.3, "{above}");
-    // A dominant wave 6 dB above the others leaves shallower fades.
+    // A dominant wave 6 dB above the others makes fades shallower.
     let steady = chain(&text.replace("rayleigh", "rician")).unwrap().site().unwrap();
     let less = steady.losses[&(NodeId(0), NodeId(1))].0 - site.losses[&(NodeId(0), NodeId(1))].0;
     assert!(less > 3.0 && less < 7.0, "{less}");
-    // Fading lifts a signal above the threshold that its mean does not reach: any share can be had.
+    // Fading lifts a signal above a threshold that its mean does not reach: any share is possible.
     chain(&text.replace("90%", "30%").replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'")).unwrap();
 }
 
@@ -127,7 +127,7 @@ fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
     let (setup, _) = crate::translate::setup(&by_distance, 1, &Control::new()).unwrap();
     let (least, heard) = setup.heard(1);
     assert!(heard.neighbours(NodeId(1)).iter().filter(|to| to.power >= least).count() > 1, "but it is heard");
-    // The other radio senses what is no link.
+    // The other radio senses signals that are not links.
     let plain = chain(&format!("[radio]\nunmeasured = 'no-link'\n{one}")).unwrap();
     let site = plain.site().unwrap();
     let most = site.unmeasured.unwrap();
@@ -162,7 +162,7 @@ fn what_cannot_have_been_measured_is_refused() {
     assert!(rate.contains("losses[0].frame_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\""), "{rate}");
     let ratio = by_noise(&format!("errors = 'ratio'\n{link}etx = 2\n"));
     assert!(problem(&ratio).ends_with("or `radio.errors` \"by-rate\": a ratio lets all frames pass or none"));
-    // Half of the frames of 6 Mbit/s arrive at 1.7 dB or so, where a receiver that needs 4 dB is deaf.
+    // Half of the frames at 6 Mbit/s arrive at 1.7 dB or so, where a receiver that needs 4 dB is deaf.
     let deaf = by_noise(&format!("{link}delivery = '50%'\n")).replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
     let error = problem(&deaf);
     assert!(
@@ -201,7 +201,7 @@ fn names_of_nodes_change_nothing_but_what_they_are_called() {
 #[test]
 fn hops_follow_walls_losses_and_antennas() {
     assert_eq!(hops(&with(&[]).unwrap()), Some(4));
-    // 200 m leave 3.9 dB: 4 dB more are too much.
+    // 200 m leave a margin of 3.9 dB: a loss of 4 dB is too much.
     let wall = |loss: &str| format!("[[walls]]\ncorners = [['500m', '-9m'], ['500m', '9m']]\nloss = '{loss}'\n");
     assert_eq!(hops(&chain(&wall("3.8dB")).unwrap()), Some(4));
     assert_eq!(hops(&chain(&wall("4dB")).unwrap()), None);
@@ -211,7 +211,7 @@ fn hops_follow_walls_losses_and_antennas() {
     assert_eq!(hops(&chain(&format!("{}{measured}both_ways = false\n", wall("4dB"))).unwrap()), None);
     let shortcut = "[[losses]]\nfrom = 0\nto = 4\nloss = '80dB'\n";
     assert_eq!(hops(&chain(shortcut).unwrap()), Some(1));
-    // 400 m lack 8.2 dB.
+    // Over 400 m, 8.2 dB are missing.
     assert_eq!(hops(&chain("[[nodes]]\nnode = [0, 2, 4]\nantenna_gain = '4dB'\n").unwrap()), Some(4));
     assert_eq!(hops(&chain("[[nodes]]\nnode = [0, 2, 4]\nantenna_gain = '4.1dB'\n").unwrap()), Some(2));
 }
@@ -306,7 +306,7 @@ fn errors_of_losses_and_walls_say_what_is_allowed() {
             [\"200m\", \"0m\"], \
          each from \"-1000km\" to \"1000km\""
     );
-    // Several mistakes are all said at once.
+    // Several mistakes are reported together.
     let problems = chain("[[walls]]\nloss = '6m'\n[[losses]]\nfrom = 9\nto = 9\n").unwrap_err().problems;
     let keys: Vec<_> = problems.iter().map(|problem| problem.key.as_str()).collect();
     assert_eq!(keys, ["walls[0].corners", "walls[0].loss", "losses[0].loss"]);
@@ -375,7 +375,7 @@ fn an_override_takes_away_what_it_makes_meaningless() {
     let text = text.replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
     let still = load_toml(&format!("{CHAIN}{text}"), "x.toml", &["radio.fading=none".to_owned()]).unwrap();
     assert_eq!((still.radio.fading, still.radio.rician_k, still.radio.doppler), (None, None, None));
-    // Half of the frames cannot arrive without fading: the link is the weakest that this radio notices.
+    // Half of the frames cannot arrive without fading: the link becomes the weakest that this radio notices.
     let [loss] = &still.site.losses[..] else { panic!("{:?}", still.site.losses) };
     assert_eq!((loss.delivery, loss.snr.map(|snr| snr.0.round())), (None, Some(4.0)));
     assert_round_trip(&still);

@@ -1,5 +1,5 @@
-//! Promises of the rows of the tables: each key has an effect, and what a key puts into a configuration is what its
-//! default is read from.
+//! Properties of the rows of the tables: each key has an effect, and the field that a key sets is the one its default
+//! is read from.
 
 use super::*;
 use crate::batch::Control;
@@ -9,13 +9,13 @@ use crate::scenario::sections::*;
 use crate::scenario::value::{Value, Values};
 use serde_json::Value as Json;
 
-/// A value for each key of a section, as far from the defaults as its row allows without leaving the range.
+/// Returns a value for each key of a section, as far from the defaults as its row allows.
 fn unusual<S: Section>() -> Values {
     let value = |key: &Key| {
         let usual = key.default_value(Profile::Ns2);
         Some(match key.kind {
             Kind::Bool => Value::Bool(usual != Some(Value::Bool(true))),
-            // A number of its own for each key, where the ranges are wide enough: two rows for one field would show.
+            // A different number for each key, if the ranges are wide enough: two rows for one field would be detected.
             Kind::Int(from, to) => {
                 Value::Int(to.min(from + 1 + S::KEYS.iter().position(|k| k.name == key.name)? as u64))
             }
@@ -32,8 +32,8 @@ fn unusual<S: Section>() -> Values {
     S::KEYS.iter().filter_map(|key| Some((key.name, value(key)?))).collect()
 }
 
-/// Values that keys put into the fields of their layer read back from there: no two rows name one field, and types that
-/// differ are turned into each other without loss.
+/// The values that keys write to the fields of their layer are read back from there: no two rows name the same field,
+/// and different types are converted without loss.
 #[test]
 fn rows_read_what_they_write() {
     fn check<S: Section>(least: usize, given: &[(&'static str, Value)]) {
@@ -60,7 +60,7 @@ fn rows_read_what_they_write() {
     check::<C3tcp>(3, &[]);
 }
 
-/// The words that tell the defaults of adaptive pacing by its profile say what the reader fills in.
+/// The documented defaults of adaptive pacing by profile match the values that the reader fills in.
 #[test]
 fn the_defaults_of_adaptive_pacing_are_as_described() {
     let resolved = |profile: &str| -> Json {
@@ -82,7 +82,7 @@ fn the_defaults_of_adaptive_pacing_are_as_described() {
     assert_eq!(described, 10);
 }
 
-/// Something of everything, so that every key can matter in one of its [`VARIANTS`].
+/// A scenario with all features, so that every key can matter in one of its [`VARIANTS`].
 const EVERYTHING: &str = r#"profile = "ns2"
 duration = "100s"
 
@@ -134,7 +134,7 @@ to = "host"
 transport = "adhoc-tcp"
 "#;
 
-/// Changes of [`EVERYTHING`] under which keys mean something that mean nothing without.
+/// Changes of [`EVERYTHING`] under which further keys apply.
 const VARIANTS: &[&[&str]] = &[
     &[],
     &["adhoc_tcp.probe_bound=largest-rto", "tcp.ack_policy=delayed"],
@@ -188,8 +188,8 @@ const VARIANTS: &[&[&str]] = &[
     &["traffic.app=files", "traffic.mean_pause=1s", "flows[0].app=files", "flows[0].mean_pause=1s"],
 ];
 
-/// Keys that are not about the network of a run (what it is called, how long it is looked at), that name a file, or
-/// that decide which other keys there are and cannot be changed alone.
+/// Keys that do not concern the network of a run (its name, its duration), that name a file, or that determine which
+/// other keys there are and cannot be changed alone.
 const ELSEWHERE: &[&str] = &[
     "name",
     "duration",
@@ -207,7 +207,7 @@ const ELSEWHERE: &[&str] = &[
     "nodes.name",
 ];
 
-/// Texts that a value of this schema may have.
+/// Returns texts for values that match this schema.
 fn candidates(schema: &Json) -> Vec<String> {
     if let Some(forms) = schema["anyOf"].as_array() {
         return forms.iter().flat_map(candidates).collect();
@@ -238,7 +238,7 @@ fn candidates(schema: &Json) -> Vec<String> {
     }
 }
 
-/// A row without a use would be a key that says nothing.
+/// A row without a use would be a key without effect.
 #[test]
 fn every_key_has_an_effect() {
     let schema: Json = serde_json::from_str(&schema()).expect("the schema is JSON");
@@ -262,7 +262,7 @@ fn every_key_has_an_effect() {
             VARIANTS.iter().zip(&bases).any(|(variant, base)| {
                 let changes = texts.iter().map(|text| format!("{place}{key}={text}"));
                 let accepted = changes.filter_map(|change| setup(&[variant, &[change.as_str()][..]].concat()).ok());
-                // Of two values that a variant accepts, one is not what it has.
+                // Of two values that a variant accepts, one differs from its own.
                 accepted.take(2).any(|changed| changed != *base)
             })
         };

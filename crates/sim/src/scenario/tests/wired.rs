@@ -1,10 +1,10 @@
-//! `[wired]` and `[[wires]]`: what they become, what is refused.
+//! `[wired]` and `[[wires]]`: conversion and refusals.
 
 use super::resolved::assert_round_trip;
 use super::*;
 use fourhop_units::NodeId;
 
-/// A chain of five whose last node is a gateway; `rest` follows.
+/// A chain of five nodes whose last one is a gateway, and a flow with the keys `flows`.
 fn text(wired: &str, flows: &str) -> String {
     format!(
         "profile = \"ns2\"\nduration = \"10s\"\n[topology]\nkind = \"chain\"\nhops = 4\n{wired}\n[[flows]]\n\
@@ -113,7 +113,7 @@ fn a_flow_between_gateways_that_no_radio_links_join_is_refused() {
     let apart = load(&joined.replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
     let error = apart.network(1).expect_err("nothing could arrive").problems[0].to_string();
     assert!(error.contains("flow-1 from gateway 0 to gateway 4, which no radio links join"), "{error}");
-    // One that ends elsewhere is warned of, as any without a path.
+    // A flow that ends elsewhere gets a warning, like any without a path.
     let other = load(&text(&wired, "from = 0\nto = 3").replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
     assert_eq!(other.flows_without_path(1, &Control::new()).unwrap().len(), 1);
 }

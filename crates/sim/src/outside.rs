@@ -20,7 +20,7 @@ pub enum FrameEvent {
     },
     /// The node has finished sending the frame.
     Done {
-        /// The frame at its last attempt.
+        /// The frame as sent in its last attempt.
         frame: Foreign,
         /// Whether it was given up; otherwise it was acknowledged, or it is a broadcast.
         lost: bool,

@@ -29,7 +29,7 @@ use thiserror::Error;
 /// Name of the file beside a trace with the results of its run.
 pub const RESULT: &str = "result.json";
 
-/// The outputs of a run besides its numbers.
+/// The outputs of a run besides its results.
 #[derive(Clone, Default, Debug)]
 pub struct RunOptions {
     /// Folder for capture files; several runs need one each.
@@ -392,7 +392,7 @@ pub fn counters(world: &World, ends: &[FlowEnds]) -> Named {
     named
 }
 
-/// Counters of probes and marks, zero if neither is in use.
+/// Returns the counters of probes and marks, zero if neither is in use.
 fn tcp_counters(world: &World, ends: &[FlowEnds]) -> [(&'static str, &'static str, u64); 6] {
     let stats = ends.iter().map(|ends| [endpoint(world, ends.sender).stats(), endpoint(world, ends.receiver).stats()]);
     let sum = stats.flatten().fold(fourhop_proto::tcp::Stats::default(), |mut sum, stats| {
@@ -428,7 +428,8 @@ fn balances(world: &World) -> std::collections::BTreeMap<&'static str, Balance> 
     named.map(|(layer, account)| (layer.name(), balance(account))).collect()
 }
 
-/// Links between the same two nodes on different channels are counted together.
+/// Returns the packets that MACs gave up, by link. Links between the same two nodes on different channels are counted
+/// together.
 fn link_drops(world: &World) -> ByLink {
     let mut links = ByLink::new();
     for (from, node) in world.nodes().iter().enumerate() {
@@ -443,7 +444,7 @@ fn link_drops(world: &World) -> ByLink {
     links
 }
 
-/// Counters of each radio's MAC.
+/// Adds the counters of each radio's MAC.
 fn count_radios(world: &World, named: &mut Named) {
     let stations = world.stations();
     for station in (0..stations.count() as u32).map(NodeId) {
@@ -453,7 +454,7 @@ fn count_radios(world: &World, named: &mut Named) {
     }
 }
 
-/// Counters of each access category, for sent frames only.
+/// Adds the counters of each access category, for sent frames only.
 fn count_categories(world: &World, named: &mut Named) {
     for category in Category::ALL {
         let macs = world.nodes().iter().flat_map(|node| (0..node.radios()).map(|radio| node.mac_at(radio)));
@@ -466,7 +467,8 @@ fn count_categories(world: &World, named: &mut Named) {
     }
 }
 
-/// Air time as the queues account for it. Links between the same two nodes on different channels are counted together.
+/// Adds the air time as the queues account for it. Links between the same two nodes on different channels are counted
+/// together.
 fn count_airtime(world: &World, named: &mut Named) {
     for (from, node) in world.nodes().iter().enumerate() {
         let queues = (0..node.radios()).flat_map(|radio| node.link_at(radio).station_queues());

@@ -1,4 +1,4 @@
-//! The time that may pass between a frame reaching its first and its last receiver.
+//! The time between a frame's arrival at its first and at its last receiver.
 //!
 //! The world passes a frame to all of its receivers before it ends at the first of them: [`World`](crate::world::World)
 //! visits the beginnings of its copies, then their ends. This is the order of time as long as no frame is shorter than
@@ -43,7 +43,7 @@ impl Spread {
 }
 
 impl TooWide {
-    /// The value found, in words.
+    /// Returns the value found, in words.
     pub fn found(&self) -> String {
         let (nearest, farthest) = (metres(self.spread.nearest), metres(self.spread.farthest));
         match self.spread.src {
@@ -52,7 +52,7 @@ impl TooWide {
         }
     }
 
-    /// The allowed values, in words.
+    /// Returns the allowed values, in words.
     pub fn allowed(&self) -> String {
         let ShortestFrame { name, rate, airtime } = self.frame;
         let most = metres(airtime);
@@ -65,7 +65,7 @@ impl TooWide {
     }
 }
 
-/// The distance that light travels in `delay`.
+/// Returns the distance that light travels in `delay`.
 fn metres(delay: Dur) -> f64 {
     delay.as_secs_f64() * LIGHT_SPEED
 }

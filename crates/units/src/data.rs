@@ -66,7 +66,7 @@ impl Rate {
         Rate(kbps * 1_000)
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn bps(self) -> u64 {
         self.0
     }

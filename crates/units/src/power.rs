@@ -16,7 +16,7 @@ pub struct Dbm(pub f64);
 pub struct Db(pub f64);
 
 impl Watt {
-    /// The same power on the logarithmic scale.
+    /// Returns the same power on the logarithmic scale.
     pub fn to_dbm(self) -> Dbm {
         Dbm(10.0 * libm::log10(self.0 * 1e3))
     }
@@ -28,7 +28,7 @@ impl Watt {
 }
 
 impl Dbm {
-    /// The same power on the linear scale.
+    /// Returns the same power on the linear scale.
     pub fn to_watt(self) -> Watt {
         Watt(1e-3 * libm::pow(10.0, self.0 / 10.0))
     }

@@ -38,12 +38,12 @@ impl Time {
         Time(s * 1_000_000_000)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for display and statistics only.
+    /// Returns the seconds since the start, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -128,22 +128,22 @@ impl Dur {
         Dur((s * 1e9).round() as u64)
     }
 
-    /// Nanoseconds.
+    /// Returns the nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole microseconds, rounded to nearest.
+    /// Returns whole microseconds, rounded to nearest.
     pub const fn as_micros_rounded(self) -> u64 {
         (self.0 + 500) / 1_000
     }
 
-    /// Whole milliseconds, rounded down.
+    /// Returns whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// Seconds, for display and statistics only.
+    /// Returns the seconds, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

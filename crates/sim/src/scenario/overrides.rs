@@ -117,7 +117,7 @@ fn set(root: &mut Node, path: &str, value: &str, text: &str, at: &Origin) -> Res
         let found = format!("a path of {} steps, {}", steps.len(), quoted(path));
         return Err(Box::new(at.problem("", found, format!("a path of at most {DEEPEST} steps, such as flows[2].to"))));
     }
-    // With [[flows]], [traffic] would be additional traffic, which nobody intends who sets a key of it.
+    // With [[flows]], [traffic] would add traffic, which is hardly what an override of one of its keys is meant to do.
     let of_traffic = matches!(steps[0], Step::Key("traffic"));
     if of_traffic && root.entry("traffic").is_none() && root.entry("flows").is_some() {
         let mut problem =

@@ -236,7 +236,7 @@ pub(super) fn keys(side: &WiredSide) -> (WiredKeys, Vec<WireKeys>) {
     (wired, wires.collect())
 }
 
-/// The nodes that a run puts in the place of random ones.
+/// The nodes that a run chooses for random ones.
 pub(super) struct Drawn {
     stream: Stream,
     nodes: u32,
@@ -333,7 +333,7 @@ impl Scenario {
         named
     }
 
-    /// The number of a node in results: nodes without radios follow those of the topology.
+    /// Returns the number of a node in results: nodes without radios follow those of the topology.
     pub fn number(&self, node: NodeId) -> u32 {
         node.wired_number().map_or(node.0, |n| self.topology.nodes() + n as u32)
     }

@@ -49,8 +49,8 @@ impl Control {
 }
 
 /// Work on a separate thread that need not be waited for. Dropping it stops its control and lets the thread end by
-/// itself. A thread that the system blocks without looking at the control, as when opening a pipe that nobody writes,
-/// ends with the process. [`Task::end`] waits.
+/// itself; a thread that is blocked in a system call, such as opening a pipe that nobody writes, ends with the process.
+/// [`Task::end`] waits.
 #[derive(Debug)]
 pub struct Task<T> {
     control: Control,

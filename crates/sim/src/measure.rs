@@ -46,7 +46,7 @@ struct Packets {
     parts: u64,
     /// Time of the next count.
     next: Time,
-    /// Number delivered before the first count, if there was one.
+    /// Number delivered before counting began, if it has begun.
     before: Option<u64>,
     delivered: u64,
     /// Number of complete parts.

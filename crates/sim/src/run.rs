@@ -40,7 +40,7 @@ pub struct RunOptions {
     pub capture: CaptureForm,
     /// A trace of everything that happens; several runs need a folder each.
     pub trace: Option<Request>,
-    /// Files for the time series, which are recorded only if the scenario asks for them too.
+    /// Files for the time series, which are recorded only if the scenario asks for them.
     pub series: Option<SeriesPaths>,
     /// Replacement of one flow's traffic.
     pub paced_udp: Option<PacedUdp>,

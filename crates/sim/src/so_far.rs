@@ -18,7 +18,7 @@ pub struct FlowSoFar {
     pub protocol: &'static str,
     /// Segments, datagrams or echo requests sent.
     pub sent: u64,
-    /// Datagrams or echo replies that arrived; for other transports, the bytes that arrived in segments of `mss`.
+    /// Datagrams or echo replies that arrived; for other transports, arrived bytes in units of `mss`.
     pub arrived: u64,
     /// Payload bytes that arrived.
     pub bytes: u64,

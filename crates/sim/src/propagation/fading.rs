@@ -1,4 +1,5 @@
-//! Fading: the effect on the power of many paths of different length, within half a wavelength or within milliseconds.
+//! Fading: variation of the power within half a wavelength or within milliseconds, caused by many paths of different
+//! length.
 //!
 //! Sources: Clarke 1968 and Jakes, Microwave Mobile Communications, 1974 (waves from all sides, Rayleigh); Rice 1948
 //! and Rappaport, section 5.6 (with one that dominates); Zheng and Xiao, Improved models for the generation of multiple

@@ -72,7 +72,7 @@ impl Propagation {
         }
     }
 
-    /// Returns how much above its mean over all positions a signal is assumed to be at most.
+    /// Returns the largest assumed ratio of a signal to its mean over all positions.
     fn margin(&self) -> f64 {
         let shadow = self.shadowing.map_or(0.0, |shadowing| SHADOW_MARGIN * shadowing.deviation.0);
         libm::pow(10.0, shadow / 10.0) * self.fading_margin()

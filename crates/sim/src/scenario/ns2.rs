@@ -6,8 +6,7 @@
 //! | `window W` | limit of the TCP window in segments |
 //! | `node X Y` | a node in metres, numbered from 0 in their order |
 //! | `movement FILE` | in place of `node` lines: a movement file next to this one, as written by ns-2's `setdest` |
-//! | `flow S D H` | an endless TCP transfer; the n-th starts at 1 s + 0.1 s x n, counted from 0 (H, its hops, is
-//! ignored) |
+//! | `flow S D H` | an endless TCP transfer; the n-th, from 0, starts at 1 s + 0.1 s x n (H, the hops, is unused) |
 //! | `udp S D K B T0 T1` | UDP at K kbit/s in payloads of B bytes from T0 to T1, in seconds |
 //!
 //! Everything else is as in profile `ns2`. The lines are converted to the same tree as TOML, each value with its line,

@@ -116,12 +116,12 @@ fn measured_delays_are_near_the_estimate() {
     let estimate = delay("round-trip");
     for source in ["one-way", "stamped"] {
         let measured = delay(source);
-        // At 2 Mbit/s a segment is on the air for four times 7.3 ms at least.
+        // At 2 Mbit/s a segment is on the air for at least four times 7.3 ms.
         assert!(measured > 0.0292 && (measured / estimate - 1.0).abs() < 0.35, "{source} {measured} {estimate}");
     }
 }
 
-/// The series show the mechanism: the interval is the delay stretched by the variation, at every step.
+/// The series show the mechanism: at every step, the interval is the delay stretched by the variation.
 #[test]
 fn series_hold_what_the_interval_is_made_of() {
     let text = "profile = 'ns2'\nduration = '40s'\nsample_every = '500ms'\n[topology]\nkind = 'cross'\nhops = 4\n\
@@ -137,8 +137,8 @@ fn series_hold_what_the_interval_is_made_of() {
     assert!(seen.len() == 2 && seen.values().all(|&steps| steps > 60), "{seen:?}");
 }
 
-/// Section 5.2: pauses do not count in the averaged goodput; over a chain without competition it hardly depends on
-/// them.
+/// Section 5.2: pauses do not count towards the averaged goodput, which hardly depends on them over a chain without
+/// competition.
 #[test]
 fn averaged_goodput_leaves_out_the_pauses() {
     for connection in ["same", "fresh"] {
@@ -154,7 +154,7 @@ fn averaged_goodput_leaves_out_the_pauses() {
         assert!((idle.averaged_goodput_bps / busy.averaged_goodput_bps - 1.0).abs() < 0.25, "{connection} {idle:?}");
         assert!(idle.averaged_goodput_bps * idle.active_s / 8.0 - idle.delivered_bytes as f64 <= 1.0);
     }
-    // A flow without files has all its time for data.
+    // Without files, all of a flow's time counts.
     let bulk = chain(3, "20s", "").flows.remove(0);
     assert_eq!((bulk.files, bulk.averaged_goodput_bps), (None, bulk.goodput_bps));
 }

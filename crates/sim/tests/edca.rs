@@ -262,8 +262,8 @@ fn categories_of_a_saturated_cell_get_what_the_models_predict() {
     }
 }
 
-// AIFS + back-off | DATA |SIFS| ACK |SIFS| DATA |SIFS| ACK | ...        54 Mbit/s, ACK at 24 Mbit/s: 248 + 28 + 2 * 16
-// us each
+// AIFS + back-off | DATA |SIFS| ACK |SIFS| DATA |SIFS| ACK | ...
+// 54 Mbit/s, ACK at 24 Mbit/s: 248 + 28 + 2 * 16 us each
 #[test]
 fn a_txop_on_the_air_is_what_its_duration_fields_say() {
     let mut setup = with_edca(line(node::Config::standard(), &[0.0, 100.0]));

@@ -11,7 +11,7 @@ fn outcome(text: &str) -> Result<RunResult, RunError> {
     run(&scenario, 1, &RunOptions::default(), &Control::new())
 }
 
-/// Returns the error instead of a result, which must be one of the scenario.
+/// Returns the error, which must be one about the scenario.
 fn refusal(text: &str) -> String {
     match outcome(text) {
         Err(RunError::Scenario(error)) => error.to_string(),

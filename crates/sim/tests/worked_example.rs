@@ -96,8 +96,8 @@ fn the_time_line_of_one_segment_is_that_of_ns2() {
     }
 }
 
-// DATA received 7006 -> TCP 7031 -> TCP ACK in B's MAC 7056;  TCP ACK received 8716 -> TCP 8741 -> segment in A's MAC
-// 8766
+// DATA received 7006 -> TCP 7031 -> TCP ACK in B's MAC 7056
+// TCP ACK received 8716 -> TCP 8741 -> segment in A's MAC 8766
 #[test]
 fn the_link_layer_takes_25_us_up_and_25_us_down() {
     let mut setup = line(node::Config::ns2(), &[0.0, 200.0]);

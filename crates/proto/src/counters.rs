@@ -1,4 +1,4 @@
-//! Structs of named counters: one list of fields gives the struct, its sum and its names for results.
+//! Structs of named counters: one list of fields generates the struct, its sum and the names used in results.
 
 /// Declares a struct of `u64` counters with `add` and `named`.
 macro_rules! counters {
@@ -8,12 +8,12 @@ macro_rules! counters {
         pub struct $name { $($(#[$doc])* pub $field: u64,)+ }
 
         impl $name {
-            /// Adds the counts of another.
+            /// Adds the counts of `other`.
             pub fn add(&mut self, other: &$name) {
                 $(self.$field += other.$field;)+
             }
 
-            /// Every counter with its name, in the order of the fields.
+            /// Returns every counter with its name, in field order.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($field), self.$field),)+].into_iter()
             }

@@ -30,7 +30,7 @@ macro_rules! reasons {
     };
 }
 
-/// Layers that lose things.
+/// Layers that drop packets or frames.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Layer {
     /// Copies of frames arriving at a radio.
@@ -46,7 +46,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Name in results.
+    /// Returns the name used in results.
     pub const fn name(self) -> &'static str {
         match self {
             Layer::Radio => "radio",

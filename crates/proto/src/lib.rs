@@ -1,28 +1,30 @@
-//! Every layer of a multihop 802.11 node as a state machine without clock and without I/O, in the order a frame meets
-//! them.
+//! Every layer of a multihop 802.11 node as a state machine without clock and without I/O. The modules, in the order a
+//! frame passes through them:
 //!
 //! | module | layer |
 //! |---|---|
 //! | [`wire`] | frames and packets, their sizes and their encoding |
-//! | [`drop`](mod@drop) | why packets die |
+//! | [`drop`](mod@drop) | reasons for packet loss |
 //! | [`phy`] | the receiver: capture, collisions, carrier sense; two-ray ground |
 //! | [`mac`] | the 802.11 DCF |
-//! | [`aqm`] | queues of flows, kept short: CoDel, FQ-CoDel |
+//! | [`aqm`] | AQM for per-flow queues: CoDel, FQ-CoDel |
 //! | [`net`] | ARP, link delay, interface queue |
 //! | [`route`] | static shortest paths, AODV and Babel |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
-//! | [`atp`] | ATP, a transport of its own |
+//! | [`atp`] | ATP, a transport protocol of its own |
 //! | [`gateway`] | gateways between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
-//! | [`node`] | all of them stacked |
+//! | [`node`] | all layers stacked into a node |
+//! # 19 rq
+//! | [`preset`] | radio and MAC options known at compile time |
 //! | [`preset`] | options of radio and MAC that are known when the program is compiled |
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and
 //! `next_timeout(&self) -> Option<Time>`. `out` is a vector of actions that the driver owns, empties and reuses. Time
-//! is a parameter, never asked for, and never runs backwards between calls. After any `handle_*` call the driver asks
-//! `next_timeout` again; calling `handle_timeout` before that instant does nothing.
+//! is always a parameter, never queried, and never runs backwards between calls. After any `handle_*` call the driver
+//! asks for `next_timeout` again; calling `handle_timeout` before that instant does nothing.
 #![forbid(unsafe_code)]
 
 pub mod app;

@@ -1,21 +1,21 @@
-//! Options whose values are known when the program is compiled.
+//! Options known at compile time.
 //!
-//! Every copy of a frame asks for the same few options of its receiver and of carrier sense. Code that handles copies
-//! is generic over a [`Preset`]. Where all stations have the options of one, the compiler leaves the questions out;
-//! under [`Configured`] each option is read from the configuration. Results are the same.
+//! Every copy of a frame consults the same few options of its receiver and of carrier sense. Code that handles copies
+//! is generic over a [`Preset`]. Where all stations share the options of a preset, the compiler removes the checks;
+//! under [`Configured`] each option is read from the configuration. The results are the same.
 
 use crate::{mac, phy};
 
-/// The yes-or-no options of the receiver and of carrier sense: those of a known configuration, or of the one at hand.
-/// Thresholds, the capture ratio and times always come from the configuration at hand.
+/// Where the boolean options of the receiver and of carrier sense come from: a configuration known at compile time, or
+/// the one at hand. Thresholds, the capture ratio and times always come from the configuration at hand.
 pub trait Preset {
-    /// Where the options of the receiver come from.
+    /// Source of the receiver's options.
     const PHY: Option<phy::Config>;
-    /// Where the options of carrier sense come from.
+    /// Source of the carrier-sense options.
     const MAC: Option<mac::Config>;
 }
 
-/// Nothing is known before the program runs: fits every configuration.
+/// Nothing is known at compile time: fits every configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Configured;
 

@@ -14,14 +14,14 @@ pub enum Action {
         /// Transmitter.
         from: MacAddr,
     },
-    /// An MSDU was given up after its last attempt: the next hop may be gone.
+    /// An MSDU was given up after its last attempt; the next hop may be gone.
     GaveUp {
         /// Content.
         msdu: Msdu,
         /// [`DropReason::RtsRetryLimit`] or [`DropReason::DataRetryLimit`].
         reason: DropReason,
     },
-    /// A frame of another stack was acknowledged, or it is for all and has been sent.
+    /// A frame of another stack was acknowledged, or was a broadcast and has been sent.
     Sent(Foreign),
     /// A frame addressed to this station was discarded.
     Discarded(DropReason),
@@ -30,10 +30,10 @@ pub enum Action {
 /// Result of [`Dcf::handle_timeout`](super::Dcf::handle_timeout).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// It was early.
+    /// Nothing was due yet.
     Nothing,
-    /// Something was due; nothing is radiated for it.
+    /// Something was due, but it radiates nothing.
     Something,
-    /// A frame is radiated from now on.
+    /// A frame starts now.
     Frame,
 }

@@ -1,58 +1,59 @@
 //! The pausable back-off (IEEE 802.11-2020 clause 10.3.4.3).
 //!
-//! There are no events for slots or for the medium becoming idle: the end is computed from the instant since which the
-//! medium has been idle, and the slots that have passed are subtracted when it becomes busy.
+//! There are no events for slots or for the medium becoming idle: the end is computed from the instant the medium
+//! became idle, and elapsed slots are subtracted when it becomes busy.
 
 use fourhop_units::{Dur, Time};
 
-/// A wait of DIFS and some slots that runs only while the medium is idle.
+/// A wait of DIFS and a number of slots that runs only while the medium is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backoff {
-    /// When it was drawn: it does not run before.
+    /// When it was drawn; it does not run before.
     from: Time,
-    /// All that is left after DIFS, `later` included.
+    /// Slots left after DIFS, `later` included.
     slots: u32,
-    /// Slots that come again behind each DIFS, those by which an AIFS is longer; they are not counted down.
+    /// Extra slots after each DIFS where AIFS is longer; the back-off does not count them down.
     later: u8,
-    /// An access right after DIFS, which turns into a random wait if the medium becomes busy first.
+    /// Whether this is an access right after DIFS, which becomes a random wait if the medium gets busy first.
     immediate: bool,
 }
 
 impl Backoff {
-    /// A wait of `slots` behind an AIFS that is `later` slots longer than DIFS, drawn at `now`.
+    /// A wait of `slots` after an AIFS that is `later` slots longer than DIFS, drawn at `now`.
     pub const fn drawn(now: Time, slots: u32, later: u32) -> Backoff {
         Backoff { from: now, slots: slots + later, later: later as u8, immediate: false }
     }
 
-    /// No slots, only what is left at `now` of a DIFS that began at `idle_since` (clause 10.3.4.2).
+    /// A wait without slots, only for the rest at `now` of a DIFS that began at `idle_since` (clause 10.3.4.2).
     pub fn immediate(idle_since: Time, now: Time, difs: Dur) -> Backoff {
         let a_difs_ago = Time::from_nanos(now.as_nanos().saturating_sub(difs.as_nanos()));
         Backoff { from: idle_since.max(a_difs_ago), slots: 0, later: 0, immediate: true }
     }
 
-    /// The same with an AIFS that is `later` slots longer.
+    /// As [`Backoff::immediate`], with an AIFS that is `later` slots longer than DIFS.
     #[inline(never)]
     pub fn immediate_later(idle_since: Time, now: Time, (difs, slot): (Dur, Dur), later: u32) -> Backoff {
         let aifs = difs + slot * u64::from(later);
         Backoff { slots: later, later: later as u8, ..Backoff::immediate(idle_since, now, aifs) }
     }
 
-    /// When it was drawn.
+    /// Returns when it was drawn.
     pub const fn drawn_at(&self) -> Time {
         self.from
     }
 
-    /// Slots that are left.
+    /// Returns the slots left.
     pub const fn slots(&self) -> u32 {
         self.slots - self.later as u32
     }
 
-    /// Is it an access that has drawn no slots yet?
+    /// Whether this is an immediate access, for which no slots have been drawn yet.
     pub const fn is_immediate(&self) -> bool {
         self.immediate
     }
 
-    /// The medium, idle since `idle_since`, becomes busy at `now`: whole slots that have passed after the DIFS count.
+    /// The medium, idle since `idle_since`, becomes busy at `now`: counts the whole slots that have passed since the
+    /// DIFS.
     #[inline(always)]
     pub fn pause(&mut self, idle_since: Time, now: Time, difs: Dur, slot: Dur) {
         let waited = now.saturating_since(self.from.max(idle_since));
@@ -62,8 +63,8 @@ impl Backoff {
         }
     }
 
-    /// The same with EDCA: the boundary behind AIFS counts, and every further one. One that is at most `turnaround`
-    /// ahead has passed.
+    /// As [`Backoff::pause`], with EDCA: counts the slot boundary after AIFS and each one after it. A boundary at most
+    /// `turnaround` ahead counts as passed.
     #[inline(never)]
     pub fn pause_at_boundaries(&mut self, idle_since: Time, now: Time, difs: Dur, slot: Dur, turnaround: Dur) {
         let waited = now.saturating_since(self.from.max(idle_since)) + turnaround;
@@ -74,7 +75,7 @@ impl Backoff {
         }
     }
 
-    /// When it ends if the medium is idle since `idle_since`, which may lie ahead, and stays so.
+    /// Returns when it ends if the medium is idle from `idle_since`, which may lie in the future, and stays idle.
     #[inline(always)]
     pub fn ends(&self, idle_since: Time, difs: Dur, slot: Dur) -> Time {
         self.from.max(idle_since) + difs + slot * u64::from(self.slots)

@@ -1,4 +1,4 @@
-//! Constants of the MAC, the air times that follow from them, and the named options.
+//! MAC constants, the air times derived from them, and the named options.
 
 use super::aggregate::options::Aggregation;
 use super::edca::parameters::Config as Categories;
@@ -8,12 +8,12 @@ use crate::phy::PhyKind;
 use crate::phy::mcs::{Mcs, TxRate};
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// At which rate RTS and data are answered.
+/// Rate of answers to RTS and data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnswerRate {
-    /// At the basic rate, or that of the frame if it is lower (ns-2).
+    /// The basic rate, or that of the frame if lower (ns-2).
     Basic,
-    /// At the highest mandatory rate of the physical layer that is not above that of the frame (IEEE 802.11-2020 clause
+    /// The highest mandatory rate of the physical layer that does not exceed that of the frame (IEEE 802.11-2020 clause
     /// 10.6.6.5.2).
     Mandatory,
 }
@@ -30,59 +30,61 @@ pub enum BackoffDraw {
 /// Parameters of ARF and AARF.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arf {
-    /// ACKs in a row before a higher rate is tried: 10.
+    /// Consecutive ACKs before a higher rate is tried: 10.
     pub up_after: u32,
-    /// Missing ACKs in a row before a lower rate is taken: 2.
+    /// Consecutive missing ACKs before falling back to a lower rate: 2.
     pub down_after: u32,
-    /// Frames at a rate after which a higher one is tried in any case: 15.
+    /// Frames at one rate after which a higher rate is tried in any case: 15.
     pub timer: u32,
-    /// AARF: `up_after` and `timer` double with each trial that fails, until `up_after` is this. 50.
+    /// AARF: `up_after` and `timer` double with each failed trial, until `up_after` reaches this value. 50.
     pub adaptive: Option<u32>,
 }
 
 /// How rates are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateControl {
-    /// Always the same.
+    /// A fixed rate.
     Fixed,
-    /// By missing ACKs.
+    /// Adapts to missing ACKs.
     Arf(Arf),
-    /// By what each rate has carried.
+    /// Adapts to the measured throughput of each rate.
     Minstrel(minstrel::Config),
 }
 
 /// Treatment of options in forwarded frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionsRule {
-    /// It does not know options and drops them.
+    /// Does not know options and drops them.
     Strip,
-    /// It does not know options and passes them on unchanged.
+    /// Does not know options and forwards them unchanged.
     Pass,
-    /// It measures and updates them.
+    /// Measures the link and updates the options.
     Measure {
-        /// Does the time of an acknowledgement in the queue count? The paper: yes.
+        /// Whether the queueing time of an acknowledgement counts. The paper: yes.
         backward_queueing: bool,
     },
 }
 
-/// Constants and options. [`Config::ns2`] is what the papers measured on, [`Config::standard`] IEEE 802.11 as written.
+/// Constants and options. [`Config::ns2`] is the MAC that the papers measured, [`Config::standard`] IEEE 802.11 as
+/// written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// How long frames last.
+    /// Physical layer, which determines the length of frames.
     pub phy: PhyKind,
-    /// Rate of unicast data; with rate control the highest, with which each neighbour begins. With `mcs` that of it.
+    /// Rate of unicast data. With rate control: the highest, at which each neighbour starts. With `mcs`: the rate of
+    /// the MCS.
     pub data_rate: Rate,
-    /// How unicast data is sent by 802.11n and later, in aggregates; without it there are none.
+    /// MCS of unicast data in 802.11n and later, sent in aggregates; without it there are no aggregates.
     pub mcs: Option<Mcs>,
     /// Limits of aggregates.
     pub aggregation: Aggregation,
-    /// With `mcs`: rate of unicast data to stations that know none; with rate control the highest.
+    /// With `mcs`: rate of unicast data to stations without MCS; with rate control the highest such rate.
     pub legacy_rate: Rate,
-    /// Rate of broadcasts, of RTS (or that of the data if it is lower) and, by `answer_rate`, of CTS and ACK.
+    /// Rate of broadcasts, of RTS (or the data rate if lower) and, depending on `answer_rate`, of CTS and ACK.
     pub basic_rate: Rate,
     /// Rate of CTS and ACK.
     pub answer_rate: AnswerRate,
-    /// How the rate of unicast data follows its fate.
+    /// Rate control for unicast data.
     pub rate_control: RateControl,
     /// PLCP preamble and header, 192 us for the long format (IEEE 802.11-2020 clause 15.2.2), independent of the rate.
     pub plcp: Dur,
@@ -90,46 +92,46 @@ pub struct Config {
     pub slot: Dur,
     /// Short interframe space, 10 us for DSSS (clause 15.3.3).
     pub sifs: Dur,
-    /// Least contention window, 31 slots.
+    /// Minimum contention window, 31 slots.
     pub cw_min: u32,
-    /// Largest contention window, 1023 slots. Effect of 255: -14 / -9 / -40 / -39 % of NewReno over 3 / 4 / 7 / 12
+    /// Maximum contention window, 1023 slots. Effect of 255: -14 / -9 / -40 / -39 % of NewReno over 3 / 4 / 7 / 12
     /// hops.
     pub cw_max: u32,
     /// dot11ShortRetryLimit: transmissions of an RTS, or of data without RTS. 7. Effect of 15: +16 / +16 / +69 / +85 %.
     pub short_retry_limit: u32,
     /// dot11LongRetryLimit: transmissions of data after RTS. 4.
     pub long_retry_limit: u32,
-    /// dot11RTSThreshold: longer frames are preceded by RTS. 0: every unicast frame.
+    /// dot11RTSThreshold: longer frames are preceded by an RTS. 0: every unicast frame.
     pub rts_threshold: Bytes,
-    /// Bytes a data frame adds to what it carries. ns-2: 34 (four addresses and FCS, no LLC); IEEE 802.11 with
+    /// Bytes that a data frame adds to its payload. ns-2: 34 (four addresses and FCS, no LLC); IEEE 802.11 with
     /// LLC/SNAP: 36 (24 + 8 + 4).
     pub data_overhead: Bytes,
-    /// Largest propagation delay allowed for in time-outs, each way. 2 us.
+    /// Maximum propagation delay allowed for in time-outs, one way. 2 us.
     pub propagation_margin: Dur,
-    /// Four access categories instead of one function, which `cw_min` and `cw_max` do not concern.
+    /// Four access categories instead of one function; `cw_min` and `cw_max` do not apply to them.
     pub edca: Option<Categories>,
-    /// Range of the draw.
+    /// Range of the back-off draw.
     pub backoff_draw: BackoffDraw,
-    /// May a frame that finds the medium idle for DIFS go at once? Clause 10.3.4.2: yes. ns-2: no, always a random
-    /// wait.
+    /// Whether a frame may be sent at once if the medium has been idle for DIFS. Clause 10.3.4.2: yes. ns-2: no, the
+    /// wait is always random.
     pub immediate_access: bool,
-    /// Is a CTS withheld also for an EIFS or after a captured frame? ns-2: yes, the whole medium must be idle. Clause
-    /// 10.3.2.9: only the NAV counts. Effect of no: +7 / +8 / +4 / -6 %.
+    /// Whether a CTS is also withheld during an EIFS or after a captured frame. ns-2: yes, the whole medium must be
+    /// idle. Clause 10.3.2.9: only the NAV counts. Effect of no: +7 / +8 / +4 / -6 %.
     pub cts_refused_by_eifs: bool,
-    /// Is a NAV set by an RTS dropped when nothing follows it? Clause 10.3.2.4: yes. ns-2: no. Effect of yes:
+    /// Whether a NAV set by an RTS is reset if nothing follows the RTS. Clause 10.3.2.4: yes. ns-2: no. Effect of yes:
     /// 0 / 0 / -1 / -14 %.
     pub nav_reset: bool,
-    /// Does a DIFS follow an EIFS? ns-2: yes (414 us in all). Clause 10.3.2.3.7: EIFS replaces DIFS (364 us).
+    /// Whether a DIFS follows an EIFS. ns-2: yes (414 us in total). Clause 10.3.2.3.7: EIFS replaces DIFS (364 us).
     pub eifs_then_difs: bool,
-    /// Does a good frame end an EIFS? Clause 10.3.2.3.7: yes. ns-2: no. Effect of yes: +5 / +8 / +3 / -8 %.
+    /// Whether a good frame ends an EIFS. Clause 10.3.2.3.7: yes. ns-2: no. Effect of yes: +5 / +8 / +3 / -8 %.
     pub eifs_ended_by_good_frame: bool,
-    /// Is an EIFS observed after energy that could never be decoded? ns-2: yes. Clause 15: only after a frame whose
+    /// Whether an EIFS follows energy that could never be decoded. ns-2: yes. Clause 15: only after a frame whose
     /// header was seen. Effect of no EIFS at all: -5 / -4 / -2 / -30 %.
     pub eifs_on_undecodable: bool,
-    /// Does a captured-away frame keep the medium busy for its air time and an EIFS? ns-2: yes. Effect of no:
-    /// +6 / +8 / +8 / 0 %.
+    /// Whether a captured frame keeps the medium busy for its air time and an EIFS. ns-2: yes. Effect of no: +6 / +8 /
+    /// +8 / 0 %.
     pub capture_nav: bool,
-    /// Treatment of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 has any.
+    /// Treatment of options in the headers of data frames. Neither ns-2 nor IEEE 802.11 has such options.
     pub options: OptionsRule,
 }
 
@@ -199,13 +201,14 @@ impl Config {
         if self.eifs_then_difs { self.eifs() } else { self.eifs() - self.difs() }
     }
 
-    /// Rate of an RTS before data at `data`, and of the CTS in answer to such an RTS and the ACK in answer to the data.
+    /// Returns the rates around data at `data`: those of the RTS before it, of the CTS that answers this RTS, and of
+    /// the ACK that answers the data.
     pub fn rates_around(&self, data: Rate) -> ControlRates {
         let rts = self.basic_rate.min(data);
         ControlRates { rts, cts: self.answer_to(rts), ack: self.answer_to(data) }
     }
 
-    /// Rate of the answer to a frame at `rate`.
+    /// Returns the rate of the answer to a frame at `rate`.
     pub fn answer_to(&self, rate: Rate) -> Rate {
         match self.answer_rate {
             AnswerRate::Basic => self.basic_rate.min(rate),
@@ -216,59 +219,60 @@ impl Config {
         }
     }
 
-    /// Air time of a frame of `len` bytes at `rate`.
+    /// Returns the air time of a frame of `len` bytes at `rate`.
     pub fn airtime(&self, len: Bytes, rate: Rate) -> Dur {
         self.phy.airtime(self.plcp, len, rate)
     }
 
-    /// Air time of an RTS at `rate`.
+    /// Returns the air time of an RTS at `rate`.
     pub fn rts_airtime(&self, rate: Rate) -> Dur {
         self.airtime(RTS, rate)
     }
 
-    /// Air time of a CTS or an ACK at `rate`.
+    /// Returns the air time of a CTS or an ACK at `rate`.
     pub fn answer_airtime(&self, rate: Rate) -> Dur {
         self.airtime(CTS_OR_ACK, rate)
     }
 
-    /// Air time of a data frame that carries `len` bytes at `rate`.
+    /// Returns the air time of a data frame with `len` bytes of payload at `rate`.
     pub fn data_airtime(&self, len: Bytes, rate: Rate) -> Dur {
         self.airtime(self.data_len(len), rate)
     }
 
-    /// Bytes of a data frame that carries `len` bytes; with EDCA it is QoS data.
+    /// Returns the size of a data frame with `len` bytes of payload; with EDCA it is QoS data.
     pub fn data_len(&self, len: Bytes) -> Bytes {
         let plain = len + self.data_overhead;
         if self.edca.is_some() { plain + QOS_CONTROL } else { plain }
     }
 
-    /// How unicast data is sent where no rate control has another opinion.
+    /// Returns how unicast data is sent unless rate control decides otherwise.
     pub fn data_tx(&self) -> TxRate {
         self.mcs.map_or(TxRate::Legacy(self.data_rate), TxRate::Mcs)
     }
 
-    /// Rate of unicast data without MCS where no rate control has another opinion.
+    /// Returns the rate of unicast data without MCS unless rate control decides otherwise.
     pub fn single_rate(&self) -> Rate {
         if self.mcs.is_some() { self.legacy_rate } else { self.data_rate }
     }
 
-    /// Options of a station that knows no MCS among those with these: its data has the rates that theirs to it have.
+    /// Returns the options of a station without MCS among stations with these: it sends at the rates at which they send
+    /// to it.
     pub fn without_mcs(&self) -> Config {
         Config { mcs: None, data_rate: self.single_rate(), ..*self }
     }
 
-    /// The same on another physical layer, with its preamble, slot, SIFS and least contention window. Rates stay as
-    /// they are.
+    /// Returns the same options on another physical layer, with its preamble, slot, SIFS and minimum contention window.
+    /// Rates stay as they are.
     pub fn with_phy(&self, phy: PhyKind) -> Config {
         Config { phy, plcp: phy.plcp(), slot: phy.slot(), sifs: phy.sifs(), cw_min: phy.cw_min(), ..*self }
     }
 
-    /// The rate by which those of the frames around unicast data are chosen.
+    /// Returns the rate from which those of the frames around unicast data are derived.
     pub fn reference_rate(&self) -> Rate {
         self.mcs.map_or(self.data_rate, Mcs::reference_rate)
     }
 
-    /// Air time of a frame that carries a packet of `len` bytes alone, sent as [`Config::data_tx`] says.
+    /// Returns the air time of a frame that carries a single packet of `len` bytes, sent as [`Config::data_tx`] says.
     pub fn alone_airtime(&self, len: Bytes) -> Dur {
         match self.mcs {
             Some(mcs) => mcs.airtime(self.phy, len + self.data_overhead + QOS_CONTROL),
@@ -281,24 +285,24 @@ impl Config {
         whole_micros(self.sifs + self.answer_airtime(self.answer_to(rate)))
     }
 
-    /// From the start of an RTS for data at `rate` to giving up its CTS.
+    /// Time from the start of an RTS for data at `rate` until the wait for its CTS ends.
     pub fn cts_timeout(&self, rate: Rate) -> Dur {
         let rates = self.rates_around(rate);
         self.rts_airtime(rates.rts) + self.sifs + self.answer_airtime(rates.cts) + self.propagation_margin * 2
     }
 
-    /// From the start of a data frame of the given air time at `rate` to giving up its ACK.
+    /// Time from the start of a data frame of air time `data` at `rate` until the wait for its ACK ends.
     pub fn ack_timeout(&self, data: Dur, rate: Rate) -> Dur {
         data + self.sifs + self.answer_airtime(self.answer_to(rate)) + self.propagation_margin * 2
     }
 
-    /// After an RTS for another station, when its NAV may be dropped if nothing has followed: 2 SIFS, CTS, the start of
-    /// a PHY header and 2 slots (clause 10.3.2.4).
+    /// Time from an RTS for another station until its NAV may be reset if nothing has followed: 2 SIFS, CTS, the start
+    /// of a PHY header and 2 slots (clause 10.3.2.4).
     pub fn nav_reset_timeout(&self) -> Dur {
         self.sifs * 2 + self.answer_airtime(self.basic_rate) + self.plcp + self.slot * 2
     }
 
-    /// How many different values a back-off with this window has.
+    /// Returns the number of values that a back-off with this window can take.
     pub fn backoff_values(&self, cw: u32) -> u32 {
         match self.backoff_draw {
             BackoffDraw::BelowCw => cw,
@@ -327,7 +331,7 @@ mod tests {
     use super::*;
     use crate::mac::times::{AnswerTimes, ExchangeTimes};
 
-    // The tables of air times, durations and time-outs measured in ns-2.35 at 2 and 1 Mbit/s.
+    // Tables of air times, durations and time-outs measured in ns-2.35 at 2 and 1 Mbit/s.
     #[test]
     fn times_agree_with_ns2_at_2_mbps() {
         let mac = Config::ns2();
@@ -366,7 +370,7 @@ mod tests {
         assert_eq!(mac.rates_around(mbps(11)), ControlRates { rts: mbps(1), cts: mbps(1), ack: mbps(2) });
     }
 
-    // Below the basic rate no control frame is faster than the data it protects.
+    // If the data rate is below the basic rate, no control frame is faster than the data it protects.
     #[test]
     fn slow_data_has_slow_answers() {
         let mac = Config { basic_rate: Rate::kbps(2_000), data_rate: Rate::kbps(11_000), ..Config::ns2() };
@@ -391,7 +395,7 @@ mod tests {
         assert_eq!(mac.eifs(), us(16 + 34 + 44));
     }
 
-    // Clause 10.3.7: EIFS replaces DIFS, so that busy time before the DIFS is EIFS - DIFS.
+    // Clause 10.3.7: EIFS replaces DIFS, so the busy time before the DIFS is EIFS - DIFS.
     #[test]
     fn the_standard_counts_difs_within_eifs() {
         let mac = Config::standard();

@@ -47,13 +47,13 @@ counters! {
 }
 
 impl Counters {
-    /// Those of what the station sends of its own accord, by name.
+    /// Returns, by name, the counters of what the station sends on its own initiative.
     pub fn sending(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let answers = ["cts_sent", "cts_refused", "acks_sent", "delivered", "duplicates", "block_acks_sent"];
         self.named().filter(move |(name, _)| !answers.contains(name))
     }
 
-    /// Frames that asked for an answer and got none: retries, and what was given up.
+    /// Returns the number of frames whose answer never came: retries, and MSDUs given up.
     pub fn unanswered(&self) -> u64 {
         self.rts_timeouts + self.data_timeouts
     }

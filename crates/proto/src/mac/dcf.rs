@@ -8,12 +8,12 @@
 //!                                        SIFS             SIFS
 //! ```
 //!
-//! The station is "transmitting" from the start of a frame to its response or time-out, not only while it radiates: the
-//! medium is idle when the receiver is free, no own exchange is in progress and the NAV has expired. [`Medium`] handles
-//! all of this.
+//! The station counts as transmitting from the start of a frame to its response or time-out, not only while it
+//! radiates: the medium is idle when the receiver is free, the station has no exchange in progress and the NAV has
+//! expired. [`Medium`] handles all of this.
 //!
-//! The active one of its access functions contends for the medium: it has one, or with EDCA four
-//! ([`edca`](super::edca)).
+//! A station has one access function, or with EDCA four ([`edca`](super::edca)); the active one contends for the
+//! medium.
 
 use super::action::{Action, Due};
 use super::aggregate::Supply;
@@ -33,17 +33,17 @@ use std::sync::Arc;
 /// The MAC of one station.
 ///
 /// The driver calls [`Dcf::handle_packet`] if it [`Dcf::wants`] one; [`Dcf::handle_reception`] for every good frame
-/// addressed to this station or to all, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium asks
-/// for it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of them may change `next_timeout` and `is_ready`;
-/// so may every event at the medium while it awaits access. `medium` is always that of this station.
-// In this order in memory: what each event touches comes first, in few cache lines.
+/// addressed to this station or broadcast, after the medium has seen it; [`Dcf::handle_access_lost`] when the medium
+/// asks for it; and [`Dcf::handle_timeout`] at [`Dcf::next_timeout`]. Any of these calls may change `next_timeout` and
+/// `is_ready`; so may every event at the medium while it awaits access. `medium` is always that of this station.
+// Field order is memory order: fields touched by every event come first, in few cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Dcf {
     pub(super) config: Arc<Config>,
-    /// When SIFS is over: the answer, or the data after a CTS, goes then. `NEVER` if there is neither.
+    /// End of SIFS, when the answer or the data after a CTS is sent. `NEVER` if there is neither.
     pub(super) sifs_ends: Time,
-    /// End of the wait that belongs to `state`; `NEVER` if there is none.
+    /// End of the wait that belongs to `state`; `NEVER` without one.
     pub(super) state_ends: Time,
     pub(super) state: TxState,
     pub(super) addr: MacAddr,
@@ -58,7 +58,7 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// An idle station. Stations made from one `Arc` share its memory.
+    /// Creates an idle station. Stations created from one `Arc` share its memory.
     pub fn new(addr: MacAddr, config: impl Into<Arc<Config>>, random: Stream) -> Dcf {
         let config = config.into();
         Dcf {
@@ -78,7 +78,7 @@ impl Dcf {
         }
     }
 
-    /// Rate control draws the order in which it tries rates from `random`.
+    /// Makes rate control draw the order in which it tries rates from `random`.
     pub fn sample_rates_by(&mut self, random: Stream) {
         for sessions in self.functions.all_mut().iter_mut().flat_map(|function| &mut function.sessions) {
             sessions.sample_by(random.clone());
@@ -86,27 +86,27 @@ impl Dcf {
         self.rates.sample_by(random);
     }
 
-    /// For whom MSDUs of this category have been sent since the last call, and how long their frames were on the air,
-    /// with RTS and repeats. To be asked before the next MSDU, while [`Dcf::wants`] one.
+    /// Returns the receiver of MSDUs of this category sent since the last call and the air time of their frames, RTS
+    /// and retries included. Call it before handing over the next MSDU, while [`Dcf::wants`] is true.
     pub fn take_airtime(&mut self, category: Category) -> Option<(MacAddr, Dur)> {
         let Function { sent_for, air_used, .. } = self.functions.of_mut(category);
         let used = core::mem::take(air_used);
         (!used.is_zero()).then_some((*sent_for, used))
     }
 
-    /// Has the active function nothing to send? Without access categories it can then take an MSDU.
+    /// Whether the active function has nothing to send. Without access categories it can then take an MSDU.
     #[inline(always)]
     pub fn is_ready(&self) -> bool {
         self.functions.active().outgoing.is_none()
     }
 
-    /// Can it take an MSDU of this category?
+    /// Whether it can take an MSDU of this category.
     pub fn wants(&self, category: Category) -> bool {
         let Function { outgoing, txop, .. } = self.functions.of(category);
         outgoing.is_none() && txop.as_ref().is_none_or(|txop| txop.next.is_none())
     }
 
-    /// Rate of data to a neighbour at present.
+    /// Returns the current rate of data to a neighbour.
     pub fn rate_to(&self, addr: MacAddr) -> Rate {
         match &self.functions.active().sessions {
             Some(sessions) if sessions.is_for(addr) => sessions.present(addr).map_or(self.config.data_rate, Mcs::rate),
@@ -114,7 +114,7 @@ impl Dcf {
         }
     }
 
-    /// Counts since the start, of all its functions.
+    /// Returns the counts since the start, summed over all access functions.
     pub fn counters(&self) -> Counters {
         let mut sum = Counters::default();
         self.functions.all().iter().for_each(|function| sum.add(&function.counters));
@@ -126,17 +126,17 @@ impl Dcf {
         &self.config
     }
 
-    /// When SIFS is over, if the station is between a frame that was for it and its own.
+    /// Returns the end of SIFS if the station is between a frame addressed to it and its own.
     pub fn sifs_ends(&self) -> Option<Time> {
         Some(self.sifs_ends).filter(|&at| at != Time::NEVER)
     }
 
-    /// MSDUs that it has taken and that are neither done with nor given up.
+    /// Returns the MSDUs that it has accepted and neither completed nor given up.
     pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
         self.functions.all().iter().flat_map(Function::msdus)
     }
 
-    /// Takes an MSDU from the queue of this category, which [`Dcf::wants`] one.
+    /// Takes an MSDU from the queue of this category; call it only if [`Dcf::wants`] is true.
     pub fn handle_packet(&mut self, now: Time, category: Category, msdu: Msdu, medium: &mut Medium) {
         debug_assert!(self.wants(category), "a function holds one MSDU at a time");
         self.on_behalf_of(now, category, medium, |mac, medium| mac.take_packet(now, msdu, medium));
@@ -159,7 +159,7 @@ impl Dcf {
         self.want_access(now, medium);
     }
 
-    /// Makes a frame of the MSDU.
+    /// Turns the MSDU into a frame.
     #[inline(always)]
     pub(super) fn take_in_hand(&mut self, now: Time, msdu: Msdu) {
         let broadcast = msdu.dst.is_broadcast();
@@ -182,7 +182,7 @@ impl Dcf {
         *outgoing = Some(Outgoing { content, rate, airtime, rts });
     }
 
-    /// Something is to be sent.
+    /// Requests access for something to send.
     #[inline(always)]
     pub(super) fn want_access(&mut self, now: Time, medium: &mut Medium) {
         let immediate = self.config.immediate_access && self.sifs_ends == Time::NEVER;
@@ -193,7 +193,7 @@ impl Dcf {
         medium.want_access(true);
     }
 
-    /// The medium has become busy before an immediate access, or while back-offs of EDCA ran.
+    /// The medium has become busy before an immediate access, or while EDCA back-offs were running.
     pub fn handle_access_lost(&mut self, now: Time, medium: &mut Medium) {
         match self.has_categories() {
             false => self.draw_backoff(now, medium),
@@ -201,25 +201,26 @@ impl Dcf {
         }
     }
 
-    /// When [`Dcf::handle_timeout`] has to be called.
+    /// Returns when [`Dcf::handle_timeout`] must be called.
     pub fn next_timeout(&self, medium: &Medium) -> Option<Time> {
         Time::earlier_of(self.exchange_timeout().unless_never(), medium.access_timeout(&self.rules))
     }
 
-    /// The same without the wait for access; `NEVER` if there is nothing else.
+    /// As [`Dcf::next_timeout`], without the wait for access; `NEVER` if nothing else is pending.
     #[inline]
     pub fn exchange_timeout(&self) -> Time {
         self.sifs_ends.min(self.state_ends)
     }
 
-    /// The options that the medium around the station needs.
+    /// Returns the options that the medium around the station needs.
     #[inline]
     pub fn medium_rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there
-    /// is one at most. Without one, what was there stays. The layer above has further packets for an aggregate.
+    /// Does what is due at `now`; nothing if called early. Puts at most one frame, to be radiated from now on, into
+    /// `air`; without a frame, `air` is left as it was. `supply` is the layer above, with further packets for an
+    /// aggregate.
     #[inline(always)]
     pub fn handle_timeout(
         &mut self,
@@ -252,7 +253,7 @@ impl Dcf {
         if medium.radiates_until() == radiated_until { Due::Something } else { Due::Frame }
     }
 
-    /// Something has happened: tells the medium whether a packet waits.
+    /// Reports to the medium, after any event, whether a packet is waiting.
     #[inline(always)]
     pub(super) fn update_access(&mut self, now: Time, medium: &mut Medium) {
         match &self.functions {
@@ -261,7 +262,7 @@ impl Dcf {
         }
     }
 
-    /// As [`Dcf::access`], with EDCA.
+    /// As [`Dcf::access`], for EDCA.
     #[inline(never)]
     fn access_of_the_winner(
         &mut self,
@@ -282,7 +283,7 @@ impl Dcf {
         medium.replace_backoff(Some(self.functions.active().draw(now, &self.config, &mut self.random)));
     }
 
-    /// A frame of `airtime`, which the caller writes to where it stays, begins.
+    /// Starts a frame of `airtime`, which the caller has written to its final place.
     pub(super) fn radiate(&mut self, now: Time, airtime: Dur, state: TxState, wait: Dur, medium: &mut Medium) {
         self.stop_for_exchange(now, medium);
         medium.begin_exchange(now, airtime, &self.rules);
@@ -290,10 +291,10 @@ impl Dcf {
         self.state_ends = now + wait;
     }
 
-    /// The back-off has run out.
+    /// The back-off has expired.
     fn access(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>, supply: &mut impl Supply) {
         if self.answer.is_some() {
-            // By coincidence with a pending CTS or ACK; its end asks for access again.
+            // It coincides with a pending CTS or ACK, whose end asks for access again.
             return;
         }
         match &self.functions.active().outgoing {
@@ -376,7 +377,7 @@ impl Dcf {
         }
     }
 
-    /// SIFS has passed: the answer owed, or the data that a CTS has allowed.
+    /// SIFS has passed: sends the pending answer, or the data that a CTS has allowed.
     fn after_sifs(&mut self, now: Time, medium: &mut Medium, air: &mut Option<Frame>, supply: &mut impl Supply) {
         match self.answer {
             Some(Answer::Cts { to, duration, rate }) => {
@@ -427,7 +428,7 @@ impl Dcf {
         }
     }
 
-    /// Nothing answers the answer of `airtime` that begins: when it ends is known now and needs no timer.
+    /// Starts an answer of `airtime`. Nothing responds to it, so its end is known now and needs no timer.
     #[inline]
     pub(super) fn answer_ends(&mut self, now: Time, airtime: Dur, medium: &mut Medium) {
         self.stop_for_exchange(now, medium);
@@ -437,13 +438,13 @@ impl Dcf {
         self.resume_outgoing(now, medium);
     }
 
-    /// `answer_times` are those at `rate`.
+    /// Builds an answer; `answer_times` must be those at `rate`.
     #[inline(always)]
     fn answer_frame(&self, kind: FrameKind, to: MacAddr, duration: Dur, rate: Rate) -> Frame {
         Frame { dst: to, src: self.addr, duration, rate, airtime: self.answer_times.airtime, kind }
     }
 
-    /// An MSDU that waits must have a back-off.
+    /// Ensures that a waiting MSDU has a back-off.
     pub(super) fn resume_outgoing(&mut self, now: Time, medium: &mut Medium) {
         if !medium.has_backoff() && self.functions.active().outgoing.is_some() {
             self.draw_backoff(now, medium);

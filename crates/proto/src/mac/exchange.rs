@@ -1,4 +1,4 @@
-//! Parts of an exchange: its states, what it carries, and the answers owed to others.
+//! Parts of an exchange: its states, its content, and pending answers.
 
 use super::config::Config;
 use crate::wire::{Category, Msdu, Payload};
@@ -28,7 +28,7 @@ pub(super) struct Outgoing {
     pub(super) rate: Rate,
     /// Air time of its data frame.
     pub(super) airtime: Dur,
-    /// Must an RTS come first? Cleared by the CTS, set again for a retry.
+    /// Whether an RTS must come first. Cleared by the CTS, set again for a retry.
     pub(super) rts: bool,
 }
 
@@ -37,11 +37,11 @@ pub(super) struct Outgoing {
 pub(super) enum Content {
     /// One MSDU.
     One { msdu: Msdu, seq: u16, retry: bool },
-    /// Session with this station.
+    /// A session with this station.
     Session(MacAddr),
 }
 
-/// An answer owed after SIFS.
+/// An answer to be sent after SIFS.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Cts { to: MacAddr, duration: Dur, rate: Rate },
@@ -49,7 +49,7 @@ pub(super) enum Answer {
     BlockAck { to: MacAddr, duration: Dur, rate: Rate, category: Category },
 }
 
-/// Does an RTS come before this MSDU? (dot11RTSThreshold compares the whole frame.)
+/// Whether an RTS precedes this MSDU. (dot11RTSThreshold compares the whole frame.)
 pub(super) fn needs_rts(config: &Config, msdu: &Msdu) -> bool {
     match &msdu.payload {
         Payload::Foreign(frame) => frame.present().rts,

@@ -1,5 +1,5 @@
-//! Frames of another 802.11 stack: it has chosen rates, RTS and the number of attempts, and learns the fate of each.
-//! Access, air times, answers and the contention window are those of any frame. A part of [`Dcf`].
+//! Frames of another 802.11 stack, which has chosen rates, RTS and the number of attempts, and is notified of the fate
+//! of each frame. Access, air times, answers and the contention window are as for any frame. A part of [`Dcf`].
 
 use super::action::Action;
 use super::dcf::Dcf;
@@ -10,7 +10,7 @@ use crate::wire::Payload;
 use fourhop_units::Time;
 
 impl Dcf {
-    /// Is a frame of another stack in hand?
+    /// Whether the frame being sent is from another stack.
     #[inline]
     pub(super) fn holds_foreign(&self) -> bool {
         matches!(
@@ -19,7 +19,7 @@ impl Dcf {
         )
     }
 
-    /// The frame in hand has been acknowledged, or has been sent to all: its stack learns of it, if it has one.
+    /// The frame being sent has been acknowledged or broadcast: notifies the stack that it came from, if any.
     #[inline]
     pub(super) fn report_sent(&self, out: &mut Vec<Action>) {
         if let Some(Outgoing { content: Content::One { msdu, .. }, .. }) = &self.functions.active().outgoing
@@ -29,7 +29,7 @@ impl Dcf {
         }
     }
 
-    /// No answer has come to the RTS, or to the frame: the next attempt, or it is given up for `reason`.
+    /// The RTS or the frame went unanswered: makes the next attempt, or gives the frame up for `reason`.
     pub(super) fn foreign_unanswered(
         &mut self,
         now: Time,

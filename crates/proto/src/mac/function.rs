@@ -1,4 +1,4 @@
-//! Access functions: what a station contends with for the medium. With DCF it has one, with EDCA one for each category.
+//! Access functions, with which a station contends for the medium: one with DCF, one per access category with EDCA.
 
 use super::aggregate::Sessions;
 use super::backoff::Backoff;
@@ -10,11 +10,11 @@ use crate::wire::{Category, Msdu};
 use fourhop_units::{Dur, MacAddr, Stream, Time};
 
 /// State of an access function.
-// In this order in memory: what each event touches comes first.
+// Field order is memory order: fields touched by every event come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Function {
-    /// With an MCS.
+    /// Set only with an MCS.
     pub sessions: Option<Box<Sessions>>,
     pub cw: u32,
     pub short_retries: u32,
@@ -24,12 +24,12 @@ pub(super) struct Function {
     pub counters: Counters,
     /// Last sequence number accepted from each transmitter.
     last_seq: Vec<(MacAddr, u16)>,
-    /// For whom frames were last sent, and the air time that those took which nobody has asked about yet.
+    /// Receiver of the last frames, and the air time they took that has not been collected yet.
     pub sent_for: MacAddr,
     pub air_used: Dur,
-    /// While another function is active. The medium has that of the active one.
+    /// Stored here while another function is active; the medium keeps that of the active one.
     pub backoff: Option<Backoff>,
-    /// With EDCA.
+    /// Set only with EDCA.
     pub txop: Option<Box<Txop>>,
 }
 
@@ -52,7 +52,7 @@ impl Function {
         }
     }
 
-    /// MSDUs that it has taken and that are neither done with nor given up.
+    /// Returns the MSDUs that it has accepted and neither completed nor given up.
     pub fn msdus(&self) -> impl Iterator<Item = &Msdu> {
         let in_hand = self.outgoing.iter().filter_map(|outgoing| match &outgoing.content {
             Content::One { msdu, .. } => Some(msdu),
@@ -63,18 +63,18 @@ impl Function {
             .chain(self.txop.iter().flat_map(|txop| &txop.next))
     }
 
-    /// A back-off from its window.
+    /// Draws a back-off from its contention window.
     #[inline]
     pub fn draw(&self, now: Time, config: &Config, random: &mut Stream) -> Backoff {
         Backoff::drawn(now, random.below(config.backoff_values(self.cw)), self.access.later)
     }
 
-    /// Is something left in its sessions for an exchange that nobody has begun?
+    /// Whether its sessions still have frames to send but no exchange has begun.
     pub fn has_unsent(&self) -> bool {
         self.outgoing.is_none() && self.sessions.as_ref().is_some_and(|sessions| sessions.has_work())
     }
 
-    /// Compares with, and remembers, the last number from this transmitter.
+    /// Compares `seq` with the last number from this transmitter and remembers it.
     #[inline]
     pub fn is_duplicate(&mut self, from: MacAddr, seq: u16) -> bool {
         match self.last_seq.iter_mut().find(|(addr, _)| *addr == from) {
@@ -88,8 +88,8 @@ impl Function {
 }
 
 /// The access functions of a station.
-// Its tag is a byte in front. The compiler would choose a value of a vector's capacity, two instructions and some cache
-// lines further.
+// The tag is a byte at the front. Left to itself, the compiler would encode it in the capacity of a vector: two more
+// instructions, some cache lines further on.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 #[expect(
@@ -101,10 +101,10 @@ pub(super) enum Functions {
     Four(Box<Four>),
 }
 
-/// Those of a station with EDCA.
+/// Access functions of a station with EDCA.
 #[derive(Clone, Debug)]
 pub(super) struct Four {
-    /// The one that exchanges frames or, while none does, is to gain the medium next.
+    /// The one in an exchange or, if none is, the next to gain the medium.
     pub active: Category,
     pub list: [Function; 4],
 }
@@ -120,7 +120,7 @@ impl Four {
 }
 
 impl Functions {
-    /// Functions without anything to send.
+    /// Creates functions without anything to send.
     pub fn new(config: &Config) -> Functions {
         match config.edca {
             None => Functions::One(Function::new(config, Category::default())),
@@ -147,7 +147,7 @@ impl Functions {
         }
     }
 
-    /// The function of a category; a single one serves all.
+    /// Returns the function of a category; a single one serves all.
     #[inline]
     pub fn of(&self, category: Category) -> &Function {
         match self {

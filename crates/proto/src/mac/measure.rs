@@ -1,4 +1,4 @@
-//! Measurements of a link by a frame: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
+//! Link measurements made by a frame: bandwidth with queueing, delay without (Kliazovich, Granelli 2005, section IV).
 //!
 //! ```text
 //!        T_in            T_in'                       T_out
@@ -9,13 +9,12 @@
 //!                         └──── T' (forward delay) ──────────────────────────────┘
 //! ```
 //!
-//! The equations have no numbers in the paper; here they count from its start: (1) B = D / T, (2) T = T_out - T_in +
-//! T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in: each
-//! attempt measures anew, and the one that arrives carries its measurement.
+//! The paper does not number its equations; here they are numbered from its start: (1) B = D / T, (2) T = T_out - T_in
+//! + T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in:
+//! each attempt measures anew, and the one that arrives carries its measurement.
 //!
-//! Assumed: the header of an ACK is sent at the rate at which the MAC actually sends it, the basic rate; (5) has the
-//! data rate there, which is the same where both rates are equal. D is the packet with its IP header, without LLC and
-//! MAC.
+//! Assumed: the header of an ACK is sent at the basic rate, as the MAC actually does; (5) uses the data rate there,
+//! which makes no difference where both rates are equal. D is the packet with its IP header, without LLC and MAC.
 
 use super::Config;
 use crate::wire::options::{Carried, Options};
@@ -25,27 +24,27 @@ use fourhop_units::{Bytes, Dur, Rate, Time};
 /// The instants of one transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instants {
-    /// T_in: the packet came to the queue.
+    /// T_in: the packet entered the queue.
     pub entered_queue: Time,
-    /// T_in of the forward delay: it left the queue.
+    /// T_in of the forward delay: the packet left the queue.
     pub left_queue: Time,
-    /// T_out: its data frame begins.
+    /// T_out: its data frame started.
     pub out: Time,
 }
 
-/// A link's measurement by one transmission.
+/// Measurement of a link by one transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkCapacity {
-    /// Bandwidth in bit/s, the wait in the queue included.
+    /// Bandwidth in bit/s, queueing included.
     pub bandwidth: u64,
-    /// Delay without the wait in the queue.
+    /// Delay without queueing.
     pub delay: Dur,
-    /// Delay with it.
+    /// Delay with queueing.
     pub whole_delay: Dur,
 }
 
-/// Equation (3): from the beginning of the data frame at `rate` to the end of the DIFS behind its ACK. `airtime` is
-/// T_data, with PLCP, MAC header and options.
+/// Equation (3): from the start of the data frame at `rate` to the end of the DIFS after its ACK. `airtime` is T_data,
+/// with PLCP, MAC header and options.
 pub fn transmission_time(config: &Config, airtime: Dur, rate: Rate) -> Dur {
     airtime + config.sifs + config.answer_airtime(config.answer_to(rate)) + config.difs()
 }
@@ -61,7 +60,7 @@ pub fn link_capacity(data: Bytes, sent: Dur, at: Instants) -> LinkCapacity {
     }
 }
 
-/// The options that a packet carries, if any.
+/// Returns the options that a packet carries, if any.
 pub fn carried(msdu: &Msdu) -> Option<&Carried> {
     match &msdu.payload {
         Payload::Ipv4(packet) => packet.carried(),
@@ -83,7 +82,7 @@ pub(super) fn note_head(now: Time, msdu: &mut Msdu) {
     }
 }
 
-/// Writes into `msdu`, which is sent at `now` and takes `sent`, the measurement of this link.
+/// Writes the measurement of this link into `msdu`, which is sent at `now` and takes `sent`.
 pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: bool) {
     let len = msdu.len;
     let Some(carried) = carried_mut(msdu) else { return };
@@ -96,7 +95,7 @@ pub(super) fn update(now: Time, sent: Dur, msdu: &mut Msdu, backward_queueing: b
     carried.waited += at.left_queue.saturating_since(at.entered_queue);
 }
 
-/// Fields that a station without options reads from a frame.
+/// Returns the fields that a station without support for options reads from a frame.
 pub(super) fn stripped(msdu: &Msdu) -> Msdu {
     let mut plain = msdu.clone();
     if let Payload::Ipv4(packet) = &mut plain.payload {
@@ -112,7 +111,7 @@ mod tests {
     use crate::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlags, TcpOptions, TcpSegment};
     use fourhop_units::{NodeId, Seq};
 
-    /// The example of the paper's figure 1 by hand, at 11 and 1 Mbit/s with long preambles.
+    /// The example of the paper's figure 1, computed by hand, at 11 and 1 Mbit/s with long preambles.
     #[test]
     fn the_transmission_time_adds_up() {
         let config = Config { data_rate: Rate::kbps(11_000), ..Config::ns2() };
@@ -127,7 +126,7 @@ mod tests {
     }
 
     /// A packet's options after one more link: the options themselves, which the frame carries beside the packet, do
-    /// not count as data; an acknowledgement counts its wait in the queue only where that is asked for.
+    /// not count as data; an acknowledgement counts its queueing time only with `backward_queueing`.
     #[test]
     fn a_frame_takes_along_what_it_finds() {
         let us = Time::from_micros;
@@ -162,7 +161,7 @@ mod tests {
             note_head(us(1_000_000), &mut msdu);
             update(us(1_001_308), sent, &mut msdu, backward_queueing);
             let found = super::carried(&msdu).expect("it still carries options");
-            // 1,500 bytes in 16 ms, 8 ms of them spent waiting.
+            // 1,500 bytes in 16 ms, 8 ms of them in the queue.
             assert_eq!(found.options.path, Some(Path { bandwidth: 750_000, delay: 8_000, links: 1 }));
             assert_eq!(found.options.back, Some(Back { delay: back_delay, links: 2 }));
             assert_eq!(found.waited, Dur::from_micros(8_005));

@@ -1,9 +1,9 @@
-//! The medium as one station sees it: physical carrier sense, NAV, EIFS, and the back-off that runs while it is idle
+//! The medium as seen by one station: physical carrier sense, NAV, EIFS, and the back-off that runs while it is idle
 //! (IEEE 802.11-2020 clauses 10.3.2 to 10.3.4).
 //!
-//! To most stations most frames mean only that the medium is busy for a while. The medium is therefore a small state
-//! machine separate from the exchange of frames ([`Dcf`](super::Dcf)). It has no timers: the end of a reservation, or
-//! of a back-off without a packet, is noticed at the next query.
+//! For most stations, most frames only make the medium busy for a while. The medium is therefore a small state machine
+//! separate from the exchange of frames ([`Dcf`](super::Dcf)). It has no timers: the end of a reservation, or of a
+//! back-off without a packet, is noticed at the next query.
 
 use super::backoff::Backoff;
 use super::config::Config;
@@ -12,12 +12,12 @@ use crate::phy::Verdict;
 use crate::preset::{Configured, Preset};
 use fourhop_units::{Dur, Time};
 
-/// The MAC's options that a medium needs, with derived times computed once.
+/// The MAC options that a medium needs, with derived times computed once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
     difs: Dur,
     slot: Dur,
-    /// With EDCA: how far ahead a slot boundary may be that counts (aRxTxTurnaroundTime).
+    /// With EDCA: how far ahead a slot boundary may be and still count (aRxTxTurnaroundTime).
     turnaround: Option<Dur>,
     eifs_before_difs: Dur,
     nav_reset_timeout: Option<Dur>,
@@ -27,7 +27,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of `config`.
+    /// Extracts the rules from `config`.
     pub fn new(config: &Config) -> Rules {
         Rules {
             difs: config.difs(),
@@ -61,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// Are its yes-or-no options those of the preset?
+    /// Whether its boolean options are those of the preset.
     pub(crate) fn fit<P: Preset>(&self) -> bool {
         self.eifs_on_undecodable::<P>() == self.eifs_on_undecodable
             && self.eifs_ended_by_good_frame::<P>() == self.eifs_ended_by_good_frame
@@ -89,55 +89,55 @@ impl Rules {
         if self.nav_may_be_reset::<P>() { self.nav_reset_timeout } else { None }
     }
 
-    /// May the end of a received frame bring an access forward?
+    /// Whether the end of a received frame may bring an access forward.
     #[inline(always)]
     pub(crate) fn ends_bring_access_forward<P: Preset>(&self) -> bool {
         self.eifs_ended_by_good_frame::<P>() || self.nav_may_be_reset::<P>()
     }
 }
 
-/// A station's view of its medium at an instant, for recorders.
+/// A snapshot of a station's medium, for recorders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sight {
-    /// Does the receiver sense anything?
+    /// Whether the receiver senses anything.
     pub busy: bool,
-    /// Is an exchange of the station's own under way?
+    /// Whether the station has an exchange in progress.
     pub exchange: bool,
-    /// End of what it radiates.
+    /// End of the station's own transmission.
     pub radiates_until: Time,
     /// End of the reservation by others.
     pub nav: Time,
-    /// Since when the medium is idle, or from when on if nothing else happens; `None` if it is not going to be by
-    /// itself.
+    /// Since when the medium has been idle, or from when it will be if nothing else happens; `None` if it will not
+    /// become idle by itself.
     pub idle_since: Option<Time>,
-    /// When the back-off that there is was drawn, and the slots that are left.
+    /// When the current back-off was drawn, and how many slots are left.
     pub backoff: Option<(Time, u32)>,
 }
 
 /// The medium around one station.
 ///
 /// Call [`Medium::handle_arrival`] when a copy occupies the receiver, then [`Medium::handle_good_frame`] or
-/// [`Medium::handle_error`] once the receiver has judged, and [`Medium::handle_quiet`] when it senses nothing any more.
-/// The rest is for the station's own [`Dcf`](super::Dcf). Time never runs backwards.
+/// [`Medium::handle_error`] once the receiver has decided, and [`Medium::handle_quiet`] when it no longer senses
+/// anything. The rest is for the station's own [`Dcf`](super::Dcf). Time never runs backwards.
 #[derive(Clone, Debug)]
 pub struct Medium {
-    /// Does the receiver sense anything?
+    /// Whether the receiver senses anything.
     busy: bool,
-    /// Is an exchange of the station's own under way?
+    /// Whether the station has an exchange in progress.
     exchange: bool,
-    /// Does a packet wait for access?
+    /// Whether a packet is waiting for access.
     wanted: bool,
-    /// Since when there has been neither energy nor an exchange, if there is none now; ahead while an ACK is being
-    /// sent.
+    /// Since when there has been neither energy nor an exchange, if both are absent now; in the future while an ACK is
+    /// being sent.
     quiet_since: Time,
     /// Reservation by the duration fields of others.
     nav: Time,
     /// Busy time after errors and captured frames.
     eifs_until: Time,
-    /// When the NAV ends if nothing follows the RTS that has set it; `NEVER` if something has.
+    /// When the NAV ends if nothing follows the RTS that set it; `NEVER` once something has.
     nav_reset: Time,
     backoff: Option<Backoff>,
-    /// End of what the station radiates.
+    /// End of the station's own transmission.
     radiates_until: Time,
 }
 
@@ -158,19 +158,19 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// Does the receiver sense anything, as far as the medium knows?
+    /// Whether the receiver senses anything, as far as the medium knows.
     #[inline(always)]
     pub fn is_busy(&self) -> bool {
         self.busy
     }
 
-    /// Is an exchange of the station's own under way?
+    /// Whether the station has an exchange in progress.
     pub fn has_exchange(&self) -> bool {
         self.exchange
     }
 
-    /// As [`Medium::handle_arrival`] where no back-off runs; does nothing, and says so, if an RTS may have to be
-    /// forgotten.
+    /// As [`Medium::handle_arrival`], for when no back-off runs. Does nothing and returns false if an RTS may have to
+    /// be forgotten.
     #[inline(always)]
     pub fn occupy<P: Preset>(&mut self, rules: &Rules) -> bool {
         let simple = !rules.nav_may_be_reset::<P>() || self.nav_reset == Time::NEVER;
@@ -178,37 +178,37 @@ impl Medium {
         simple
     }
 
-    /// Does the station radiate at `now`?
+    /// Whether the station radiates at `now`.
     #[inline(always)]
     pub fn is_transmitting(&self, now: Time) -> bool {
         now < self.radiates_until
     }
 
-    /// When what the station radiates, or last radiated, ends.
+    /// Returns the end of the station's current or last transmission.
     pub(super) fn radiates_until(&self) -> Time {
         self.radiates_until
     }
 
-    /// End of the present reservation by others (virtual carrier sense).
+    /// Returns the end of the current reservation by others (virtual carrier sense).
     #[inline(always)]
     pub fn nav(&self) -> Time {
         self.nav.min(self.nav_reset)
     }
 
-    /// Since when the medium is idle, or from when on it is going to be if nothing else happens; `None` while the
-    /// receiver is busy or an exchange is under way.
+    /// Returns since when the medium has been idle, or from when it will be if nothing else happens; `None` while the
+    /// receiver is busy or an exchange is in progress.
     #[inline(always)]
     pub(super) fn idle_since(&self) -> Option<Time> {
         (!self.busy && !self.exchange).then(|| self.last_idle_since())
     }
 
-    /// The same of the time before it became busy.
+    /// As [`Medium::idle_since`], for the idle period before the medium became busy.
     #[inline(always)]
     pub(super) fn last_idle_since(&self) -> Time {
         self.quiet_since.max(self.nav()).max(self.eifs_until)
     }
 
-    /// All of it at once.
+    /// Returns a snapshot of the whole state.
     pub fn sight(&self) -> Sight {
         Sight {
             busy: self.busy,
@@ -220,18 +220,18 @@ impl Medium {
         }
     }
 
-    /// Is it idle at `now`?
+    /// Whether it is idle at `now`.
     pub fn is_idle(&self, now: Time) -> bool {
         self.idle_since().is_some_and(|since| since <= now)
     }
 
-    /// Does a packet wait for access? Otherwise no change of the medium brings a timer forward.
+    /// Whether a packet is waiting for access. If not, no change of the medium brings a timer forward.
     #[inline(always)]
     pub fn awaits_access(&self) -> bool {
         self.wanted && self.backoff.is_some()
     }
 
-    /// When the wait for access ends if nothing else happens.
+    /// Returns when the wait for access ends if nothing else happens.
     #[inline(always)]
     pub fn access_timeout(&self, rules: &Rules) -> Option<Time> {
         if self.wanted { self.backoff_ends(rules) } else { None }
@@ -243,8 +243,8 @@ impl Medium {
         Some(rules.backoff_ends(backoff, self.idle_since()?))
     }
 
-    /// A copy of a frame occupies the receiver. Says whether the station must be called: an immediate access came to
-    /// nothing, or, with EDCA, back-offs have stopped.
+    /// A copy of a frame occupies the receiver. Returns whether the station must be called: an immediate access was
+    /// prevented or, with EDCA, back-offs have stopped.
     #[must_use]
     #[inline(always)]
     pub fn handle_arrival(&mut self, now: Time, rules: &Rules) -> bool {
@@ -257,7 +257,7 @@ impl Medium {
         must_draw
     }
 
-    /// Counts the slots that have passed up to `now`; true if the station must be called.
+    /// Counts the slots that have passed up to `now`; returns true if the station must be called.
     #[inline(never)]
     fn pause_backoff(&mut self, now: Time, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
@@ -270,27 +270,27 @@ impl Medium {
         backoff.is_immediate()
     }
 
-    /// Forgets a back-off that has ended with nothing to send.
+    /// Clears a back-off that has expired with nothing to send.
     pub(crate) fn expire_backoff(&mut self, now: Time, rules: &Rules) {
         if !self.wanted && self.backoff_ends(rules).is_some_and(|at| at <= now) {
             self.backoff = None;
         }
     }
 
-    /// A copy of `airtime` vanished under a stronger frame.
+    /// A copy of `airtime` was lost under a stronger frame.
     pub fn handle_captured_away(&mut self, now: Time, airtime: Dur, rules: &Rules) {
         if rules.capture_nav {
             self.eifs_until = self.eifs_until.max(now + airtime + rules.eifs_before_difs);
         }
     }
 
-    /// The receiver lost the frame that occupied it.
+    /// The receiver lost the frame it was receiving.
     #[inline(always)]
     pub fn handle_error(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
         self.handle_error_by::<Configured>(now, verdict, rules);
     }
 
-    /// The same with the options of a preset.
+    /// As [`Medium::handle_error`], with the options of a preset.
     #[inline(always)]
     pub(crate) fn handle_error_by<P: Preset>(&mut self, now: Time, verdict: Verdict, rules: &Rules) {
         let eifs = match verdict {
@@ -303,14 +303,14 @@ impl Medium {
         }
     }
 
-    /// The receiver received a frame, an RTS or another one. It reserves the medium for others until `reserved`, which
-    /// is in the past if it is addressed to this station alone.
+    /// The receiver received a frame; `rts` says whether it was an RTS. It reserves the medium for others until
+    /// `reserved`, which is in the past if the frame is addressed to this station alone.
     #[inline(always)]
     pub fn handle_good_frame(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
         self.handle_good_frame_by::<Configured>(now, reserved, rts, rules);
     }
 
-    /// The same with the options of a preset.
+    /// As [`Medium::handle_good_frame`], with the options of a preset.
     #[inline(always)]
     pub(crate) fn handle_good_frame_by<P: Preset>(&mut self, now: Time, reserved: Time, rts: bool, rules: &Rules) {
         if rules.eifs_ended_by_good_frame::<P>() {
@@ -335,8 +335,8 @@ impl Medium {
         }
     }
 
-    /// A packet is to be sent: begins a wait for access if none is under way, immediate where `immediate` allows it,
-    /// behind an AIFS that is `later` slots longer than DIFS. Says whether a back-off must be drawn.
+    /// Starts a wait for access for a packet to be sent, unless one is in progress: immediate if `immediate` and the
+    /// medium allow it, after an AIFS that is `later` slots longer than DIFS. Returns whether a back-off must be drawn.
     pub(crate) fn request_access(&mut self, now: Time, immediate: bool, later: u32, rules: &Rules) -> bool {
         self.expire_backoff(now, rules);
         if self.backoff.is_some() {
@@ -351,33 +351,33 @@ impl Medium {
         self.backoff.is_none()
     }
 
-    /// Another back-off runs, or none; the one that did is given back.
+    /// Replaces the running back-off by `other`, and returns it.
     pub(crate) fn replace_backoff(&mut self, other: Option<Backoff>) -> Option<Backoff> {
         core::mem::replace(&mut self.backoff, other)
     }
 
-    /// The back-off that there is.
+    /// Returns the current back-off.
     pub(super) fn backoff(&self) -> Option<&Backoff> {
         self.backoff.as_ref()
     }
 
-    /// Is there a back-off?
+    /// Whether there is a back-off.
     #[inline(always)]
     pub(crate) fn has_backoff(&self) -> bool {
         self.backoff.is_some()
     }
 
-    /// Does a back-off have to know that the receiver, which has sensed nothing before, senses something from `now`
-    /// on? It does not run during the station's own exchange, nor while the medium is reserved beyond `now`: then no
-    /// slot has passed, and it has not run out.
+    /// Whether a back-off must be notified that the receiver, so far quiet, senses something from `now` on. It does not
+    /// run during the station's own exchange, nor while the medium is reserved beyond `now`: then no slot has passed,
+    /// and it has not expired.
     #[inline(always)]
     pub(crate) fn has_running_backoff(&self, now: Time) -> bool {
         !self.exchange
             && self.backoff.as_ref().is_some_and(|backoff| backoff.is_immediate() || self.last_idle_since() <= now)
     }
 
-    /// Has the wait for access ended? Then it is over. A back-off that ends with nothing to send is no event: when it
-    /// is noticed depends on when the station is asked.
+    /// Whether the wait for access has ended; if so, clears it. A back-off that expires with nothing to send is no
+    /// event: when it is noticed depends on when the station is queried.
     pub(super) fn take_access(&mut self, now: Time, rules: &Rules) -> bool {
         let granted = self.access_timeout(rules).is_some_and(|at| at <= now);
         if granted {
@@ -386,12 +386,12 @@ impl Medium {
         granted
     }
 
-    /// Tells whether a packet waits for access.
+    /// Sets whether a packet is waiting for access.
     pub(crate) fn want_access(&mut self, wanted: bool) {
         self.wanted = wanted;
     }
 
-    /// The station begins to radiate for `airtime`, and with it an exchange.
+    /// The station starts to radiate for `airtime`, which starts an exchange.
     pub(super) fn begin_exchange(&mut self, now: Time, airtime: Dur, rules: &Rules) {
         if self.backoff.is_some() {
             self.pause_backoff(now, rules);
@@ -400,7 +400,7 @@ impl Medium {
         self.radiates_until = now + airtime;
     }
 
-    /// The station's exchange is over at `now`, which may lie ahead.
+    /// The station's exchange ends at `now`, which may be in the future.
     pub(super) fn end_exchange(&mut self, now: Time) {
         self.exchange = false;
         self.quiet_since = now;

@@ -1,10 +1,10 @@
-//! Minstrel: chooses the rate with the highest throughput, and tries others now and then.
+//! Minstrel: picks the rate with the highest throughput, and tries others now and then.
 //!
 //! Sources: the description of Minstrel in the documentation of Linux's wireless subsystem (Smithies, Fietkau), and
 //! mac80211's `rc80211_minstrel_ht`. Taken from them: counters per rate in intervals of 50 ms; an exponentially
-//! weighted average of the acknowledged share; the throughput, derived from that share and the air time of a packet of
-//! 1200 bytes; the retry chain of the best, the second best and the most reliable rate; samples of other rates, in a
-//! random order that is drawn anew after each round.
+//! weighted average of the success ratio; the throughput, derived from that ratio and the air time of a packet of 1200
+//! bytes; the retry chain of the best, the second best and the most reliable rate; samples of other rates, in a random
+//! order that is redrawn after each round.
 //!
 //! ```text
 //! average   = 3/4 average + 1/4 share of the interval         throughput = min(average, 90 %) / air time, 0 below 10 %
@@ -12,13 +12,14 @@
 //! frame     = best, .., second, .., surest, ..                sample     = sampled rate, then the chain
 //! ```
 //!
-//! A rate is sampled if it could be better than the best without losses, and a slower one only if it was not tried for
-//! 20 intervals. The driver supplies the air time of a packet at each rate. With the air times of aggregates, and
-//! samples chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
+//! A rate is sampled if without losses it would beat the best, and a slower one only if it has not been tried for 20
+//! intervals. The driver supplies the air time of a packet at each rate. With the air times of aggregates, and samples
+//! chosen by [`aggregate::rates`](super::aggregate::rates), it is Minstrel-HT.
 //!
-//! How it differs from mac80211: the chain shares out the repeats that the retry limit allows, a third for each rate,
-//! where drivers there have limits of their own and each rate gets as many as fit into 6 ms; samples come each so many
-//! packets, where Minstrel without HT watches that they are a tenth; the surest rate may have any number of streams.
+//! Differences from mac80211: the chain divides the retries that the retry limit allows, a third for each rate, whereas
+//! drivers there have their own limits and each rate gets as many as fit into 6 ms. Samples are a fixed number of
+//! packets apart, where Minstrel without HT keeps them at a tenth. The most reliable rate may have any number of
+//! streams.
 
 use fourhop_units::{Dur, Stream, Time};
 
@@ -31,62 +32,61 @@ pub struct Config {
     pub weight: u32,
     /// Packets from one sample to the next. Minstrel: 10.
     pub sample_gap: u32,
-    /// Attempts that an average remembers: fewer than a third of them in an interval weigh less than `weight` says. 0:
-    /// they never do, as in mac80211. Ours: one sample of a rate must not outweigh the aggregates that have shown what
-    /// it carries.
+    /// Attempts that an average remembers: if an interval has fewer than a third of them, it weighs less than `weight`
+    /// says. 0: no such reduction, as in mac80211. Ours: one sample of a rate must not outweigh the aggregates that
+    /// have shown its throughput.
     pub memory: u32,
 }
 
 impl Config {
-    /// As in mac80211, for packets sent one by one.
+    /// Returns the parameters of mac80211, for packets sent one by one.
     pub const fn mac80211() -> Config {
         Config { interval: Dur::from_millis(50), weight: 750, sample_gap: 10, memory: 0 }
     }
 }
 
-/// Probabilities are in this unit.
+/// Unit of probabilities.
 const ONE: u64 = 1 << 16;
-/// Intervals in which nothing was heard of a rate after which it is sampled although it is slow.
+/// Intervals without an attempt after which a rate is sampled even if it is slow.
 const STALE: u32 = 20;
 
 /// Statistics of a rate.
 #[derive(Clone, Copy, Default, Debug)]
 struct Rate {
-    /// In the present interval.
+    /// Counts in the current interval.
     attempts: u32,
     successes: u32,
-    /// Average share of successes; `None`: never tried.
+    /// Average success ratio; `None` if never tried.
     probability: Option<u64>,
-    /// Attempts behind it, where they are counted.
+    /// Attempts behind the average, where they are counted.
     weight: u64,
-    /// Intervals since it was tried.
+    /// Intervals since the last attempt.
     silent: u32,
-    /// Bits in the air time of one second, in a unit of its own.
+    /// Throughput in units of its own.
     throughput: u64,
 }
 
-/// The rates to one neighbour. They are named by their places in the table of air times, which is the same in all
-/// calls.
+/// The rates to one neighbour, identified by their indices in the table of air times, which is the same in all calls.
 ///
-/// [`Minstrel::begin`] before each packet, [`Minstrel::rate`] before each attempt, [`Minstrel::handle_result`] after
-/// it. There are no timers: an interval that is over is looked at when the next packet comes.
+/// Call [`Minstrel::begin`] before each packet, [`Minstrel::rate`] before each attempt, and [`Minstrel::handle_result`]
+/// after it. There are no timers: the end of an interval is noticed when the next packet is sent.
 #[derive(Clone, Debug)]
 pub struct Minstrel {
     rates: Vec<Rate>,
-    /// The best, the second and the surest.
+    /// The best, the second best and the most reliable rate.
     chain: [usize; 3],
-    /// The rate that the present packet tries first, if it is a sample.
+    /// The rate that the current packet tries first, if it is a sample.
     pub(super) sample: Option<usize>,
     /// Packets until the next sample.
     gap: u32,
-    /// The order of samples, and how far it has come.
+    /// The order of samples, and the position in it.
     order: Vec<usize>,
     turn: usize,
     interval_ends: Time,
 }
 
 impl Minstrel {
-    /// Nothing is known of so many rates yet; it begins with the lowest.
+    /// Starts without statistics on `count` rates, at the lowest.
     pub fn new(now: Time, count: usize, config: &Config) -> Minstrel {
         Minstrel {
             rates: vec![Rate::default(); count],
@@ -99,7 +99,7 @@ impl Minstrel {
         }
     }
 
-    /// A packet comes, which takes `airtimes` at the rates; `random` is the stream of the station.
+    /// Starts a packet that takes `airtimes` at the rates; `random` is the station's stream.
     pub fn begin(&mut self, now: Time, config: &Config, airtimes: &[Dur], random: &mut Stream) {
         if self.is_due(now) {
             self.end_interval(now, config, airtimes);
@@ -112,12 +112,12 @@ impl Minstrel {
         }
     }
 
-    /// Is the interval over?
+    /// Whether the interval is over.
     pub(super) fn is_due(&self, now: Time) -> bool {
         now >= self.interval_ends
     }
 
-    /// The rate of attempt number `attempt`, from 0, of the packet, which has `limit` attempts in all.
+    /// Returns the rate of attempt `attempt`, counted from 0, of a packet with at most `limit` attempts.
     pub fn rate(&self, attempt: u32, limit: u32) -> usize {
         let attempt = match (self.sample, attempt) {
             (Some(sample), 0) => return sample,
@@ -128,19 +128,19 @@ impl Minstrel {
         self.chain[((attempt / each) as usize).min(2)]
     }
 
-    /// The rate that a packet mostly has at present.
+    /// Returns the rate that most packets currently use.
     pub fn present(&self) -> usize {
         self.chain[0]
     }
 
-    /// So many packets were sent at a rate, and so many of them acknowledged.
+    /// Records that of `attempts` packets at a rate `successes` were acknowledged.
     pub fn handle_result(&mut self, rate: usize, attempts: u32, successes: u32) {
         let rate = &mut self.rates[rate];
         rate.attempts += attempts;
         rate.successes += successes;
     }
 
-    /// The counts of the interval enter the averages, and the chain follows.
+    /// Updates the averages with the counts of the interval, then the chain.
     pub(super) fn end_interval(&mut self, now: Time, config: &Config, airtimes: &[Dur]) {
         self.interval_ends = now + config.interval;
         for (rate, airtime) in self.rates.iter_mut().zip(airtimes) {
@@ -168,7 +168,7 @@ impl Minstrel {
         self.next_of(random, |minstrel, place| minstrel.is_worth_a_sample(place, airtimes))
     }
 
-    /// The next rate in the random order that is `worth` a sample, if there is one.
+    /// Returns the next rate in the random order that is `worth` a sample, if any.
     pub(super) fn next_of(&mut self, random: &mut Stream, worth: impl Fn(&Minstrel, usize) -> bool) -> Option<usize> {
         for _ in 0..self.order.len() {
             if self.turn == 0 {
@@ -191,12 +191,12 @@ impl Minstrel {
         !in_use && (self.could_be_best(place, airtimes) || self.is_stale(place))
     }
 
-    /// Would another rate than the best carry more if nothing were lost?
+    /// Whether this rate, other than the best, would have a higher throughput if nothing were lost.
     pub(super) fn would_be_better(&self, place: usize, airtimes: &[Dur]) -> bool {
         place != self.chain[0] && self.could_be_best(place, airtimes)
     }
 
-    /// Has nearly nothing arrived when this rate was tried, less than so many intervals ago?
+    /// Whether almost nothing arrived when this rate was last tried, less than `intervals` intervals ago.
     pub(super) fn has_failed(&self, place: usize, intervals: u32) -> bool {
         let Rate { probability, silent, .. } = self.rates[place];
         silent < intervals && probability.is_some_and(|probability| probability * 10 < ONE)
@@ -206,14 +206,14 @@ impl Minstrel {
         throughput(ONE, airtimes[place]) > self.rates[self.chain[0]].throughput
     }
 
-    /// Has nothing been heard of this rate for long?
+    /// Whether this rate has not been tried for a long time.
     pub(super) fn is_stale(&self, place: usize) -> bool {
         self.rates[place].silent >= STALE
     }
 }
 
 impl Rate {
-    /// The attempts of the interval enter the average.
+    /// Updates the average with the attempts of the interval.
     fn average(&mut self, config: &Config) {
         let attempts = u64::from(self.attempts);
         let share = ONE * u64::from(self.successes) / attempts;
@@ -234,7 +234,7 @@ fn throughput(probability: u64, airtime: Dur) -> u64 {
     if probability * 10 < ONE {
         return 0;
     }
-    // Collisions lose frames at any rate.
+    // Collisions cause losses at any rate.
     let probability = probability.min(ONE * 9 / 10);
     (probability << 24) / airtime.as_nanos().max(1)
 }
@@ -264,8 +264,8 @@ mod tests {
             Bench { minstrel, random, now: Time::ZERO, airtimes }
         }
 
-        /// Sends packets, one each millisecond, with up to 7 attempts each; attempts at a rate succeed at its share in
-        /// per cent, spread evenly. Returns the number of packets that began with each rate.
+        /// Sends packets, one per millisecond, with up to 7 attempts each; each rate succeeds in its share of attempts
+        /// in per cent, spread evenly. Returns the number of packets that started at each rate.
         fn send(&mut self, packets: u32, shares: [u32; 4]) -> [u32; 4] {
             let (mut began, mut sent) = ([0; 4], [0; 4]);
             for _ in 0..packets {
@@ -295,7 +295,8 @@ mod tests {
         assert!(began[3] > 950, "{began:?}");
     }
 
-    // 5.5 Mbit/s at 90 % carries more than 11 Mbit/s at 40 %, and 2 Mbit/s at 100 % is surer than either but slower.
+    // 5.5 Mbit/s at 90 % carries more than 11 Mbit/s at 40 %; 2 Mbit/s at 100 % is more reliable than either but
+    // slower.
     #[test]
     fn the_best_rate_is_that_of_the_largest_throughput() {
         let mut bench = Bench::new();
@@ -328,7 +329,7 @@ mod tests {
     #[test]
     fn a_tenth_of_the_packets_at_most_are_samples() {
         let mut bench = Bench::new();
-        // 5.5 Mbit/s at 30 % is the best; 11 Mbit/s would be better, were it not lost.
+        // 5.5 Mbit/s at 30 % is best; 11 Mbit/s would be better if it were not lost.
         bench.send(2_000, [100, 60, 30, 5]);
         assert_eq!(bench.minstrel.chain, [2, 1, 0]);
         let began = bench.send(10_000, [100, 60, 30, 5]);

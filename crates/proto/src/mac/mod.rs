@@ -21,7 +21,7 @@
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's
-//! `Mac802_11`. Left out: fragmentation, power save, beacons, encryption.
+//! `Mac802_11`. Not implemented: fragmentation, power save, beacons, encryption.
 
 mod action;
 pub mod aggregate;

@@ -1,16 +1,17 @@
-//! Rate control: at which rate the next data frame to a neighbour goes.
+//! Rate control: chooses the rate of the next data frame to a neighbour.
 //!
 //! - ARF: Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band, Bell Labs
-//!   Technical Journal 2 (3), 1997. After two frames in a row without ACK it goes one rate down. After ten in a row
-//!   with ACK it goes one rate up, and down again at once if the first frame there fails. Some frames after the last
-//!   change it tries one rate up even without ten in a row.
+//!   Technical Journal 2 (3), 1997. After two consecutive missing ACKs it drops one rate. After ten consecutive ACKs
+//!   it raises the rate, and drops it at once if the first frame there fails. After a number of frames since the last
+//!   change it tries the next higher rate even without ten consecutive ACKs.
 //! - AARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004. Each failed
-//!   trial doubles the number of ACKs required before the next one; two failures in a row reset it to ten.
+//!   trial doubles the number of ACKs required before the next one; two consecutive failures reset it to ten.
 //!
 //! - Minstrel: [`super::minstrel`]; for 802.11n and later [`super::aggregate::rates`].
 //!
-//! Each transmission of a data frame counts, retries too; a missing CTS does not, since it says nothing about the rate
-//! of data. Left out: rate selection by signal strength. The timer of 1997 is counted in frames, as in the AARF paper.
+//! Every transmission of a data frame counts, retries included; a missing CTS does not, since it says nothing about the
+//! data rate. Not implemented: rate selection by signal strength. The timer of 1997 is counted in frames, as in the
+//! AARF paper.
 
 use super::config::{Config, RateControl};
 use super::minstrel::{self, Minstrel};
@@ -18,27 +19,27 @@ use super::sizes::MEAN_PACKET;
 use crate::phy::TxRate;
 use fourhop_units::{Dur, MacAddr, Purpose, Rate, Stream, Time};
 
-/// State of a neighbour.
+/// State per neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     addr: MacAddr,
-    /// Place in the rates of the physical layer.
+    /// Index into the rates of the physical layer.
     rate: usize,
     acks: u32,
     missing: u32,
     frames: u32,
-    /// By which factor trials have become rarer.
+    /// Factor by which trials have become rarer.
     patience: u32,
-    /// Is the rate new, so that the first missing ACK takes it back?
+    /// Whether the rate is new, so that the first missing ACK reverts it.
     trial: bool,
 }
 
-/// Minstrel's state of a neighbour.
+/// Minstrel's state per neighbour.
 #[derive(Clone, Debug)]
 struct Sampled {
     addr: MacAddr,
     minstrel: Minstrel,
-    /// Attempts of the present packet so far, and the rate of the last.
+    /// Attempts of the current packet so far, and the rate of the last.
     attempts: u32,
     rate: usize,
 }
@@ -54,7 +55,7 @@ struct Samples {
 
 /// Rates to all neighbours of a station.
 ///
-/// [`Rates::begin`] before the first data frame of a packet and [`Rates::again`] before each repeat, then
+/// Call [`Rates::begin`] before the first data frame of a packet and [`Rates::again`] before each retry, then
 /// [`Rates::handle_ack`] or [`Rates::handle_missing_ack`]. There are no timers.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
@@ -63,12 +64,12 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Rates are tried in an order that `random` gives. Without, it is the same at every station.
+    /// Draws the order in which rates are tried from `random`. Without it, the order is the same at every station.
     pub fn sample_by(&mut self, random: Stream) {
         self.samples = Some(Box::new(Samples { random, airtimes: Vec::new(), neighbours: Vec::new() }));
     }
 
-    /// The rate of the first data frame of a packet to `addr`.
+    /// Returns the rate of the first data frame of a packet to `addr`.
     pub fn begin(&mut self, now: Time, addr: MacAddr, config: &Config) -> Rate {
         match config.rate_control {
             RateControl::Fixed => config.single_rate(),
@@ -84,7 +85,7 @@ impl Rates {
         }
     }
 
-    /// Rate of the next retry, of a packet with `limit` attempts in all.
+    /// Returns the rate of the next retry, for a packet with at most `limit` attempts.
     pub fn again(&mut self, addr: MacAddr, limit: u32, config: &Config) -> Rate {
         match config.rate_control {
             RateControl::Fixed => config.single_rate(),
@@ -99,7 +100,7 @@ impl Rates {
         }
     }
 
-    /// The rate that a packet to `addr` would mostly have: for a neighbour that none was sent to the highest.
+    /// Returns the rate that most packets to `addr` would use: the highest for a neighbour without any packets so far.
     pub fn present(&self, addr: MacAddr, config: &Config) -> Rate {
         let known = self.neighbours.iter().find(|neighbour| neighbour.addr == addr).map(|neighbour| neighbour.rate);
         let sampled = || {
@@ -154,7 +155,7 @@ impl Rates {
         }
     }
 
-    /// A data frame to `addr` was not.
+    /// A data frame to `addr` was not acknowledged.
     pub fn handle_missing_ack(&mut self, addr: MacAddr, config: &Config) {
         let arf = match config.rate_control {
             RateControl::Fixed => return,
@@ -176,7 +177,7 @@ impl Rates {
 }
 
 impl Samples {
-    /// A packet to `addr` begins; the place of its rate.
+    /// Starts a packet to `addr` and returns the index of its rate.
     fn begin(&mut self, now: Time, addr: MacAddr, config: &Config, options: &minstrel::Config) -> usize {
         let Samples { random, airtimes, neighbours } = self;
         if airtimes.is_empty() {
@@ -204,7 +205,7 @@ impl Neighbour {
 }
 
 impl Config {
-    /// The rates that unicast data without MCS may have, from the lowest up.
+    /// Returns the rates that unicast data without MCS may use, lowest first.
     fn data_rates(&self) -> &[Rate] {
         match self.rate_control {
             RateControl::Fixed => core::slice::from_ref(&self.data_rate),
@@ -212,19 +213,19 @@ impl Config {
         }
     }
 
-    /// How unicast data may be sent, from the lowest rate up.
+    /// Returns how unicast data may be sent, lowest rate first.
     pub fn data_txs(&self) -> impl Iterator<Item = TxRate> {
         let legacy = if self.mcs.is_some() { &[] } else { self.data_rates() };
         legacy.iter().copied().map(TxRate::Legacy).chain(self.mcs_set().into_iter().map(TxRate::Mcs))
     }
 
-    /// The first of them.
+    /// Returns the lowest of them.
     pub fn lowest_data_tx(&self) -> TxRate {
         self.data_txs().next().unwrap_or(self.data_tx())
     }
 }
 
-/// The rates up to the highest that is allowed.
+/// Returns the rates up to the highest allowed.
 fn ladder(config: &Config) -> &'static [Rate] {
     let rates = config.phy.rates();
     let count = rates.iter().filter(|&&rate| rate <= config.single_rate()).count();
@@ -251,7 +252,7 @@ mod tests {
             Bench { config, rates: Rates::default() }
         }
 
-        /// Rates in 100 kbit/s before each frame; `+` is acknowledged, `-` is not.
+        /// Returns the rate in 100 kbit/s before each frame; `+` is acknowledged, `-` is not.
         fn play(&mut self, outcomes: &str) -> Vec<u64> {
             let peer = NodeId(1).mac();
             outcomes
@@ -282,7 +283,7 @@ mod tests {
         let mut bench = Bench::new(ARF);
         bench.play("--++++++++++");
         assert_eq!(bench.play("-+"), [110, 55]);
-        // An ACK ends the trial: then it takes two failures.
+        // An ACK ends the trial: from then on it takes two failures.
         bench.play("+++++++++");
         assert_eq!(bench.play("+--+"), [110, 110, 110, 55]);
     }
@@ -305,7 +306,7 @@ mod tests {
             assert!(before.iter().all(|&rate| rate == 55), "{acks}: {before:?}");
             assert_eq!(bench.play("-"), [110], "after {acks}");
         }
-        // Two failures in a row make it eager again.
+        // Two consecutive failures reset it.
         bench.play("--");
         assert_eq!(bench.play("+++++++++++")[10], 55);
     }
@@ -314,7 +315,7 @@ mod tests {
     fn above_the_highest_rate_there_is_none() {
         let mut bench = Bench::new(ARF);
         assert_eq!(bench.play(&"+".repeat(40)), [110; 40]);
-        // Nothing was a trial: it still takes two failures.
+        // None of these was a trial: it still takes two failures.
         assert_eq!(bench.play("--+"), [110, 110, 55]);
     }
 
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(bench.rates.begin(Time::ZERO, NodeId(1).mac(), &fixed), Rate::kbps(11_000));
     }
 
-    /// Minstrel for single frames: each neighbour has averages of its own, and `present` is the rate of most packets.
+    /// Minstrel for single frames: each neighbour has separate averages, and `present` is the rate of most packets.
     #[test]
     fn minstrel_finds_a_rate_for_each_neighbour() {
         let mut bench = Bench::new(ARF);

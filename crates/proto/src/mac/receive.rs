@@ -1,5 +1,5 @@
-//! The handling of frames addressed to the station: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and
-//! 10.3.2.14). The second part of [`Dcf`].
+//! Handling of received frames: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and 10.3.2.14). The second
+//! part of [`Dcf`].
 
 use super::action::Action;
 use super::config::OptionsRule;
@@ -12,8 +12,8 @@ use crate::wire::{Category, Frame, FrameKind, Msdu};
 use fourhop_units::{Dur, Time};
 
 impl Dcf {
-    /// The receiver has received `frame`, which is addressed to this station or to all. Of an aggregate bit n of
-    /// `arrived` says whether MPDU n is right, and one is at least.
+    /// The receiver has received `frame`, which is addressed to this station or broadcast. For an aggregate, bit n of
+    /// `arrived` says whether MPDU n is intact; at least one is.
     pub fn handle_reception(
         &mut self,
         now: Time,
@@ -76,7 +76,7 @@ impl Dcf {
         }
         function.counters.acknowledged += 1;
         self.exchange_done(now, medium);
-        // MPDUs for stations that take aggregates take turns with frames for those that do not.
+        // Aggregates alternate with frames for stations that do not support them.
         if self.aggregates() && self.functions.active().has_unsent() {
             self.go_on(now, medium);
         }
@@ -91,12 +91,12 @@ impl Dcf {
         }
         self.succeeded_or_gave_up(now, true, medium);
         if self.answer.is_some() {
-            // An ACK of its own was owed meanwhile, for a frame without RTS.
+            // Meanwhile this station came to owe an ACK, for a frame without RTS.
             self.sifs_ends = now + self.config.sifs;
         }
     }
 
-    /// The awaited frame has come.
+    /// The awaited frame has arrived.
     pub(super) fn answered(&mut self, now: Time, medium: &mut Medium) {
         self.state = TxState::Idle;
         self.state_ends = Time::NEVER;
@@ -130,7 +130,7 @@ impl Dcf {
             let rate = self.config.answer_to(frame.rate);
             self.answer = Some(Answer::Ack { to: frame.src, duration: Dur::ZERO, rate });
             if self.state_ends == Time::NEVER {
-                // Otherwise an answer of its own is awaited: the ACK follows when that wait ends.
+                // Otherwise this station is waiting for an answer itself: the ACK follows when that wait ends.
                 self.sifs_ends = now + self.config.sifs;
             }
             let function = self.functions.of_mut(Category::default());
@@ -146,8 +146,8 @@ impl Dcf {
         out.push(Action::Deliver { msdu, from: frame.src });
     }
 
-    /// QoS data has come: owes an ACK unless it is for all, and says whether it is new. A frame within a TXOP comes
-    /// without RTS.
+    /// Handles arrived QoS data: schedules an ACK unless it is a broadcast, and returns whether it is new. A frame
+    /// within a TXOP has no RTS.
     fn takes_qos_data(
         &mut self,
         now: Time,

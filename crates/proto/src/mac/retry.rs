@@ -1,5 +1,5 @@
-//! The end of a wait: repeats and giving up, and with them the contention window (IEEE 802.11-2020 clauses
-//! 10.3.3 and 10.3.4.4). The third part of [`Dcf`].
+//! Time-outs: retries and giving up, and their effect on the contention window (IEEE 802.11-2020 clauses 10.3.3 and
+//! 10.3.4.4). The third part of [`Dcf`].
 
 use super::action::Action;
 use super::dcf::Dcf;
@@ -9,7 +9,7 @@ use crate::drop::DropReason;
 use fourhop_units::Time;
 
 impl Dcf {
-    /// The wait that belongs to `state` is over without a response.
+    /// The wait that belongs to `state` has ended without a response.
     pub(super) fn end_state(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         let now = if self.has_categories() { self.answer_was_due(now) } else { now };
         match self.state {
@@ -111,7 +111,7 @@ impl Dcf {
         medium.replace_backoff(Some(function.draw(now, &self.config, &mut self.random)));
     }
 
-    /// After an MSDU was given up, acknowledged or broadcast.
+    /// Called after an MSDU was given up, acknowledged or broadcast.
     pub(super) fn succeeded_or_gave_up(&mut self, now: Time, post_backoff: bool, medium: &mut Medium) {
         let function = self.functions.active_mut();
         function.cw = function.access.cw_min;

@@ -1,4 +1,4 @@
-//! Bytes of frames and of their parts.
+//! Sizes of frames and their parts.
 
 use fourhop_units::Bytes;
 
@@ -6,12 +6,12 @@ use fourhop_units::Bytes;
 pub const RTS: Bytes = Bytes(20);
 /// Bytes of a CTS or ACK with FCS (clauses 9.3.1.3 and 9.3.1.4).
 pub const CTS_OR_ACK: Bytes = Bytes(14);
-/// Bytes of a compressed BlockAck with FCS: 16 of header, 2 of control, 2 of starting sequence number, 8 of bitmap
-/// (clause 9.3.1.8.2).
+/// Bytes of a compressed BlockAck with FCS: header 16, control 2, starting sequence number 2, bitmap 8, FCS (clause
+/// 9.3.1.8.2).
 pub const BLOCK_ACK: Bytes = Bytes(32);
 /// Bytes of a BlockAckReq with FCS (clause 9.3.1.7.2).
 pub const BLOCK_ACK_REQUEST: Bytes = Bytes(24);
 /// QoS Control of a data frame (clause 9.2.4.5).
 pub const QOS_CONTROL: Bytes = Bytes(2);
-/// Size of the packet whose air time Minstrel reckons with, as in mac80211.
+/// Packet size that Minstrel assumes for air times, as in mac80211.
 pub(super) const MEAN_PACKET: Bytes = Bytes(1200);

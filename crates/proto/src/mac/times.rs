@@ -1,5 +1,5 @@
-//! Times that depend on a rate and the options alone. Each takes divisions, and a station needs the same few
-//! repeatedly, so they are computed when the rate changes.
+//! Times that depend only on a rate and the options. Each takes divisions, and a station needs the same few again and
+//! again, so they are recomputed only when the rate changes.
 
 use super::config::{Config, whole_micros};
 use super::exchange::needs_rts;
@@ -8,7 +8,7 @@ use crate::phy::Mcs;
 use crate::wire::Msdu;
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// Those of an exchange with data at one rate.
+/// Times of an exchange with data at one rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeTimes {
     data: Rate,
@@ -16,15 +16,15 @@ pub(super) struct ExchangeTimes {
     answer: Bytes,
     /// Rate of the RTS.
     pub rts: Rate,
-    /// Its air time.
+    /// Air time of the RTS.
     pub rts_airtime: Dur,
-    /// From its start to giving up the CTS.
+    /// From the start of the RTS to the end of the wait for the CTS.
     pub cts_timeout: Dur,
-    /// The time in its duration field besides the data.
+    /// The time in the RTS's duration field besides the data.
     around_data: Dur,
     /// Duration field of the data.
     pub data_duration: Dur,
-    /// From the end of the data to giving up the ACK.
+    /// From the end of the data to the end of the wait for the ACK.
     after_data: Dur,
 }
 
@@ -33,7 +33,7 @@ impl ExchangeTimes {
         ExchangeTimes::answered_by(config, data, CTS_OR_ACK)
     }
 
-    /// Those with an answer of `answer` bytes.
+    /// Times for data answered by a frame of `answer` bytes.
     pub fn answered_by(config: &Config, data: Rate, answer: Bytes) -> ExchangeTimes {
         let rates = config.rates_around(data);
         let answered = config.sifs + config.airtime(answer, rates.ack);
@@ -49,7 +49,7 @@ impl ExchangeTimes {
         }
     }
 
-    /// The same at another rate of data.
+    /// Switches to another data rate.
     #[inline]
     pub fn follow(&mut self, config: &Config, data: Rate) {
         if self.data != data {
@@ -57,19 +57,18 @@ impl ExchangeTimes {
         }
     }
 
-    /// Duration field of an RTS before a data frame of the air time `data`: three SIFS, CTS, data, ACK (clause
-    /// 9.2.5.2), to the nearest microsecond.
+    /// Duration field of an RTS before a data frame of air time `data`: three SIFS, CTS, data, ACK (clause 9.2.5.2), to
+    /// the nearest microsecond.
     pub fn rts_duration(&self, data: Dur) -> Dur {
         whole_micros(self.around_data + data)
     }
 
-    /// From the end of the data to that of its answer.
+    /// Time from the end of the data to the end of its answer.
     pub fn answered(&self, config: &Config) -> Dur {
         self.after_data - config.propagation_margin * 2
     }
 
-    /// Duration field of a CTS to oneself before a data frame of the air time `data`: two SIFS, data, answer (clause
-    /// 9.2.5.2).
+    /// Duration field of a CTS-to-self before a data frame of air time `data`: two SIFS, data, answer (clause 9.2.5.2).
     pub fn self_cts_duration(&self, config: &Config, data: Dur) -> Dur {
         whole_micros(config.sifs + data + self.answered(config))
     }
@@ -80,26 +79,26 @@ impl ExchangeTimes {
     }
 }
 
-/// A frame than which stations with the same options send no shorter one.
+/// The shortest frame that stations with the same options can send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShortestFrame {
-    /// Its kind, with an article.
+    /// Its kind, with an indefinite article.
     pub name: &'static str,
-    /// Its rate, the highest it can have.
+    /// Its rate, the highest possible.
     pub rate: Rate,
-    /// How long it is on the air.
+    /// Its air time.
     pub airtime: Dur,
 }
 
 impl Config {
-    /// How long it takes to send this packet to one station on average, with nobody in the way: from the MAC's taking
-    /// it to its ACK, after a back-off from the smallest window.
+    /// Returns the average time to send this packet to one station without contention: from its acceptance by the MAC
+    /// to its ACK, after a back-off from the minimum window.
     pub fn unhindered(&self, msdu: &Msdu) -> Dur {
         self.unhindered_bytes(msdu.len, needs_rts(self, msdu))
     }
 
-    /// The overhead of access to the channel around packets of `len` bytes: what they take besides their bits. It is
-    /// the O of clause 14.9.
+    /// Returns the overhead of channel access around packets of `len` bytes: the time they take beyond that of their
+    /// bits. It is the O of clause 14.9.
     pub fn access_overhead(&self, len: Bytes) -> Dur {
         let reserved = self.data_len(len) > self.rts_threshold;
         self.unhindered_bytes(len, reserved).saturating_sub(self.reference_rate().time_for(len))
@@ -115,17 +114,17 @@ impl Config {
         self.difs() + self.slot * u64::from(self.cw_min) / 2 + reserved + data
     }
 
-    /// The shortest frame that is possible, for any traffic and at any rate that rate control may choose.
+    /// Returns the shortest possible frame, for any traffic and any rate that rate control may choose.
     pub fn shortest_frame(&self) -> ShortestFrame {
         let rates = self.rates_around(self.reference_rate());
         let alone = |mcs: Mcs| mcs.airtime(self.phy, Bytes(1) + self.data_overhead + QOS_CONTROL);
-        // With rate control one with fewer streams may have the shortest preamble.
+        // With rate control, an MCS with fewer streams may have the shortest preamble.
         let data = self.mcs_set().into_iter().map(alone).min().unwrap_or_else(|| self.alone_airtime(Bytes(1)));
         let frames = [
             // No CTS is faster than the ACK of data at the highest rate.
             ("an ACK", rates.ack, self.answer_airtime(rates.ack)),
             ("an RTS", rates.rts, self.rts_airtime(rates.rts)),
-            // A byte is the least that ns-2 counts of a packet: it hides headers.
+            // ns-2 counts at least one byte per packet: it hides headers.
             ("data", self.data_rate, data),
         ];
         let [first, others @ ..] = frames.map(|(name, rate, airtime)| ShortestFrame { name, rate, airtime });
@@ -133,7 +132,7 @@ impl Config {
     }
 }
 
-/// Those of answers at one rate.
+/// Times of answers at one rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnswerTimes {
     rate: Rate,
@@ -157,7 +156,7 @@ impl AnswerTimes {
         }
     }
 
-    /// The same at another rate.
+    /// Switches to another rate.
     #[inline]
     pub fn follow(&mut self, config: &Config, rate: Rate) {
         if self.rate != rate {
@@ -170,8 +169,8 @@ impl AnswerTimes {
         whole_micros(rts_duration.saturating_sub(self.sifs + self.airtime))
     }
 
-    /// From the start of a CTS to giving up the data announced by its duration field. How long the ACK at the end lasts
-    /// is not known if it follows the rate of the data; the shortest is allowed for.
+    /// From the start of a CTS to the end of the wait for the data announced by its duration field. The air time of the
+    /// final ACK is unknown if it depends on the data rate; the shortest is assumed.
     pub fn data_timeout(&self, cts_duration: Dur) -> Dur {
         (self.airtime + self.margin + cts_duration).saturating_sub(self.ack_after_data)
     }

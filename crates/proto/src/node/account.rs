@@ -1,4 +1,4 @@
-//! Packet accounting: how many packets each layer of a node was given, passed on and lost, and why.
+//! Packet accounting: how many packets entered and left each layer of a node, how many were lost, and why.
 
 use crate::counters::counters;
 use crate::drop::{DropReason, Layer};
@@ -15,22 +15,22 @@ impl Default for Drops {
 }
 
 impl Drops {
-    /// One more.
+    /// Counts one more loss.
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }
 
-    /// Losses for this reason.
+    /// Returns the losses for this reason.
     pub fn of(&self, reason: DropReason) -> u64 {
         self.0[reason as usize]
     }
 
-    /// Losses for any reason.
+    /// Returns the losses for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Losses in a layer.
+    /// Returns the losses in a layer.
     pub fn in_layer(&self, layer: Layer) -> u64 {
         DropReason::ALL.iter().filter(|reason| reason.layer() == layer).map(|&reason| self.of(reason)).sum()
     }
@@ -56,7 +56,7 @@ counters! {
 }
 
 impl Account {
-    /// MSDUs on their way out through this MAC.
+    /// Returns the account of outgoing MSDUs in this MAC.
     pub(super) fn of_mac(mac: &Dcf) -> Account {
         let counters = mac.counters();
         Account {
@@ -67,29 +67,29 @@ impl Account {
         }
     }
 
-    /// Is everything accounted for?
+    /// Whether everything is accounted for.
     pub const fn balances(&self) -> bool {
         self.taken == self.passed + self.dropped + self.held
     }
 }
 
-/// The accounts of the layers that lose things.
+/// The accounts of the layers that can lose packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Layers {
     /// Copies of frames at the receiver.
     pub radio: Account,
-    /// MSDUs on their way out through the MAC.
+    /// Outgoing MSDUs in the MAC.
     pub mac: Account,
-    /// Packets in ARP, the queue and the link delays, both ways.
+    /// Packets in ARP, the queue and the link delays, in both directions.
     pub link: Account,
     /// Packets in IP and routing.
     pub network: Account,
-    /// Packets on wired links, waiting or on their way.
+    /// Packets on wired links, queued or in transit.
     pub wire: Account,
 }
 
 impl Layers {
-    /// All with their names.
+    /// Returns all accounts with their layers.
     pub fn named(&self) -> [(Layer, Account); 5] {
         [
             (Layer::Radio, self.radio),
@@ -110,7 +110,7 @@ impl Layers {
     }
 }
 
-/// Packets that one layer has handed to another.
+/// Packets handed from one layer to another.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct LayerCounts {
     pub mac_to_link: u64,
@@ -151,7 +151,7 @@ mod tests {
         assert!(DropReason::ALL.iter().all(|&reason| sum.of(reason) == 2 * drops.of(reason)));
     }
 
-    /// Of an account with these: does it balance?
+    /// Whether an account with these counts balances.
     fn balances(taken: u64, passed: u64, dropped: u64, held: u64) -> bool {
         Account { taken, passed, dropped, held }.balances()
     }

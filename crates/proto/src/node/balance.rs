@@ -1,4 +1,4 @@
-//! The balance of each layer of a node: how many packets it was given, passed on, lost and has.
+//! The balance of each layer of a node: how many packets entered it, left it, were lost in it and are still there.
 
 use super::account::{Account, Layers};
 use super::radio::FIRST;
@@ -7,7 +7,7 @@ use crate::drop::Layer;
 use crate::route::Protocol;
 
 impl Node {
-    /// The balance of each layer but the radio, which is the ear's.
+    /// Returns the balance of each layer except the radio, which is the ear's.
     pub fn accounts(&self) -> Layers {
         let c = &self.layer_counts;
         let mut mac = Account::default();

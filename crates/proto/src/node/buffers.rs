@@ -1,11 +1,11 @@
-//! Buffers that a driver lends to its nodes, for their output and as working space.
+//! Buffers that a driver lends to its nodes for their output and as scratch space.
 
 use super::output::Output;
 use crate::wire::Ipv4Packet;
 use crate::{gateway, mac, net, route};
 
-/// Buffers that are emptied after each use and keep their memory. Layers call each other in turn, so that a layer can
-/// be entered again before its first buffer is back: each has as many as that has ever needed.
+/// Buffers that are emptied after each use and keep their memory. Layers call each other, so a layer can be re-entered
+/// before its first buffer has been returned: each layer has as many buffers as it has ever needed at once.
 #[derive(Debug)]
 pub(super) struct Pool<T>(Vec<Vec<T>>);
 
@@ -20,7 +20,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// Takes out the actions in order. Mostly there is one, or none, for which a `Drain` costs more than the action.
+/// Takes the actions out in order. Mostly there is at most one, for which a `Drain` costs more than the action.
 pub(super) fn in_order<T>(actions: &mut Vec<T>) -> impl Iterator<Item = T> {
     actions.reverse();
     core::iter::from_fn(|| actions.pop())
@@ -32,8 +32,8 @@ impl<T> Default for Pool<T> {
     }
 }
 
-/// A node's output and scratch buffers, which are empty between its calls: the driver lends one set to
-/// all of its nodes.
+/// A node's output and scratch buffers, which are empty between its calls: the driver lends the same set to all of its
+/// nodes.
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// The node's output; the driver takes it.

@@ -1,4 +1,4 @@
-//! A node whose radios have access categories: each has a queue, and a function of the MAC that takes its packets.
+//! Nodes whose radios have access categories: each category has a queue, and an access function that takes its packets.
 
 use super::buffers::Buffers;
 use super::ear::Ear;
@@ -9,10 +9,10 @@ use crate::wire::{Category, Msdu};
 use fourhop_units::{Dur, Time};
 
 impl Node {
-    /// Gives each function of a MAC that has nothing to send the head of its queue.
+    /// Gives each access function with nothing to send the head of its queue.
     #[inline(never)]
     pub(super) fn offer_of_categories(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
-        // An aggregate may have emptied the queues since the last time.
+        // An aggregate may have emptied the queues since the last call.
         let mut taken = self.mac_at(radio).aggregates();
         for category in Category::ALL.into_iter().rev() {
             if !self.mac_at(radio).wants(category) {

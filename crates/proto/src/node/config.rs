@@ -1,4 +1,4 @@
-//! Options of a node, and how nodes share them.
+//! Options of a node, and their shared form.
 
 use crate::mac::{self, Dcf};
 use crate::net::{self, Addresses, Link};
@@ -15,12 +15,12 @@ pub struct Config {
     pub mac: mac::Config,
     /// ARP, delays and queue.
     pub link: net::Config,
-    /// Time to live of packets made here. ns-2's AODV: 30; RFC 1700: 64.
+    /// Time to live of packets that originate here. ns-2's AODV: 30; RFC 1700: 64.
     pub ttl: u8,
 }
 
 impl Config {
-    /// ns-2.35.
+    /// The options of ns-2.35.
     pub const fn ns2() -> Config {
         Config { phy: phy::Config::ns2(), mac: mac::Config::ns2(), link: net::Config::ns2(), ttl: 30 }
     }
@@ -31,7 +31,7 @@ impl Config {
     }
 }
 
-/// The same as nodes keep it: nodes made from one share its memory.
+/// [`Config`] as nodes store it: nodes created from one `SharedConfig` share its memory.
 #[derive(Clone, Debug)]
 pub struct SharedConfig {
     pub(super) mac: Arc<mac::Config>,
@@ -40,7 +40,7 @@ pub struct SharedConfig {
 }
 
 impl SharedConfig {
-    /// The layers of one radio.
+    /// Creates the layers of one radio.
     pub(super) fn layers(self, addresses: Addresses, backoff: Stream) -> (Dcf, Link) {
         (Dcf::new(addresses.mac, self.mac, backoff), Link::new(addresses, self.link))
     }

@@ -1,4 +1,4 @@
-//! Inputs and results of a node's early drops.
+//! Early drops of a node: their inputs and their effects.
 
 use super::buffers::Buffers;
 use super::ear::Ear;
@@ -12,7 +12,7 @@ use crate::route::{self, NextHop};
 use crate::wire::{Ipv4Packet, Msdu, Payload};
 use fourhop_units::Time;
 
-/// Marks the packet, if it is one whose transport listens.
+/// Marks the packet if its transport supports ECN.
 fn mark(msdu: &mut Msdu) -> bool {
     match &mut msdu.payload {
         Payload::Ipv4(packet) => packet.mark_congestion(),
@@ -21,19 +21,19 @@ fn mark(msdu: &mut Msdu) -> bool {
 }
 
 impl Node {
-    /// Lets packets be dropped early. Before anything happens.
+    /// Enables early drops. Call it before the first event.
     pub fn add_early_drops(&mut self, early: EarlyDrops) {
         self.early = Some(Box::new(early));
         self.upper.has_rest = true;
         self.refresh_upper();
     }
 
-    /// Its early drops, for inspection.
+    /// Returns its early drops, for inspection.
     pub fn early_drops(&self) -> Option<&EarlyDrops> {
         self.early.as_deref()
     }
 
-    /// Why this packet, the next for the MAC, is to be dropped, if it is and is not marked instead.
+    /// Returns why this packet, the next for the MAC, must be dropped; `None` if it is kept or marked instead.
     pub(super) fn early_drop(&mut self, now: Time, msdu: &mut Msdu) -> Option<DropReason> {
         let early = self.early.as_mut()?;
         if let Some(red) = &mut early.link
@@ -55,7 +55,7 @@ impl Node {
         None
     }
 
-    /// Tells neighbourhood RED of a packet that this node sends or has received.
+    /// Reports a packet that this node sends or has received to neighbourhood RED.
     pub(super) fn count_carried(&mut self, msdu: &Msdu) {
         if let Some(early) = &mut self.early
             && let Some(nred) = &mut early.neighbourhood
@@ -65,7 +65,7 @@ impl Node {
         }
     }
 
-    /// Neighbourhood RED's part of a timer: looks at the medium and notifies the neighbours.
+    /// Handles neighbourhood RED's part of a timer: samples the medium and notifies the neighbours.
     pub(super) fn look_at_medium(&mut self, now: Time, ear: &Ear, out: &mut Buffers) {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return };
         let Some(pressure) = nred.handle_timeout(now, ear.medium.is_idle(now)) else { return };
@@ -76,7 +76,7 @@ impl Node {
         });
     }
 
-    /// Takes a packet from a neighbour if it is a notification for neighbourhood RED.
+    /// Consumes a packet from a neighbour if it is a notification for neighbourhood RED.
     pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Buffers) -> bool {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return false };
         let Some(pressure) = neighbourhood_red::read_notification(packet) else { return false };

@@ -1,10 +1,10 @@
-//! The part of a node that every frame in the air touches.
+//! The part of a node that every frame on the air touches.
 //!
-//! A frame reaches dozens of nodes and concerns one or two; for the others it only keeps the medium busy for a while.
+//! A frame reaches dozens of nodes but concerns one or two; for the others it only keeps the medium busy for a while.
 //! The state that this changes is kept here, in three cache lines per node, separate from the layers that are called
 //! only when a frame is for them.
 //!
-//! When a copy ends, and what its end changes, is known when it begins. An ear therefore looks at an end only when
+//! The end of a copy, and its effects, are known when the copy begins. An ear therefore evaluates an end only when
 //! something else happens: another copy, a timer of its node, or the end of a frame that may be for the node.
 
 use super::account::Drops;
@@ -24,7 +24,7 @@ pub struct Rules {
     pub phy: phy::Config,
     /// Carrier sense.
     pub medium: medium::Rules,
-    /// The options known when the program is compiled.
+    /// The preset known at compile time.
     known: Known,
 }
 
@@ -40,7 +40,7 @@ pub enum Known {
 }
 
 impl Rules {
-    /// Those of nodes with these options.
+    /// Extracts the rules from the options of nodes.
     pub fn new(phy: phy::Config, mac: &mac::Config) -> Rules {
         let mut rules = Rules { phy, medium: medium::Rules::new(mac), known: Known::Nothing };
         if rules.fit::<Ns2>() {
@@ -51,12 +51,12 @@ impl Rules {
         rules
     }
 
-    /// The preset by which [`Ear::arrives_alone`] and [`Ear::handle_arrival`] cost the least.
+    /// Returns the preset with which [`Ear::arrives_alone`] and [`Ear::handle_arrival`] cost the least.
     pub fn known(&self) -> Known {
         self.known
     }
 
-    /// Are the yes-or-no options those of the preset?
+    /// Whether the boolean options are those of the preset.
     fn fit<P: Preset>(&self) -> bool {
         let phy = &self.phy;
         phy.captures_late::<P>() == phy.late_capture
@@ -65,9 +65,9 @@ impl Rules {
             && self.medium.fit::<P>()
     }
 
-    /// May the end of any copy bring an access forward, and not only that of the wreck of a collision, after which no
-    /// reservation follows? A received frame may end an EIFS or a NAV. Without energy detection one that is not locked
-    /// on makes the medium busy up to the next end.
+    /// Whether the end of any copy may bring an access forward, and not only the end of a collision, after which no
+    /// reservation follows. A received frame may end an EIFS or a NAV. Without energy detection, a frame that is not
+    /// locked on makes the medium busy up to the next end.
     #[inline(always)]
     fn any_copy_hastens<P: Preset>(&self) -> bool {
         let forgets = !self.phy.detects_energy::<P>() && !self.phy.locks_on_undecodable::<P>();
@@ -75,7 +75,7 @@ impl Rules {
     }
 }
 
-/// The driver's task at the beginning of a copy.
+/// The driver's task when a copy begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begun {
     /// Nothing.
@@ -89,11 +89,11 @@ pub enum Begun {
 /// The event for a node at the end of a copy of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// It was lost, for this reason.
+    /// It was lost for this reason.
     Lost(DropReason),
-    /// It was received and is addressed to another node.
+    /// It was received, but is addressed to another node.
     Overheard,
-    /// It was received and is addressed to this node or to all: the node must handle it.
+    /// It was received and is addressed to this node or broadcast: the node must handle it.
     ForUs,
 }
 
@@ -107,15 +107,15 @@ impl Heard {
     }
 }
 
-/// Reasons for which a receiver loses a copy: the first ones of [`DropReason::ALL`].
+/// Reasons for which a receiver can lose a copy: the first ones of [`DropReason::ALL`].
 const REASONS: usize = 5;
 
 /// The receiver of a node and the medium around it. The receiver is that of the `threshold` radio; those of the `sinr`
-/// radio are larger and kept by the driver, which hands them to each call as the receiver `beside` the ear.
+/// radio are larger and stored by the driver, which passes them to each call as the receiver `beside` the ear.
 ///
-/// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at one instant what ends comes first. Call
-/// [`Ear::handle_departure`] at the end of each copy that may be for the node: one that is strong enough, and addressed
-/// to it or to all. You may report the end of any other copy, too, if you need its fate. There are no timers, but while
+/// Call [`Ear::handle_arrival`] for every copy of a frame, in order of time; at the same instant, ends come first. Call
+/// [`Ear::handle_departure`] at the end of each copy that may be for the node: strong enough, and addressed to it or
+/// broadcast. You may report the end of any other copy, too, if you need its fate. There are no timers, but while
 /// [`Ear::awaits_access`] its `access_timeout` is part of the node's `next_timeout`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -123,11 +123,11 @@ pub struct Ear {
     pub(super) receiver: Receiver,
     pub(super) medium: Medium,
     received: u64,
-    /// Copies outside the slot are counted when they begin.
+    /// Copies that do not get the slot are counted when they begin.
     lost: [u64; REASONS],
-    /// With a receiver that the driver keeps: the next end of a copy that may hasten an access.
+    /// With a receiver stored by the driver: the next end of a copy that may bring an access forward.
     look_at: Time,
-    /// The same: which MPDUs of the aggregate that was received last are right. The other receiver takes all or none.
+    /// Likewise: which MPDUs of the last received aggregate are intact. The other receiver accepts all or none.
     arrived: u64,
 }
 
@@ -138,7 +138,7 @@ impl Default for Ear {
 }
 
 impl Ear {
-    /// An ear in silence.
+    /// Creates an ear in silence.
     pub fn new() -> Ear {
         Ear {
             receiver: Receiver::default(),
@@ -150,18 +150,18 @@ impl Ear {
         }
     }
 
-    /// The same for a receiver that the driver keeps.
+    /// As [`Ear::new`], for a receiver stored by the driver.
     pub fn without_receiver() -> Ear {
         Ear { receiver: Receiver::never_quiet(), ..Ear::new() }
     }
 
-    /// The medium, for inspection.
+    /// Returns the medium, for inspection.
     pub fn medium(&self) -> &Medium {
         &self.medium
     }
 
-    /// Looks at what has ended by `now`. [`Node`](super::Node) does it by itself, but does not know of a receiver
-    /// `beside` the ear: with one, do it before each call of the node.
+    /// Evaluates everything that has ended by `now`. [`Node`](super::Node) does this by itself, but does not know of a
+    /// receiver `beside` the ear: with one, call it before each call of the node.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Time, beside: Option<&mut sinr::Receiver>, rules: &medium::Rules) {
         if let Some(receiver) = beside {
@@ -183,11 +183,11 @@ impl Ear {
         }
     }
 
-    /// The copy in the slot has ended; returns the reason if it is lost.
+    /// Evaluates the ended copy in the slot; returns the reason if it is lost.
     #[inline(always)]
     fn judge<P: Preset>(&mut self, slot: &Slot, rules: &medium::Rules) -> Option<DropReason> {
         if self.medium.is_transmitting(slot.end) {
-            // Unnoticed by the MAC.
+            // The MAC does not notice.
             self.count(DropReason::HalfDuplex);
             return Some(DropReason::HalfDuplex);
         }
@@ -204,9 +204,9 @@ impl Ear {
         slot.lost
     }
 
-    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. If nothing else is
-    /// on the air here, and no back-off runs, that is soon done; otherwise says false, and [`Ear::handle_arrival`]
-    /// comes next. The rules must fit the preset.
+    /// A copy of a frame begins to arrive; `for_us` says whether it is addressed to this node alone. This is the fast
+    /// path, for when nothing else is on the air here and no back-off runs; otherwise it returns false, and
+    /// [`Ear::handle_arrival`] must follow. The rules must fit the preset.
     #[must_use]
     #[inline(always)]
     pub fn arrives_alone<P: Preset>(
@@ -304,7 +304,7 @@ impl Ear {
             return Some(self.receiver.interferer_lost(now, src));
         };
         let lost = self.judge::<Configured>(&slot, &rules.medium);
-        // Without energy detection what is not in the slot makes the medium busy no longer.
+        // Without energy detection, a copy outside the slot no longer makes the medium busy.
         if self.receiver.busy_until() <= now
             && !(rules.phy.energy_detection && self.receiver.another_ends_after(now, src))
         {
@@ -313,8 +313,8 @@ impl Ear {
         lost
     }
 
-    /// With a receiver of another model, which is not the ear's own: looks at what has ended by `now` before the copy
-    /// of node `before` at that instant.
+    /// With a receiver `beside` the ear: evaluates everything that has ended by `now`, up to the copy of node `before`
+    /// at that instant.
     fn catch_up_before(&mut self, now: Time, before: NodeId, receiver: &mut sinr::Receiver, rules: &medium::Rules) {
         while let Some((end, src)) = receiver.next_departure()
             && (end, src) < (now, before)
@@ -340,8 +340,8 @@ impl Ear {
         rules: &medium::Rules,
     ) -> Option<DropReason> {
         if !self.medium.is_busy() {
-            // Where a preamble does not make the medium busy, a frame can end while a back-off runs, or after it has
-            // run out.
+            // If a preamble does not make the medium busy, a frame can end while a back-off runs, or after it has
+            // expired.
             self.medium.expire_backoff(end, rules);
         }
         let (departure, copy) = receiver.depart(end, src, self.medium.is_transmitting(end));
@@ -380,7 +380,7 @@ impl Ear {
         if noticed && self.medium.handle_arrival(now, &rules.medium) {
             return Begun::AccessLost;
         }
-        // Only the end of a frame that is received may bring an access forward.
+        // Only the end of a received frame may bring an access forward.
         if self.awaits_access() && receiver.follows(copy.src) {
             self.look_at = receiver.may_be_quiet();
             return Begun::Sooner;
@@ -388,18 +388,18 @@ impl Ear {
         Begun::Unnoticed
     }
 
-    /// The node begins to transmit.
+    /// The node starts to transmit.
     #[inline(always)]
     pub(super) fn transmit_started(&mut self) {
         self.receiver.transmit_started();
     }
 
-    /// Does a packet of the node wait for access to the medium?
+    /// Whether a packet of the node is waiting for access to the medium.
     pub fn awaits_access(&self) -> bool {
         self.medium.awaits_access()
     }
 
-    /// When that wait ends if nothing else happens, or earlier; copies on the air end by themselves.
+    /// Returns when that wait ends if nothing else happens, or an earlier instant; copies on the air end by themselves.
     #[inline]
     pub fn access_timeout(&self, rules: &medium::Rules) -> Option<Time> {
         if !self.medium.awaits_access() {
@@ -431,13 +431,13 @@ impl Ear {
         after.access_timeout(rules)
     }
 
-    /// Does its own receiver sense anything after `now`?
+    /// Whether its own receiver senses anything after `now`.
     #[inline(always)]
     pub(super) fn is_occupied(&self, now: Time) -> bool {
         self.receiver.busy_until() > now
     }
 
-    /// Is its receiver on a frame that it can so far decode?
+    /// Whether its receiver is locked on a frame that it can decode so far.
     pub fn is_receiving(&self) -> bool {
         self.receiver.is_receiving()
     }
@@ -447,22 +447,22 @@ impl Ear {
         self.lost[reason as usize] += 1;
     }
 
-    /// Intact MPDUs of the aggregate received last: bit n stands for the nth.
+    /// Returns the intact MPDUs of the last received aggregate: bit n stands for the nth.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Copies received.
+    /// Returns the number of copies received.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Copies on the air at this node after `now`, with all earlier ends evaluated.
+    /// Returns the number of copies on the air at this node after `now`, with all earlier ends evaluated.
     pub fn on_air(&self, now: Time) -> usize {
         self.receiver.on_air(now)
     }
 
-    /// Copies lost by `now`, by reason, with all earlier ends evaluated.
+    /// Returns the copies lost by `now`, by reason, with all earlier ends evaluated.
     pub fn drops(&self, now: Time) -> Drops {
         let mut lost = self.lost;
         self.receiver.asides(now).for_each(|reason| lost[reason as usize] -= 1);

@@ -1,4 +1,4 @@
-//! Every way of hearing gives the same.
+//! All ways to process copies give the same result.
 
 use super::*;
 use crate::drop::Layer;
@@ -19,7 +19,7 @@ fn an_ear_is_three_cache_lines() {
     assert_eq!(size_of::<Ear>(), 192);
 }
 
-/// A receiver is on a frame from its first bit to its last, and on none that is too weak for it.
+/// A receiver is locked on a frame from its first bit to its last, and never on one that is too weak for it.
 #[test]
 fn it_receives_while_a_frame_lasts_that_is_strong_enough() {
     let config = phy::Config::standard();
@@ -44,7 +44,7 @@ fn it_receives_while_a_frame_lasts_that_is_strong_enough() {
     }
 }
 
-/// A frame of 300 us that no station here is asked to answer.
+/// A frame of 300 us that no station here must answer.
 fn overheard(src: u32) -> Frame {
     Frame {
         dst: NodeId(9).mac(),
@@ -56,7 +56,7 @@ fn overheard(src: u32) -> Frame {
     }
 }
 
-/// An ear with a back-off of ten slots for a packet, behind a reservation by others up to `nav`.
+/// An ear with a back-off of ten slots for a packet, after a reservation by others up to `nav`.
 fn waiting(nav: Time, rules: &Rules) -> Ear {
     let mut ear = Ear::new();
     ear.medium.handle_good_frame(Time::ZERO, nav, false, &rules.medium);
@@ -65,9 +65,9 @@ fn waiting(nav: Time, rules: &Rules) -> Ear {
     ear
 }
 
-/// Nearly all copies find a node that is idle: for them the short way is open. A back-off closes it if it runs, so that
-/// its slots are counted, and, where the end of a received frame may end a wait (EIFS: IEEE 802.11-2020, clause
-/// 10.3.2.3.7), also if it does not.
+/// Almost all copies find an idle node: for them the fast path is open. A running back-off closes it, so that its slots
+/// are counted. Where the end of a received frame may end a wait (EIFS: IEEE 802.11-2020, clause 10.3.2.3.7), so does
+/// one that does not run.
 #[test]
 fn a_lone_copy_is_soon_done_unless_a_back_off_must_know() {
     let ns2 = Rules::new(phy::Config::ns2(), &mac::Config::ns2());
@@ -90,8 +90,8 @@ fn a_lone_copy_is_soon_done_unless_a_back_off_must_know() {
     }
 }
 
-/// The wreck of two frames may be shorter or longer than what the driver knew of: it asks anew when the wait of a
-/// packet ends, if there is one.
+/// A collision may last longer or shorter than the driver had assumed: it asks again when the wait of a packet ends, if
+/// there is one.
 #[test]
 fn a_collision_may_move_the_access_that_a_packet_waits_for() {
     let rules = Rules::new(phy::Config::ns2(), &mac::Config::ns2());
@@ -107,8 +107,8 @@ fn a_collision_may_move_the_access_that_a_packet_waits_for() {
     }
 }
 
-/// The end of a frame leaves the medium quiet, so that what the node does next, such as an answer, sees it idle; but
-/// not while another one is on the air whose end is the next event of the same instant.
+/// The end of a frame leaves the medium quiet, so that the node's next action, such as an answer, sees it idle; but not
+/// while another frame is on the air whose end is the next event of the same instant.
 #[test]
 fn the_medium_is_quiet_at_the_end_of_a_frame_unless_another_one_ends_next() {
     let rules = Rules::new(phy::Config::standard(), &mac::Config::standard());
@@ -127,27 +127,27 @@ fn the_medium_is_quiet_at_the_end_of_a_frame_unless_another_one_ends_next() {
     }
 }
 
-/// A copy: microseconds of silence before it, length, power over the reception threshold, duration field, RTS.
+/// A copy: microseconds of silence before it, length, power relative to the reception threshold, duration field, RTS.
 type Drawn = (u64, u64, f64, u64, bool);
 
 fn copies() -> impl Strategy<Value = Vec<Drawn>> {
     proptest::collection::vec((0u64..60, 30u64..130, 0.05f64..40.0, 0u64..300, any::<bool>()), 1..40)
 }
 
-/// How an ear hears.
+/// How an ear is driven.
 #[derive(Clone, Copy, Default)]
 struct Way {
-    /// With the receiver of this radio instead of its own.
+    /// With this radio's receiver instead of its own.
     sinr: Option<sinr::Config>,
-    /// It is made to look at every end between copies.
+    /// It evaluates every end between copies.
     watchful: bool,
     /// [`Ear::arrives_alone`] is never tried.
     thorough: bool,
-    /// A back-off of so many slots runs from the beginning, for a packet if there is one; `None`: an immediate access.
+    /// A back-off of this many slots runs from the beginning, for a packet if true; `None` slots: an immediate access.
     backoff: Option<(Option<u32>, bool)>,
 }
 
-/// An ear that hears all of `copies`; what can be seen of it in the end.
+/// Drives an ear through all of `copies`; returns its observable state at the end.
 fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
     assert!(rules.fit::<P>());
     let Way { sinr, watchful, thorough, backoff } = way;
@@ -198,7 +198,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
 }
 
 proptest! {
-    /// It does not matter when an ear looks at what has ended.
+    /// It does not matter when an ear evaluates ends.
     #[test]
     fn late_is_as_good_as_in_time(copies in copies(), options in any::<(bool, bool, bool, bool, bool)>()) {
         let (late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs) = options;
@@ -230,7 +230,7 @@ proptest! {
         );
     }
 
-    /// Nor whether a copy is overheard shortly or handled in full, nor what is known of the options beforehand.
+    /// Nor does it matter whether a copy takes the fast path, nor which options are known at compile time.
     #[test]
     fn short_is_as_good_as_thorough(
         copies in copies(),
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// The same for options unknown at compile time, with EDCA's boundaries among them.
+    /// The same for options unknown at compile time, including EDCA's slot boundaries.
     #[test]
     fn short_is_as_good_with_any_options(
         copies in copies(),

@@ -1,18 +1,18 @@
-//! Early drops of a node, between its queue and its MAC: which kinds are in use.
+//! Early drops of a node, between its queue and its MAC: the mechanisms in use.
 
 use crate::net::{LinkRed, NeighbourhoodRed};
 use fourhop_units::Time;
 
-/// The kinds in use.
+/// The mechanisms in use.
 #[derive(Clone, Default, Debug)]
 pub struct EarlyDrops {
-    /// By the retries of the MAC.
+    /// Driven by the MAC's retries.
     pub link: Option<LinkRed>,
-    /// By the load of the medium.
+    /// Driven by the load of the medium.
     pub neighbourhood: Option<NeighbourhoodRed>,
-    /// Are packets whose transport listens marked instead (RFC 3168)?
+    /// Whether packets of ECN-capable transports are marked instead (RFC 3168).
     pub marks: bool,
-    /// How many were.
+    /// Packets marked so far.
     pub marked: u64,
 }
 

@@ -12,7 +12,7 @@ use fourhop_units::{Bytes, Dur, Rate, Seq, Stream, Time};
 /// The dynamic ports end at the last port (RFC 6335 section 6).
 const FIRST_PORT: u16 = 49_152;
 
-/// Does a sender that goes through the dynamic ports come to `port` after `last`?
+/// Whether a sender that cycles through the dynamic ports reaches `port` after `last`.
 fn is_later_port(port: u16, last: u16) -> bool {
     const COUNT: u16 = u16::MAX - FIRST_PORT + 1;
     let ahead = port.wrapping_sub(last) % COUNT;
@@ -26,7 +26,7 @@ pub enum EndpointKind {
     TcpSender(TcpSource, Box<Socket>),
     /// Receiver of a TCP transfer.
     TcpReceiver(Box<Socket>),
-    /// Of a transfer over a transport of its own.
+    /// An end of a transfer over an `OwnTransport`.
     Own(OwnEnd),
     /// Sender of constant bit rate UDP.
     UdpSender(Cbr),
@@ -36,23 +36,23 @@ pub enum EndpointKind {
     Pinger(Pinger),
 }
 
-/// Data of a TCP sender.
+/// Data source of a TCP sender.
 #[derive(Debug)]
 pub enum TcpSource {
     /// A transfer.
     Transfer(Transfer),
-    /// Files.
+    /// Files, one after another.
     Files(Files),
 }
 
-/// How an end makes the sockets of later connections, if each file has its own.
+/// How an end creates the sockets of later connections, if each file has its own.
 #[derive(Debug)]
 pub struct Renewal {
     /// Options of the sockets.
     pub config: tcp::Config,
     /// Their transport.
     pub transport: &'static Transport,
-    /// Initial sequence numbers.
+    /// Stream of initial sequence numbers.
     pub iss: Stream,
 }
 
@@ -61,39 +61,39 @@ pub struct Renewal {
 pub struct Endpoint {
     /// The flow.
     pub address: FlowAddress,
-    /// The protocol here.
+    /// Protocol at this end.
     pub kind: EndpointKind,
-    /// DSCP of what it sends.
+    /// DSCP of outgoing packets.
     pub dscp: u8,
-    /// Payload bytes received here, each once; not used by ping.
+    /// Payload bytes received here, each counted once; unused by ping.
     pub received: Bytes,
-    /// Payload bytes that arrived here, repeated ones included.
+    /// Payload bytes that arrived here, duplicates included.
     pub arrived: Bytes,
-    /// Datagrams received, for UDP, each once.
+    /// UDP datagrams received, each counted once.
     pub datagrams: u64,
-    /// The hints that the sender last got about its path.
+    /// The path hints last given to the sender.
     path: Option<Path>,
-    /// A receiver's notes for its acknowledgements: when the segment to be echoed was made, and how long the newest
-    /// took over how many hops.
+    /// A receiver's notes for its acknowledgements: when the segment to be echoed was created, and how long the newest
+    /// one took over how many hops.
     echo: Time,
     forward: (Dur, u8),
     renewal: Option<Box<Renewal>>,
-    /// Present under [`tcp::Config::delivery_ages`], and where [`OwnEnd`] asks for it.
+    /// Present with [`tcp::Config::delivery_ages`], and where [`OwnEnd`] asks for it.
     pub(super) ages: Option<Box<AgeLog>>,
-    /// Counters, number and sum of round trips of the connections that are gone.
+    /// Counters of past connections, and the number and sum of their round trips.
     past: tcp::Stats,
     past_rtt: (u64, Dur),
 }
 
-/// The path to a flow's other end as a node knows it.
+/// The path to a flow's other end, as known to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Path {
-    /// Hops along the present route, if routing counts them.
+    /// Hops of the current route, if routing counts them.
     pub hops: Option<u8>,
     pub interface: Interface,
 }
 
-/// By what a node sends, with its bit rate.
+/// The interface by which a node sends, with its bit rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interface {
     /// Its radio.
@@ -112,7 +112,7 @@ impl Interface {
 }
 
 impl Endpoint {
-    /// An endpoint to which nothing has happened.
+    /// Creates an endpoint in its initial state.
     pub fn new(address: FlowAddress, kind: EndpointKind) -> Endpoint {
         let ages = match &kind {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => socket.records_ages(),
@@ -136,22 +136,22 @@ impl Endpoint {
         }
     }
 
-    /// The same end, whose packets have this DSCP.
+    /// Sets the DSCP of its packets.
     pub fn with_dscp(self, dscp: u8) -> Endpoint {
         Endpoint { dscp, ..self }
     }
 
-    /// The same end, with a connection for each file. Its port must not be shared with another flow.
+    /// Gives each file its own connection. Its port must not be shared with another flow.
     pub fn with_renewal(self, renewal: Renewal) -> Endpoint {
         Endpoint { renewal: Some(Box::new(renewal)), ..self }
     }
 
-    /// Does it take segments from any port of its peer, because each connection has another?
+    /// Whether it accepts segments from any port of its peer, because each connection uses another.
     pub(super) fn takes_any_port(&self) -> bool {
         self.renewal.is_some() && matches!(self.kind, EndpointKind::TcpReceiver(_))
     }
 
-    /// Counters over all its connections of TCP.
+    /// Returns the counters over all its TCP connections.
     pub fn stats(&self) -> tcp::Stats {
         let mut sum = self.past;
         if let Some(socket) = self.socket() {
@@ -160,7 +160,7 @@ impl Endpoint {
         sum
     }
 
-    /// Counters common to all transports.
+    /// Returns the counters common to all transports.
     pub fn counts(&self) -> Counts {
         if let EndpointKind::Own(end) = &self.kind {
             return end.counts();
@@ -174,7 +174,7 @@ impl Endpoint {
         }
     }
 
-    /// The end, if it is of a transport of its own.
+    /// Returns the end, if it runs an `OwnTransport`.
     pub fn own(&self) -> Option<&OwnEnd> {
         match &self.kind {
             EndpointKind::Own(end) => Some(end),
@@ -182,7 +182,7 @@ impl Endpoint {
         }
     }
 
-    /// A packet of a transport of its own.
+    /// Handles a packet of an `OwnTransport`.
     pub(super) fn handle_own(&mut self, now: Time, packet: &Segment, out: &mut Vec<Body>) {
         let (kind, shared) = self.shared(out);
         if let EndpointKind::Own(end) = kind {
@@ -190,13 +190,13 @@ impl Endpoint {
         }
     }
 
-    /// The protocol that runs here, and the state it shares with its node.
+    /// Returns the protocol at this end, and the state it shares with its node.
     fn shared<'a>(&'a mut self, out: &'a mut Vec<Body>) -> (&'a mut EndpointKind, Shared<'a>) {
         let Endpoint { address, kind, received, arrived, ages, .. } = self;
         (kind, Shared { address: *address, received, arrived, ages: ages.as_deref_mut(), out })
     }
 
-    /// Mean of the round trips sampled by all its connections; `None` before the first.
+    /// Returns the mean of the round trips sampled by all its connections; `None` before the first.
     pub fn rtt_mean(&self) -> Option<Dur> {
         let (count, sum) = match self.own() {
             Some(end) => end.rtt_samples(),
@@ -206,12 +206,12 @@ impl Endpoint {
         (count > 0).then(|| sum / count)
     }
 
-    /// Its log of the ages of bytes, if it keeps one.
+    /// Returns its log of byte ages, if it keeps one.
     pub fn ages(&self) -> Option<&AgeLog> {
         self.ages.as_deref()
     }
 
-    /// The files, if it sends files.
+    /// Returns the files, if it sends files.
     pub fn files(&self) -> Option<&Files> {
         match &self.kind {
             EndpointKind::TcpSender(TcpSource::Files(files), _) => Some(files),
@@ -219,7 +219,8 @@ impl Endpoint {
         }
     }
 
-    /// Another socket for the next connection: of a sender from the next port, of a receiver for `remote`.
+    /// Replaces the socket for the next connection: a sender's starts from the next port, a receiver's expects
+    /// `remote`.
     fn renew(&mut self, remote: Option<u16>) {
         let Some(renewal) = &mut self.renewal else { return };
         let (EndpointKind::TcpSender(_, old) | EndpointKind::TcpReceiver(old)) = &self.kind else { return };
@@ -247,7 +248,7 @@ impl Endpoint {
         }
     }
 
-    /// The TCP socket, if it has one.
+    /// Returns the TCP socket, if it has one.
     pub fn socket(&self) -> Option<&Socket> {
         match &self.kind {
             EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) => Some(socket),
@@ -255,7 +256,7 @@ impl Endpoint {
         }
     }
 
-    /// Hints about the path that this end needs, if it sends TCP.
+    /// Returns the path hints that this end needs, if it sends TCP.
     pub fn path_hints(&self) -> Option<PathHints> {
         match &self.kind {
             EndpointKind::TcpSender(_, socket) => Some(socket.path_hints()),
@@ -263,7 +264,7 @@ impl Endpoint {
         }
     }
 
-    /// The simulator's notes on a packet made here at `now`.
+    /// Returns the simulator's metadata for a packet created here at `now`.
     pub fn notes(&self, now: Time) -> PacketMeta {
         let meta = PacketMeta { created: now, ..PacketMeta::default() };
         match &self.kind {
@@ -280,7 +281,7 @@ impl Endpoint {
         }
     }
 
-    /// Tells congestion control what has changed about the path. A route that is gone for the moment changes nothing.
+    /// Notifies congestion control of path changes. A temporarily missing route changes nothing.
     pub(super) fn handle_path(&mut self, now: Time, path: Path, scratch: &mut Vec<tcp::Action>, out: &mut Vec<Body>) {
         let known = self.path;
         let path = Path { hops: path.hops.or(known.and_then(|known| known.hops)), ..path };
@@ -299,7 +300,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// When `handle_timeout` has something to do.
+    /// Returns when `handle_timeout` has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.kind {
             EndpointKind::TcpSender(source, socket) => {
@@ -317,7 +318,7 @@ impl Endpoint {
         }
     }
 
-    /// Does what is due at `now`. Bodies of packets for the peer go to `out`; `scratch` is reused.
+    /// Does what is due at `now`. Bodies of packets for the peer are appended to `out`; `scratch` is reused.
     pub(super) fn handle_timeout(&mut self, now: Time, scratch: &mut Vec<tcp::Action>, out: &mut Vec<Body>) {
         let due = |files: &Files| files.next_timeout().is_some_and(|at| at <= now);
         let renews = self.files().is_some_and(|files| files.is_fresh() && !files.is_first() && due(files));
@@ -393,14 +394,14 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// The next segment travelled this number of hops, according to its time to live.
+    /// Records the hops that the next segment travelled, according to its time to live.
     pub(super) fn note_hops(&mut self, hops: u8) {
         if let EndpointKind::TcpSender(_, socket) | EndpointKind::TcpReceiver(socket) = &mut self.kind {
             socket.note_hops(hops);
         }
     }
 
-    /// A segment for this endpoint, with the simulator's notes on its packet.
+    /// Handles a segment for this endpoint, with the simulator's metadata on its packet.
     pub(super) fn handle_segment(
         &mut self,
         now: Time,
@@ -412,8 +413,8 @@ impl Endpoint {
         if self.takes_any_port() && segment.src_port != self.address.remote_port {
             let opens = segment.flags.syn && !segment.flags.ack;
             if !opens || !is_later_port(segment.src_port, self.address.remote_port) {
-                // From a connection that is gone. Its SYN, too, may come a second time, long after the first, by
-                // another way.
+                // From a past connection. Even its SYN may arrive a second time, long after the first, by another
+                // route.
                 return;
             }
             self.renew(Some(segment.src_port));
@@ -431,7 +432,7 @@ impl Endpoint {
                 socket.handle_segment(now, segment, scratch);
             }
             EndpointKind::TcpReceiver(socket) => {
-                // As ns-2's sink: the newest of the segments that RFC 7323 section 4.3 lets count.
+                // As ns-2's sink: the newest of the segments eligible under RFC 7323 section 4.3.
                 let latest = socket.path_hints().round_trips == RoundTrips::Latest && segment.payload > 0;
                 if latest || (socket.would_echo(segment) && notes.created >= self.echo) {
                     self.echo = notes.created;
@@ -446,7 +447,7 @@ impl Endpoint {
         self.perform(now, scratch, out);
     }
 
-    /// A datagram for this endpoint.
+    /// Handles a datagram for this endpoint.
     pub(super) fn handle_datagram(&mut self, datagram: &UdpDatagram) {
         let payload = Bytes(u64::from(datagram.payload));
         self.arrived += payload;
@@ -458,7 +459,7 @@ impl Endpoint {
         }
     }
 
-    /// An echo reply for this endpoint.
+    /// Handles an echo reply for this endpoint.
     pub(super) fn handle_echo_reply(&mut self, now: Time, echo: &EchoMessage) {
         self.arrived += Bytes(u64::from(echo.payload));
         if let EndpointKind::Pinger(pinger) = &mut self.kind {
@@ -504,7 +505,7 @@ impl Endpoint {
                 }
                 socket.close(now, actions);
             }
-            // A receiver has nothing of its own to send: it closes when its peer has.
+            // A receiver has no data to send: it closes when its peer has.
             EndpointKind::TcpReceiver(socket) if peer_closed => socket.close(now, actions),
             _ => return,
         }

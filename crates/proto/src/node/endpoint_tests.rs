@@ -1,4 +1,4 @@
-//! Flows between two hosts joined by one wire.
+//! Flows between two hosts joined by a wire.
 
 use super::*;
 use crate::app::ages::Ages;
@@ -15,7 +15,7 @@ use fourhop_units::{NodeId, Purpose};
 
 const LEFT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const RIGHT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// From one end of the wire to the other.
+/// One-way delay of the wire.
 const DELAY: Dur = Dur::from_millis(10);
 
 fn host(addr: Ipv4Addr, other: Ipv4Addr) -> Host {
@@ -23,11 +23,11 @@ fn host(addr: Ipv4Addr, other: Ipv4Addr) -> Host {
     Host::new(addr, 64, Rate::kbps(10_000), routes)
 }
 
-/// Sender on the left, receiver on the right; packets that were on the wire.
+/// Sender on the left, receiver on the right, and the packets on the wire between them.
 struct Pair {
     left: Host,
     right: Host,
-    /// In order of time: when it arrives, and whether on the right.
+    /// In order of time: arrival time, and whether it arrives on the right.
     wire: Vec<(Time, bool, Ipv4Packet)>,
     seen: Vec<Ipv4Packet>,
 }
@@ -52,7 +52,7 @@ impl Pair {
         self.sender().socket().expect("it sends TCP")
     }
 
-    /// Everything that happens up to `until`.
+    /// Runs everything that happens up to `until`.
     fn run(&mut self, until: Time) {
         let mut out = Vec::new();
         for _ in 0..100_000 {
@@ -118,11 +118,11 @@ fn a_file_arrives_whole_and_both_ends_close() {
     assert_eq!((receiver.received, receiver.arrived, sender.received), (Bytes(20_000), Bytes(20_000), Bytes(0)));
     assert_eq!(pair.socket().state(), State::Closed);
     assert_eq!(receiver.socket().map(Socket::state), Some(State::Closed));
-    // SYN, 14 segments of 1,460 bytes; what the socket counts, the end shows.
+    // SYN, 14 segments of 1,460 bytes; the end reports the socket's counters.
     let counts = sender.counts();
     assert_eq!((counts.sent, counts.retransmitted, counts.timeouts), (sender.stats().segments_sent, 0, 0));
     assert!(counts.sent >= 14 && counts == Counts { sent: counts.sent, ..Counts::default() });
-    // The receiver waits with some acknowledgements.
+    // The receiver delays some acknowledgements.
     let rtt = sender.rtt_mean().expect("sampled");
     assert!((DELAY * 2..DELAY * 12).contains(&rtt), "{rtt:?}");
     let ages = |end: &Endpoint| end.ages().cloned();
@@ -137,7 +137,7 @@ fn ages_are_those_of_bytes_from_the_write_to_the_delivery() {
     pair.run(Time::from_secs(200));
     let logs = (pair.sender().ages().unwrap(), pair.receiver().ages().unwrap());
     let ages = Ages::of(logs.0, logs.1, Time::ZERO, Time::from_secs(200)).expect("bytes");
-    // Bytes are under way for 10 ms; the first waited for the handshake, too.
+    // Bytes travel for 10 ms; the first also waited for the handshake.
     assert_eq!((ages.median, ages.p99), (DELAY, DELAY * 3));
     let unlogged = transfer(&tcp::Config::standard(), WHOLE);
     assert!(unlogged.sender().ages().is_none() && unlogged.receiver().ages().is_none());
@@ -219,13 +219,13 @@ fn each_file_can_have_a_connection_from_the_next_port() {
         .collect();
     assert_eq!(opened, (7..7 + completed as u16).collect::<Vec<_>>());
     assert_eq!(pair.receiver().address.remote_port, *opened.last().unwrap());
-    // Counters and round trips of all connections, not of the last alone.
+    // Counters and round trips of all connections, not only of the last.
     let (all, last) = (pair.sender().stats(), pair.socket().stats());
     assert!(all.segments_sent >= completed * 3 && all.segments_sent > last.segments_sent);
     let data = |packet: &&Ipv4Packet| packet.segment().is_some_and(|segment| segment.payload > 0);
     let bytes: u64 = pair.seen.iter().filter(data).map(|packet| u64::from(packet.segment().unwrap().payload)).sum();
     assert_eq!(pair.receiver().received, Bytes(bytes));
-    // A mean over all connections lies between what the wire takes and that with the longest delay of an ACK.
+    // A mean over all connections lies between the round trip of the wire and the same plus the longest ACK delay.
     let rtt = pair.sender().rtt_mean().unwrap();
     assert!((DELAY * 2..DELAY * 2 + Dur::from_millis(200)).contains(&rtt), "{rtt:?}");
 }
@@ -237,8 +237,8 @@ fn ports_that_come_soon_are_later_and_others_are_from_before() {
     assert!(!is_later_port(50_000, 50_000) && !is_later_port(49_999, 50_000) && !is_later_port(u16::MAX, FIRST_PORT));
 }
 
-/// RFC 9293 section 3.10.7.2: a connection begins with a SYN that acknowledges nothing. Whatever else comes from a port
-/// that would be next, such as a reset, must not end the connection that there is.
+/// RFC 9293 section 3.10.7.2: a connection begins with a SYN that acknowledges nothing. Any other segment from a port
+/// that could be next, such as a reset, must not end the existing connection.
 #[test]
 fn only_a_syn_from_a_later_port_makes_another_connection() {
     let config = tcp_config();
@@ -297,7 +297,7 @@ fn notes_say_when_a_packet_was_made_and_what_its_flow_needs() {
     assert_eq!(transfer(&tcp_config(), WHOLE).sender().notes(now), plain);
 }
 
-/// ns-2.35's Vegas counts its segments without their headers; their packets say so to the link layer.
+/// ns-2.35's Vegas counts its segments without their headers; its packets report this to the link layer.
 #[test]
 fn packets_say_whether_their_headers_count() {
     for (config, hides) in [(tcp::Config::ns2(), true), (tcp::Config::standard(), false)] {
@@ -339,15 +339,15 @@ fn a_receiver_echoes_when_the_segment_was_made_and_what_was_measured_on_its_way(
         let flags = tcp_flags(false, true);
         let notes = take(&mut end, 91, flags, 100, 700, 3);
         assert_eq!((notes.forward, notes.forward_hops, notes.echo), (Dur::from_millis(700), 3, Time::from_millis(700)));
-        // Sent again: it lies in the past, and only the newest round trip counts it.
+        // A retransmission: it was created in the past, and only the newest round trip counts it.
         let notes = take(&mut end, 91, flags, 100, 650, 0);
         assert_eq!((notes.forward, notes.forward_hops), (Dur::from_millis(700), 3));
         assert_eq!(notes.echo, Time::from_millis(if newest { 650 } else { 700 }));
     }
 }
 
-/// ElRakabawy, Klemm, Lindemann 2005, section 5.1.1: with clocks that agree, segments are as far apart as packets take
-/// over four hops, which an ACK brings back. Of a packet that was not measured nothing is known.
+/// ElRakabawy, Klemm, Lindemann 2005, section 5.1.1: with synchronised clocks, the gap between segments is the time
+/// that packets take over four hops, which an ACK brings back. A packet that was not measured gives no information.
 #[test]
 fn a_sender_learns_how_long_its_segments_took() {
     let mut config = hints(HopSource::Travelled, RoundTrips::Unknown, Some(4));
@@ -383,8 +383,8 @@ fn a_sender_learns_how_long_its_segments_took() {
     assert_eq!(answer(&mut end, false, 91 + 2 * 536, 4).map(Dur::as_millis), Some(58));
 }
 
-/// Cho, Sirisena, Pawlikowski 2004: the receiver allows as many segments as a path of so many hops holds, two where it
-/// is short. It knows the hops by the time to live of arriving segments.
+/// Cho, Sirisena, Pawlikowski 2004: the receiver allows as many segments as a path of that many hops holds, two on a
+/// short path. It infers the hops from the time to live of arriving segments.
 #[test]
 fn an_ad_hoc_receiver_knows_the_hops_of_its_path() {
     let mut config = tcp_config();

@@ -1,7 +1,8 @@
-//! A node without a radio: a host or a router, which are the same kind of node. It has the layers above IP, a routing
-//! table, and ports to wires; its driver keeps the wires.
+//! Nodes without a radio: hosts and routers, which are the same kind of node. A host has the layers above IP, a routing
+//! table, and ports to wires; its driver stores the wires.
 //!
-//! Leaves out processing time and ICMP: an undeliverable packet is dropped, counted, and reported to an attached host.
+//! Not modelled: processing time and ICMP. An undeliverable packet is dropped, counted, and reported to an attached
+//! host.
 
 use super::account::{Account, Drops};
 use super::endpoint::{Endpoint, Interface};
@@ -17,7 +18,7 @@ use fourhop_units::{Rate, Time};
 
 /// A host or router.
 ///
-/// [`Host::handle_packet`] takes what arrives by its wires, [`Host::handle_local`] what a host outside sends; all
+/// [`Host::handle_packet`] takes packets that arrive by its wires, [`Host::handle_local`] those of an outside host; all
 /// `handle_*` calls may change `next_timeout`.
 #[derive(Debug)]
 pub struct Host {
@@ -25,12 +26,12 @@ pub struct Host {
     ports: Ports,
     drops: Drops,
     journal: Journal,
-    /// Packets just made, reused.
+    /// New packets; the buffer is reused.
     made: Vec<Ipv4Packet>,
 }
 
 impl Host {
-    /// A host with this address whose packets begin with `ttl`; `link_rate` is that of its first wire.
+    /// Creates a host with this address whose packets start with `ttl`; `link_rate` is the rate of its first wire.
     pub fn new(addr: Ipv4Addr, ttl: u8, link_rate: Rate, routes: WiredRoutes) -> Host {
         Host {
             local: Local::new(Transports::new(addr, ttl, Interface::Wire(link_rate))),
@@ -41,39 +42,39 @@ impl Host {
         }
     }
 
-    /// Adds one end of a flow; returns its place among [`Host::endpoints`].
+    /// Adds one end of a flow; returns its index in [`Host::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         self.local.transports.add(endpoint)
     }
 
-    /// Attaches a host outside: from now on packets that no flow here takes are delivered to it.
+    /// Attaches an outside host: from now on, packets that no flow here accepts are delivered to it.
     pub fn attach(&mut self) {
         self.local.attached = true;
     }
 
-    /// Lets it tell what its packets do, as [`Node::record`](super::Node::record) does.
+    /// Makes it record the steps of its packets, as [`Node::record`](super::Node::record) does.
     pub fn record(&mut self, first: u32, step: u32) {
         self.journal.begin(first, step);
     }
 
-    /// The ends of flows here.
+    /// Returns the ends of flows here.
     pub fn endpoints(&self) -> &[Endpoint] {
         self.local.transports.endpoints()
     }
 
-    /// The routing table.
+    /// Returns the routing table.
     pub fn routes(&self) -> &WiredRoutes {
         &self.ports.routes
     }
 
-    /// A packet has come in by `port`.
+    /// Handles a packet that has arrived by `port`.
     pub fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, port: PortId, out: &mut Vec<Output>) {
         self.ports.received += 1;
         self.ports.routes.handle_passage(packet.src, port);
         if packet.dst == self.local.transports.addr() {
             self.journal.note(&mut packet, Step::Delivered, out);
             let place = out.len();
-            // Wires between here and a radio are no radio hops: there is none to count.
+            // Wires on the way to a radio are not radio hops: there is nothing to count.
             if let Err(reason) = self.local.deliver(now, packet, |_| None, &mut self.made, out) {
                 self.drops.count(reason);
                 journal::revise(&mut out[..place], reason);
@@ -90,7 +91,7 @@ impl Host {
         }
     }
 
-    /// A packet made by the host outside.
+    /// Handles a packet from the outside host.
     pub fn handle_local(&mut self, mut packet: Ipv4Packet, out: &mut Vec<Output>) {
         self.local.taken += 1;
         self.journal.note(&mut packet, Step::Created, out);
@@ -103,17 +104,17 @@ impl Host {
         self.send_made(out);
     }
 
-    /// When [`Host::handle_timeout`] has to be called.
+    /// Returns when [`Host::handle_timeout`] must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         self.local.transports.next_timeout()
     }
 
-    /// Losses so far.
+    /// Returns the losses so far.
     pub fn drops(&self) -> &Drops {
         &self.drops
     }
 
-    /// The balance of IP here.
+    /// Returns the balance of IP here.
     pub fn account(&self) -> Account {
         Account {
             taken: self.local.originated() + self.ports.received,

@@ -32,7 +32,7 @@ fn come(host: &mut Host, packet: Ipv4Packet, port: u16) -> Vec<Output> {
     out
 }
 
-/// (taken, passed, dropped), which balance.
+/// Returns (taken, passed, dropped) after checking that they balance.
 fn counts(host: &Host) -> (u64, u64, u64) {
     let account = host.account();
     assert!(account.balances() && account.held == 0, "{account:?}");
@@ -65,7 +65,7 @@ fn what_has_no_route_or_no_hop_to_live_is_dropped_and_reported_to_a_host_outside
         let old = Ipv4Packet { ttl: 1, ..packet(LEFT, RIGHT, 0) };
         let lost = Output::Lost { packet: old.clone(), reason: DropReason::TtlExpired };
         assert_eq!(come(&mut host, old, 0), if attached { vec![lost] } else { vec![] });
-        // Of a flow: its ends are simulated.
+        // A packet of a flow: both its ends are simulated.
         assert_eq!(come(&mut host, Ipv4Packet { ttl: 1, ..packet(LEFT, RIGHT, 5) }, 0), []);
         assert_eq!(counts(&host), (3, 0, 3));
         let of = |reason| host.drops().of(reason);

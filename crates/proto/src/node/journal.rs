@@ -1,8 +1,7 @@
-//! A node's notes for a driver that records packets: each step of each of them ([`Note`]), and changes of its
-//! routes.
+//! A node's notes for a driver that records packets: every step of every packet ([`Note`]), and route changes.
 //!
-//! A node that does not record pays one test of a flag per step of a packet. A packet gets its number at its first
-//! recorded step, and keeps it from node to node among the simulator's notes ([`PacketMeta`]).
+//! A node that does not record pays one flag test per step of a packet. A packet gets its number at its first recorded
+//! step, and keeps it from node to node in the simulator's metadata ([`PacketMeta`]).
 
 use super::output::Output;
 use crate::drop::DropReason;
@@ -16,25 +15,25 @@ use crate::wire::PacketMeta;
 /// A step of a packet at a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Made here, or let in from a host outside.
+    /// Created here, or accepted from an outside host.
     Created,
-    /// Made by routing, or by a module of C3TCP of what it has kept.
+    /// Created by routing, or by a module of C3TCP from data it has stored.
     Emitted,
-    /// Handed to the link layer for a neighbour; `None`: for all.
+    /// Handed to the link layer for a neighbour; `None`: broadcast.
     Queued(Option<Ipv4Addr>),
-    /// Taken by the MAC.
+    /// Accepted by the MAC.
     Head,
-    /// Given up by the MAC or by ARP; routing has it again.
+    /// Given up by the MAC or by ARP, and returned to routing.
     Failed(DropReason),
-    /// Come by radio from a neighbour, whose address may not be known.
+    /// Received by radio from a neighbour, whose address may be unknown.
     Received(Option<Ipv4Addr>),
-    /// Put on a wire to that node.
+    /// Sent by wire to that node.
     WireOut(Ipv4Addr),
-    /// Come by a wire from that node.
+    /// Received by wire from that node.
     WireIn(Ipv4Addr),
-    /// At its destination here.
+    /// Arrived at its destination here.
     Delivered,
-    /// Kept by a module of C3TCP, which makes others of what it carries.
+    /// Absorbed by a module of C3TCP, which creates new packets from its content.
     Absorbed,
     /// Lost here.
     Dropped(DropReason),
@@ -102,37 +101,37 @@ kinds! {
     Other = "other";
 }
 
-/// A step of a packet, with what the packet says.
+/// A step of a packet, with the main fields of the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Note {
     /// Number of the packet.
     pub number: u32,
-    /// Its action.
+    /// The step.
     pub step: Step,
     /// Its kind.
     pub kind: PacketKind,
-    /// Internet protocol number.
+    /// IP protocol number.
     pub protocol: u8,
-    /// Source address and port; the identifier of an echo request is one.
+    /// Source address and port; for an echo request, the identifier serves as port.
     pub src: (Ipv4Addr, u16),
-    /// Destination address and port; the identifier of an echo reply is one.
+    /// Destination address and port; for an echo reply, the identifier serves as port.
     pub dst: (Ipv4Addr, u16),
     /// Sequence number of TCP; number of a datagram, ATP packet or echo; otherwise 0.
     pub seq: u32,
-    /// Acknowledgement number of TCP where it counts.
+    /// TCP acknowledgement number, if valid.
     pub ack: Option<u32>,
-    /// Window of TCP as in the header.
+    /// TCP window as in the header.
     pub window: u16,
-    /// Window scale that a SYN offers.
+    /// Window scale offered by a SYN.
     pub window_scale: Option<u8>,
-    /// Bytes above the transport's header.
+    /// Bytes after the transport header.
     pub payload: u32,
-    /// Bytes with the IP header.
+    /// Bytes including the IP header.
     pub len: u32,
 }
 
 impl Note {
-    /// A step of `packet`.
+    /// Creates the note on a step of `packet`.
     pub fn of(packet: &Ipv4Packet, step: Step) -> Note {
         let mut note = Note {
             number: packet.meta.number,
@@ -216,18 +215,18 @@ impl Note {
     }
 }
 
-/// The last recorded step has failed: the packet is lost.
+/// Revises the last recorded step, which has failed: the packet is lost.
 pub(super) fn revise(outputs: &mut [Output], reason: DropReason) {
     if let Some(Output::Noted(Note { step, .. })) = outputs.last_mut() {
         *step = Step::Dropped(reason);
     }
 }
 
-/// Where a node writes its notes: nowhere, unless its driver records.
+/// Destination of a node's notes: none, unless its driver records.
 #[derive(Debug, Default)]
 pub(super) struct Journal(Option<Numbers>);
 
-/// Gives packets their numbers: each node has its own.
+/// Assigns numbers to packets; each node has its own sequence.
 #[derive(Debug)]
 struct Numbers {
     next: u32,
@@ -235,19 +234,19 @@ struct Numbers {
 }
 
 impl Journal {
-    /// A journal whose packets have the numbers `first`, `first + step`, ...; 0 is none.
+    /// Starts a journal that numbers its packets `first`, `first + step`, ...; 0 means no number.
     pub fn begin(&mut self, first: u32, step: u32) {
         debug_assert!(first > 0, "0 says that a packet has no number");
         self.0 = Some(Numbers { next: first, step });
     }
 
-    /// Is it kept?
+    /// Whether notes are recorded.
     #[inline(always)]
     pub fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 
-    /// A packet takes a step.
+    /// Records a step of a packet.
     #[inline(always)]
     pub fn note(&mut self, packet: &mut Ipv4Packet, step: Step, out: &mut Vec<Output>) {
         if let Some(numbers) = &mut self.0 {
@@ -255,7 +254,7 @@ impl Journal {
         }
     }
 
-    /// A packet goes down to the link layer.
+    /// Records that a packet is passed down to the link layer.
     #[inline(always)]
     pub fn note_queued(&mut self, packet: &mut Ipv4Packet, next_hop: NextHop, out: &mut Vec<Output>) {
         if let Some(numbers) = &mut self.0 {
@@ -267,7 +266,7 @@ impl Journal {
         }
     }
 
-    /// A route leads to `destination` over this neighbour in so many hops, or there is none any more.
+    /// Records that a route leads to `destination` via this neighbour over that many hops, or that it is gone.
     pub fn route(&self, destination: Ipv4Addr, way: Option<(Ipv4Addr, u8)>, out: &mut Vec<Output>) {
         if self.is_kept() {
             out.push(Output::Route { destination, way });
@@ -281,7 +280,7 @@ impl Numbers {
         if packet.meta.number == 0 {
             packet.meta.number = self.next;
             self.next = self.next.wrapping_add(self.step);
-            // Routing makes packets, too, and shows them first when they are on their way.
+            // Routing also creates packets, which first appear here when they are sent.
             if !matches!(step, Step::Created | Step::Emitted) {
                 out.push(Output::Noted(Note::of(packet, Step::Emitted)));
             }

@@ -14,7 +14,7 @@ fn packet(body: Body) -> Ipv4Packet {
     Ipv4Packet { src: A, dst: B, ttl: 9, ident: 0, dscp: 0, body, meta: PacketMeta { number: 5, ..Default::default() } }
 }
 
-/// A note without any content.
+/// A note without content.
 fn empty(packet: &Ipv4Packet, kind: PacketKind, protocol: u8) -> Note {
     let (len, step) = (packet.len(), Step::Head);
     let (src, dst) = ((A, 0), (packet.dst, 0));
@@ -119,7 +119,7 @@ fn a_transport_and_a_routing_protocol_name_their_packets() {
     }
 }
 
-/// The packet of a host outside with this content.
+/// A packet of an outside host with this content.
 fn outside(protocol: u8, content: &[u8]) -> Ipv4Packet {
     let made = Ipv4Packet::control_broadcast(A, protocol, content);
     Ipv4Packet { dst: B, meta: PacketMeta { number: 5, ..Default::default() }, ..made }
@@ -181,7 +181,7 @@ fn a_packet_gets_a_number_at_its_first_step_and_keeps_it() {
     assert_eq!(steps(&mut out), [(3, Step::Created), (3, Step::Head)]);
     journal.note(&mut second, Step::Emitted, &mut out);
     assert_eq!(steps(&mut out), [(7, Step::Emitted)]);
-    // Routing's packets are seen first when they are on their way.
+    // Packets of routing first appear when they are sent.
     journal.note_queued(&mut third, NextHop::Unicast(B), &mut out);
     journal.note_queued(&mut third, NextHop::Broadcast, &mut out);
     assert_eq!(steps(&mut out), [(11, Step::Emitted), (11, Step::Queued(Some(B))), (11, Step::Queued(None))]);

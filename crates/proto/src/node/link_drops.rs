@@ -1,22 +1,22 @@
-//! Packets that the MAC of a node gave up, by destination neighbour and kind of packet.
+//! Packets given up by the MAC of a node, by neighbour and kind of packet.
 
 use crate::wire::{Msdu, Payload};
 use fourhop_units::MacAddr;
 
-/// Packets given up towards one neighbour.
+/// Packets to one neighbour that were given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkDrops {
     /// The neighbour.
     pub to: MacAddr,
     /// TCP segments with payload.
     pub tcp_data: u64,
-    /// TCP segments without.
+    /// TCP segments without payload.
     pub tcp_acks: u64,
     /// Everything else: datagrams, ping, routing, ARP.
     pub other: u64,
 }
 
-/// Counts `msdu`, which was for one neighbour and was given up.
+/// Counts `msdu`, a unicast that was given up.
 pub(super) fn count(table: &mut Vec<LinkDrops>, msdu: &Msdu) {
     let to = msdu.dst;
     let at = match table.binary_search_by_key(&to, |drops| drops.to) {

@@ -1,5 +1,5 @@
-//! Above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device, a
-//! test), which is handed every packet that no simulated flow accepts.
+//! The layer above IP at a node: the ends of simulated flows and, where one is attached, an outside host (a TUN device,
+//! a test), which gets every packet that no simulated flow accepts.
 
 use super::output::Output;
 use super::transports::Transports;
@@ -8,15 +8,15 @@ use crate::wire::{Body, Ipv4Packet};
 use core::net::Ipv4Addr;
 use fourhop_units::Time;
 
-/// The consumers of packets for a node's address, and what they have been given.
+/// The consumers of packets for a node's address, and their packet counts.
 #[derive(Debug)]
 pub(super) struct Local {
     pub transports: Transports,
-    /// Is a host outside attached?
+    /// Whether an outside host is attached.
     pub attached: bool,
-    /// Packets taken from it.
+    /// Packets accepted from it.
     pub taken: u64,
-    /// Packets consumed here or handed to it.
+    /// Packets consumed here or delivered to it.
     pub delivered: u64,
 }
 
@@ -25,12 +25,12 @@ impl Local {
         Local { transports, attached: false, taken: 0, delivered: 0 }
     }
 
-    /// Packets that originated here.
+    /// Returns the number of packets that originated here.
     pub fn originated(&self) -> u64 {
         self.transports.originated() + self.taken
     }
 
-    /// A packet was lost here: reports it to the attached host, if a host sent it. Packets that a driver carries by
+    /// Reports a packet lost here to the attached host, if it came from a host. Packets that a driver carries by
     /// number, such as frames other than IPv4, have no ports.
     pub fn report_lost(&self, packet: Ipv4Packet, reason: DropReason, out: &mut Vec<Output>) {
         let of_host = match &packet.body {
@@ -43,8 +43,8 @@ impl Local {
         }
     }
 
-    /// A packet for this node, other than routing messages. Answers of flow ends go to `made`; `hops_to` gives the hops
-    /// to another node along the present route.
+    /// Delivers a packet for this node, other than a routing message. Answers of flow ends go to `made`; `hops_to`
+    /// returns the hops of the current route to another node.
     ///
     /// # Errors
     /// If no application here listens for it.

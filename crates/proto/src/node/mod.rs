@@ -1,4 +1,4 @@
-//! One node: radio, MAC, link, routing and transports stacked.
+//! One node: a stack of radio, MAC, link, routing and transports.
 //!
 //! ```text
 //!   endpoints (TCP, UDP, ping)  ── handle_outgoing ──►  router ──►  link (ARP, queue) ──►  MAC  ──►  frames to the air
@@ -8,9 +8,9 @@
 //!                                                                                          ear ◄── copies from the air
 //! ```
 //!
-//! The node is a state machine of the common shape; its driver is the world of the simulator or a program with devices.
-//! Its outputs are frames to radiate and packets ([`Output`]): for an outside host, which sends through
-//! [`Node::handle_local`], and for the wires of a gateway. Its [`Ear`] is a separate state machine, which the driver
+//! The node is a state machine of the common shape; its driver is the simulator's world or a program with devices. Its
+//! outputs are frames to radiate and packets ([`Output`]): for an outside host, which sends through
+//! [`Node::handle_local`], and for the wires of a gateway. Its [`Ear`] is a separate state machine that the driver
 //! keeps next to it: it hears every frame in the air and selects those that the node must handle.
 
 mod account;

@@ -1,4 +1,4 @@
-//! IP at a node: where packets from a neighbour, from above, or from a wire go.
+//! IP at a node: dispatches packets from neighbours, from above and from wires.
 
 use super::buffers::{Buffers, in_order};
 use super::ear::Ear;
@@ -14,7 +14,7 @@ use crate::wire::Ipv4Packet;
 use fourhop_units::{MacAddr, Time};
 
 impl Node {
-    /// A packet has come in by a wire; only a gateway gets any.
+    /// Handles a packet that has arrived by wire; only a gateway receives any.
     pub fn handle_wired(&mut self, now: Time, mut packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
         ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
         let Some(wired) = &mut self.wired else { return };
@@ -35,7 +35,7 @@ impl Node {
         self.offer_next(now, FIRST, ear, out);
     }
 
-    /// A packet from a neighbour.
+    /// Handles a packet from a neighbour.
     pub(super) fn handle_packet(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         let leaves = self.leaves_by_wire(&packet);
         let ends = leaves || packet.dst == self.local.transports.addr();
@@ -73,8 +73,8 @@ impl Node {
         self.wired.as_ref().is_some_and(|wired| wired.leads_to(packet.dst))
     }
 
-    /// A packet has reached the end of its path over radios: its options go to the module of its connection, if that is
-    /// here. False if the module keeps the packet.
+    /// Handles the end of a packet's path over radios: its options go to the module of its connection, if that is here.
+    /// Returns false if the module keeps the packet.
     fn end_options(&mut self, now: Time, leaves: bool, packet: &mut Ipv4Packet) -> bool {
         match &mut self.modules {
             Some(modules) if !leaves => modules.handle_incoming(now, packet),
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// Segments that acknowledging modules send and deliver.
+    /// Sends and delivers the segments of acknowledging modules.
     pub(super) fn modules_timeout(&mut self, now: Time, out: &mut Buffers) {
         let Some(modules) = &mut self.modules else { return };
         let mut packets = ccm::table::Packets::default();
@@ -107,7 +107,7 @@ impl Node {
         if let Err(reason) = self.local.deliver(now, packet, |peer| self.router.hops(peer), &mut made, &mut out.outputs)
         {
             self.drops.count(reason);
-            // Whether anybody listens is known afterwards.
+            // Only now is it known whether anything listens.
             journal::revise(&mut out.outputs[..place], reason);
         }
         self.upper.stale[TRANSPORTS] = true;
@@ -115,7 +115,7 @@ impl Node {
         out.packets.give(made);
     }
 
-    /// Sends what the transports have made.
+    /// Sends packets created by the transports.
     pub(super) fn send_made(&mut self, now: Time, made: &mut Vec<Ipv4Packet>, out: &mut Buffers) {
         for packet in in_order(made) {
             self.send(now, packet, out);
@@ -147,7 +147,7 @@ impl Node {
         });
     }
 
-    /// A packet from neighbour `from` leaves the mesh.
+    /// Forwards a packet from neighbour `from` out of the mesh.
     fn leave_mesh(&mut self, now: Time, mut packet: Ipv4Packet, from: MacAddr, out: &mut Buffers) {
         if let Err(reason) = packet.decrement_ttl() {
             self.drops.count(reason);
@@ -159,14 +159,14 @@ impl Node {
         self.cross(now, Side::Wireless, packet, out);
     }
 
-    /// A packet goes through the gateway.
+    /// Passes a packet through the gateway.
     fn cross(&mut self, now: Time, from: Side, packet: Ipv4Packet, out: &mut Buffers) {
         let hops = self.router.hops(if from == Side::Wired { packet.dst } else { packet.src });
         let rate = self.mac_at(FIRST).config().data_rate;
         self.with_wired(now, out, |wired, actions| wired.handle_packet(now, from, packet, hops, rate, actions));
     }
 
-    /// Lets the wired side do something, and does what it asks for.
+    /// Calls the wired side and performs the actions it requests.
     pub(super) fn with_wired(
         &mut self,
         now: Time,
@@ -192,7 +192,7 @@ impl Node {
         out.discipline.give(actions);
     }
 
-    /// A packet for a node without a radio.
+    /// Sends a packet to a node reached by wire.
     fn send_wired(&mut self, packet: Ipv4Packet, out: &mut Buffers) {
         if let Some(wired) = &mut self.wired
             && let Err(reason) = wired.ports.send(packet, &mut self.journal, &mut out.outputs)

@@ -1,4 +1,4 @@
-//! A gateway between a wire and the mesh: who gets a packet that comes in by the wire.
+//! A gateway between a wire and the mesh: where packets arriving by wire go.
 
 use super::*;
 use crate::drop::DropReason;
@@ -39,14 +39,14 @@ fn gateway() -> Node {
     node
 }
 
-/// Output and losses of a gateway without routes in the mesh, after `packet` has come in by a wire.
+/// Returns the output and the losses of a gateway without mesh routes after `packet` has arrived by wire.
 fn from_wire(packet: Ipv4Packet) -> (Vec<Output>, Node) {
     let (mut node, mut out) = (gateway(), Buffers::default());
     node.handle_wired(Time::ZERO, packet, &mut Ear::new(), &mut out);
     (out.outputs, node)
 }
 
-/// RFC 1812, section 5.2.1: a router forwards what is for others, with one hop less to live.
+/// RFC 1812, section 5.2.1: a router forwards packets for others and decrements their time to live.
 #[test]
 fn what_is_for_another_wire_leaves_by_it_and_does_not_enter_the_mesh() {
     let (outputs, node) = from_wire(segment(HOST, OTHER, 100));
@@ -59,7 +59,7 @@ fn what_is_for_another_wire_leaves_by_it_and_does_not_enter_the_mesh() {
     assert_eq!((outputs, node.drops().of(DropReason::TtlExpired)), (vec![], 1));
 }
 
-/// The forward delay over four hops is noted after four, or at the end of a shorter path, and not again further on.
+/// The forward delay over four hops is recorded after four hops or at the end of a shorter path, and not again later.
 #[test]
 fn the_forward_delay_is_that_of_the_hops_asked_for_or_of_the_whole_path() {
     let (mut node, ms) = (gateway(), Dur::from_millis);
@@ -77,8 +77,8 @@ fn the_forward_delay_is_that_of_the_hops_asked_for_or_of_the_whole_path() {
     }
 }
 
-/// The gateway of TCP-AP spaces the data of a flow by the path to its *wireless* end, in whichever direction the packet
-/// goes that tells of the path.
+/// The gateway of TCP-AP spaces the data of a flow by the path to its *wireless* end, whichever direction the packet
+/// that reveals the path takes.
 #[test]
 fn the_path_is_that_of_the_wireless_end() {
     let mesh = NodeId(4).ipv4();
@@ -107,7 +107,7 @@ fn the_path_is_that_of_the_wireless_end() {
     }
 }
 
-/// A module of C3TCP takes the options of packets that end here; those that leave the mesh lose them for good.
+/// A module of C3TCP takes the options of packets that end here; packets that leave the mesh lose them for good.
 #[test]
 fn options_of_mac_headers_end_with_the_mesh() {
     let measured = |dst| {

@@ -11,11 +11,11 @@ use core::net::Ipv4Addr;
 /// Output of a node besides frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// For the host outside: it is attached, and no simulated flow took the packet.
+    /// For the attached outside host: no simulated flow accepted the packet.
     Deliver(Ipv4Packet),
     /// For the wire at a port.
     Wire {
-        /// Which.
+        /// The port.
         port: PortId,
         /// The packet.
         packet: Ipv4Packet,
@@ -23,27 +23,27 @@ pub enum Output {
     /// A packet from outside is lost at IP of a node with an attached host, which can report it to the sender (RFC 1812
     /// section 4.3.3; this node itself sends no report).
     Lost {
-        /// The packet, as it was when it was lost.
+        /// The packet as it was when lost.
         packet: Ipv4Packet,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: DropReason,
     },
-    /// A frame of another 802.11 stack has come by the radio.
+    /// A frame of another 802.11 stack has arrived by radio.
     Frame(Foreign),
-    /// A frame of the stack that is attached was acknowledged, or it is for all and has been sent; or it was given up.
+    /// A frame of the attached stack was acknowledged, was broadcast, or was given up.
     Done {
         /// The frame at its last attempt.
         frame: Foreign,
-        /// Was it given up?
+        /// Whether it was given up.
         lost: bool,
     },
-    /// A packet has taken a step here. Only of a node that [records](Node::record), as is [`Output::Route`].
+    /// A packet has taken a step here. Only from a node that [records](Node::record), like [`Output::Route`].
     Noted(Note),
-    /// A route has come, or leads elsewhere than before, or is gone.
+    /// A route has appeared, changed, or disappeared.
     Route {
-        /// Where it leads.
+        /// Destination of the route.
         destination: Ipv4Addr,
-        /// The neighbour to send to and the number of hops; `None`: it is gone.
+        /// The next hop and the number of hops; `None`: the route is gone.
         way: Option<(Ipv4Addr, u8)>,
     },
 }

@@ -1,4 +1,4 @@
-//! The transports beside TCP, UDP and ICMP, and static dispatch to their ends. To add one: a folder beside
+//! Transports besides TCP, UDP and ICMP, with static dispatch to their ends. To add one: a folder beside
 //! [`atp`](crate::atp) with its [`FlowEnd`], its packets in `wire`, and a row in the list at the end.
 
 use crate::app::end::{Counts, FlowEnd, PathSeen, Shared};

@@ -1,4 +1,4 @@
-//! The wired interfaces of a node of any kind: which port a packet leaves by.
+//! The wired interfaces of a node: chooses the port by which a packet leaves.
 
 use super::journal::{Journal, Step};
 use super::output::Output;
@@ -6,13 +6,13 @@ use crate::drop::DropReason;
 use crate::route::WiredRoutes;
 use crate::wire::Ipv4Packet;
 
-/// Ports with their routing table, and what went through them.
+/// Ports with their routing table and packet counts.
 #[derive(Debug)]
 pub(super) struct Ports {
     pub routes: WiredRoutes,
-    /// Packets that came in.
+    /// Packets received.
     pub received: u64,
-    /// Packets that went out.
+    /// Packets sent.
     pub sent: u64,
 }
 
@@ -21,10 +21,10 @@ impl Ports {
         Ports { routes, received: 0, sent: 0 }
     }
 
-    /// Puts the packet on the port that leads to its destination.
+    /// Sends the packet by the port that leads to its destination.
     ///
     /// # Errors
-    /// If none does.
+    /// If no port leads there.
     pub fn send(
         &mut self,
         mut packet: Ipv4Packet,

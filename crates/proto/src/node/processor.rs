@@ -1,12 +1,13 @@
-//! The processor of a router: it takes its time for each packet that the node sends or forwards, one after the other,
+//! The processor of a router: it takes time for each packet that the node sends or forwards, one after the other,
 //! whichever radio they leave by.
 //!
-//! Waiting packets are in a ring of fixed size, as in a network driver; packets for a full ring are lost. Left out:
-//! interrupts, receiving (a packet that ends here costs as much as its answer), and all other work of a router.
+//! Waiting packets are in a ring of fixed size, as in a network driver; packets that find it full are lost. Not
+//! modelled: interrupts, reception (a packet that ends here costs as much as its answer), and all other work of a
+//! router.
 
 use fourhop_units::{Dur, Time};
 
-/// Packets that may wait, of any direction: the receive buffers of Linux's ath9k.
+/// Maximum number of waiting packets, in both directions together: the receive buffers of Linux's ath9k.
 const RING: u64 = 512;
 
 /// The processor of one node.
@@ -17,12 +18,12 @@ pub(super) struct Processor {
 }
 
 impl Processor {
-    /// One that takes `cost` for a packet.
+    /// Creates a processor that takes `cost` per packet.
     pub fn new(cost: Dur) -> Processor {
         Processor { cost, free: Time::ZERO }
     }
 
-    /// How long a packet that comes at `now` waits and is worked on; `None` if too many wait already.
+    /// Returns how long a packet that arrives at `now` waits and is processed; `None` if too many already wait.
     pub fn take(&mut self, now: Time) -> Option<Dur> {
         let begin = self.free.max(now);
         if begin - now >= self.cost * RING {

@@ -1,16 +1,16 @@
-//! A node with several radios: below one network layer, each radio has a MAC and a link layer of its own.
+//! Nodes with several radios: below a common network layer, each radio has its own MAC and link layer.
 //!
-//! Each radio has addresses of its own, at the MAC and at IP, and its own channel: two radios of one node never share
-//! one. An address of a neighbour therefore names the channel too, and with it the radio that leads there; that is all
-//! that routing has to say. The address of the first radio is that of the node: flows and routes end there.
+//! Each radio has its own MAC and IP addresses and its own channel: two radios of one node never share a channel. The
+//! address of a neighbour therefore identifies the channel too, and with it the radio that leads there; routing need
+//! say no more. The address of the first radio is that of the node: flows and routes end there.
 //!
-//! Broadcasts go out by every radio. A routing message has the address of its radio as source, and a HELLO is about
+//! Broadcasts are sent by every radio. A routing message has the address of its radio as source, and a HELLO announces
 //! that address (RFC 3561 section 6.14 asks only that the interface be known).
 //!
 //! The driver gives each radio an [`Ear`] and a timer. Every packet for a radio waits there for the delay of the link
 //! layer, whose timer is that of the radio; so the MAC gets packets only in calls that have its ear.
 //!
-//! Left out at the further radios: early drops, delays for ATP.
+//! Not supported on further radios: early drops, delays for ATP.
 
 use super::buffers::Buffers;
 use super::config::SharedConfig;
@@ -28,8 +28,8 @@ use fourhop_units::{Dur, MacAddr, Stream, Time};
 use std::sync::Arc;
 
 impl Node {
-    /// Gives the node one more radio. Before anything happens. `on_channel` are the addresses of all radios that share
-    /// its channel.
+    /// Adds a radio. Call it before the first event. `on_channel` are the addresses of all radios that share its
+    /// channel.
     pub fn add_radio(
         &mut self,
         addresses: Addresses,
@@ -42,42 +42,42 @@ impl Node {
         self.radios.further.push(Radio { link, mac, addresses, on_channel: Some(on_channel) });
     }
 
-    /// Rate control of a radio draws from `random`. Before anything happens.
+    /// Makes rate control of a radio draw from `random`. Call it before the first event.
     pub fn sample_rates(&mut self, radio: usize, random: Stream) {
         self.mac_of(radio).sample_rates_by(random);
     }
 
-    /// These stations, in order, know no MCS; all others do. Before anything happens.
+    /// Declares that these stations, sorted by address, support no MCS; all others do. Call it before the first event.
     pub fn know_without_mcs(&mut self, stations: &Arc<[MacAddr]>) {
         for radio in FIRST..self.radios() {
             self.mac_of(radio).know_without_mcs(stations.clone());
         }
     }
 
-    /// How many radios it has.
+    /// Returns the number of radios.
     pub fn radios(&self) -> usize {
         1 + self.radios.further.len()
     }
 
-    /// The MAC of a radio, which must be one, for inspection.
+    /// Returns the MAC of a radio, which must exist, for inspection.
     #[inline(always)]
     pub fn mac_at(&self, radio: usize) -> &Dcf {
         &self.radios.at(radio).mac
     }
 
-    /// The link layer of a radio, likewise.
+    /// Returns the link layer of a radio, likewise.
     #[inline(always)]
     pub fn link_at(&self, radio: usize) -> &Link {
         &self.radios.at(radio).link
     }
 
-    /// Mutable MAC of a radio.
+    /// Returns the MAC of a radio.
     #[inline(always)]
     pub(super) fn mac_of(&mut self, radio: usize) -> &mut Dcf {
         &mut self.radios.at_mut(radio).mac
     }
 
-    /// The MAC of a radio, and what it takes further packets from.
+    /// Returns the MAC of a radio and its source of further packets.
     #[inline(always)]
     pub(super) fn mac_and_supply<'a>(
         &'a mut self,
@@ -94,12 +94,13 @@ impl Node {
         &mut self.radios.at_mut(radio).link
     }
 
-    /// When the layers above the MAC of a radio have something to do: all of them at the first, else its link layer.
+    /// Returns when the layers above the MAC of a radio have something to do: all of them for the first radio, only the
+    /// link layer for others.
     pub fn layers_timeout(&self, radio: usize) -> Option<Time> {
         if radio == FIRST { self.upper.first.unless_never() } else { self.link_at(radio).next_timeout() }
     }
 
-    /// [`Node::next_timeout`] of a radio besides the first.
+    /// [`Node::next_timeout`] for a radio other than the first.
     #[cold]
     pub(super) fn next_further_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
         let Radio { mac, link, .. } = self.radios.at(radio);
@@ -108,7 +109,7 @@ impl Node {
         Time::earlier_of(Time::earlier_of(mac.exchange_timeout().unless_never(), access), layers)
     }
 
-    /// [`Node::handle_timeout`] of a radio besides the first, after its MAC has done this.
+    /// [`Node::handle_timeout`] for a radio other than the first, after its MAC has handled the timeout.
     #[cold]
     pub(super) fn after_further_mac(
         &mut self,
@@ -138,7 +139,7 @@ impl Node {
         if mac_due == Due::Nothing && (link_due || reorder_due) { Due::Something } else { mac_due }
     }
 
-    /// A queue that shares out air time learns of a frame that has come.
+    /// Notifies an airtime-fair queue that a frame has arrived.
     pub(super) fn charge_received(&mut self, radio: usize, frame: &Frame) {
         let airtime = Airtime { sent: Dur::ZERO, received: frame.airtime };
         let category = match &frame.kind {
@@ -149,7 +150,7 @@ impl Node {
         self.link_of(radio).charge(frame.src, airtime, category);
     }
 
-    /// The head of a queue that shares out air time, and drops packets as they leave it.
+    /// Takes the head of an airtime-fair queue, which may drop packets on dequeue.
     pub(super) fn dequeue_fairly(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
         let Node { radios, drops, journal, .. } = self;
         let Radio { mac, link, .. } = radios.at_mut(radio);
@@ -159,14 +160,14 @@ impl Node {
         link.dequeue(now, |msdu| lost_to_codel(msdu, drops, journal, &mut out.outputs))
     }
 
-    /// Removes everything that waits for a neighbour.
+    /// Removes all packets queued for a neighbour.
     pub(super) fn purge(&mut self, next_hop: Ipv4Addr, out: &mut Vec<net::Action>) {
         let radio = self.radios.towards(next_hop);
         self.link_of(radio).purge(next_hop, out);
     }
 
-    /// The radio that leads to the next hop of a packet. One for all neighbours goes out by the first, and copies of it
-    /// by the others.
+    /// Returns the radio that leads to the next hop of a packet. A broadcast is sent by the first, and copies of it by
+    /// the others.
     #[cold]
     #[inline(never)]
     pub(super) fn choose_radio(
@@ -202,14 +203,15 @@ impl Node {
     }
 }
 
-/// A message of this node's routing leaves by the radio with another address than the node's.
+/// Rewrites the addresses of a routing message of this node that leaves by a radio with another address than the
+/// node's.
 fn readdress(packet: &mut Ipv4Packet, own: Ipv4Addr, radio: Ipv4Addr) {
     if packet.src != own || !packet.is_routing() {
         return;
     }
     packet.src = radio;
     let for_all = packet.is_for_all();
-    // A HELLO is a reply that nobody asked for: its destination is its sender.
+    // A HELLO is an unsolicited reply: its destination is its sender.
     if let Body::Routing(RoutingMessage::Aodv(AodvMessage::Rrep(hello))) = &mut packet.body
         && for_all
     {

@@ -1,4 +1,4 @@
-//! The stack of one node: passes packets and frames between its layers. Its handling of packets at IP is in `network`.
+//! The stack of a node: passes packets and frames between its layers. Packets at IP are handled in `network`.
 
 use super::account::{Drops, LayerCounts};
 use super::buffers::{Buffers, in_order};
@@ -27,30 +27,30 @@ use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 
 /// A node.
 ///
-/// The driver tells the node's [`Ear`] of every copy of a frame, the node what the ear asks it to
+/// The driver reports every copy of a frame to the node's [`Ear`], does on the node what the ear asks for
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
-/// [`Node::next_timeout`]. Packets come in by [`Node::handle_local`] from a host outside that is
-/// [attached](Node::attach), by [`Node::handle_wired`] from wires; what leaves for either is an
+/// [`Node::next_timeout`]. Packets enter by [`Node::handle_local`] from an outside host that is
+/// [attached](Node::attach), and by [`Node::handle_wired`] from wires; packets for either are returned as
 /// [`Output`](super::Output) in the [`Buffers`] that the driver lends. Each `handle_*` may change `next_timeout`. `ear`
 /// is always the one of this node.
-// In this order in memory: what each event touches comes first, in few cache lines.
+// Field order is memory order: fields touched by every event come first, in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Node {
     pub(super) upper: UpperTimers,
     pub(super) router: Router,
     pub(super) layer_counts: LayerCounts,
-    /// Early drops between the link layer and the MAC, if there are any.
+    /// Early drops between the link layer and the MAC, if any.
     pub(super) early: Option<Box<EarlyDrops>>,
-    /// Between the transports and the network layer, at a node that takes part in C3TCP.
+    /// Between the transports and the network layer, on a node that takes part in C3TCP.
     pub(super) modules: Option<Box<ccm::Modules>>,
-    /// Delays for ATP, at a node that tells them.
+    /// Delays for ATP, on a node that reports them.
     meter: Option<Box<atp::Meter>>,
-    /// Its processor, if that takes time.
+    /// Its processor, if packet processing takes time.
     processor: Option<Box<Processor>>,
     /// Its wired side, if it is a gateway.
     pub(super) wired: Option<Box<WiredSide>>,
-    /// Reports about its packets.
+    /// Notes on its packets.
     pub(super) journal: Journal,
     pub(super) radios: Radios,
     pub(super) local: Local,
@@ -59,7 +59,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with nothing to do. `backoff` gives its random back-offs.
+    /// Creates a node with nothing to do. `backoff` is the source of its random back-offs.
     pub fn new(addresses: Addresses, backoff: Stream, config: impl Into<SharedConfig>, router: Router) -> Node {
         let ip = addresses.ip;
         let config = config.into();
@@ -82,7 +82,7 @@ impl Node {
         }
     }
 
-    /// Adds one end of a flow; returns its place among [`Node::endpoints`].
+    /// Adds one end of a flow; returns its index in [`Node::endpoints`].
     pub fn add_endpoint(&mut self, endpoint: Endpoint) -> usize {
         let place = self.local.transports.add(endpoint);
         self.upper.stale[TRANSPORTS] = true;
@@ -90,82 +90,82 @@ impl Node {
         place
     }
 
-    /// Attaches a host outside: from now on packets for this node that no flow here takes are delivered to it.
+    /// Attaches an outside host: from now on, packets for this node that no flow here accepts are delivered to it.
     pub fn attach(&mut self) {
         self.local.attached = true;
     }
 
-    /// Gives the node a wired side: it is a gateway.
+    /// Gives the node a wired side, which makes it a gateway.
     pub fn add_wired_side(&mut self, wired: WiredSide) {
         self.wired = Some(Box::new(wired));
         self.upper.has_rest = true;
         self.refresh_upper();
     }
 
-    /// Its wired side, if it has one, for inspection.
+    /// Returns its wired side, if any, for inspection.
     pub fn wired_side(&self) -> Option<&WiredSide> {
         self.wired.as_deref()
     }
 
-    /// Lets the node take part in C3TCP, below its transports. Before anything happens.
+    /// Makes the node take part in C3TCP, below its transports. Call it before the first event.
     pub fn add_modules(&mut self, options: ccm::Options) {
         self.modules = Some(Box::new(ccm::Modules::new(options)));
         self.upper.has_rest = true;
     }
 
-    /// Lets the node tell packets of ATP how long they take here. Before anything happens.
+    /// Makes the node write into ATP packets how long they take here. Call it before the first event.
     pub fn add_meter(&mut self, config: atp::Config) {
         self.meter = Some(Box::new(atp::Meter::new(config)));
     }
 
-    /// From now on its processor takes `cost` for each packet sent or forwarded. Before anything happens.
+    /// Makes its processor take `cost` for each packet sent or forwarded. Call it before the first event.
     pub fn add_processor(&mut self, cost: Dur) {
         self.processor = Some(Box::new(Processor::new(cost)));
     }
 
-    /// Lets the node tell what its packets and routes do ([`Output::Noted`](super::Output::Noted),
-    /// [`Output::Route`](super::Output::Route)). Packets that it sees first have
-    /// the numbers `first`, `first + step` and so on. Before anything happens.
+    /// Makes the node record what happens to its packets and routes ([`Output::Noted`](super::Output::Noted),
+    /// [`Output::Route`](super::Output::Route)). Packets that it sees first are numbered `first`, `first + step` and so
+    /// on. Call it before the first event.
     pub fn record(&mut self, first: u32, step: u32) {
         self.journal.begin(first, step);
     }
 
-    /// Its modules of C3TCP, for inspection.
+    /// Returns its C3TCP modules, for inspection.
     pub fn modules(&self) -> Option<&ccm::Modules> {
         self.modules.as_deref()
     }
 
-    /// The ends of flows at this node.
+    /// Returns the ends of flows at this node.
     pub fn endpoints(&self) -> &[Endpoint] {
         self.local.transports.endpoints()
     }
 
-    /// The MAC of its first radio, for inspection.
+    /// Returns the MAC of its first radio, for inspection.
     pub fn mac(&self) -> &Dcf {
         self.mac_at(FIRST)
     }
 
-    /// The link layer of its first radio, for inspection.
+    /// Returns the link layer of its first radio, for inspection.
     pub fn link(&self) -> &Link {
         self.link_at(FIRST)
     }
 
-    /// Routing, for inspection.
+    /// Returns the router, for inspection.
     pub fn router(&self) -> &Router {
         &self.router
     }
 
-    /// Packets the MAC gave up, by neighbour.
+    /// Returns the packets given up by the MAC, by neighbour.
     pub fn link_drops(&self) -> &[LinkDrops] {
         &self.link_drops
     }
 
-    /// Losses so far, those of its ear apart.
+    /// Returns the losses so far, except those of its ear.
     pub fn drops(&self) -> &Drops {
         &self.drops
     }
 
-    /// When [`Node::handle_timeout`] has to be called.
+    /// Returns when [`Node::handle_timeout`] must be called.
     #[inline(always)]
     pub fn next_timeout(&self, radio: usize, ear: &Ear) -> Option<Time> {
         if radio != FIRST {
@@ -176,9 +176,9 @@ impl Node {
         Time::earlier_of(mac.exchange_timeout().min(self.upper.first).unless_never(), access)
     }
 
-    /// Has [`Node::handle_timeout`] nothing to do at `now`? True only where that is soon known: the ear's own receiver
-    /// senses something, so that no access to the medium is due, the timers of all layers are later, and the MAC asks
-    /// for no packet. It has then been offered what there was after the event before.
+    /// Whether [`Node::handle_timeout`] has nothing to do at `now`. True only where this is cheap to decide: the ear's
+    /// own receiver senses something, so that no access to the medium is due; the timers of all layers are later; and
+    /// the MAC does not ask for a packet. It was then offered any packet after the previous event.
     #[inline(always)]
     pub fn is_called_in_vain(&self, now: Time, ear: &Ear) -> bool {
         let mac = self.mac_at(FIRST);
@@ -191,8 +191,8 @@ impl Node {
         self.mac_of(radio).handle_access_lost(now, &mut ear.medium);
     }
 
-    /// The ear of a radio has heard `frame` with this power, and it is for this node.
-    // Several functions of the driver call these three; left to itself the compiler then inlines them in none.
+    /// The ear of a radio has received `frame` at this power, and it is for this node.
+    // Several driver functions call these three; left to itself, the compiler then inlines them in none.
     #[inline(always)]
     pub fn handle_reception(
         &mut self,
@@ -204,7 +204,7 @@ impl Node {
     ) {
         self.mac_of(radio).handle_reception(now, frame, ear.arrived(), &mut ear.medium, &mut out.mac);
         let aggregates = self.mac_at(radio).aggregates();
-        // A reordering buffer may have begun to wait, or ended.
+        // A reordering buffer may have started or stopped waiting.
         self.upper.stale[REORDERING] |= aggregates;
         if !out.mac.is_empty() {
             if self.link_at(radio).counts_airtime() && !frame.dst.is_broadcast() {
@@ -221,7 +221,7 @@ impl Node {
         self.offer_next(now, radio, ear, out);
     }
 
-    /// A packet made by the host outside. Its time to live is the host's; a broadcast goes to all neighbours.
+    /// Handles a packet from the outside host. Its time to live is set by the host; a broadcast goes to all neighbours.
     pub fn handle_local(&mut self, now: Time, packet: Ipv4Packet, ear: &mut Ear, out: &mut Buffers) {
         ear.catch_up(now, None, self.mac_at(FIRST).medium_rules());
         self.local.taken += 1;
@@ -230,7 +230,8 @@ impl Node {
         self.offer_next(now, FIRST, ear, out);
     }
 
-    /// Tells routing how strongly the routing message that goes up was received, and at which rate data goes back.
+    /// Reports to routing the signal strength of an arriving routing message, and the rate of data in the reverse
+    /// direction.
     fn report_link(&mut self, now: Time, radio: usize, power: Watt, out: &Buffers) {
         for action in &out.mac {
             if let mac::Action::Deliver { msdu, from } = action
@@ -244,8 +245,8 @@ impl Node {
         }
     }
 
-    /// Does what is due at `now`; nothing if called early. A frame to radiate, beginning now, is put into `air`: there
-    /// is one at most. Without one, what was there stays.
+    /// Does what is due at `now`; nothing if called early. Puts at most one frame, to be radiated from now on, into
+    /// `air`; without a frame, `air` is left as it was.
     #[inline(always)]
     pub fn handle_timeout(
         &mut self,
@@ -302,8 +303,8 @@ impl Node {
         }
     }
 
-    /// Nothing waits for a MAC that sends aggregates: it goes on with what it has left, and has emptied the queue that
-    /// the gateway fills.
+    /// Nothing is queued for a MAC that sends aggregates: it continues with its leftovers, and it has emptied the queue
+    /// that the gateway fills.
     #[inline(never)]
     fn go_on_with_aggregates(&mut self, now: Time, radio: usize, ear: &mut Ear, out: &mut Buffers) {
         if self.mac_at(radio).has_unsent(Category::default()) {
@@ -314,14 +315,14 @@ impl Node {
         }
     }
 
-    /// Tells the wired side how many packets wait for radios.
+    /// Reports to the wired side how many packets are queued for radios.
     pub(super) fn report_backlog(&mut self, now: Time, out: &mut Buffers) {
         let waiting = (FIRST..self.radios()).map(|radio| self.link_at(radio).queue_len()).sum();
         self.with_wired(now, out, |wired, actions| wired.handle_backlog(now, waiting, actions));
         self.refresh_upper();
     }
 
-    /// The head of the queue that is not dropped early.
+    /// Returns the first packet of the queue that is not dropped early.
     #[inline(always)]
     fn next_for_mac(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
         if radio != FIRST {
@@ -347,7 +348,7 @@ impl Node {
         Some(msdu)
     }
 
-    /// The head of the queue of a radio.
+    /// Returns the head of the queue of a radio.
     #[inline(always)]
     fn dequeue(&mut self, now: Time, radio: usize, out: &mut Buffers) -> Option<Msdu> {
         match self.link_at(radio).counts_airtime() {
@@ -413,7 +414,7 @@ impl Node {
         });
     }
 
-    /// Lets the MAC hand up what has waited too long for something missing.
+    /// Makes the MAC deliver packets that have waited too long for missing ones.
     pub(super) fn reorder_timeout(&mut self, now: Time, radio: usize, out: &mut Buffers) {
         self.mac_of(radio).handle_reorder_timeout(now, &mut out.mac);
         self.perform_mac(now, radio, out);
@@ -441,7 +442,7 @@ impl Node {
         }
     }
 
-    /// Lets routing do something, and does what it asks for.
+    /// Calls the router and performs the actions it requests.
     pub(super) fn with_router(
         &mut self,
         now: Time,
@@ -484,7 +485,7 @@ impl Node {
                     self.journal.note(&mut packet, Step::Dropped(reason), &mut out.outputs);
                     self.local.report_lost(packet, reason, &mut out.outputs);
                 }
-                // Only recorders ask for these: nobody mirrors the routes of a node that forwards by itself.
+                // Only recorders ask for these: nothing mirrors the routes of a node that forwards by itself.
                 route::Action::RouteUp { destination, next_hop, hops, .. } => {
                     self.journal.route(destination, Some((next_hop, hops)), &mut out.outputs);
                 }
@@ -496,7 +497,7 @@ impl Node {
         out.route.give(actions);
     }
 
-    /// When the processor has done with a packet that comes now; `None` if too many wait for it.
+    /// Returns when the processor has finished a packet that arrives now; `None` if too many wait for it.
     #[inline(always)]
     fn processed(&mut self, now: Time) -> Option<Time> {
         match &mut self.processor {
@@ -505,7 +506,7 @@ impl Node {
         }
     }
 
-    /// The MAC address of its first radio.
+    /// Returns the MAC address of its first radio.
     pub fn mac_addr(&self) -> MacAddr {
         self.radios.at(FIRST).addresses.mac
     }

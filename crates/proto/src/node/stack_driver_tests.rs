@@ -1,9 +1,9 @@
-//! Calls by the driver of a node: their answers, and when one may be left out.
+//! A driver's calls of a node: what they return, and when one may be skipped.
 
 use super::*;
 use crate::mac::{Config, RateControl, minstrel};
 
-/// Station 9 begins to send 500 us to node 1; returns the end.
+/// Station 9 starts a 500 us frame to node 1; returns its end.
 fn begins(air: &mut Air, at: Time) -> Time {
     air.run(at);
     let (dst, src, airtime) = (NodeId(1).mac(), NodeId(OUTSIDE).mac(), Dur::from_micros(500));
@@ -12,7 +12,7 @@ fn begins(air: &mut Air, at: Time) -> Time {
     at + airtime
 }
 
-/// A node with a packet to send as a frame of others begins 30 us later; when it begins and ends.
+/// A node with a packet to send when a foreign frame begins 30 us later; also returns when that frame begins and ends.
 fn put_off() -> (Air, Time, Time) {
     let mut air = Air::new(1, &config());
     air.send(datagram(1, 0, 0));
@@ -21,7 +21,7 @@ fn put_off() -> (Air, Time, Time) {
     (air, begin, end)
 }
 
-/// The driver counts what the layers above the MAC do as an event, and begins no transmission for it.
+/// The driver counts the work of the layers above the MAC as an event, but starts no transmission for it.
 #[test]
 fn a_timer_of_the_upper_layers_is_something_and_only_an_access_is_a_frame() {
     let mut air = Air::new(1, &config());
@@ -39,8 +39,8 @@ fn a_timer_of_the_upper_layers_is_something_and_only_an_access_is_a_frame() {
     assert!(frame.is_some());
 }
 
-/// A driver may leave out a call for an access that another frame has put off. From the end of that frame on the wait
-/// runs, and while a packet is on its way down it has to be taken.
+/// A driver may skip a call for an access that another frame has postponed. From the end of that frame the wait runs
+/// again, and a packet on its way down must still be taken.
 #[test]
 fn a_node_is_called_in_vain_while_it_senses_a_frame_and_nothing_else_is_due() {
     let (mut air, begin, end) = put_off();
@@ -55,7 +55,7 @@ fn a_node_is_called_in_vain_while_it_senses_a_frame_and_nothing_else_is_due() {
 }
 
 /// IEEE 802.11-2020, clause 10.3.4.3: a station that finds the medium busy before it has been idle for DIFS draws a
-/// back-off. Without one, all that wait would send at once behind the frame.
+/// back-off. Without one, all waiting stations would send at once after the frame.
 #[test]
 fn a_station_whose_immediate_access_is_lost_draws_a_back_off() {
     let (mut air, begin, end) = put_off();
@@ -67,7 +67,7 @@ fn a_station_whose_immediate_access_is_lost_draws_a_back_off() {
     assert_eq!(air.frames[0].0, end + mac.difs() + mac.slot * u64::from(slots));
 }
 
-/// Samples come in a random order, which differs from seed to seed: with one order for all, runs would vary too little.
+/// Samples come in a random order that differs from seed to seed: with a single order, runs would vary too little.
 #[test]
 fn rate_control_samples_by_the_stream_that_the_driver_gives() {
     let mut config = config();

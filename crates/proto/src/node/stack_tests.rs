@@ -1,6 +1,6 @@
-//! Nodes that all hear each other, and stations outside whose frames are fed in by hand.
+//! Nodes within range of each other, and outside stations whose frames are fed in by hand.
 //!
-//! A frame reaches every other node at once, strong enough for each. Station 9 is the one outside.
+//! A frame reaches every other node at once, strong enough for each. Station 9 is the outside one.
 
 use super::*;
 use crate::net::{LinkRed, NeighbourhoodRed, link_red, neighbourhood_red};
@@ -25,9 +25,9 @@ const OUTSIDE: u32 = 9;
 struct Air {
     nodes: Vec<(Node, Ear)>,
     rules: Rules,
-    /// On the air: when it ends, and whose it is.
+    /// On the air: end and sender of each frame.
     flying: Vec<(Time, NodeId, Frame)>,
-    /// Frames of nodes so far: when each began, and whose it is.
+    /// Frames sent by nodes so far: start and sender of each.
     frames: Vec<(Time, u32, Frame)>,
     buffers: Buffers,
     outputs: Vec<(u32, Output)>,
@@ -35,7 +35,7 @@ struct Air {
 }
 
 impl Air {
-    /// Nodes 0, 1, ... with a route of one hop to every station; each has a host outside.
+    /// Nodes 0, 1, ... with a one-hop route to every station and an outside host each.
     fn new(count: u32, config: &node::Config) -> Air {
         let node = |id: NodeId| {
             let addresses = Addresses { ip: id.ipv4(), mac: id.mac() };
@@ -77,7 +77,7 @@ impl Air {
         }
     }
 
-    /// Everything that happens up to `until`; at one instant ends come first.
+    /// Runs everything that happens up to `until`; at the same instant, ends come first.
     fn run(&mut self, until: Time) {
         for _ in 0..10_000 {
             let ends = self.flying.iter().map(|&(end, ..)| end).min();
@@ -108,7 +108,7 @@ impl Air {
         panic!("it does not come to an end");
     }
 
-    /// The host outside of node 0 sends a packet.
+    /// The outside host of node 0 sends a packet.
     fn send(&mut self, packet: Ipv4Packet) {
         let (node, ear) = &mut self.nodes[0];
         node.handle_local(self.now, packet, ear, &mut self.buffers);
@@ -129,7 +129,7 @@ impl Air {
         &self.nodes[id].0
     }
 
-    /// Packets that hosts outside were given, with the number of their node.
+    /// Packets delivered to outside hosts, with the node number of each.
     fn delivered(&self) -> Vec<(u32, Ipv4Packet)> {
         let packet = |(id, output): &(u32, Output)| match output {
             Output::Deliver(packet) => Some((*id, packet.clone())),
@@ -138,7 +138,7 @@ impl Air {
         self.outputs.iter().filter_map(packet).collect()
     }
 
-    /// The numbers of the MPDUs of each aggregate so far, with its beginning.
+    /// MPDU numbers of each aggregate so far, with its start.
     fn aggregates(&self) -> Vec<(Time, Vec<u16>)> {
         let numbers = |(at, _, frame): &(Time, u32, Frame)| match &frame.kind {
             FrameKind::Aggregate(aggregate) => Some((*at, aggregate.mpdus.iter().map(|mpdu| mpdu.seq).collect())),
@@ -174,7 +174,7 @@ fn aggregating() -> node::Config {
     config
 }
 
-/// A datagram of node 0's host; its number tells packets apart.
+/// A datagram from node 0's host; its number identifies the packet.
 fn datagram(dst: u32, number: u32, dscp: u8) -> Ipv4Packet {
     let body = Body::Udp(UdpDatagram { src_port: 5, dst_port: 6, number, payload: 1_000 });
     let (src, dst) = (NodeId(0).ipv4(), NodeId(dst).ipv4());
@@ -206,8 +206,8 @@ fn a_packet_goes_down_one_stack_and_up_the_other() {
     assert!(air.nodes.iter().all(|(node, _)| node.drops().total() == 0));
 }
 
-/// Høiland-Jørgensen et al. 2017, section 3.2: a station pays for what is sent to it and for what it sends; nobody pays
-/// for what is for all.
+/// Høiland-Jørgensen et al. 2017, section 3.2: a station is charged for frames sent to it and for frames it sends;
+/// broadcasts are charged to nobody.
 #[test]
 fn air_time_of_a_frame_for_one_station_is_charged_to_its_sender_and_its_receiver() {
     let mut config = config();
@@ -226,18 +226,18 @@ fn air_time_of_a_frame_for_one_station_is_charged_to_its_sender_and_its_receiver
     air.run(ms(100));
     assert_eq!(air.frames.len(), 3, "DATA, ACK, broadcast");
     assert_eq!(airtimes(air.node(1), 0), Some((Dur::ZERO, received)));
-    // The MAC tells of an exchange when it takes the next packet.
+    // The MAC reports an exchange when it takes the next packet.
     assert!(airtimes(air.node(0), 1).is_some_and(|(sent, received)| sent > Dur::ZERO && received == Dur::ZERO));
 }
 
-/// IEEE 802.11-2020, clause 10.23.2.2: each category contends by itself, voice behind the shortest AIFS.
+/// IEEE 802.11-2020, clause 10.23.2.2: each category contends separately, voice with the shortest AIFS.
 #[test]
 fn packets_of_all_categories_reach_the_mac_and_voice_goes_first() {
     let mut config = config();
     config.mac.edca = Some(mac::edca::Config::standard(PhyKind::Dsss));
     config.link.categories = Some(PriorityMap::ClassSelector);
     let mut air = Air::new(2, &config);
-    // Something that all of them wait for.
+    // A packet that all of them wait for.
     air.send(datagram(1, 0, 0));
     air.run(ms(1));
     for (number, class) in [(1, 0), (2, 8), (3, 32), (4, 48)] {
@@ -250,7 +250,7 @@ fn packets_of_all_categories_reach_the_mac_and_voice_goes_first() {
     assert_eq!(air.node(0).mac().counters().accepted, 5);
 }
 
-/// A receiver without MCS cannot decode an aggregate; what is for it goes frame by frame at a rate without.
+/// A receiver without MCS cannot decode an aggregate; its packets are sent frame by frame at a legacy rate.
 #[test]
 fn a_station_without_mcs_gets_frames_that_it_can_decode() {
     for legacy in [None, Some(NodeId(1))] {
@@ -278,7 +278,7 @@ fn of_number(seq: u16) -> FrameKind {
     FrameKind::Aggregate(Box::new(Aggregate { mcs, category: Category::Be, mpdus }))
 }
 
-/// IEEE 802.11-2020, clause 10.25.6.6: what comes behind a gap waits. mac80211 gives up what is missing after 100 ms.
+/// IEEE 802.11-2020, clause 10.25.6.6: MPDUs after a gap wait. mac80211 gives up missing ones after 100 ms.
 #[test]
 fn what_comes_behind_a_gap_goes_up_when_the_wait_is_over() {
     let mut air = Air::new(1, &aggregating());
@@ -292,8 +292,8 @@ fn what_comes_behind_a_gap_goes_up_when_the_wait_is_over() {
     assert_eq!(air.delivered().iter().map(|(_, packet)| number(packet)).collect::<Vec<_>>(), [0, 2]);
 }
 
-/// MPDUs that a block acknowledgement reports missing are sent again (IEEE 802.11-2020, clause 10.25.6.7), also when
-/// nothing new waits above.
+/// MPDUs that a block acknowledgement reports missing are retransmitted (IEEE 802.11-2020, clause 10.25.6.7), even when
+/// nothing new is queued above.
 #[test]
 fn what_is_left_of_an_aggregate_goes_on_with_an_empty_queue() {
     let mut air = Air::new(1, &aggregating());
@@ -317,7 +317,7 @@ fn what_is_left_of_an_aggregate_goes_on_with_an_empty_queue() {
     assert_eq!((air.node(0).mac().counters().acknowledged, air.node(0).link().queue_len()), (4, 0));
 }
 
-/// A link that is broken keeps no packets in its queue; those for others stay.
+/// Packets for a broken link are removed from its queue; those for others stay.
 #[test]
 fn a_purge_takes_what_waits_for_one_neighbour() {
     let mut air = Air::new(1, &config());
@@ -332,18 +332,18 @@ fn a_purge_takes_what_waits_for_one_neighbour() {
     assert_eq!((out.len(), node.link().queue_len()), (2, 1));
 }
 
-/// A segment whose transport listens to marks or does not.
+/// A segment of a transport with or without ECN.
 fn segment(ecn: Ecn) -> Msdu {
     let flags = TcpFlags { ack: true, ..TcpFlags::default() };
     let segment = TcpSegment { src_port: 5, dst_port: 6, flags, ecn, payload: 1_000, ..TcpSegment::default() };
     msdu(Ipv4Packet { body: Body::Tcp(segment), ..datagram(1, 0, 0) }, 1)
 }
 
-/// RFC 3168 section 5: a queue that would drop may mark instead, and only where the transport listens.
+/// RFC 3168 section 5: a queue that would drop may mark instead, but only packets of ECN-capable transports.
 #[test]
 fn an_early_drop_is_a_mark_where_marks_are_in_use_and_the_transport_listens() {
     let random = || Stream::new(1, NodeId(0), Purpose::LinkRed);
-    // Each would drop every packet: by the last one's retries, by a medium that is always busy with this node.
+    // Each would drop every packet: because of the last one's retries, or of a medium always busy with this node.
     let link = || {
         let config = link_red::Config { enabled: true, low: 0, high: 0, max_drop: 1_000 };
         LinkRed::new(config, random())
@@ -366,7 +366,7 @@ fn an_early_drop_is_a_mark_where_marks_are_in_use_and_the_transport_listens() {
         [(true, Ecn::Ect0, true), (true, Ecn::NotEct, false), (false, Ecn::Ect0, false), (false, Ecn::NotEct, false)]
     {
         for (by_link, reason) in [(true, DropReason::LinkRed), (false, DropReason::NeighbourhoodRed)] {
-            // Nobody answers the first packet.
+            // The first packet is never answered.
             let mut air = Air::new(1, &config());
             air.send(datagram(1, 0, 0));
             let mut early = EarlyDrops { marks, ..EarlyDrops::default() };
@@ -390,8 +390,8 @@ fn an_early_drop_is_a_mark_where_marks_are_in_use_and_the_transport_listens() {
     }
 }
 
-/// C3TCP lies below TCP: with local acknowledgements every segment goes into a module, which sends and hands up its
-/// own.
+/// C3TCP works below TCP: with local acknowledgements every segment is absorbed by a module, which sends and delivers
+/// its own.
 #[test]
 fn segments_go_through_the_modules_of_c3tcp() {
     let mut air = Air::new(2, &config());

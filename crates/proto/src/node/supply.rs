@@ -1,4 +1,4 @@
-//! The MAC takes packets from the interface queue while it builds an aggregate; CoDel drops some on the way.
+//! How the MAC takes packets from the interface queue while it builds an aggregate; CoDel may drop some on the way.
 
 use super::account::{Drops, LayerCounts};
 use super::journal::{Journal, Step};
@@ -9,8 +9,8 @@ use crate::net::{Airtime, Link};
 use crate::wire::{Category, Msdu, Payload};
 use fourhop_units::{Dur, MacAddr, Time};
 
-/// The interface queue as the MAC that builds an aggregate sees it. Early drops look only at the packet that an
-/// aggregate begins with.
+/// The interface queue as seen by a MAC that builds an aggregate. Early drops apply only to the first packet of an
+/// aggregate.
 pub(super) struct LinkSupply<'a> {
     pub link: &'a mut Link,
     pub layer_counts: &'a mut LayerCounts,
@@ -47,7 +47,7 @@ impl LinkSupply<'_> {
     }
 }
 
-/// CoDel in front of the MAC has dropped a packet.
+/// Counts and records a packet that CoDel in front of the MAC has dropped.
 pub(super) fn lost_to_codel(msdu: Msdu, drops: &mut Drops, journal: &mut Journal, outputs: &mut Vec<Output>) {
     drops.count(DropReason::LinkCodel);
     if let Payload::Ipv4(mut packet) = msdu.payload {

@@ -1,4 +1,4 @@
-//! The timers of a node's layers above the MAC: they are asked only after they have been called.
+//! The timers of a node's layers above the MAC: each layer is queried only after it has been called.
 
 use super::buffers::Buffers;
 use super::radio::FIRST;
@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Asks the layers that have been called when they have something to do.
+    /// Queries the timers of all layers that have been called.
     pub(super) fn refresh_upper(&mut self) {
         let upper = &mut self.upper;
         let [link, router, transports, reordering] = core::mem::take(&mut upper.stale);

@@ -1,4 +1,4 @@
-//! The transports of a node, whether it has a radio or wires: the ends of its flows, and the packets they make.
+//! The transports of a node, with radio or wires: the ends of its flows, and the packets they create.
 
 use super::endpoint::{Endpoint, EndpointKind, Interface, Path};
 use crate::drop::DropReason;
@@ -10,13 +10,13 @@ use fourhop_units::Time;
 
 /// The ends of flows at one address.
 ///
-/// Both `handle_*` calls may change `next_timeout`, and leave the packets that are to be sent in their `out`.
+/// Both `handle_*` calls may change `next_timeout`, and append the packets to be sent to `out`.
 #[derive(Debug)]
 pub struct Transports {
     addr: Ipv4Addr,
-    /// Time to live of packets made here.
+    /// Time to live of packets created here.
     ttl: u8,
-    /// For transports that need its bit rate.
+    /// Interface, for transports that need its bit rate.
     interface: Interface,
     endpoints: Vec<Endpoint>,
     next_ident: u16,
@@ -26,7 +26,7 @@ pub struct Transports {
 }
 
 impl Transports {
-    /// Of `addr`, without flows.
+    /// Creates the transports of `addr`, without flows.
     pub fn new(addr: Ipv4Addr, ttl: u8, interface: Interface) -> Transports {
         Transports {
             addr,
@@ -40,28 +40,28 @@ impl Transports {
         }
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn addr(&self) -> Ipv4Addr {
         self.addr
     }
 
-    /// Adds one end of a flow; returns its place.
+    /// Adds one end of a flow; returns its index.
     pub fn add(&mut self, endpoint: Endpoint) -> usize {
         self.endpoints.push(endpoint);
         self.endpoints.len() - 1
     }
 
-    /// The ends of flows.
+    /// Returns the ends of flows.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// Packets made so far.
+    /// Returns the number of packets created so far.
     pub fn originated(&self) -> u64 {
         self.originated
     }
 
-    /// When [`Transports::handle_timeout`] has something to do.
+    /// Returns when [`Transports::handle_timeout`] has something to do.
     pub fn next_timeout(&self) -> Option<Time> {
         self.endpoints.iter().fold(None, |at, endpoint| Time::earlier_of(at, endpoint.next_timeout()))
     }
@@ -78,8 +78,8 @@ impl Transports {
         }
     }
 
-    /// A packet for this address, which is not one of routing; `hops_to` says how far away another node is along the
-    /// present route.
+    /// Handles a packet for this address, other than a routing message; `hops_to` returns the hops of the current route
+    /// to another node.
     ///
     /// # Errors
     /// If no application here listens for it.
@@ -122,15 +122,15 @@ impl Transports {
                 self.bodies.push(Body::Echo(EchoMessage { reply: true, ..*echo }));
                 Some(())
             }
-            // Options of C3TCP end below; what hosts outside send is for hosts outside.
+            // C3TCP's options are removed below; packets from outside hosts are for outside hosts.
             Body::Routing(_) | Body::Measured(_) | Body::Opaque(_) => None,
         };
-        // An answer has the DSCP of its packet: both directions of a flow have the same.
+        // A reply has the DSCP of its packet: both directions of a flow use the same.
         self.originate((peer, packet.dscp), notes, out);
         known.ok_or(DropReason::NoListener)
     }
 
-    /// Tells a TCP sender how many hops its route has and what the interface can do, before the segment in `packet`
+    /// Reports the hops of the route and the rate of the interface to a TCP sender before the segment in `packet`
     /// arrives: that is when its window can change.
     fn report_path(
         &mut self,
@@ -166,7 +166,7 @@ impl Transports {
         })
     }
 
-    /// Makes packets of what an endpoint has made.
+    /// Wraps the bodies that an endpoint has created into packets.
     fn originate(&mut self, (dst, dscp): (Ipv4Addr, u8), meta: PacketMeta, out: &mut Vec<Ipv4Packet>) {
         for body in self.bodies.drain(..) {
             self.originated += 1;
@@ -193,7 +193,7 @@ mod tests {
         Ipv4Packet { src: PEER, dst: HERE, ttl: 64, ident: 0, dscp: 0, body, meta: PacketMeta::default() }
     }
 
-    /// The one end of a flow after each of these has come from its peer, in this order.
+    /// Returns one end of a flow after these bodies have arrived from its peer, in this order.
     fn after(kind: EndpointKind, bodies: impl IntoIterator<Item = Body>) -> Transports {
         let mut transports = Transports::new(HERE, 64, Interface::Radio(Rate::kbps(2000)));
         let address = FlowAddress { peer: PEER, local_port: 7, remote_port: 9 };
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!((end.datagrams, end.received, end.arrived), (4, Bytes(400), Bytes(500)));
     }
 
-    /// Two files over connections of their own. The first one's SYN was delayed somewhere and comes once more.
+    /// Two files over separate connections. The first connection's SYN was delayed somewhere and arrives once more.
     #[test]
     fn an_old_syn_does_not_end_the_connection_after_it() {
         let transport = Transport::find("newreno").expect("known");

@@ -1,8 +1,8 @@
-//! The timers of the layers above the MAC, as they were when last asked.
+//! The timers of the layers above the MAC, as of the last query.
 
 use fourhop_units::Time;
 
-/// When the layers above the MAC have something to do, as each said when it was last asked; `NEVER` if nothing.
+/// When the layers above the MAC have something to do, as each reported when last queried; `NEVER` if nothing.
 #[derive(Debug)]
 pub(super) struct UpperTimers {
     /// The earliest.
@@ -12,11 +12,11 @@ pub(super) struct UpperTimers {
     pub transports: Time,
     /// Reordering buffers of the MAC.
     pub reordering: Time,
-    /// The wired side, the modules of C3TCP and the look at the medium, which few nodes have.
+    /// The wired side, the C3TCP modules and the sampling of the medium, which few nodes have.
     pub rest: Time,
-    /// Layers that have been called since they were asked: the first four, in this order.
+    /// Layers called since their last query: the first four, in this order.
     pub stale: [bool; 4],
-    /// Is there any of the rest?
+    /// Whether any of the rest exists.
     pub has_rest: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The wired side of a gateway: a node whose radio is one interface and whose wired links are others.
+//! The wired side of a gateway: a node with a radio as one interface and wired links as the others.
 //!
 //! ```text
 //!    mesh ── Node::handle_packet ──┐                        ┌── cross ◄── Node::handle_wired ── wires
@@ -6,7 +6,7 @@
 //!    mesh ◄── router ◄─────────────┴────────────────────────┘
 //! ```
 //!
-//! The node's own packets do not cross; neither do routing messages, nor packets that come in by one wire and leave by
+//! The node's own packets do not cross; neither do routing messages, nor packets that arrive by one wire and leave by
 //! another.
 
 use super::ports::Ports;
@@ -21,34 +21,34 @@ use fourhop_units::{Rate, Time};
 pub struct WiredSide {
     plan: AddressPlan,
     pub(super) ports: Ports,
-    /// The queueing discipline; `None`: packets are passed on.
+    /// The queueing discipline; `None`: packets are simply forwarded.
     discipline: Option<Discipline<Ipv4Packet>>,
 }
 
 impl WiredSide {
-    /// With ports as in `routes`; `plan` says which addresses are behind them.
+    /// Creates a wired side with the ports of `routes`; `plan` says which addresses are behind them.
     pub fn new(plan: AddressPlan, routes: WiredRoutes) -> WiredSide {
         WiredSide { plan, ports: Ports::new(routes), discipline: None }
     }
 
-    /// With something that happens to packets that cross; `key` decides the places of flows there.
+    /// Adds a queueing discipline for packets that cross; `key` seeds its hash of flows.
     #[must_use]
     pub fn with_discipline(self, config: &DisciplineConfig, key: HashKey) -> WiredSide {
         WiredSide { discipline: Some(Discipline::new(config, key)), ..self }
     }
 
-    /// The queueing discipline, for inspection.
+    /// Returns the queueing discipline, for inspection.
     pub fn discipline(&self) -> Option<&Discipline<Ipv4Packet>> {
         self.discipline.as_ref()
     }
 
-    /// Is `dst` reached over wires?
+    /// Whether `dst` is reached over wires.
     pub(super) fn leads_to(&self, dst: Ipv4Addr) -> bool {
         self.plan.is_outside(dst)
     }
 
-    /// A packet crosses, coming from `from`: the place where something may hold it. `hops`: to the wireless node that
-    /// it comes from or goes to, whose links have `rate`.
+    /// Passes on a packet that crosses, coming from `from`; the queueing discipline may delay it. `hops` is the
+    /// distance to the wireless node that it comes from or goes to, whose links have `rate`.
     pub(super) fn handle_packet(
         &mut self,
         now: Time,
@@ -67,7 +67,7 @@ impl WiredSide {
         discipline.handle_packet(now, from, packet, out);
     }
 
-    /// The radio has this many packets in its queue.
+    /// Reports the number of packets in the radio's queue.
     pub(super) fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<Ipv4Packet>>) {
         if let Some(discipline) = &mut self.discipline {
             discipline.handle_backlog(now, packets, out);
@@ -81,12 +81,12 @@ impl WiredSide {
         }
     }
 
-    /// When the discipline has to be called.
+    /// Returns when the discipline must be called.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         self.discipline.as_ref()?.next_timeout()
     }
 
-    /// Packets kept here.
+    /// Returns the number of packets queued here.
     pub(super) fn queued(&self) -> usize {
         self.discipline.as_ref().map_or(0, Discipline::queued)
     }

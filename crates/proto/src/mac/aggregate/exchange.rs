@@ -16,34 +16,33 @@ use fourhop_units::{Dur, MacAddr, Rate, Time};
 use std::sync::Arc;
 
 impl Dcf {
-    /// Is the exchange in hand one of a session?
+    /// Whether the current exchange belongs to a session.
     pub(in crate::mac) fn in_session(&self) -> bool {
         matches!(&self.functions.active().outgoing, Some(Outgoing { content: Content::Session(_), .. }))
     }
 
-    /// These stations, in order, know no MCS: what is for them goes frame by frame at rates without. Before anything
-    /// happens.
+    /// Declares that these stations, sorted by address, support no MCS: their packets are sent frame by frame at legacy
+    /// rates. Call it before the first event.
     pub fn know_without_mcs(&mut self, stations: Arc<[MacAddr]>) {
         for sessions in self.functions.all_mut().iter_mut().flat_map(|function| &mut function.sessions) {
             sessions.legacy = stations.clone();
         }
     }
 
-    /// Does it send and take aggregates?
+    /// Whether it sends and accepts aggregates.
     #[inline]
     pub fn aggregates(&self) -> bool {
         self.config.mcs.is_some()
     }
 
-    /// Is something of this category left for an exchange that nobody has begun? Then [`Dcf::resume`] begins it where
+    /// Whether this category still has frames to send but no exchange has begun. If so, [`Dcf::resume`] begins one when
     /// the layer above has nothing.
     #[inline]
     pub fn has_unsent(&self, category: Category) -> bool {
         self.functions.of(category).has_unsent()
     }
 
-    /// Begins an exchange for the MPDUs that sessions of this category still have. Only while it [`Dcf::wants`] an
-    /// MSDU.
+    /// Begins an exchange for the MPDUs left in sessions of this category; call it only if [`Dcf::wants`] is true.
     pub fn resume(&mut self, now: Time, category: Category, medium: &mut Medium) {
         self.on_behalf_of(now, category, medium, |mac, medium| mac.go_on(now, medium));
     }
@@ -73,7 +72,7 @@ impl Dcf {
         self.want_access(now, medium);
     }
 
-    /// The medium is won: the exchange is made up and begins.
+    /// The medium is won: composes the exchange and starts it.
     #[inline(never)]
     pub(in crate::mac) fn begin_exchange_with(
         &mut self,
@@ -127,7 +126,7 @@ impl Dcf {
         }
     }
 
-    /// Sends what the exchange carries.
+    /// Sends the data or the request of the exchange.
     pub(in crate::mac) fn send_session(
         &mut self,
         now: Time,
@@ -152,7 +151,7 @@ impl Dcf {
             FrameKind::BlockAckRequest { start: originator.request().unwrap_or_default(), category }
         } else {
             times.follow(&self.config, mcs.reference_rate());
-            // The list of a frame that has left the air before serves again.
+            // Reuses the list of a frame that has left the air.
             let mut aggregate = match air.take().map(|frame| frame.kind) {
                 Some(FrameKind::Aggregate(aggregate)) => aggregate,
                 _ => Box::new(Aggregate { mcs, category, mpdus: Vec::new() }),
@@ -170,7 +169,7 @@ impl Dcf {
         self.radiate(now, airtime, TxState::Data, wait, medium);
     }
 
-    /// SIFS after an aggregate: what of it and of those before has been received.
+    /// Sends a block acknowledgement, SIFS after an aggregate: the MPDUs received of this and earlier aggregates.
     pub(in crate::mac) fn send_block_ack(
         &mut self,
         now: Time,
@@ -188,7 +187,7 @@ impl Dcf {
         self.answer_ends(now, airtime, medium);
     }
 
-    /// No answer has come to the exchange in hand.
+    /// The current exchange has not been answered.
     pub(in crate::mac) fn session_unanswered(
         &mut self,
         now: Time,
@@ -226,8 +225,8 @@ impl Dcf {
         }
     }
 
-    /// The exchange in hand was answered: by an ACK, or by a block acknowledgement with this start and bitmap. It is
-    /// over.
+    /// The current exchange has been answered, by an ACK or by a block acknowledgement with this start and bitmap, and
+    /// is over.
     pub(in crate::mac) fn session_answered(
         &mut self,
         now: Time,
@@ -253,7 +252,7 @@ impl Dcf {
         function.counters.acknowledged += outcome.acked_packets;
         sessions.note(outcome, true);
         function.short_retries = 0;
-        // MPDUs left in sessions take turns with packets from above.
+        // MPDUs left in sessions alternate with packets from above.
         let resumes = core::mem::take(&mut sessions.from_above) && sessions.has_work();
         self.exchange_done(now, medium);
         if resumes {
@@ -335,7 +334,7 @@ impl Dcf {
         Answer::BlockAck { to: frame.src, duration, rate, category }
     }
 
-    /// The station owes `answer`, if it can give one.
+    /// Schedules `answer`, if the station can send one.
     pub(in crate::mac) fn owes(
         &mut self,
         now: Time,
@@ -351,21 +350,21 @@ impl Dcf {
         }
         self.answer = Some(answer);
         if self.state_ends == Time::NEVER {
-            // Otherwise an answer of its own is awaited: this one follows when that wait ends.
+            // Otherwise this station is waiting for an answer itself: this one follows when that wait ends.
             self.sifs_ends = now + self.config.sifs;
         }
         true
     }
 
-    /// When [`Dcf::handle_reorder_timeout`] has to be called. Not part of [`Dcf::next_timeout`]: it is no matter of the
-    /// medium.
+    /// Returns when [`Dcf::handle_reorder_timeout`] must be called. Not part of [`Dcf::next_timeout`], because it does
+    /// not involve the medium.
     pub fn next_reorder_timeout(&self) -> Option<Time> {
         self.config.mcs?;
         let sessions = self.functions.all().iter().flat_map(|function| &function.sessions);
         sessions.filter_map(|sessions| sessions.next_timeout(&self.config)).min()
     }
 
-    /// Hands up what has waited too long for something missing; nothing if called early.
+    /// Delivers packets that have waited too long for missing ones; nothing if called early.
     pub fn handle_reorder_timeout(&mut self, now: Time, out: &mut Vec<Action>) {
         let timeout = self.config.aggregation.reorder_timeout;
         for Function { sessions, counters, .. } in self.functions.all_mut() {
@@ -379,7 +378,7 @@ impl Dcf {
         }
     }
 
-    /// Packets that wait in reordering buffers.
+    /// Returns the number of packets in reordering buffers.
     pub fn reordering(&self) -> usize {
         let sessions = self.functions.all().iter().flat_map(|function| &function.sessions);
         sessions.flat_map(|sessions| &sessions.recipients).map(super::Recipient::buffered).sum()

@@ -10,27 +10,26 @@
 //! | file | what |
 //! |---|---|
 //! | [`options`], `lengths` | limits; sizes |
-//! | `window`, `outcome` | sequence numbers; how an exchange is to go, and how it went |
-//! | [`originator`] | what is sent to one receiver: numbers, window, retries, requests that move the receiver on |
-//! | [`recipient`] | what comes from one transmitter: the scoreboard behind block acknowledgements, the reordering buffer |
-//! | [`rates`] | Minstrel-HT: by which MCS an exchange goes |
+//! | `window`, `outcome` | sequence numbers; parameters and results of an exchange |
+//! | [`originator`] | transmission to one receiver: numbers, window, retries, requests that advance its window |
+//! | [`recipient`] | reception from one transmitter: the scoreboard behind block acknowledgements, the reordering buffer |
+//! | [`rates`] | Minstrel-HT: chooses the MCS of an exchange |
 //! | [`supply`] | how the MAC asks the layer above for further packets to the same receiver |
 //! | `exchange` | the part of [`Dcf`](super::Dcf) that sends and answers aggregates |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 9.3.1.7 and 9.3.1.8 (BlockAckReq, BlockAck), 9.7 (A-MPDU), 9.3.2.2 (A-MSDU),
-//! 10.11 and 10.12 (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Agreements stand from
-//! the beginning and all stations have a window of 64: no ADDBA frames are sent. With EDCA there is a session to each
-//! receiver for each category, otherwise one to each receiver. Left out: delayed block ack, multi-TID and GCR, partial
+//! 10.11 and 10.12 (their use), 10.25.6 (HT-immediate block ack), 10.6.6.5.2 (rates of answers). Block ack agreements
+//! exist from the start and all stations have a window of 64: no ADDBA frames are sent. There is one session per
+//! receiver, with EDCA one per receiver and category. Not implemented: delayed block ack, multi-TID and GCR, partial
 //! state, minimum MPDU start spacing, protected block ack, fragments.
 //!
 //! Choices that the standard leaves open:
 //!
-//! - When a receiver has answered, what it has not got waits for another exchange, which takes its turn with what the
-//!   layer above offers next, so that one bad link does not hold up the others. Without an answer the same receiver is
-//!   tried again.
-//! - An MPDU is given up after `short_retry_limit` exchanges that were to carry it, with or without RTS. A BlockAckReq
-//!   then tells the receiver to move on: at once if it has later MPDUs, otherwise before the next data.
-//! - A receiver that waits longer than `reorder_timeout` for a missing MPDU goes on without it, as Linux does.
+//! - When a receiver has answered, the MPDUs it lacks wait for another exchange, which alternates with packets from the
+//!   layer above, so that one bad link does not hold up the others. Without an answer the same receiver is tried again.
+//! - An MPDU is given up after `short_retry_limit` exchanges that should have carried it, with or without RTS. A
+//!   BlockAckReq then advances the receiver's window: at once if it has later MPDUs, otherwise before the next data.
+//! - A receiver that has waited longer than `reorder_timeout` for a missing MPDU continues without it, as Linux does.
 
 mod exchange;
 mod lengths;
@@ -58,24 +57,24 @@ use crate::wire::Msdu;
 use fourhop_units::{MacAddr, Stream, Time};
 use std::sync::Arc;
 
-/// State of a station for aggregation.
+/// A station's state for aggregation.
 #[derive(Clone, Debug)]
 pub(super) struct Sessions {
     originators: Vec<Originator>,
     recipients: Vec<Recipient>,
-    /// Place of the originator whose exchange is in hand.
+    /// Index of the originator in the current exchange.
     current: usize,
-    /// Did the last exchange begin with a packet of the layer above, so that what others have left comes next?
+    /// Whether the last exchange began with a packet from above, so that leftovers of others are next.
     from_above: bool,
-    /// Is a BlockAckReq sent, not data?
+    /// Whether a BlockAckReq is sent instead of data.
     requests: bool,
-    /// How the data of the exchange in hand is sent.
+    /// MCS of the data in the current exchange.
     mcs: Mcs,
-    /// With rate control.
+    /// Set only with rate control.
     control: Option<Box<McsControl>>,
-    /// Stations that know no MCS, in order.
+    /// Stations without MCS, sorted by address.
     legacy: Arc<[MacAddr]>,
-    /// Of an exchange that ends with an ACK, and of one that ends with a BlockAck.
+    /// Times of an exchange that ends with an ACK, and of one that ends with a BlockAck.
     times: [ExchangeTimes; 2],
 }
 
@@ -95,12 +94,12 @@ impl Sessions {
         }
     }
 
-    /// Does this station take aggregates?
+    /// Whether this station supports aggregates.
     pub fn is_for(&self, to: MacAddr) -> bool {
         self.legacy.is_empty() || self.legacy.binary_search(&to).is_err()
     }
 
-    /// How frames with an MCS are announced to others.
+    /// Returns how frames with an MCS are announced to others.
     fn protection(&self, config: &Config) -> Protection {
         match config.aggregation.protection {
             Protection::Auto if self.legacy.is_empty() => Protection::None,
@@ -109,20 +108,20 @@ impl Sessions {
         }
     }
 
-    /// Rate control draws its samples from `random`.
+    /// Makes rate control draw its samples from `random`.
     pub fn sample_by(&mut self, random: Stream) {
         if let Some(control) = &mut self.control {
             control.sample_by(random);
         }
     }
 
-    /// The MCS that most data for a receiver has at present, if it is known.
+    /// Returns the MCS currently used for most data to a receiver, if known.
     pub fn present(&self, to: MacAddr) -> Option<Mcs> {
         let control = self.control.as_ref()?;
         control.present(self.originators.iter().position(|originator| originator.to() == to)?)
     }
 
-    /// How the exchange of data in hand goes.
+    /// Chooses the parameters of the current data exchange.
     fn choose(&mut self, now: Time, config: &Config) -> Choice {
         let choice = match &mut self.control {
             None => Choice { mcs: self.mcs, frames: config.aggregation.frames },
@@ -132,7 +131,7 @@ impl Sessions {
         choice
     }
 
-    /// Fate of its data.
+    /// Reports the fate of its data to rate control.
     fn note(&mut self, outcome: Outcome, answered: bool) {
         if let Some(control) = &mut self.control
             && outcome.sent > 0
@@ -141,7 +140,7 @@ impl Sessions {
         }
     }
 
-    /// Place of the originator for `to`.
+    /// Returns the index of the originator for `to`.
     fn originator(&mut self, to: MacAddr) -> usize {
         self.originators.iter().position(|originator| originator.to() == to).unwrap_or_else(|| {
             self.originators.push(Originator::new(to));
@@ -157,12 +156,12 @@ impl Sessions {
         &mut self.recipients[place]
     }
 
-    /// Does anything wait for an exchange?
+    /// Whether anything waits for an exchange.
     pub fn has_work(&self) -> bool {
         self.originators.iter().any(Originator::has_work)
     }
 
-    /// Takes up the next originator that has something to send, in turn; its receiver.
+    /// Selects, in round-robin order, the next originator with something to send; returns its receiver.
     fn take_up_next(&mut self) -> Option<MacAddr> {
         let count = self.originators.len();
         let place =
@@ -171,12 +170,12 @@ impl Sessions {
         Some(self.originators[place].to())
     }
 
-    /// Packets that it has taken and that are neither acknowledged nor given up.
+    /// Returns the packets that it has accepted and neither had acknowledged nor given up.
     pub fn packets(&self) -> impl Iterator<Item = &Msdu> {
         self.originators.iter().flat_map(Originator::packets)
     }
 
-    /// When a reordering buffer goes on without what is missing.
+    /// Returns when a reordering buffer continues without missing packets.
     pub fn next_timeout(&self, config: &Config) -> Option<Time> {
         let first = self.recipients.iter().filter_map(Recipient::waits_since).min()?;
         Some(first + config.aggregation.reorder_timeout)

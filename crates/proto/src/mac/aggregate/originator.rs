@@ -1,4 +1,5 @@
-//! Transmission to one receiver: sequence numbers, the window, retries, and requests that move the receiver on.
+//! Transmission to one receiver: sequence numbers, the window, retries, and requests that advance the receiver's
+//! window.
 //!
 //! ```text
 //! pending   12 ├─13─15─16─17─18─────────────┤ next_seq       13 and 15 come again, 14 was acknowledged
@@ -17,52 +18,52 @@ use crate::wire::{Mpdu, Msdu, with_one_more};
 use fourhop_units::{Bytes, Dur, MacAddr};
 use std::collections::VecDeque;
 
-/// An MPDU that is neither acknowledged nor given up.
+/// An MPDU neither acknowledged nor given up.
 #[derive(Clone, Debug)]
 struct Pending {
     mpdu: Mpdu,
-    /// Exchanges that were to carry it and failed to.
+    /// Failed exchanges that should have carried it.
     failures: u32,
 }
 
 /// A station's queue for one receiver.
 ///
-/// [`Originator::accept`] a packet, [`Originator::fill`] before each exchange, then [`Originator::copy_into`] the frame
-/// and [`Originator::handle_block_ack`], [`Originator::handle_ack`] or [`Originator::handle_nothing`]. A request that
-/// is due comes first: [`Originator::request`], then `handle_block_ack` or [`Originator::handle_request_lost`]. There
-/// are no timers.
+/// Call [`Originator::accept`] for a packet and [`Originator::fill`] before each exchange, then
+/// [`Originator::copy_into`] for the frame and [`Originator::handle_block_ack`], [`Originator::handle_ack`] or
+/// [`Originator::handle_nothing`]. A due request comes first: [`Originator::request`], then `handle_block_ack` or
+/// [`Originator::handle_request_lost`]. There are no timers.
 #[derive(Clone, Debug)]
 pub struct Originator {
     to: MacAddr,
     next_seq: u16,
-    /// In the order of their numbers. All lie within a window that the first begins.
+    /// In order of sequence number, all within a window that starts at the first.
     pending: VecDeque<Pending>,
-    /// How many of them the exchange under way carries, from the first.
+    /// How many of them, counted from the first, the current exchange carries.
     in_flight: usize,
     /// Bytes of its PSDU.
     psdu: Bytes,
-    /// Taken from above, without a number so far.
+    /// Packets from above that have no number yet.
     waiting: VecDeque<Msdu>,
     request: Request,
     request_failures: u32,
-    /// The last number that was acknowledged.
+    /// The last acknowledged number.
     last_acked: Option<u16>,
-    /// Exchanges in a row without an answer.
+    /// Consecutive exchanges without an answer.
     unanswered: u32,
 }
 
-/// Does the receiver have to move its window on?
+/// Whether the receiver must advance its window, and when it is asked to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Request {
     No,
     /// Before the next data.
     BeforeData,
-    /// By itself: the receiver has later MPDUs.
+    /// Immediately: the receiver has later MPDUs.
     Now,
 }
 
 impl Originator {
-    /// Nothing has been sent to `to`; numbers begin with 0.
+    /// Creates the state for `to`, to which nothing has been sent; numbers start at 0.
     pub fn new(to: MacAddr) -> Originator {
         Originator {
             to,
@@ -78,42 +79,42 @@ impl Originator {
         }
     }
 
-    /// The receiver.
+    /// Returns the receiver.
     pub fn to(&self) -> MacAddr {
         self.to
     }
 
-    /// Takes a packet.
+    /// Accepts a packet.
     pub fn accept(&mut self, msdu: Msdu) {
         self.waiting.push_back(msdu);
     }
 
-    /// Does anything wait for an exchange?
+    /// Whether anything waits for an exchange.
     pub fn has_work(&self) -> bool {
         !self.pending.is_empty() || !self.waiting.is_empty() || self.request == Request::Now
     }
 
-    /// Packets that it has taken and that are neither acknowledged nor given up.
+    /// Returns the packets that it has accepted and neither had acknowledged nor given up.
     pub fn packets(&self) -> impl Iterator<Item = &Msdu> {
         self.pending.iter().flat_map(|pending| pending.mpdu.msdus()).chain(&self.waiting)
     }
 
-    /// Exchanges in a row without an answer: which rate of a chain is due.
+    /// Returns the number of consecutive exchanges without an answer, which selects a rate of the retry chain.
     pub fn unanswered(&self) -> u32 {
         self.unanswered
     }
 
-    /// How many MPDUs the exchange under way carries.
+    /// Returns the number of MPDUs in the current exchange.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// Bytes of its PSDU.
+    /// Returns the bytes of its PSDU.
     pub fn psdu(&self) -> Bytes {
         self.psdu
     }
 
-    /// The start of the receiver's window after the next BlockAckReq, if that must precede other frames.
+    /// Returns the start of the receiver's window after the next BlockAckReq, if that must precede other frames.
     pub fn request(&self) -> Option<u16> {
         (self.request != Request::No).then(|| self.window_start())
     }
@@ -122,9 +123,9 @@ impl Originator {
         self.pending.front().map_or(self.next_seq, |pending| pending.mpdu.seq)
     }
 
-    /// Chooses what the next exchange carries: what is pending, in order, and as many further packets of `next` as fit,
-    /// at most `frames` MPDUs. There is something, or [`Originator::has_work`] was false. The PPDU is no longer than
-    /// `within`, if it has more than one MPDU.
+    /// Chooses the MPDUs of the next exchange, at most `frames`: pending ones in order, then as many further packets
+    /// from `next` as fit. There is at least one, unless [`Originator::has_work`] was false. If the PPDU has more than
+    /// one MPDU, it is no longer than `within`.
     pub fn fill(
         &mut self,
         config: &Config,
@@ -138,7 +139,7 @@ impl Originator {
         let (mut count, mut len) = (0, Bytes(0));
         while count < most && (count < self.pending.len() || self.append(config, mcs, &mut next)) {
             let with = with_one_more(len, self.pending[count].mpdu.len);
-            // One that does not fit by itself goes alone.
+            // An MPDU that is too long by itself is sent alone.
             if with > longest && count > 0 {
                 break;
             }
@@ -151,7 +152,7 @@ impl Originator {
         };
     }
 
-    /// Makes one more MPDU out of what is taken and what `next` gives, if the window has room and there is anything.
+    /// Builds one more MPDU from waiting packets and those of `next`, if the window has room and there are any.
     fn append(&mut self, config: &Config, mcs: Mcs, next: &mut impl FnMut() -> Option<Msdu>) -> bool {
         if ahead(self.window_start(), self.next_seq) >= WINDOW {
             return false;
@@ -176,14 +177,14 @@ impl Originator {
         true
     }
 
-    /// Puts what the exchange carries into `mpdus`.
+    /// Copies the MPDUs of the exchange into `mpdus`.
     pub fn copy_into(&self, mpdus: &mut Vec<Mpdu>) {
         mpdus.clear();
         mpdus.extend(self.pending.iter().take(self.in_flight).map(|pending| pending.mpdu.clone()));
     }
 
-    /// A block acknowledgement has come. MPDUs that have not arrived are retransmitted, or given up after `limit`
-    /// exchanges and handed to `lost`.
+    /// A block acknowledgement has arrived. Missing MPDUs are retransmitted, or after `limit` exchanges given up and
+    /// passed to `lost`.
     pub fn handle_block_ack(&mut self, start: u16, bitmap: u64, limit: u32, lost: impl FnMut(Msdu)) -> Outcome {
         self.unanswered = 0;
         if self.request != Request::No && self.in_flight == 0 {
@@ -192,19 +193,19 @@ impl Originator {
         self.resolve(|seq| ahead(start, seq) < WINDOW && bitmap >> ahead(start, seq) & 1 == 1, limit, lost)
     }
 
-    /// The ACK for the only MPDU in flight has come.
+    /// The ACK for the only MPDU in flight has arrived.
     pub fn handle_ack(&mut self) -> Outcome {
         self.unanswered = 0;
         self.resolve(|_| true, u32::MAX, |_| {})
     }
 
-    /// No answer has come, to an RTS or to data.
+    /// An RTS or data was not answered.
     pub fn handle_nothing(&mut self, limit: u32, lost: impl FnMut(Msdu)) -> Outcome {
         self.unanswered += 1;
         self.resolve(|_| false, limit, lost)
     }
 
-    /// No answer has come to a request: after `limit` of them the receiver has to find out by itself.
+    /// A request was not answered; after `limit` such failures the receiver must find out by itself.
     pub fn handle_request_lost(&mut self, limit: u32) {
         self.unanswered += 1;
         self.request_failures += 1;
@@ -213,7 +214,7 @@ impl Originator {
         }
     }
 
-    /// The exchange is over: takes out what was acknowledged and what is given up.
+    /// Ends the exchange: removes MPDUs that were acknowledged or are given up.
     fn resolve(&mut self, acked: impl Fn(u16) -> bool, limit: u32, mut lost: impl FnMut(Msdu)) -> Outcome {
         let mut outcome = Outcome { sent: self.in_flight as u32, ..Outcome::default() };
         let mut given_up = None;

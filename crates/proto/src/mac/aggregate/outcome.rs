@@ -1,23 +1,23 @@
-//! How an exchange with an aggregate is to go, and how it went.
+//! Parameters of an exchange with an aggregate, and its outcome.
 
 use crate::phy::Mcs;
 
-/// How an exchange goes.
+/// Parameters of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// Its MCS.
     pub mcs: Mcs,
-    /// Most MPDUs.
+    /// Maximum number of MPDUs.
     pub frames: u32,
 }
 
 /// Fate of the MPDUs of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Outcome {
-    /// How many there were.
+    /// MPDUs sent.
     pub sent: u32,
-    /// How many of them were acknowledged,
+    /// MPDUs acknowledged.
     pub acked: u32,
-    /// with so many packets.
+    /// Packets in the acknowledged MPDUs.
     pub acked_packets: u64,
 }

@@ -1,4 +1,4 @@
-//! Minstrel-HT: by which MCS the next exchange with a receiver goes.
+//! Minstrel-HT: chooses the MCS of the next exchange with a receiver.
 //!
 //! ```text
 //! set      = streams x width x guard interval x index, up to those of `config.mcs` and with no shorter guard interval
@@ -7,18 +7,19 @@
 //! samples  = up, any, up, any, up, slow, up, ..: at most one in 20 ms, of a few MPDUs
 //! ```
 //!
-//! Shares, throughputs and the chain are those of [`Minstrel`]. A sample `up` is the slowest MCS of a group that would
-//! carry more than the best if nothing were lost; groups (streams, width, guard interval) take turns. `any` is one of
-//! all that would, in random order, and `slow` one that would not and has had no sample for 20 intervals.
+//! Success ratios, throughputs and the retry chain are those of [`Minstrel`]. A sample `up` is the slowest MCS of a
+//! group that without losses would beat the best; groups (streams, width, guard interval) take turns. `any` is one of
+//! all such MCS, in random order, and `slow` one that would not beat it and has not been sampled for 20 intervals.
 //!
-//! Source: mac80211's `rc80211_minstrel_ht`: groups in one table, overhead of an exchange shared out among the MPDUs of
-//! an average aggregate, the sequence of samples and their 20 ms (since Linux 5.13), samples that do not go in long
-//! aggregates (ath9k sends them alone). How it differs: the duration limit of a PPDU counts at each MCS; back-off
-//! counts; the average is exponential, where Linux 6.1 has a second-order filter, and remembers 16 attempts at least
-//! ([`Config::memory`](super::super::minstrel::Config)); what has failed is left alone for 5 intervals; a frame that is
-//! not answered goes down the chain exchange by exchange, where drivers there have limits in hardware; RTS without CTS
-//! say nothing of an MCS. Left out: rates without MCS, RTS by rate, a third best in the chain, fewer streams for the
-//! surest, and fewer streams at once when nearly nothing arrives at the best. `benches/minstrel` compares both.
+//! Source: mac80211's `rc80211_minstrel_ht`: all groups in one table, overhead of an exchange divided among the MPDUs
+//! of an average aggregate, the sequence of samples and their 20 ms (since Linux 5.13), samples not sent in long
+//! aggregates (ath9k sends them alone). Differences: the duration limit of a PPDU applies at each MCS; back-off counts;
+//! the average is exponential, where Linux 6.1 has a second-order filter, and remembers at least 16 attempts
+//! ([`Config::memory`](super::super::minstrel::Config)); a failed MCS is left alone for 5 intervals; an unanswered
+//! frame goes down the chain exchange by exchange, where drivers there have limits in hardware; RTS without CTS do not
+//! count against an MCS. Not implemented: rates without MCS, RTS by rate, a third best in the chain, fewer streams for
+//! the most reliable, and fewer streams at once when nearly nothing arrives at the best. `benches/minstrel` compares
+//! both.
 
 use super::outcome::{Choice, Outcome};
 use crate::mac::config::{Config, RateControl};
@@ -28,14 +29,14 @@ use crate::phy::Mcs;
 use crate::wire::with_one_more;
 use fourhop_units::{Bytes, Dur, Purpose, Stream, Time};
 
-/// MPDUs in a sample at most.
+/// Maximum number of MPDUs in a sample.
 const SAMPLE_FRAMES: u32 = 4;
-/// Samples per interval: mac80211 has one each 20 ms and intervals of 50 ms.
+/// Samples per interval: mac80211 sends one every 20 ms and has intervals of 50 ms.
 const SAMPLE_SHARE: (u64, u64) = (2, 5);
-/// Intervals for which an MCS that has failed is left alone.
+/// Intervals for which a failed MCS is left alone.
 const REST: u32 = 5;
-/// Attempts that the chain is shared out among at most, the standard's limit: who tries twenty times is to find the
-/// surest sooner.
+/// Maximum number of attempts that the chain is divided among, the standard's limit: a station with twenty attempts
+/// should reach the most reliable rate sooner.
 const CHAIN: u32 = 7;
 /// Attempts that averages remember.
 const MEMORY: u32 = 16;
@@ -50,49 +51,49 @@ enum Kind {
 
 const SEQUENCE: [Kind; 6] = [Kind::Up, Kind::Any, Kind::Up, Kind::Any, Kind::Up, Kind::Slow];
 
-/// State of a receiver.
+/// State per receiver.
 #[derive(Clone, Debug)]
 struct Receiver {
     minstrel: Minstrel,
-    /// Of an MPDU by each MCS.
+    /// Air time of an MPDU at each MCS.
     airtimes: Vec<Dur>,
-    /// MPDUs of an aggregate on average, in 256ths.
+    /// Average number of MPDUs in an aggregate, in 256ths.
     length: u64,
-    /// Exchanges in the interval but for samples, and their MPDUs.
+    /// Exchanges in the interval, samples excluded, and their MPDUs.
     exchanges: u64,
     mpdus: u64,
-    /// MPDUs since the last sample, and when the next may be.
+    /// MPDUs since the last sample, and the earliest time of the next.
     since_sample: u32,
     next_sample: Time,
     /// Samples so far.
     samples: usize,
-    /// Group whose turn it is to be tried upwards.
+    /// Group that is next for an upward sample.
     group: usize,
-    /// Exchanges in a row without an answer.
+    /// Consecutive exchanges without an answer.
     unanswered: u32,
-    /// Place of the MCS of the exchange in hand; is it a sample, and has it not been sent yet?
+    /// Index of the MCS of the current exchange, whether it is a sample, and whether it has yet to be sent.
     place: usize,
     is_sample: bool,
     open: bool,
 }
 
-/// The MCS to all receivers of a station, which are numbered from 0.
+/// MCS selection for all receivers of a station, which are numbered from 0.
 ///
-/// [`McsControl::choose`] before each exchange of data, then [`McsControl::handle_outcome`], unless the data was never
-/// sent. There are no timers.
+/// Call [`McsControl::choose`] before each exchange of data, then [`McsControl::handle_outcome`], unless the data was
+/// never sent. There are no timers.
 #[derive(Clone, Debug)]
 pub struct McsControl {
     options: minstrel::Config,
     random: Stream,
-    /// From the slowest up.
+    /// Slowest first.
     set: Vec<Mcs>,
-    /// Places in `set` by streams, width and guard interval, each from the slowest up.
+    /// Indices into `set` by streams, width and guard interval, slowest first in each group.
     groups: Vec<Vec<usize>>,
     receivers: Vec<Receiver>,
 }
 
 impl McsControl {
-    /// Knows nothing; none if rates are fixed.
+    /// Creates the state without statistics; `None` if rates are fixed.
     pub fn new(config: &Config) -> Option<McsControl> {
         let RateControl::Minstrel(options) = config.rate_control else { return None };
         let set = config.mcs_set();
@@ -109,18 +110,17 @@ impl McsControl {
         Some(McsControl { options, random, set, groups, receivers: Vec::new() })
     }
 
-    /// Samples are drawn from `random`. Without, they are the same at every station.
+    /// Draws samples from `random`. Without it, they are the same at every station.
     pub fn sample_by(&mut self, random: Stream) {
         self.random = random;
     }
 
-    /// The MCS that most exchanges with a receiver have at present; none if there was none yet.
+    /// Returns the MCS currently used for most exchanges with a receiver; `None` if there has been none.
     pub fn present(&self, receiver: usize) -> Option<Mcs> {
         self.receivers.get(receiver).map(|known| self.set[known.minstrel.present()])
     }
 
-    /// How the next exchange of data with `receiver` goes, which is a new one, the next above those known, or one of
-    /// these.
+    /// Chooses the parameters of the next data exchange with `receiver`, a known number or the next new one.
     pub fn choose(&mut self, now: Time, receiver: usize, config: &Config) -> Choice {
         let McsControl { options, random, set, groups, receivers } = self;
         while receivers.len() <= receiver {
@@ -145,7 +145,7 @@ impl McsControl {
         Choice { mcs: set[known.place], frames: frames.min(config.aggregation.frames) }
     }
 
-    /// Fate of the exchange, with or without an answer.
+    /// Records the fate of the exchange, with or without an answer.
     pub fn handle_outcome(&mut self, receiver: usize, outcome: Outcome, answered: bool) {
         let known = &mut self.receivers[receiver];
         known.minstrel.handle_result(known.place, outcome.sent, outcome.acked);
@@ -190,7 +190,7 @@ impl Receiver {
         self.minstrel.end_interval(now, options, &self.airtimes);
     }
 
-    /// How long an MPDU takes by each MCS.
+    /// Computes the air time of an MPDU at each MCS.
     fn reckon(&mut self, config: &Config, set: &[Mcs]) {
         let mpdu = with_one_more(Bytes(0), MEAN_PACKET + config.data_overhead + QOS_CONTROL);
         let each = mpdu.get().next_multiple_of(crate::wire::DELIMITER);
@@ -203,7 +203,7 @@ impl Receiver {
         }
     }
 
-    /// The MCS to be tried, if it is time for one.
+    /// Returns the MCS to be sampled, if a sample is due.
     fn next_sample(
         &mut self,
         now: Time,
@@ -240,8 +240,8 @@ impl Receiver {
 }
 
 impl Config {
-    /// The MCS that unicast data may have, from the slowest up: with rate control those of up to as many streams, as
-    /// wide a channel and as high an index as `mcs` has, with no shorter guard interval.
+    /// Returns the MCS that unicast data may use, slowest first: with rate control all with up to the streams, channel
+    /// width and index of `mcs`, and no shorter guard interval.
     pub fn mcs_set(&self) -> Vec<Mcs> {
         let Some(most) = self.mcs else { return Vec::new() };
         if matches!(self.rate_control, RateControl::Fixed) {
@@ -255,7 +255,7 @@ impl Config {
             .flat_map(|(width, guard)| Mcs::all(format, most.streams(), width, guard))
             .filter(|mcs| mcs.index() <= most.index())
             .collect();
-        // Of equal rates the one with fewer streams, which gets farther, comes first.
+        // At equal rates the one with fewer streams, which has the longer range, comes first.
         set.sort_by_key(|mcs| (mcs.rate(), *mcs));
         set
     }
@@ -290,7 +290,7 @@ mod tests {
         chance: Stream,
     }
 
-    /// How long exchanges by each MCS took, and how many of them were in samples.
+    /// MCS and duration of each exchange.
     type Spent = Vec<(Mcs, Dur)>;
 
     impl Bench {
@@ -301,7 +301,7 @@ mod tests {
             Bench { config, control, now: Time::ZERO, chance: Stream::new(2, NodeId(0), Purpose::RateControl) }
         }
 
-        /// Sends for `time` over a link on which MPDUs arrive with the chance that `share` says for each MCS.
+        /// Sends for `time` over a link on which MPDUs arrive with probability `share` for each MCS.
         fn send(&mut self, time: Dur, share: impl Fn(Mcs) -> f64) -> Spent {
             let mut spent = Spent::new();
             let until = self.now + time;
@@ -322,7 +322,7 @@ mod tests {
             spent
         }
 
-        /// The MCS that most time goes to, and its share of the time.
+        /// Returns the MCS with the most time, and its share of the time.
         fn mostly(spent: &Spent) -> (Mcs, f64) {
             let all: f64 = spent.iter().map(|(_, time)| time.as_secs_f64()).sum();
             let &(mcs, time) = spent.iter().max_by_key(|(_, time)| *time).unwrap();
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!((set[0], *set.last().unwrap()), (mcs(0, 1, Guard::Ns800), most));
         let narrow = config(mcs(5, 1, Guard::Ns800)).mcs_set();
         assert_eq!(narrow, (0..=5).map(|index| mcs(index, 1, Guard::Ns800)).collect::<Vec<_>>());
-        // 10 in each of 24 groups, without 9 in 20 MHz but for three streams, and without 6 in 80 MHz with three.
+        // 10 in each of 24 groups, less 9 in 20 MHz except for three streams, and 6 in 80 MHz with three.
         let vht = Mcs::new(Format::Vht, 9, 4, Width::Mhz80, Guard::Ns400).unwrap();
         assert_eq!(config(vht).mcs_set().len(), 240 - 2 * 3 - 2);
         let fixed = Config { rate_control: RateControl::Fixed, ..config(most) };
@@ -347,8 +347,8 @@ mod tests {
         assert!(McsControl::new(&fixed).is_none());
     }
 
-    // 1,242 bytes with a delimiter, in a row 1,244: at 65 Mbit/s 39 symbols, and 36 us before the first. Around them
-    // are DIFS, half the back-off of 15 slots, SIFS and the BlockAck at 6 Mbit/s.
+    // 1,242 bytes with a delimiter, 1,244 in a sequence: at 65 Mbit/s 39 symbols, and 36 us before the first. To these
+    // add DIFS, half the back-off of 15 slots, SIFS and the BlockAck at 6 Mbit/s.
     #[test]
     fn an_mpdu_takes_its_part_of_an_aggregate() {
         let config = config(mcs(7, 1, Guard::Ns800));
@@ -361,7 +361,7 @@ mod tests {
             (receiver.exchanges, receiver.mpdus) = (3, 90);
             receiver.end_interval(Time::from_millis(at), &config, &set, &minstrel::Config::mac80211());
         }
-        // 30 MPDUs fit in no more than 5.484 ms at 65 Mbit/s, 3 at 6.5.
+        // At most 30 MPDUs fit into 5.484 ms at 65 Mbit/s, 3 at 6.5.
         let each = |symbols: u64, count: u64| (around + Dur::from_micros(36 + 4 * symbols)) / count;
         assert_eq!((receiver.length + 128) / 256, 30);
         assert_eq!((receiver.airtimes[7], receiver.airtimes[0]), (each(1149, 30), each(1150, 3)));
@@ -377,7 +377,7 @@ mod tests {
         assert!(share > 0.93, "{share}");
     }
 
-    // Two streams at index 3 carry as much as one at 5 would and arrive; one at 5 does not.
+    // Two streams at index 3 carry as much as one at 5 would, and arrive; one at 5 does not.
     #[test]
     fn streams_are_tried_beside_indices() {
         let shares = |mcs: Mcs| f64::from(mcs.index() <= if mcs.streams() == 1 { 4 } else { 3 });
@@ -402,7 +402,7 @@ mod tests {
         assert!(better.index() == 7 && share > 0.93, "{better:?} {share}");
     }
 
-    // One MPDU in a hundred at 65 Mbit/s beside 58.5 at which all arrive: what arrives of a few is no reason to change.
+    // One MPDU in a hundred at 65 Mbit/s, next to 58.5 at which all arrive: a few lucky MPDUs are no reason to switch.
     #[test]
     fn a_lucky_sample_is_believed_no_longer_than_an_interval() {
         let shares = |mcs: Mcs| if mcs.index() == 7 { 0.6 } else { 1.0 };
@@ -431,8 +431,8 @@ mod tests {
         assert!(samples.windows(2).all(|pair| pair[1] - pair[0] >= Dur::from_millis(20)));
     }
 
-    // Without an answer the exchange is repeated down the chain; what was not sent says nothing and is chosen no second
-    // time.
+    // Without an answer the exchange is repeated down the chain; one that was not sent carries no information and is
+    // not chosen anew.
     #[test]
     fn repeats_go_down_the_chain_and_what_was_not_sent_is_chosen_again() {
         let mut bench = Bench::new(mcs(7, 1, Guard::Ns800));
@@ -451,7 +451,7 @@ mod tests {
         }
     }
 
-    // mac80211's Minstrel-HT averages how many MPDUs an aggregate has: here 16, but for the samples of four.
+    // mac80211's Minstrel-HT averages the MPDUs per aggregate: here 16, except for the samples of four.
     #[test]
     fn the_mean_length_is_that_of_the_aggregates_sent() {
         let mut bench = Bench::new(mcs(7, 1, Guard::Ns800));
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!((bench.control.receivers[0].length + 128) / 256, 16);
     }
 
-    // Stations that drew the same would try the same MCS at the same time.
+    // If stations drew the same numbers, they would sample the same MCS at the same time.
     #[test]
     fn stations_draw_their_samples_from_streams_of_their_own() {
         let tried = |node: u32| {

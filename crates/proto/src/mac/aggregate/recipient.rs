@@ -1,4 +1,4 @@
-//! Reception from one transmitter: the scoreboard that block acknowledgements are made of, and the reordering buffer.
+//! Reception from one transmitter: the scoreboard behind block acknowledgements, and the reordering buffer.
 //!
 //! ```text
 //! board     start ├─1─1─0─1─────────────────┤ start + 63     what was received, moved on by what lies beyond
@@ -12,7 +12,7 @@ use crate::wire::{Mpdu, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 use std::collections::VecDeque;
 
-/// Buffered data under one number.
+/// Buffered data of one sequence number.
 #[derive(Clone, Debug)]
 struct Buffered {
     first: Msdu,
@@ -21,9 +21,9 @@ struct Buffered {
 
 /// Scoreboard and reordering buffer for one transmitter.
 ///
-/// [`Recipient::handle_mpdu`] for every MPDU that was received right, [`Recipient::handle_request`] for a BlockAckReq;
-/// both hand up what is next in order. [`Recipient::handle_timeout`] when something has waited too long since
-/// [`Recipient::waits_since`].
+/// Call [`Recipient::handle_mpdu`] for every MPDU received intact and [`Recipient::handle_request`] for a BlockAckReq;
+/// both deliver the packets that are next in order. Call [`Recipient::handle_timeout`] when something has waited too
+/// long since [`Recipient::waits_since`].
 #[derive(Clone, Debug)]
 pub struct Recipient {
     from: MacAddr,
@@ -31,50 +31,50 @@ pub struct Recipient {
     board_start: u16,
     /// Bit n: `board_start` + n has been received.
     board: u64,
-    /// WinStart_B: the number that is handed up next.
+    /// WinStart_B: the next number to be delivered.
     next: u16,
-    /// Place n is for `next` + n. The first is empty, the last is not.
+    /// Entry n is for `next` + n. The first is empty, the last is not.
     buffered: VecDeque<Option<Buffered>>,
-    /// Since when the buffer has waited for `next`.
+    /// Since when the buffer has been waiting for `next`.
     since: Time,
 }
 
 /// Fate of an MPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It is handed up, or will be.
+    /// It is delivered, now or later.
     Taken,
-    /// It was received before, or the buffer has gone on without it.
+    /// It was received before, or the buffer has moved past it.
     Late,
 }
 
 impl Recipient {
-    /// Nothing has come yet; numbers begin with 0.
+    /// Creates the state for a transmitter from which nothing has arrived; numbers start at 0.
     pub fn new(from: MacAddr) -> Recipient {
         Recipient { from, board_start: 0, board: 0, next: 0, buffered: VecDeque::new(), since: Time::ZERO }
     }
 
-    /// Whose frames it takes.
+    /// Returns the transmitter.
     pub fn from(&self) -> MacAddr {
         self.from
     }
 
-    /// Starting sequence number and bitmap of a block acknowledgement now.
+    /// Returns the starting sequence number and bitmap of a block acknowledgement sent now.
     pub fn block_ack(&self) -> (u16, u64) {
         (self.board_start, self.board)
     }
 
-    /// Packets that wait in the buffer.
+    /// Returns the number of packets in the buffer.
     pub fn buffered(&self) -> usize {
         self.buffered.iter().flatten().map(|buffered| 1 + buffered.more.len()).sum()
     }
 
-    /// Since when something has waited in the buffer.
+    /// Returns since when the buffer has been waiting for a missing packet.
     pub fn waits_since(&self) -> Option<Time> {
         (!self.buffered.is_empty()).then_some(self.since)
     }
 
-    /// An MPDU was received correctly at `now`. The next ones in order go to `up`.
+    /// An MPDU was received intact at `now`. Packets that are next in order go to `up`.
     pub fn handle_mpdu(&mut self, now: Time, mpdu: &Mpdu, mut up: impl FnMut(Msdu)) -> Fate {
         self.note(mpdu.seq);
         let mut place = ahead(self.next, mpdu.seq);
@@ -105,7 +105,7 @@ impl Recipient {
         Fate::Taken
     }
 
-    /// The transmitter sends nothing before `start` any more.
+    /// The transmitter will not send anything before `start` any more.
     pub fn handle_request(&mut self, now: Time, start: u16, mut up: impl FnMut(Msdu)) {
         let board = ahead(self.board_start, start);
         if board < SEQ_HALF {
@@ -117,7 +117,7 @@ impl Recipient {
         }
     }
 
-    /// Goes on without what is missing if it has been waited for since `timeout` before `now`.
+    /// Continues without the missing packets if the buffer has waited for them since at least `timeout` before `now`.
     pub fn handle_timeout(&mut self, now: Time, timeout: Dur, mut up: impl FnMut(Msdu)) {
         if self.waits_since().is_some_and(|since| since + timeout <= now) {
             let missing = self.buffered.iter().take_while(|buffered| buffered.is_none()).count() as u16;
@@ -141,7 +141,7 @@ impl Recipient {
         self.board_start = after(self.board_start, by);
     }
 
-    /// Hands up all before `start`, which becomes the next.
+    /// Delivers everything before `start`, which becomes the next number.
     fn move_to(&mut self, now: Time, start: u16, up: &mut impl FnMut(Msdu)) {
         for _ in 0..ahead(self.next, start) {
             if let Some(Some(buffered)) = self.buffered.pop_front() {
@@ -152,7 +152,7 @@ impl Recipient {
         self.since = now;
     }
 
-    /// Hands up what is next in order.
+    /// Delivers the packets that are next in order.
     fn release(&mut self, now: Time, up: &mut impl FnMut(Msdu)) {
         while let Some(buffered) = self.buffered.front_mut().and_then(Option::take) {
             self.buffered.pop_front();
@@ -163,7 +163,7 @@ impl Recipient {
     }
 }
 
-/// Added to a number, it gives the one at which a window begins that this number ends.
+/// Added to a number, it gives the start of the window that ends with that number.
 const SEQ_MASK_BUT_WINDOW: u16 = SEQ_MASK + 1 - (WINDOW - 1);
 
 fn hand_up(buffered: Buffered, up: &mut impl FnMut(Msdu)) {

@@ -1,4 +1,4 @@
-//! An originator and a recipient under any losses: nothing is lost, doubled or reordered to the layer above.
+//! An originator and a recipient under arbitrary losses: the layer above sees no loss, duplicate or reordering.
 
 use super::*;
 use crate::mac::aggregate::Choice;
@@ -32,7 +32,7 @@ fn config() -> Config {
     Config { mcs: Some(mcs()), ..Config::standard() }
 }
 
-/// Both ends of a link, and what has become of the packets.
+/// Both ends of a link, and the fate of the packets.
 struct Link {
     config: Config,
     originator: Originator,
@@ -41,7 +41,7 @@ struct Link {
     up: Vec<u32>,
     given_up: Vec<u32>,
     acked: u64,
-    /// With rate control.
+    /// Set only with rate control.
     control: Option<McsControl>,
     now: Time,
 }
@@ -53,8 +53,8 @@ impl Link {
         Link { config, originator, recipient, made: 0, up: Vec::new(), given_up: Vec::new(), acked: 0, control, now }
     }
 
-    /// One exchange, for which `fresh` packets wait; bit n of `arrive` says whether MPDU n arrives, `answered` whether
-    /// the answer does.
+    /// Runs one exchange, for which `fresh` packets wait; bit n of `arrive` says whether MPDU n arrives, `answered`
+    /// whether the answer does.
     fn exchange(&mut self, fresh: u32, len: u64, arrive: u64, answered: bool) {
         const LIMIT: u32 = 4;
         self.now += Dur::from_millis(7);
@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// Exchanges without losses until nothing is left.
+    /// Runs exchanges without losses until nothing is left.
     fn drain(&mut self) {
         for _ in 0..1000 {
             if !self.originator.has_work() && self.originator.request().is_none() {
@@ -158,7 +158,7 @@ proptest! {
             link.exchange(fresh, len, arrive, answered);
         }
         link.drain();
-        // Requests may have been lost as well.
+        // Requests may also have been lost.
         for second in 1..=64 {
             let up = &mut link.up;
             let now = Time::from_secs(second);
@@ -169,8 +169,8 @@ proptest! {
     }
 }
 
-// 1,500 bytes and 38 of headers, 4 of delimiter and 2 of padding: 1,544 each, 42 in 65,535 bytes; the 5.484 ms of a
-// PPDU have room for 1,362 symbols of 260 bits, 44,262 bytes and 28 of them.
+// 1,500 bytes, 38 of headers, 4 of delimiter and 2 of padding: 1,544 each, 42 in 65,535 bytes; the 5.484 ms of a PPDU
+// have room for 1,362 symbols of 260 bits, or 44,262 bytes, enough for 28 of them.
 #[test]
 fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut link = Link::new(config());
@@ -183,7 +183,7 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     assert_eq!(fill(&mut link), (28, Bytes(28 * 1544 - 2)));
     let wide = Mcs::new(Format::Ht, 7, 1, Width::Mhz40, Guard::Ns800).unwrap();
     assert_eq!(fill_at(&mut Link::new(config()), wide), (42, Bytes(42 * 1544 - 2)));
-    // With VHT the window is the limit, and a short time.
+    // With VHT the limit is the window, or a short time.
     let vht = Mcs::new(Format::Vht, 9, 1, Width::Mhz80, Guard::Ns800).unwrap();
     let mut long = Link::new(config());
     long.config.aggregation.bytes = Bytes(1_048_575);
@@ -191,18 +191,18 @@ fn an_aggregate_is_as_long_as_its_limits_allow() {
     let mut short = Link::new(config());
     short.config.aggregation.time = Dur::from_micros(1000);
     assert_eq!(fill(&mut short).0, 5);
-    // One alone has no delimiter.
+    // A single MPDU has no delimiter.
     let mut alone = Link::new(config());
     alone.config.aggregation.frames = 1;
     assert_eq!(fill(&mut alone), (1, Bytes(1538)));
-    // Two in an A-MSDU: 26 + 4 of header and FCS, 14 + 8 + 1,500 and 2 of padding, 14 + 8 + 1,500; further ones would
-    // be 4,568 in all.
+    // Two in an A-MSDU: 26 + 4 of header and FCS, 14 + 8 + 1,500 and 2 of padding, 14 + 8 + 1,500; a third would make
+    // it 4,568.
     let mut amsdu = Link::new(config());
     (amsdu.config.aggregation.frames, amsdu.config.aggregation.amsdu) = (1, Bytes(3839));
     assert_eq!(fill(&mut amsdu), (1, Bytes(30 + 1524 + 1522)));
 }
 
-// 0 never arrives, 1 does: after the last exchange the receiver learns it at once, and has 1 then.
+// 0 never arrives, 1 does: after the last exchange the receiver is notified at once, and then has 1.
 #[test]
 fn a_receiver_that_waits_is_notified_of_what_is_given_up() {
     let mut link = Link::new(config());
@@ -217,14 +217,14 @@ fn a_receiver_that_waits_is_notified_of_what_is_given_up() {
     assert_eq!((link.up.clone(), link.originator.has_work()), (vec![2], false));
 }
 
-// Where nothing later has arrived, there is no haste: the request comes before the next data.
+// If nothing later has arrived, there is no hurry: the request comes before the next data.
 #[test]
 fn a_dead_link_is_not_asked() {
     let mut link = Link::new(config());
     link.exchange(3, 100, 0, true);
     (0..3).for_each(|_| link.exchange(0, 100, 0, true));
     assert_eq!((link.given_up.len(), link.originator.has_work(), link.originator.request()), (3, false, Some(3)));
-    // Nor for ever: then data are tried again.
+    // Nor forever: after that, data is tried again.
     link.originator.accept(msdu(4, 100));
     (0..4).for_each(|_| link.exchange(0, 100, 0, false));
     assert_eq!(link.originator.request(), None);

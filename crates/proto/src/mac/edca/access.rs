@@ -1,4 +1,4 @@
-//! How an access function gains the medium, what follows in its opportunity, and what it counts.
+//! Channel access of an access function, the state of its transmission opportunity, and its counters.
 
 use super::parameters::Parameters;
 use crate::counters::counters;
@@ -19,21 +19,21 @@ counters! {
     }
 }
 
-/// How a function accesses the medium.
+/// Channel access parameters of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::mac) struct Access {
     /// Slots by which its AIFS is longer than DIFS.
     pub later: u32,
-    /// Least contention window.
+    /// Minimum contention window.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window.
     pub cw_max: u32,
     /// Longest TXOP; zero: one exchange.
     pub txop: Dur,
 }
 
 impl Access {
-    /// The parameters of a category, or of DCF.
+    /// Returns the parameters of a category, or of DCF.
     pub fn new(config: &Config, category: Category) -> Access {
         let Some(edca) = &config.edca else {
             return Access { later: 0, cw_min: config.cw_min, cw_max: config.cw_max, txop: Dur::ZERO };
@@ -42,21 +42,21 @@ impl Access {
         Access { later: aifsn.saturating_sub(2), cw_min, cw_max, txop }
     }
 
-    /// The contention window after one more failure: doubled, up to the largest.
+    /// Returns the contention window after one more failure: doubled, up to the maximum.
     #[inline]
     pub fn next_cw(&self, cw: u32) -> u32 {
         (2 * cw + 1).min(self.cw_max)
     }
 }
 
-/// The transmission opportunity of a function that is under way, or was last, and what follows it.
+/// The current or last transmission opportunity of a function, and the packet that follows.
 #[derive(Clone, Default, Debug)]
 pub(in crate::mac) struct Txop {
-    /// A packet taken to know what follows; it comes next.
+    /// A packet taken in advance to know what follows; it is sent next.
     pub next: Option<Msdu>,
-    /// When the opportunity must be over.
+    /// When the opportunity must end.
     pub ends: Time,
-    /// Did it begin with an RTS?
+    /// Whether it began with an RTS.
     pub protected: bool,
     pub counters: Counters,
     /// The next sequence number to each receiver (clause 10.3.2.14.2).
@@ -64,7 +64,7 @@ pub(in crate::mac) struct Txop {
 }
 
 impl Txop {
-    /// Can `next` follow without an RTS?
+    /// Whether `next` can follow without an RTS.
     pub fn allows(&self, next: &Msdu, config: &Config) -> bool {
         self.protected || next.dst.is_broadcast() || !needs_rts(config, next)
     }

@@ -1,8 +1,9 @@
-//! Election of the active one of four access functions.
+//! Election of the active access function among the four.
 //!
-//! While the station transmits, it is the one that won the medium. Otherwise it is the function with a packet whose
-//! wait ends first; the most urgent wins a tie. If no function has a packet, it is the one whose back-off ends last, so
-//! that the medium knows of each back-off. Only the active function's wait is a timer: its back-off is in the medium.
+//! While the station transmits, the active function is the one that won the medium. Otherwise it is the one with a
+//! packet whose wait ends first; on a tie, the most urgent. If no function has a packet, it is the one whose back-off
+//! ends last, so that the medium knows of each back-off. Only the active function's wait is a timer: its back-off is in
+//! the medium.
 
 use super::access::Counters;
 use crate::drop::DropReason;
@@ -18,25 +19,25 @@ use core::cmp::Reverse;
 use fourhop_units::Time;
 
 impl Dcf {
-    /// Does it have a function for each access category? Otherwise one takes the MSDUs of all of them.
+    /// Whether it has a function per access category. Otherwise a single one takes the MSDUs of all categories.
     #[inline(always)]
     pub fn has_categories(&self) -> bool {
         matches!(self.functions, Functions::Four(_))
     }
 
-    /// Counters of a category; received frames count for any of them.
+    /// Returns the counters of a category; received frames count for any of them.
     pub fn counters_of(&self, category: Category) -> Option<(FrameCounters, Counters)> {
         let function = self.functions.of(category);
         Some((function.counters, function.txop.as_ref()?.counters))
     }
 
-    /// Does one of its functions have the medium?
+    /// Whether one of its functions owns the medium.
     fn owns_medium(&self) -> bool {
         let awaits = matches!(self.state, TxState::Rts | TxState::Data | TxState::Broadcast | TxState::SelfCts);
         awaits || (self.sifs_ends != Time::NEVER && self.answer.is_none())
     }
 
-    /// Lets `call` give the function of `category` something to send.
+    /// Makes `call` give the function of `category` something to send.
     #[inline(always)]
     pub(in crate::mac) fn on_behalf_of(
         &mut self,
@@ -67,12 +68,12 @@ impl Dcf {
         medium.want_access(four.active().outgoing.is_some());
     }
 
-    /// Forgets back-offs that have ended with nothing to send.
+    /// Clears back-offs that have expired with nothing to send.
     fn forget_expired(&mut self, now: Time, medium: &mut Medium) {
         let owns = self.owns_medium();
         let Functions::Four(four) = &mut self.functions else { return };
         medium.expire_backoff(now, &self.rules);
-        // Active is the last that ends, if none has a packet.
+        // If no function has a packet, the active one is the last to expire.
         let all_expired = !owns && four.active().outgoing.is_none() && !medium.has_backoff();
         let idle_since = medium.idle_since();
         let ended = |backoff: &Backoff| idle_since.is_some_and(|since| self.rules.backoff_ends(backoff, since) <= now);
@@ -83,7 +84,7 @@ impl Dcf {
         }
     }
 
-    /// Activates the function whose turn is next, unless one has the medium.
+    /// Activates the function that is next, unless one owns the medium.
     #[inline(never)]
     pub(in crate::mac) fn elect(&mut self, now: Time, medium: &mut Medium) {
         if self.owns_medium() {
@@ -92,7 +93,7 @@ impl Dcf {
         self.forget_expired(now, medium);
         self.take_up_prepared(now, medium);
         let Functions::Four(four) = &self.functions else { return };
-        // Back-offs that do not run were all drawn before what lets them run again.
+        // Back-offs that are not running were all drawn before the event that lets them run again.
         let idle_since = medium.idle_since().unwrap_or(now);
         let turn = |&category: &Category| {
             let function = &four.list[category as usize];
@@ -108,7 +109,7 @@ impl Dcf {
         self.activate(chosen, medium);
     }
 
-    /// Functions take up what they have taken for a TXOP that has ended, and every packet gets a back-off.
+    /// Lets functions take up packets taken in advance for a TXOP that has ended, and gives every packet a back-off.
     fn take_up_prepared(&mut self, now: Time, medium: &mut Medium) {
         let Some(before) = self.qos() else { return };
         for category in Category::ALL {
@@ -129,7 +130,7 @@ impl Dcf {
         self.activate(before, medium);
     }
 
-    /// The medium has become busy: back-offs stop, and an access that needed none must draw one. The medium itself has
+    /// The medium has become busy: stops the back-offs, and draws one for an immediate access. The medium itself has
     /// stopped that of the active function.
     #[inline(never)]
     pub(in crate::mac) fn stop_backoffs(&mut self, now: Time, medium: &mut Medium) {
@@ -141,7 +142,7 @@ impl Dcf {
         self.elect(now, medium);
     }
 
-    /// The back-offs of the functions that are not active stop.
+    /// Stops the back-offs of the functions that are not active.
     #[inline(never)]
     pub(in crate::mac) fn stop_others(&mut self, now: Time, idle_since: Time) {
         let (rules, config) = (&self.rules, &self.config);
@@ -157,9 +158,9 @@ impl Dcf {
         }
     }
 
-    /// A wait that ends at `now` was for an answer that should have ended then. That is when slots begin to count
-    /// again, as they do behind the EIFS of the others: the boundaries of all stations stay together, and the allowance
-    /// for propagation does not part them.
+    /// Returns when the answer should have ended, if the wait that ends at `now` was for one. From that instant slots
+    /// count again, as they do after the EIFS of other stations: the slot boundaries of all stations stay aligned, and
+    /// the propagation margin does not separate them.
     #[inline(never)]
     pub(in crate::mac) fn answer_was_due(&self, now: Time) -> Time {
         let margin = self.config.propagation_margin * 2;
@@ -167,11 +168,11 @@ impl Dcf {
         if awaits && margin < self.config.difs() { now - margin } else { now }
     }
 
-    /// The wait of the active function is over. Others whose wait is over, too, lose to the most urgent of them, which
-    /// becomes active: to them it is a collision (clause 10.23.2.4). Says whether the medium can be used.
+    /// The wait of the active function has ended. Among all functions whose wait has ended, the most urgent wins and
+    /// becomes active; for the others it is a collision (clause 10.23.2.4). Returns whether the medium can be used.
     pub(in crate::mac) fn resolve_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) -> bool {
         if self.answer.is_some() {
-            // By coincidence with a pending CTS or ACK.
+            // It coincides with a pending CTS or ACK.
             self.draw_backoff(now, medium);
             return false;
         }
@@ -197,8 +198,8 @@ impl Dcf {
         true
     }
 
-    /// The active function would have sent, but a more urgent one does. Retries count as after any collision; no frame
-    /// is marked as one.
+    /// The active function would have sent, but a more urgent one does. Retries count as after any collision, but no
+    /// frame is marked as a retry.
     fn collide_internally(&mut self, now: Time, medium: &mut Medium, out: &mut Vec<Action>) {
         let function = self.functions.active_mut();
         if let Some(txop) = &mut function.txop {
@@ -218,7 +219,7 @@ impl Dcf {
                 *drops += 1;
                 self.give_up(now, reason, medium, out);
             }
-            // A group-addressed frame is sent once; in sessions each MPDU has a limit of its own.
+            // A group-addressed frame is sent once; in sessions each MPDU has its own limit.
             _ => self.succeeded_or_gave_up(now, true, medium),
         }
     }

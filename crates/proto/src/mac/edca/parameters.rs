@@ -7,11 +7,11 @@ use fourhop_units::Dur;
 /// Parameters of a category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
-    /// Slots behind SIFS that the medium must have been idle, at least 2.
+    /// Slots after SIFS for which the medium must have been idle, at least 2.
     pub aifsn: u32,
-    /// Least contention window.
+    /// Minimum contention window.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window.
     pub cw_max: u32,
     /// Longest transmission opportunity; zero: one exchange.
     pub txop: Dur,
@@ -20,13 +20,13 @@ pub struct Parameters {
 /// Parameters of all categories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Of background.
+    /// Background.
     pub bk: Parameters,
-    /// Of best effort.
+    /// Best effort.
     pub be: Parameters,
-    /// Of video.
+    /// Video.
     pub vi: Parameters,
-    /// Of voice.
+    /// Voice.
     pub vo: Parameters,
 }
 
@@ -36,9 +36,9 @@ impl Config {
         Config::with_windows(phy.cw_min(), 1023, phy.is_ofdm())
     }
 
-    /// The same where the windows of the PHY are `cw_min` (aCWmin) and `cw_max` (aCWmax).
+    /// As [`Config::standard`], for a PHY with windows `cw_min` (aCWmin) and `cw_max` (aCWmax).
     pub const fn with_windows(cw_min: u32, cw_max: u32, ofdm: bool) -> Config {
-        // Limits with DSSS or HR/DSSS, and with OFDM and what came later, in microseconds.
+        // TXOP limits for DSSS or HR/DSSS, and for OFDM and later, in microseconds.
         const fn of(aifsn: u32, cw_min: u32, cw_max: u32, dsss: u64, ofdm: u64, is_ofdm: bool) -> Parameters {
             Parameters { aifsn, cw_min, cw_max, txop: Dur::from_micros(if is_ofdm { ofdm } else { dsss }) }
         }
@@ -51,7 +51,7 @@ impl Config {
         }
     }
 
-    /// Those of one category.
+    /// Returns the parameters of one category.
     pub const fn of(&self, category: Category) -> &Parameters {
         match category {
             Category::Bk => &self.bk,

@@ -5,12 +5,12 @@
 //!                               └─────────────┘ duration field: this answer, and the next frame with its answer
 //! ```
 //!
-//! To say what follows in the duration field (clause 9.2.5.2, single protection), a function takes the next packet when
-//! it sends one. If that cannot follow, since an answer is missing or time is short, it is sent by the next
-//! opportunity. RTS comes before the first frame alone: where that had none, no frame follows that needs one. A
+//! The duration field announces what follows (clause 9.2.5.2, single protection), so a function takes its next packet
+//! when it sends one. If that packet cannot follow, because an answer is missing or time is short, it is sent in the
+//! next opportunity. Only the first frame is preceded by an RTS: if it had none, no frame that needs one can follow. A
 //! broadcast ends an opportunity.
 //!
-//! An aggregate is made so short that it fits the limit with its answer; a single MPDU that does not fit goes
+//! An aggregate is kept so short that it fits the limit with its answer; a single MPDU that does not fit is sent
 //! nevertheless, since there are no fragments.
 
 use super::access::Access;
@@ -27,7 +27,7 @@ use crate::wire::{Category, Frame, Msdu};
 use fourhop_units::{Dur, MacAddr, Time};
 
 impl Dcf {
-    /// The category of the active function, if frames are QoS data.
+    /// Returns the category of the active function, if frames are QoS data.
     #[inline(always)]
     pub(in crate::mac) fn qos(&self) -> Option<Category> {
         match &self.functions {
@@ -43,7 +43,7 @@ impl Dcf {
         (txop.ends, txop.protected) = (now + access.txop, false);
     }
 
-    /// Takes the packet that is to follow what is now sent.
+    /// Takes the packet that is to follow the one being sent.
     #[inline(never)]
     pub(in crate::mac) fn look_ahead(&mut self, now: Time, supply: &mut impl Supply) {
         let Functions::Four(four) = &mut self.functions else { return };
@@ -59,7 +59,7 @@ impl Dcf {
         }
     }
 
-    /// How much longer than to its own answer the medium is needed after a frame of `airtime` that begins at `now`.
+    /// Returns how long the medium is needed after the answer to a frame of `airtime` that begins at `now`.
     #[inline(never)]
     pub(in crate::mac) fn further(&self, now: Time, to: MacAddr, airtime: Dur) -> Dur {
         let Some(txop) = &self.functions.active().txop else { return Dur::ZERO };
@@ -73,7 +73,7 @@ impl Dcf {
         if answered + exchange <= txop.ends { whole_micros(exchange) } else { Dur::ZERO }
     }
 
-    /// SIFS, a frame, and its answer if it has one.
+    /// Returns the time of SIFS, a frame, and its answer if it has one.
     fn exchange(&self, msdu: &Msdu, airtime: Dur) -> Dur {
         let sifs = self.config.sifs;
         match msdu.dst.is_broadcast() {
@@ -86,7 +86,7 @@ impl Dcf {
         }
     }
 
-    /// An exchange has ended well: takes up what follows, if it does. Otherwise the opportunity is over.
+    /// An exchange has succeeded: takes up the next packet if it may follow. Otherwise the opportunity is over.
     #[inline(never)]
     pub(in crate::mac) fn continue_txop(&mut self, now: Time) -> bool {
         if self.answer.is_some() {
@@ -115,7 +115,7 @@ impl Dcf {
         true
     }
 
-    /// Duration field of the answer to `frame`: the rest of that of `frame` (clause 9.2.5.7).
+    /// Returns the duration field of the answer to `frame`: the rest of that of `frame` (clause 9.2.5.7).
     pub(in crate::mac) fn left_of(&self, frame: &Frame, answer: Dur) -> Dur {
         match self.has_categories() {
             false => Dur::ZERO,
@@ -123,7 +123,7 @@ impl Dcf {
         }
     }
 
-    /// As [`Medium::begin_exchange`], with all functions.
+    /// As [`Medium::begin_exchange`], for the functions that are not active.
     #[inline(always)]
     pub(in crate::mac) fn stop_for_exchange(&mut self, now: Time, medium: &Medium) {
         if self.has_categories()
@@ -135,8 +135,7 @@ impl Dcf {
 }
 
 impl Access {
-    /// How long an aggregate may be on the air so that the opportunity holds it with its answer and what comes before
-    /// it.
+    /// Returns the maximum air time of an aggregate that fits into the opportunity with its answer and its protection.
     pub(in crate::mac) fn longest_aggregate(&self, config: &Config, mcs: Mcs) -> Dur {
         if self.txop.is_zero() {
             return Dur::MAX;
@@ -144,7 +143,7 @@ impl Access {
         let rates = config.rates_around(mcs.reference_rate());
         let reserved = match config.aggregation.protection {
             Protection::CtsToSelf => config.answer_airtime(config.basic_rate) + config.sifs,
-            // There are no older stations with EDCA.
+            // There are no legacy stations with EDCA.
             Protection::None | Protection::Auto if config.rts_threshold >= mcs.format().longest_aggregate() => {
                 Dur::ZERO
             }

@@ -1,6 +1,6 @@
 //! Aggregates on the bench: 802.11n at 5 GHz and 65 Mbit/s, slots of 9, SIFS 16, DIFS 34 us, answers at 6 Mbit/s.
 //!
-//! Packets of 1,500 bytes are MPDUs of 1,538; three are an A-MPDU of 3 * 1,544 - 2 bytes, 143 symbols behind 36 us. A
+//! Packets of 1,500 bytes are MPDUs of 1,538; three make an A-MPDU of 3 * 1,544 - 2 bytes, 143 symbols after 36 us. A
 //! block acknowledgement of 32 bytes takes 68 us, a request of 24 bytes 56 us, an ACK or CTS 44 us, an RTS 52 us.
 
 use super::*;
@@ -30,7 +30,7 @@ fn config() -> Config {
     }
 }
 
-/// The answer that ends an exchange, `SIFS` after what the bench sent at `at`; its end.
+/// Feeds in the answer that ends an exchange, `SIFS` after the frame sent at `at`; returns its end.
 fn answered(bench: &mut Bench, at: u64, kind: FrameKind) -> u64 {
     let sent = bench.last_frame.clone().expect("something was sent");
     let rate = Rate::kbps(6_000);
@@ -41,7 +41,7 @@ fn answered(bench: &mut Bench, at: u64, kind: FrameKind) -> u64 {
     bench.hear(at + sent.airtime.as_micros_rounded() + SIFS, &answer)
 }
 
-/// The layer above has nothing: what is left goes on.
+/// The layer above has nothing: the station continues with its leftovers.
 fn nothing_above(bench: &mut Bench, at: u64) {
     if bench.mac.is_ready() && bench.mac.has_unsent(Category::Be) {
         bench.mac.resume(us(at), Category::Be, &mut bench.medium);
@@ -52,7 +52,7 @@ fn block_ack(start: u16, bitmap: u64) -> FrameKind {
     FrameKind::BlockAck { start, bitmap, category: Category::Be }
 }
 
-/// Numbers and retry flags of the last aggregate.
+/// Returns the numbers and retry flags of the last aggregate.
 fn sent(bench: &Bench) -> Vec<(u16, bool)> {
     match bench.last_frame.as_ref().map(|frame| &frame.kind) {
         Some(FrameKind::Aggregate(aggregate)) => aggregate.mpdus.iter().map(|mpdu| (mpdu.seq, mpdu.retry)).collect(),
@@ -60,7 +60,7 @@ fn sent(bench: &Bench) -> Vec<(u16, bool)> {
     }
 }
 
-/// A bench at which the first packet is at the MAC and `more` wait above; access is immediate, at DIFS.
+/// A bench with the first packet at the MAC and `more` waiting above; access is immediate, after DIFS.
 fn bench(config: Config, more: usize) -> Bench {
     let mut bench = Bench::new(config);
     bench.above.extend((0..more).map(|_| packet()));
@@ -68,7 +68,7 @@ fn bench(config: Config, more: usize) -> Bench {
     bench
 }
 
-/// Slots of 9 us that the station draws next.
+/// Returns the length of the back-off that the station draws next, in slots of 9 us.
 fn slots(bench: &mut Bench, values: u32) -> u64 {
     9 * u64::from(bench.draws.below(values))
 }
@@ -107,7 +107,7 @@ fn without_an_answer_all_comes_again_after_a_longer_back_off() {
     assert_eq!(sent(&bench), [(0, true), (1, true)]);
 }
 
-// One MPDU alone is answered by an ACK; the window of the back-off is the least again.
+// A single MPDU is answered by an ACK; the contention window returns to its minimum.
 #[test]
 fn one_mpdu_alone_is_acknowledged_by_ack() {
     let mut bench = bench(config(), 0);
@@ -147,7 +147,7 @@ fn a_cts_to_oneself_protects_what_follows() {
     assert_eq!((end, bench.mac.msdus().count()), (DIFS + 44 + SIFS + THREE + SIFS + BA, 0));
 }
 
-// The first MPDU fails seven times, those with it arrive at once: then a BlockAckReq moves the window, and it is
+// The first MPDU fails seven times, the ones sent with it arrive at once: then a BlockAckReq advances the window and is
 // answered.
 #[test]
 fn a_request_follows_what_was_given_up() {
@@ -173,7 +173,7 @@ fn a_request_follows_what_was_given_up() {
     assert!(!bench.mac.has_unsent(Category::Be) && bench.mac.is_ready());
 }
 
-/// An aggregate of station 1 for station 0 with these numbers.
+/// An aggregate from station 1 to station 0 with these numbers.
 fn aggregate(numbers: &[u16]) -> Frame {
     let mpdu =
         |&seq: &u16| Mpdu { seq, retry: false, len: Bytes(1538), first: msdu(NodeId(0).mac(), 1500), more: vec![] };
@@ -203,25 +203,25 @@ fn the_receiver_answers_with_what_it_has_and_hands_up_in_order() {
     let end = bench.hear(2000, &aggregate(&[1]));
     bench.run(end + SIFS);
     bench.expect(&[(end, "up"), (end, "up"), (end + SIFS, "ACK")]);
-    // Once more: its ACK was lost.
+    // It arrives again: its ACK was lost.
     let end = bench.hear(4000, &aggregate(&[1]));
     bench.run(end + SIFS);
     bench.expect(&[(end, "duplicate"), (end + SIFS, "ACK")]);
 }
 
-// Leftovers for one station and a packet for another take turns.
+// Leftovers for one station alternate with packets for another.
 #[test]
 fn a_bad_link_does_not_hold_up_the_others() {
     let mut bench = bench(config(), 1);
     bench.next_is(DIFS, "A-MPDU");
     let other = msdu(NodeId(2).mac(), 1500);
-    // 1 is missing: it comes again by itself.
+    // 1 is missing: it is retransmitted by itself.
     let end = answered(&mut bench, DIFS, block_ack(0, 0b01));
     bench.above.push_back(packet());
     let at = end + DIFS + slots(&mut bench, 16);
     bench.next_is(at, "A-MPDU");
     let end = answered(&mut bench, at, block_ack(0, 0b101));
-    // Now the layer above has its turn.
+    // Now it is the turn of the layer above.
     assert!(bench.mac.is_ready() && bench.mac.has_unsent(Category::Be));
     bench.packet(end, other);
     let at = end + DIFS + slots(&mut bench, 16);
@@ -233,7 +233,7 @@ fn a_bad_link_does_not_hold_up_the_others() {
     assert_eq!((bench.last_frame.as_ref().unwrap().dst, sent(&bench)), (NodeId(1).mac(), vec![(1, true)]));
 }
 
-// A-MSDUs count by their packets; a BlockAckReq lets up what waits behind the gap (clause 10.25.6.6.3).
+// A-MSDUs count by their packets; a BlockAckReq releases packets that wait behind a gap (clause 10.25.6.6.3).
 #[test]
 fn a_request_lets_up_what_waits_behind_a_gap() {
     let mut bench = Bench::new(config());

@@ -1,7 +1,7 @@
 //! EDCA on the bench: 802.11a at 6 Mbit/s without RTS, slots of 9, SIFS 16 us.
 //!
-//! AIFS of voice and video 34, of best effort 43, of background 79 us. QoS data with 1,500 bytes takes 2,076 us (20 of
-//! preamble, 514 symbols: 22 bits and 1,538 bytes), with 200 bytes 344 us; an ACK 44 us, an RTS 52 us.
+//! AIFS is 34 us for voice and video, 43 for best effort, 79 for background. QoS data with 1,500 bytes takes 2,076 us
+//! (20 of preamble, 514 symbols: 22 bits and 1,538 bytes), with 200 bytes 344 us; an ACK 44 us, an RTS 52 us.
 
 use super::*;
 use crate::mac::edca;
@@ -24,7 +24,7 @@ fn config() -> Config {
     }
 }
 
-/// One exchange for each opportunity.
+/// One exchange per opportunity.
 fn without_txops() -> Config {
     let mut edca = edca::Config::standard(PhyKind::Ofdm);
     for parameters in [&mut edca.bk, &mut edca.be, &mut edca.vi, &mut edca.vo] {
@@ -49,7 +49,7 @@ impl Bench {
         self.mac.handle_packet(us(at), category, packet_of(category, len), &mut self.medium);
     }
 
-    /// Slots that the station draws next from a window.
+    /// Returns the length of the back-off that the station draws next from a window.
     fn slots(&mut self, cw: u32) -> u64 {
         SLOT * u64::from(self.draws.below(cw + 1))
     }
@@ -61,7 +61,7 @@ impl Bench {
         }
     }
 
-    /// The ACK for the frame sent at `at`; its end.
+    /// Feeds in the ACK for the frame sent at `at`; returns its end.
     fn acknowledge(&mut self, at: u64) -> u64 {
         self.run(at);
         let sent = self.last_frame.clone().expect("something was sent");
@@ -82,14 +82,14 @@ fn control(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
 fn each_category_waits_for_its_aifs() {
     for (category, aifs) in [(Vo, 34), (Vi, 34), (Be, 43), (Bk, 79)] {
         let mut bench = Bench::new(config());
-        // Others' ACK ends at 144; what comes at 150 goes an AIFS behind that.
+        // An ACK of others ends at 144; a packet that arrives at 150 is sent an AIFS after that.
         let end = bench.hear(100, &control(FrameKind::Ack, 3, 2, 0));
         bench.give(150, category, 1_500);
         bench.next_is(end + aifs, "DATA");
         assert_eq!(bench.category_sent(), category);
         let frame = bench.last_frame.clone().unwrap();
         assert_eq!((frame.airtime, frame.duration), (Dur::from_micros(LONG), Dur::from_micros(SIFS + ACK)));
-        // After an idle AIFS it goes at once.
+        // After an idle AIFS it is sent at once.
         let mut bench = Bench::new(config());
         bench.give(500, category, 1_500);
         bench.next_is(500, "DATA");
@@ -138,7 +138,7 @@ fn each_interruption_counts_the_boundary_behind_aifs() {
         bench.arrive(0);
         bench.give(10, Be, 1_500);
         bench.judge(us(44), Verdict::Good, &control(FrameKind::Ack, 3, 2, 0));
-        // k = 2 would have gone at 44 + 43 + 18.
+        // With k = 2 it would have been sent at 44 + 43 + 18.
         if k == 2 {
             bench.next_is(44 + 61, "DATA");
             continue;
@@ -170,7 +170,7 @@ fn the_urgent_category_goes_first_and_the_other_keeps_its_slots() {
         assert_eq!(frame.airtime, Dur::from_micros(SHORT));
         let end = bench.acknowledge(at);
         let _post = bench.slots(3);
-        // Boundaries of best effort up to that at which voice began to send.
+        // Boundaries of best effort up to the one at which voice started to send.
         let waited = (34 + voice).saturating_sub(43);
         let counted = if 34 + voice >= 43 { waited / SLOT + 1 } else { 0 };
         bench.next_is(end + 43 + best_effort - counted * SLOT, "DATA");
@@ -206,7 +206,7 @@ fn of_two_that_end_at_once_the_urgent_one_sends_and_the_other_backs_off() {
     assert_eq!([Be, Vo].map(counts), [1, 0]);
 }
 
-/// Best effort and voice always wait for one slot or none, and count alike.
+/// Best effort and voice always wait for at most one slot, and count alike.
 fn colliding() -> Config {
     let mut config = without_txops();
     let mut edca = config.edca.unwrap();
@@ -240,7 +240,7 @@ fn internal_collisions_come_to_the_retry_limit() {
     assert_eq!(bench.mac.counters().data_limit_drops, 1);
 }
 
-// A frame for all is sent once and never given up (clause 10.3.6): collisions within the station only put it off.
+// A broadcast is sent once and never given up (clause 10.3.6): collisions within the station only delay it.
 #[test]
 fn internal_collisions_give_up_no_broadcast() {
     let mut bench = Bench::new(colliding());
@@ -270,7 +270,7 @@ fn a_post_back_off_runs_while_another_category_waits() {
         .map(|seed| Bench::seeded(without_txops(), seed))
         .find(|bench| {
             let mut draws = bench.draws.clone();
-            // Best effort waits long; voice goes at once and then waits for three slots.
+            // Best effort waits long; voice is sent at once and then waits for three slots.
             (draws.below(16), draws.below(4), draws.below(4)) == (15, 0, 3)
         })
         .unwrap();
@@ -308,12 +308,11 @@ fn a_txop_holds_what_fits_its_limit() {
     bench.next_is(at - SIFS + 34 + wait, "DATA");
     let (frames, own) = bench.mac.counters_of(Vo).unwrap();
     assert_eq!((own.txops, own.continued, frames.acknowledged), (2, 3, 4));
-    // The one on the air and the one taken to follow it.
+    // The one on the air and the one taken in advance to follow it.
     assert_eq!((frames.accepted, bench.mac.msdus().count(), bench.above.len()), (6, 2, 1));
 }
 
-// Numbers are counted for each receiver and category; a frame that was not answered ends its opportunity and is sent
-// again.
+// Sequence numbers are per receiver and category; an unanswered frame ends its opportunity and is retransmitted.
 #[test]
 fn a_missing_ack_ends_the_txop() {
     let mut bench = Bench::new(config());
@@ -323,7 +322,7 @@ fn a_missing_ack_ends_the_txop() {
     let end = bench.acknowledge(500);
     let at = end + SIFS;
     bench.next_is(at, "DATA");
-    // The station waits 4 us longer, which do not count.
+    // The station waits 4 us longer, but they do not count.
     let timeout = at + SHORT + SIFS + ACK;
     bench.run(timeout + 4);
     let wait = bench.slots(7);
@@ -352,7 +351,7 @@ fn rts_protects_a_whole_txop() {
     bench.above.push_back(packet_of(Vo, 200));
     bench.give(500, Vo, 200);
     bench.next_is(500, "RTS");
-    // RTS and CTS speak of the first exchange, the data of the next.
+    // RTS and CTS announce the first exchange, the data announces the next.
     assert_eq!(bench.last_frame.as_ref().unwrap().duration, Dur::from_micros(3 * SIFS + 44 + SHORT + ACK));
     let cts = bench.hear(500 + 52 + SIFS, &control(FrameKind::Cts, 1, 0, 0));
     bench.next_is(cts + SIFS, "DATA");
@@ -362,7 +361,7 @@ fn rts_protects_a_whole_txop() {
     bench.next_is(end + SIFS, "DATA");
 }
 
-// The answer reserves the time that its frame announces; a repeated frame is answered and not handed up.
+// The answer reserves the time announced by its frame; a repeated frame is answered but not delivered.
 #[test]
 fn an_ack_reserves_the_rest_of_the_txop() {
     let mut bench = Bench::new(Config { rts_threshold: Bytes(0), ..config() });
@@ -371,7 +370,7 @@ fn an_ack_reserves_the_rest_of_the_txop() {
         Frame { airtime: Dur::from_micros(SHORT), ..control(kind, 1, 0, duration) }
     };
     let further = SIFS + SHORT + SIFS + ACK;
-    // Without RTS: it is the second of an opportunity.
+    // Without RTS, since it is the second frame of an opportunity.
     let end = bench.hear(1_000, &data(7, Vo, SIFS + ACK + further));
     bench.run(end + SIFS);
     bench.expect(&[(end, "up"), (end + SIFS, "ACK")]);

@@ -24,7 +24,7 @@ fn the_sender_goes_through_rts_cts_data_ack() {
     assert!(bench.mac.is_ready());
     bench.expect(&[(start, "RTS"), (cts_end + SIFS, "DATA")]);
 
-    // The next packet inherits the post-back-off that was drawn when the ACK came.
+    // The next packet inherits the post-back-off drawn when the ACK arrived.
     bench.packet(ack_end, packet());
     let wait = bench.draw(31);
     bench.next_is(ack_end + DIFS + wait, "RTS");
@@ -53,7 +53,7 @@ fn a_receiver_waits_for_data_as_long_as_it_was_announced() {
     bench.hear(2000, &rts_for_us());
     bench.hear(362 + 6646 - RTS, &rts_for_us());
     bench.run(8000);
-    // The second RTS came while data was awaited, the third ends at the instant the wait does: neither is answered.
+    // The second RTS arrives while data is awaited, the third ends when that wait does: neither is answered.
     bench.expect(&[(362, "CTS")]);
     bench.hear(8000, &rts_for_us());
     bench.run(9000);

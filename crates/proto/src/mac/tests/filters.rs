@@ -11,7 +11,7 @@ fn a_duplicate_is_acknowledged_and_dropped() {
         bench.hear(start + 676, &frame(data(5, 1500), 1, 0, 314));
         bench.run(start + 8000);
     }
-    // The same number from another station is no duplicate.
+    // The same number from another station is not a duplicate.
     bench.hear(20_000, &Frame { src: NodeId(2).mac(), ..rts_for_us() });
     bench.hear(20_676, &frame(data(5, 1500), 2, 0, 314));
     bench.run(30_000);

@@ -1,4 +1,4 @@
-//! Frames of another stack, which has chosen rates and repeats: 100 bytes are 592 us at 2 Mbit/s, 992 at 1.
+//! Frames of another stack, which has chosen rates and retries: 100 bytes take 592 us at 2 Mbit/s, 992 at 1.
 
 use super::*;
 use crate::wire::{Attempt, Foreign};

@@ -1,10 +1,10 @@
-//! One station on a bench: frames are fed in by hand, what comes out is compared with a time line drawn above each
+//! One station on a test bench: frames are fed in by hand, and its output is compared with a time line drawn above each
 //! test.
 //!
-//! Times are microseconds; there is no propagation delay. Station 0 is the one tested, 1 its partner, 2 and 3 are
-//! others. A packet of 1,500 bytes has RTS 352, CTS 304, data 6,328, ACK 304 us (2 and 1 Mbit/s). The bench draws the
-//! station's random numbers a second time, so that each expected time also says which window the station had to draw
-//! from.
+//! Times are in microseconds; there is no propagation delay. Station 0 is under test, 1 is its partner, 2 and 3 are
+//! others. For a packet of 1,500 bytes the RTS takes 352, the CTS 304, data 6,328 and the ACK 304 us (2 and 1 Mbit/s).
+//! The bench draws the station's random numbers a second time, so each expected time also says from which window the
+//! station had to draw.
 
 mod access;
 mod after_a_packet;
@@ -82,7 +82,7 @@ impl Bench {
         }
     }
 
-    /// A bench whose first draw from 0 .. 30 is `slots`.
+    /// Creates a bench whose first draw from 0 .. 30 is `slots`.
     fn with_first_draw(config: Config, slots: u64) -> Bench {
         (0..)
             .map(|seed| Bench::seeded(config, seed))
@@ -90,7 +90,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// Length of the back-off that the station draws next from `values` possible ones.
+    /// Returns the length of the back-off that the station draws next from `values` possible ones.
     fn draw(&mut self, values: u32) -> u64 {
         SLOT * u64::from(self.draws.below(values))
     }
@@ -110,7 +110,7 @@ impl Bench {
         }
     }
 
-    /// Timers up to and including `until`.
+    /// Runs timers up to and including `until`.
     fn run(&mut self, until: u64) {
         while let Some(at) = self.mac.next_timeout(&self.medium).filter(|&at| at <= us(until)) {
             let (medium, air) = (&mut self.medium, &mut self.air);
@@ -125,7 +125,7 @@ impl Bench {
         self.mac.handle_packet(us(at), Category::Be, msdu, &mut self.medium);
     }
 
-    /// Energy from `at` to the returned end, and what the receiver makes of it.
+    /// Receives `frame` from `at` on with this verdict; returns its end.
     fn receive(&mut self, at: u64, frame: &Frame, verdict: Verdict) -> u64 {
         self.run(at);
         self.arrive(at);
@@ -136,14 +136,14 @@ impl Bench {
         end
     }
 
-    /// Something begins to occupy the receiver.
+    /// A copy starts to occupy the receiver.
     fn arrive(&mut self, at: u64) {
         if self.medium.handle_arrival(us(at), &self.rules) {
             self.mac.handle_access_lost(us(at), &mut self.medium);
         }
     }
 
-    /// The frame in the receiver ends, with this verdict.
+    /// The frame in the receiver ends with this verdict.
     fn judge(&mut self, now: Time, verdict: Verdict, frame: &Frame) {
         let for_us = frame.dst == NodeId(0).mac();
         match verdict {
@@ -159,31 +159,31 @@ impl Bench {
         }
     }
 
-    /// A good frame; returns its end.
+    /// Receives a good frame; returns its end.
     fn hear(&mut self, at: u64, frame: &Frame) -> u64 {
         self.receive(at, frame, Verdict::Good)
     }
 
-    /// Something of `airtime` that is lost for `reason`; returns its end.
+    /// Receives a frame of `airtime` that is lost for `reason`; returns its end.
     fn noise(&mut self, at: u64, airtime: u64, reason: DropReason) -> u64 {
         let frame = Frame { airtime: Dur::from_micros(airtime), ..frame(FrameKind::Ack, 3, 2, 0) };
         self.receive(at, &frame, Verdict::Bad(reason))
     }
 
-    /// The partner's answer to what the station sent at `at`, SIFS after its end; returns the end of the answer.
+    /// Feeds in the partner's answer to the frame sent at `at`, SIFS after its end; returns the end of the answer.
     fn answer(&mut self, at: u64, kind: FrameKind) -> u64 {
         self.run(at);
         let sent = self.last_frame.clone().expect("something was sent");
         self.hear(at + sent.airtime.as_micros_rounded() + SIFS, &frame(kind, 1, 0, 0))
     }
 
-    /// Events since the last call.
+    /// Checks the events since the last call.
     #[track_caller]
     fn expect(&mut self, events: &[(u64, &str)]) {
         assert_eq!(core::mem::take(&mut self.log), events);
     }
 
-    /// Nothing happens until `what` does at `at`.
+    /// Checks that nothing happens until `what` does at `at`.
     #[track_caller]
     fn next_is(&mut self, at: u64, what: &'static str) {
         self.run(at);
@@ -222,7 +222,7 @@ fn packet() -> Msdu {
     msdu(NodeId(1).mac(), 1500)
 }
 
-/// A frame between two stations with its air time for the ns-2 rates and `duration` us in its duration field.
+/// A frame between two stations with its air time at the ns-2 rates and `duration` us in its duration field.
 fn frame(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
     let config = Config::ns2();
     let airtime = match &kind {
@@ -239,7 +239,7 @@ fn data(seq: u16, len: u64) -> FrameKind {
     FrameKind::Data { seq, retry: false, qos: None, msdu: msdu(NodeId(0).mac(), len) }
 }
 
-/// An RTS of station 1 for station 0 and 1,500 bytes.
+/// An RTS from station 1 to station 0 for 1,500 bytes.
 fn rts_for_us() -> Frame {
     frame(FrameKind::Rts, 1, 0, 6966)
 }

@@ -17,7 +17,7 @@ fn seven_unanswered_rts_and_the_packet_is_given_up() {
     bench.run(at + 700);
     bench.expect(&expected);
 
-    // The window is the smallest again, and no post-back-off was drawn.
+    // The window is back at its minimum, and no post-back-off was drawn.
     bench.packet(at + 700, packet());
     let wait = bench.draw(31);
     bench.next_is(at + 700 + DIFS + wait, "RTS");
@@ -71,7 +71,7 @@ fn short_packets_go_without_rts_when_there_is_a_threshold() {
     bench.run(at);
     bench.expect(&expected);
 
-    // The other way round, an ACK answers it, and a long frame without its CTS is still refused.
+    // Conversely, it answers a short frame with an ACK, and still refuses a long one without its CTS.
     let end = bench.hear(at + 1000, &frame(data(9, 40), 1, 0, 314));
     bench.hear(at + 5000, &frame(data(10, 1500), 1, 0, 314));
     bench.run(at + 12_000);

@@ -1,20 +1,20 @@
-//! The timing of the kinds of 802.11 physical layers: slots, interframe spaces, rates, and durations of frames.
+//! Timing of the 802.11 physical layers: slots, interframe spaces, rates, and frame durations.
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 15 and 16 (DSSS, CCK), 17 (OFDM at 5 GHz, 802.11a), 18 (the same at 2.4 GHz,
-//! ERP-OFDM of 802.11g). Frames of 802.11n and later are in [`mcs`](super::mcs); slots, spaces and answers are those of
-//! their band here. Left out: networks of 802.11b and g stations together, channels of 5 and 10 MHz.
+//! ERP-OFDM of 802.11g). Frames of 802.11n and later are in [`mcs`](super::mcs); their slots, spaces and answers are
+//! those of their band here. Not modelled: mixed networks of 802.11b and g stations, channels of 5 and 10 MHz.
 
 use fourhop_units::{Bytes, Dur, Rate};
 
 /// A kind of physical layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PhyKind {
-    /// DSSS and CCK: preamble and header of fixed length, then the bits one after another, at any rate.
+    /// DSSS and CCK: preamble and header of fixed length, then a continuous stream of bits, at any rate.
     Dsss,
     /// OFDM in 20 MHz at 5 GHz: symbols of 4 us.
     Ofdm,
-    /// OFDM at 2.4 GHz. Each frame is followed by 6 us without signal (signal extension, clause 18.3.2.4), which give
-    /// the decoder of the last symbol the time that the shorter SIFS of that band leaves out.
+    /// OFDM at 2.4 GHz. Each frame is followed by 6 us without signal (signal extension, clause 18.3.2.4), to give the
+    /// decoder the time for the last symbol that the shorter SIFS of that band does not.
     ErpOfdm,
 }
 
@@ -42,28 +42,28 @@ const OFDM_RATES: &[Rate] = &[
     Rate::kbps(48_000),
     Rate::kbps(54_000),
 ];
-/// Every station has these (clauses 15.4.4.2 and 17.1.1).
+/// Rates that every station supports (clauses 15.4.4.2 and 17.1.1).
 const DSSS_MANDATORY: &[Rate] = &[Rate::kbps(1_000), Rate::kbps(2_000)];
 const OFDM_MANDATORY: &[Rate] = &[Rate::kbps(6_000), Rate::kbps(12_000), Rate::kbps(24_000)];
 
 impl PhyKind {
-    /// Does it send OFDM symbols?
+    /// Whether it sends OFDM symbols.
     pub const fn is_ofdm(self) -> bool {
         matches!(self, PhyKind::Ofdm | PhyKind::ErpOfdm)
     }
 
-    /// The rates of the standard, from the lowest up.
+    /// Returns the rates of the standard, lowest first.
     pub const fn rates(self) -> &'static [Rate] {
         if self.is_ofdm() { OFDM_RATES } else { DSSS_RATES }
     }
 
-    /// The rates that every station has, from the lowest up.
+    /// Returns the rates that every station supports, lowest first.
     pub const fn mandatory_rates(self) -> &'static [Rate] {
         if self.is_ofdm() { OFDM_MANDATORY } else { DSSS_MANDATORY }
     }
 
-    /// Slot time. ERP-OFDM has 20 us in ad hoc networks (an IBSS never sets short slots, clause 9.4.1.4); 9 us under an
-    /// access point.
+    /// Slot time. ERP-OFDM has 20 us in ad hoc networks (an IBSS never sets short slots, clause 9.4.1.4), but 9 us in
+    /// infrastructure networks.
     pub const fn slot(self) -> Dur {
         match self {
             PhyKind::Dsss | PhyKind::ErpOfdm => Dur::from_micros(20),
@@ -79,17 +79,17 @@ impl PhyKind {
         }
     }
 
-    /// Least contention window (clauses 15.3.3, 17.4.4 and 18.5.4).
+    /// Minimum contention window (clauses 15.3.3, 17.4.4 and 18.5.4).
     pub const fn cw_min(self) -> u32 {
         if self.is_ofdm() { 15 } else { 31 }
     }
 
-    /// Preamble and header where nothing else is said.
+    /// Default preamble and header.
     pub const fn plcp(self) -> Dur {
         if self.is_ofdm() { OFDM_PLCP } else { LONG_PLCP }
     }
 
-    /// Time after the last symbol that counts as part of the frame.
+    /// Returns the time after the last symbol that counts as part of the frame.
     pub const fn signal_extension(self) -> Dur {
         match self {
             PhyKind::ErpOfdm => SIGNAL_EXTENSION,
@@ -97,8 +97,8 @@ impl PhyKind {
         }
     }
 
-    /// Air time of a MAC frame of `len` bytes, FCS included, at `rate` after `plcp`. For OFDM: clause 17.4.3, whole
-    /// symbols.
+    /// Returns the air time of a MAC frame of `len` bytes, FCS included, at `rate` after `plcp`. For OFDM: clause
+    /// 17.4.3, whole symbols.
     #[inline]
     pub const fn airtime(self, plcp: Dur, len: Bytes, rate: Rate) -> Dur {
         let nanos = match self {
@@ -122,14 +122,14 @@ mod tests {
         kind.airtime(kind.plcp(), Bytes(len), Rate::kbps(mbps * 1_000)).as_nanos() / 1_000
     }
 
-    // Clause 17.4.3: 20 us + 4 us * ceil((16 + 8 * length + 6) / N_DBPS). An ACK (14 bytes) lasts 44 us at 6, 32 at 12
-    // and 28 us at 24 Mbit/s, the values in every study of 802.11a; 1,536 bytes at 54 Mbit/s are 57 symbols.
+    // Clause 17.4.3: 20 us + 4 us * ceil((16 + 8 * length + 6) / N_DBPS). An ACK (14 bytes) takes 44 us at 6, 32 at 12
+    // and 28 us at 24 Mbit/s, as in every study of 802.11a; 1,536 bytes at 54 Mbit/s take 57 symbols.
     #[test]
     fn ofdm_frames_last_whole_symbols() {
         assert_eq!([6, 12, 24].map(|mbps| airtime(PhyKind::Ofdm, 14, mbps)), [44, 32, 28]);
         assert_eq!(airtime(PhyKind::Ofdm, 1536, 54), 20 + 4 * 57);
         assert_eq!(airtime(PhyKind::ErpOfdm, 1536, 54), 20 + 4 * 57 + 6);
-        // One symbol holds 24 - 22 bits at 6 Mbit/s: a byte needs a second.
+        // At 6 Mbit/s one symbol has 24 - 22 bits to spare: a byte needs a second.
         assert_eq!((airtime(PhyKind::Ofdm, 0, 6), airtime(PhyKind::Ofdm, 1, 6)), (24, 28));
     }
 

@@ -2,15 +2,15 @@
 //!
 //! Sources: Friis 1946 (free space, n = 2); Rappaport, Wireless Communications, section 4.9 (n from 1.6 in line of
 //! sight indoors to 6 behind walls); Recommendation ITU-R P.1238-8, section 3.1 (indoors, on one floor): L = 20 log10(f
-//! / MHz) + N log10(d / m) - 28. Leaves out individual walls and floors, directions, and everything that differs
-//! between two places at the same distance, which is left to shadowing and fading.
+//! / MHz) + N log10(d / m) - 28. Not modelled: individual walls and floors, directions, and all differences between two
+//! places at the same distance, which are left to shadowing and fading.
 
 use fourhop_units::{Db, Watt};
 
 /// Speed of light in m/s.
 const LIGHT_SPEED: f64 = 299_792_458.0;
 
-/// Rooms of ITU-R P.1238.
+/// Indoor environments of ITU-R P.1238.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Indoor {
     /// Offices: table 2, 1.8 to 2.4 GHz 30, 5.2 GHz 31.
@@ -21,7 +21,7 @@ pub enum Indoor {
     Hallway,
 }
 
-/// A law of this form.
+/// A log-distance path loss model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LogDistance {
     /// Loss at the reference distance.
@@ -52,18 +52,18 @@ impl LogDistance {
         LogDistance { reference_loss, reference_m: 1.0, exponent: coefficient / 10.0 }
     }
 
-    /// Loss at `distance_m` metres, never a gain. Nearer than the reference distance the law goes on.
+    /// Returns the loss at `distance_m` metres, never negative. The law also applies below the reference distance.
     pub fn loss(&self, distance_m: f64) -> Db {
         let decades = libm::log10(distance_m.max(1e-3) / self.reference_m);
         Db((self.reference_loss.0 + 10.0 * self.exponent * decades).max(0.0))
     }
 
-    /// Power received at `distance_m` metres of `tx_power`.
+    /// Returns the power received at `distance_m` metres from a transmitter of `tx_power`.
     pub fn received(&self, tx_power: Watt, distance_m: f64) -> Watt {
         Watt(tx_power.0 * libm::pow(10.0, -self.loss(distance_m).0 / 10.0))
     }
 
-    /// The distance in metres within which at least `threshold` of `tx_power` is received.
+    /// Returns the distance in metres within which at least `threshold` of `tx_power` is received.
     pub fn range_m(&self, tx_power: Watt, threshold: Watt) -> f64 {
         let loss = 10.0 * libm::log10(tx_power.over(threshold));
         self.reference_m * libm::pow(10.0, (loss - self.reference_loss.0) / (10.0 * self.exponent))
@@ -83,7 +83,7 @@ mod tests {
         assert!((found.0 - expected).abs() < tolerance, "{found:?} {expected}");
     }
 
-    // 32.45 + 20 log10(f / MHz) + 20 log10(d / km) is how ITU-R P.525 writes it: 80.1 dB over 100 m at 2.412 GHz.
+    // ITU-R P.525 writes it as 32.45 + 20 log10(f / MHz) + 20 log10(d / km): 80.1 dB over 100 m at 2.412 GHz.
     #[test]
     fn free_space_is_that_of_itu_r_p_525() {
         for (metres, megahertz) in [(1.0, 2412.0f64), (100.0, 2412.0), (1000.0, 5180.0)] {

@@ -1,4 +1,4 @@
-//! Modulation and coding schemes of 802.11n, ac and ax, and how long their frames last.
+//! Modulation and coding schemes of 802.11n, ac and ax, and the durations of their frames.
 //!
 //! ```text
 //! HT mixed  | L-STF 8 | L-LTF 8 | L-SIG 4 | HT-SIG 8    | STF 4 | LTF 4 each |           data            |
@@ -7,43 +7,43 @@
 //! ```
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 19 (HT: 19.3.9, 19.3.11, 19.4.3, tables 19-27 to 19-40) and 21 (VHT: 21.3.8,
-//! 21.3.10, 21.4.3, tables 21-29 to 21-52), IEEE Std 802.11ax-2021 clause 27 (HE: 27.3.11, 27.4.3, 27.5). Numbers of
-//! MCS count within one stream, as those of VHT do: MCS 15 of 802.11n is index 7 with two streams.
+//! 21.3.10, 21.4.3, tables 21-29 to 21-52), IEEE Std 802.11ax-2021 clause 27 (HE: 27.3.11, 27.4.3, 27.5). MCS are
+//! numbered per stream, as in VHT: MCS 15 of 802.11n is index 7 with two streams.
 //!
-//! Left out: greenfield preambles, STBC, LDPC in HT and VHT, unequal modulation, 160 MHz, beamforming. Of HE only rates
-//! and durations are here: no OFDMA, no 1x LTF, no packet extension.
+//! Not modelled: greenfield preambles, STBC, LDPC in HT and VHT, unequal modulation, 160 MHz, beamforming. For HE there
+//! are only rates and durations: no OFDMA, no 1x LTF, no packet extension.
 
 use super::error_rate::ofdm::{Code, Coded};
 use super::kind::PhyKind;
 pub use crate::wire::{Format, Guard, Mcs, STREAMS_MAX, Width};
 use fourhop_units::{Bytes, Dur, Rate};
 
-/// How a frame is sent: at a rate of 802.11a, b or g, or by an MCS.
+/// How a frame is sent: at a rate of 802.11a, b or g, or with an MCS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TxRate {
-    /// Without MCS.
+    /// A rate without MCS.
     Legacy(Rate),
-    /// Of 802.11n and later.
+    /// An MCS of 802.11n or later.
     Mcs(Mcs),
 }
 
-/// Longest time that a PPDU of these formats lasts: what the length of L-SIG can announce (aPPDUMaxTime, tables 19-25
-/// and 21-28).
+/// Maximum duration of a PPDU of these formats: the most that the length in L-SIG can announce (aPPDUMaxTime, tables
+/// 19-25 and 21-28).
 pub const PPDU_MAX: Dur = Dur::from_nanos(5_484_000);
 /// L-STF, L-LTF and L-SIG.
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
 /// HT-SIG, VHT-SIG-A or HE-SIG-A: two symbols.
 const SIG_NS: u64 = 8_000;
 const STF_NS: u64 = 4_000;
-/// A long training field of HT or VHT, VHT-SIG-B, RL-SIG.
+/// Duration of a long training field of HT or VHT, of VHT-SIG-B, and of RL-SIG.
 const SYMBOL_NS: u64 = 4_000;
-/// SERVICE bits before the MAC frame, tail bits behind it for each convolutional encoder.
+/// SERVICE bits before the MAC frame, and tail bits after it per convolutional encoder.
 const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Format {
-    /// Longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2): 2^16 - 1
-    /// octets with HT, 2^20 - 1 with VHT; HE has longer ones than a window of 64 fills.
+    /// Returns the longest A-MPDU that a station can be asked to receive (clauses 10.12.2, 9.4.2.55.3 and 9.4.2.157.2):
+    /// 2^16 - 1 octets with HT, 2^20 - 1 with VHT; HE allows longer ones than a window of 64 fills.
     pub const fn longest_aggregate(self) -> Bytes {
         match self {
             Format::Ht => Bytes(65_535),
@@ -51,7 +51,8 @@ impl Format {
         }
     }
 
-    /// Longest MPDU within an A-MPDU: 4,095 octets with HT (clause 10.12.4), 11,454 with VHT and HE (table 9-25).
+    /// Returns the longest MPDU within an A-MPDU: 4,095 octets with HT (clause 10.12.4), 11,454 with VHT and HE (table
+    /// 9-25).
     pub const fn longest_mpdu(self) -> Bytes {
         match self {
             Format::Ht => Bytes(4_095),
@@ -61,7 +62,7 @@ impl Format {
 }
 
 impl Mcs {
-    /// Modulation and code of each stream (tables 19-27, 21-29 and 27-54).
+    /// Returns the modulation and code of each stream (tables 19-27, 21-29 and 27-54).
     pub const fn coded(self) -> Coded {
         use Code::{FiveSixths, Half, ThreeQuarters, TwoThirds};
         let (points, code) = match self.index() {
@@ -81,7 +82,7 @@ impl Mcs {
         Coded { points, code }
     }
 
-    /// Subcarriers with data, with data or pilots, and all in the width of the channel.
+    /// Returns the number of data subcarriers, of data and pilot subcarriers, and of all in the channel.
     const fn subcarriers(self) -> (u64, u64, u64) {
         match (self.format(), self.width()) {
             (Format::He, Width::Mhz20) => (234, 242, 256),
@@ -93,16 +94,16 @@ impl Mcs {
         }
     }
 
-    /// By which factor the power in 20 MHz over that of the noise there is to be multiplied to give the ratio that a
-    /// stream of 802.11a has with as much signal in each subcarrier. Power is spread over all subcarriers and over all
-    /// streams: each stream has the same ratio, 10 log10(streams) below that of one. This is ours; arrays of antennas
-    /// do better or worse with their channel.
+    /// Returns the factor from the power ratio of signal to noise in 20 MHz to the ratio at which a stream of 802.11a
+    /// has as much signal per subcarrier. Power is spread over all subcarriers and all streams: each stream has the
+    /// same ratio, 10 log10(streams) below that of a single one. This model is ours; real antenna arrays do better or
+    /// worse, depending on their channel.
     pub fn ratio_to_ofdm(self) -> f64 {
         let (_, used, all) = self.subcarriers();
         (all as f64 / used as f64) * (52.0 / 64.0) / f64::from(self.streams())
     }
 
-    /// Data bits of a symbol, N_DBPS.
+    /// Returns the data bits per symbol, N_DBPS.
     pub const fn bits_per_symbol(self) -> u64 {
         let Coded { points, code } = self.coded();
         let (data, ..) = self.subcarriers();
@@ -110,7 +111,7 @@ impl Mcs {
         data * points.ilog2() as u64 * self.streams() as u64 * numerator / denominator
     }
 
-    /// A data symbol with its guard interval.
+    /// Returns the duration of a data symbol with its guard interval.
     pub const fn symbol(self) -> Dur {
         let without = match self.format() {
             Format::Ht | Format::Vht => 3_200,
@@ -119,7 +120,7 @@ impl Mcs {
         Dur::from_nanos(without + self.guard().duration().as_nanos())
     }
 
-    /// Its bit rate, to the nearest bit per second.
+    /// Returns its bit rate, to the nearest bit per second.
     pub const fn rate(self) -> Rate {
         let symbol = self.symbol().as_nanos();
         match Rate::from_bps((self.bits_per_symbol() * 1_000_000_000 + symbol / 2) / symbol) {
@@ -129,9 +130,9 @@ impl Mcs {
         }
     }
 
-    /// Convolutional encoders, N_ES: a second one above 300 Mbit/s with HT (tables 19-27 to 19-40), one for each 2,160
-    /// bits of a symbol, 600 Mbit/s with a short guard interval, with VHT (tables 21-29 to 21-52). HE has LDPC, without
-    /// tail bits.
+    /// Returns the number of convolutional encoders, N_ES: with HT a second one above 300 Mbit/s (tables 19-27 to
+    /// 19-40); with VHT one per 2,160 bits of a symbol, or 600 Mbit/s with a short guard interval (tables 21-29 to
+    /// 21-52). HE has LDPC, without tail bits.
     pub const fn encoders(self) -> u64 {
         match self.format() {
             Format::Ht if self.bits_per_symbol() > 1_200 => 2,
@@ -141,9 +142,9 @@ impl Mcs {
         }
     }
 
-    /// Everything before the data symbols (clauses 19.4.3, 21.4.3 and 27.4.3).
+    /// Returns the duration of everything before the data symbols (clauses 19.4.3, 21.4.3 and 27.4.3).
     pub const fn preamble(self) -> Dur {
-        // One for each stream, but four for three (tables 19-13 and 21-13).
+        // One per stream, but four for three streams (tables 19-13 and 21-13).
         let trainings = if self.streams() == 3 { 4 } else { self.streams() as u64 };
         let before = LEGACY_PREAMBLE_NS + SIG_NS + STF_NS;
         Dur::from_nanos(match self.format() {
@@ -157,14 +158,14 @@ impl Mcs {
         })
     }
 
-    /// Data symbols of a PSDU of `len` bytes.
+    /// Returns the number of data symbols of a PSDU of `len` bytes.
     const fn symbols(self, len: Bytes) -> u64 {
         (SERVICE_BITS + len.bits() + TAIL_BITS * self.encoders()).div_ceil(self.bits_per_symbol())
     }
 
-    /// Air time of a PPDU with a PSDU of `len` bytes in the band of `kind`, which says whether a signal extension
-    /// follows (clauses 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT it ends with a whole
-    /// number of 4 us.
+    /// Returns the air time of a PPDU with a PSDU of `len` bytes in the band of `kind`, which decides whether a signal
+    /// extension follows (clauses 19.4.3, 21.4.3 and 27.4.3). With the short guard interval of HT and VHT its duration
+    /// is rounded up to a multiple of 4 us.
     pub const fn airtime(self, kind: PhyKind, len: Bytes) -> Dur {
         let data = self.symbols(len) * self.symbol().as_nanos();
         let whole = match self.format() {
@@ -174,7 +175,7 @@ impl Mcs {
         Dur::from_nanos(self.preamble().as_nanos() + whole + kind.signal_extension().as_nanos())
     }
 
-    /// The longest PSDU whose PPDU lasts no longer than `most`; none if even an empty one does.
+    /// Returns the longest PSDU whose PPDU lasts at most `most`; zero if even an empty one takes longer.
     pub const fn longest_within(self, kind: PhyKind, most: Dur) -> Bytes {
         let around = self.preamble().as_nanos() + kind.signal_extension().as_nanos();
         let Some(data) = most.as_nanos().checked_sub(around) else { return Bytes(0) };
@@ -186,8 +187,8 @@ impl Mcs {
         Bytes(bits.saturating_sub(SERVICE_BITS + TAIL_BITS * self.encoders()) / 8)
     }
 
-    /// The rate of 802.11a with the same modulation and code, which selects the rates of answers (clause 10.6.6.5.2,
-    /// table 10-9); 54 Mbit/s if there is none as high.
+    /// Returns the rate of 802.11a with the same modulation and code, which determines the rates of answers (clause
+    /// 10.6.6.5.2, table 10-9); 54 Mbit/s for higher ones.
     pub const fn reference_rate(self) -> Rate {
         Rate::kbps(match self.index() {
             0 => 6_000,
@@ -202,7 +203,7 @@ impl Mcs {
 }
 
 impl TxRate {
-    /// Its bit rate.
+    /// Returns its bit rate.
     pub const fn rate(self) -> Rate {
         match self {
             TxRate::Legacy(rate) => rate,
@@ -210,7 +211,7 @@ impl TxRate {
         }
     }
 
-    /// The rate by which those of answers are chosen.
+    /// Returns the rate from which those of answers are derived.
     pub const fn reference_rate(self) -> Rate {
         match self {
             TxRate::Legacy(rate) => rate,
@@ -218,8 +219,8 @@ impl TxRate {
         }
     }
 
-    /// Air time of a PSDU of `len` bytes with a physical layer of `kind`, whose frames begin with `plcp` where they
-    /// have no MCS.
+    /// Returns the air time of a PSDU of `len` bytes with a physical layer of `kind`; `plcp` precedes frames without
+    /// MCS.
     pub const fn airtime(self, kind: PhyKind, plcp: Dur, len: Bytes) -> Dur {
         match self {
             TxRate::Legacy(rate) => kind.airtime(plcp, len, rate),

@@ -1,4 +1,4 @@
-//! Tables of rates and durations of the standard.
+//! Rates and durations from tables of the standard.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const LONG: Guard = Guard::Ns800;
 const SHORT: Guard = Guard::Ns400;
 
-/// Rates in Mbit/s to a tenth, as the tables of the standard have them.
+/// Returns rates in Mbit/s rounded to a tenth, as in the tables of the standard.
 fn mbps(format: Format, streams: u8, width: Width, guard: Guard) -> Vec<f64> {
     let of = |mcs: Mcs| (mcs.rate().bps() as f64 / 1e5).round() / 10.0;
     let all = Mcs::all(format, streams, width, guard);
@@ -40,7 +40,7 @@ fn rates_of_802_11ac() {
     assert_eq!([1, 2, 3, 4].map(|streams| count(streams, Mhz80)), [10, 10, 9, 10]);
 }
 
-// Clause 27.5: 143.4 Mbit/s in 20 MHz, 480.4 to 600.5 in 80, the latter without rounding bits of a symbol down.
+// Clause 27.5: 143.4 Mbit/s in 20 MHz, 480.4 to 600.5 in 80, the latter without rounding down the bits of a symbol.
 #[test]
 fn rates_of_802_11ax() {
     assert_eq!(mbps(Format::He, 1, Width::Mhz20, LONG).last(), Some(&143.4));
@@ -48,7 +48,7 @@ fn rates_of_802_11ax() {
     assert_eq!(mbps(Format::He, 2, Width::Mhz40, Guard::Ns3200)[0], 29.3);
 }
 
-// Every symbol has whole bits: tables 19-27 to 19-40 and 21-29 to 21-52 have no other.
+// Every symbol has a whole number of bits: tables 19-27 to 19-40 and 21-29 to 21-52 contain no other.
 #[test]
 fn every_symbol_of_ht_and_vht_has_whole_bits() {
     for format in [Format::Ht, Format::Vht] {
@@ -77,9 +77,9 @@ fn us(mcs: Option<Mcs>, kind: PhyKind, len: u64) -> f64 {
     mcs.unwrap().airtime(kind, Bytes(len)).as_nanos() as f64 / 1e3
 }
 
-// Clause 19.4.3 by hand. 1,538 bytes: 16 + 12,304 + 6 bits. MCS 7, 260 bits a symbol: 48 symbols of 4 us behind 36 us.
-// Two streams, 520 bits: 24 symbols behind 40 us. Short guard interval: 48 * 3.6 = 172.8, up to 176. At 2.4 GHz 6 us
-// more.
+// Clause 19.4.3, computed by hand. 1,538 bytes: 16 + 12,304 + 6 bits. MCS 7, 260 bits per symbol: 48 symbols of 4 us
+// after 36 us. Two streams, 520 bits: 24 symbols after 40 us. Short guard interval: 48 * 3.6 = 172.8, rounded up to
+// 176. At 2.4 GHz 6 us more.
 #[test]
 fn durations_of_802_11n() {
     let mcs = |index, streams, width, guard| Mcs::new(Format::Ht, index, streams, width, guard);
@@ -94,7 +94,7 @@ fn durations_of_802_11n() {
     assert_eq!(us(mcs(7, 4, Width::Mhz40, LONG), PhyKind::Ofdm, 65_535), 48.0 + 243.0 * 4.0);
 }
 
-// Clause 21.4.3: VHT-SIG-B is one symbol more than HT has. 1,542 bytes, MCS 9 in 80 MHz: 1,560 bits, 8 symbols.
+// Clause 21.4.3: VHT-SIG-B is one symbol more than in HT. 1,542 bytes, MCS 9 in 80 MHz: 1,560 bits, 8 symbols.
 #[test]
 fn durations_of_802_11ac_and_ax() {
     let vht = Mcs::new(Format::Vht, 9, 1, Width::Mhz80, LONG);
@@ -117,7 +117,7 @@ fn any_mcs() -> impl Strategy<Value = Mcs> {
 }
 
 proptest! {
-    // The longest that fits does, and one byte more does not.
+    // The longest PSDU that fits does, and one byte more does not.
     #[test]
     fn the_longest_that_fits_fits(mcs in any_mcs(), most in 60_000u64..6_000_000) {
         for kind in [PhyKind::Ofdm, PhyKind::ErpOfdm] {
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    // The rate is what a long frame has, but for its preamble and its last symbol.
+    // A long frame has the nominal rate, except for its preamble and its last symbol.
     #[test]
     fn a_long_frame_has_the_rate(mcs in any_mcs(), len in 20_000u64..60_000) {
         let data = mcs.airtime(PhyKind::Ofdm, Bytes(len)) - mcs.preamble();
@@ -149,7 +149,7 @@ fn what_is_sent_by_an_mcs_or_without() {
     assert_eq!((mcs.reference_rate(), mcs.format().longest_aggregate()), (rate, Bytes(65_535)));
 }
 
-/// A stream of 802.11n with 56 of 64 subcarriers, and one of 802.11a with 52, share the same power.
+/// A stream of 802.11n in 56 of 64 subcarriers has the same power as one of 802.11a in 52.
 #[test]
 fn power_is_spread_over_subcarriers_and_streams() {
     let ratio = |format, streams, width| Mcs::new(format, 0, streams, width, LONG).unwrap().ratio_to_ofdm();

@@ -1,9 +1,9 @@
-//! The radio of one node: how it receives overlapping frames.
+//! The radio of a node: how it receives overlapping frames.
 //!
 //! The channel (outside this crate) reports to the receiver when a copy of a frame arrives, its power, and when it
 //! ends; the receiver returns a [`Verdict`] at the end. There are two models with the same calls: [`threshold`], which
-//! the papers used, and [`sinr`], which is more realistic. The choice is made once for each walk of a frame over its
-//! receivers, so neither costs time in the other.
+//! the papers used, and [`sinr`], which is more realistic. The choice is made once per walk of a frame over its
+//! receivers, so neither model costs time in the other.
 
 pub mod error_rate;
 pub mod kind;
@@ -21,28 +21,28 @@ use crate::drop::DropReason;
 use crate::wire::{Frame, FrameKind};
 use fourhop_units::{Dur, NodeId, Time, Watt};
 
-/// Properties of a frame on the air that receivers need besides its content.
+/// Properties of a frame on the air that receivers need in addition to its content.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Radiated {
     /// The transmitter. A node transmits one frame at a time, so this and the end identify a copy at a receiver.
     pub src: NodeId,
-    /// How long it lasts.
+    /// Its air time.
     pub airtime: Dur,
-    /// For how long it reserves the medium after its end.
+    /// How long it reserves the medium after its end.
     pub duration: Dur,
-    /// Is it an RTS?
+    /// Whether it is an RTS.
     pub rts: bool,
 }
 
 impl Radiated {
-    /// `frame` of `src`.
+    /// Extracts the properties of `frame` from `src`.
     pub fn new(src: NodeId, frame: &Frame) -> Radiated {
         let rts = matches!(frame.kind, FrameKind::Rts);
         Radiated { src, airtime: frame.airtime, duration: frame.duration, rts }
     }
 
-    /// Its copy at a receiver, which begins at `now`; `for_us` says whether the frame is addressed to that station
-    /// alone, for which it reserves nothing.
+    /// Returns its copy at a receiver, which begins at `now`; `for_us` says whether the frame is addressed to that
+    /// station alone, for which it reserves nothing.
     #[inline(always)]
     pub fn copy(&self, now: Time, power: Watt, for_us: bool) -> Arrival {
         let end = now + self.airtime;
@@ -51,41 +51,41 @@ impl Radiated {
     }
 }
 
-/// The copy of a frame that begins to arrive at a receiver. All that its end will change is known when it begins.
+/// The copy of a frame that begins to arrive at a receiver. Everything that its end will change is already known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arrival {
     /// The transmitter.
     pub src: NodeId,
     /// Received power.
     pub power: Watt,
-    /// When this copy ends at this receiver.
+    /// End of this copy at this receiver.
     pub end: Time,
-    /// Until when it reserves the medium for others.
+    /// End of its reservation for others.
     pub reserved: Time,
-    /// Is it an RTS?
+    /// Whether it is an RTS.
     pub rts: bool,
 }
 
-/// The effect of a copy's beginning on the receiver.
+/// Effect of the start of a copy on the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrivalEffect {
     /// It occupies the receiver.
     Occupied,
-    /// It is lost, or what occupied the receiver before is: one copy, for this reason. One that is
-    /// [`DropReason::Captured`] vanishes under the frame being received; otherwise the receiver senses it.
+    /// A copy is lost for this reason: either this one or the one that occupied the receiver. If it is
+    /// [`DropReason::Captured`], it vanishes under the frame being received; otherwise the receiver senses it.
     Unreceived(DropReason),
 }
 
-/// The end of a copy.
+/// Result of the end of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Departure {
-    /// It occupied the receiver: the MAC hears what became of it.
+    /// It occupied the receiver: the MAC is notified of the verdict.
     Judged(Verdict),
     /// It had been lost before, unnoticed by the MAC.
     Lost(DropReason),
 }
 
-/// Fate of the frame that occupied the receiver.
+/// Fate of the frame in the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Received.

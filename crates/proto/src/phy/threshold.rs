@@ -2,10 +2,10 @@
 //! if it is at least the capture ratio stronger.
 //!
 //! Source: the physical layer of ns-2.35 (`WirelessPhy` and the receive side of `Mac802_11`), the model behind the five
-//! papers. It leaves out noise, sums of interference (each overlap is judged pair by pair) and fading.
+//! papers. Not modelled: noise, sums of interference (each overlap is evaluated pair by pair) and fading.
 //!
 //! The receiver has one slot. A frame occupies it from its arrival to its end; another frame that arrives meanwhile
-//! either loses to it (capture) or destroys both:
+//! either loses against it (capture) or destroys both:
 //!
 //! ```text
 //! F, strong        |=================|          Good
@@ -15,7 +15,7 @@
 //! new, any other        |=================|     collision; the slot stays occupied to the later end
 //! ```
 //!
-//! Where ns-2 differs from real receivers, an option of [`Config`] names the difference.
+//! Each difference between ns-2 and real receivers is an option of [`Config`].
 
 use super::{Arrival, ArrivalEffect};
 use crate::drop::DropReason;
@@ -25,27 +25,27 @@ use fourhop_units::{NodeId, Time, Watt};
 /// Thresholds and options of the radio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
-    /// Least power that can be decoded. WaveLAN in ns-2: 3.652e-10 W, 250 m.
+    /// Minimum power for decoding. WaveLAN in ns-2: 3.652e-10 W, 250 m.
     pub rx_threshold: Watt,
-    /// Least power that is sensed; weaker copies have no effect at all. WaveLAN in ns-2: 1.559e-11 W, 550 m.
+    /// Minimum power for sensing; weaker copies have no effect at all. WaveLAN in ns-2: 1.559e-11 W, 550 m.
     pub cs_threshold: Watt,
-    /// How many times stronger a frame must be to survive another one; `None`: any overlap destroys both. ns-2: 10.
-    /// Effect on NewReno over 3 / 4 / 7 / 12 hops without capture: -40 / -17 / -68 / -80 %.
+    /// How many times stronger a frame must be to survive another; `None`: any overlap destroys both. ns-2: 10. Effect
+    /// on NewReno over 3 / 4 / 7 / 12 hops without capture: -40 / -17 / -68 / -80 %.
     pub capture_ratio: Option<f64>,
-    /// May a later frame that is the capture ratio stronger take over the receiver? ns-2: no; real receivers: yes.
-    /// Effect of yes: +11 / +18 / 0 / -2 %.
+    /// Whether a later frame that is stronger by the capture ratio may take over the receiver. ns-2: no; real
+    /// receivers: yes. Effect of yes: +11 / +18 / 0 / -2 %.
     pub late_capture: bool,
-    /// Does a frame that is sensed but not decodable occupy the receiver, so that a decodable one arriving later is
-    /// lost? ns-2: yes; real receivers do not synchronise on it.
+    /// Whether a frame that is sensed but not decodable occupies the receiver, so that a decodable one arriving later
+    /// is lost. ns-2: yes; real receivers do not synchronise on it.
     pub lock_on_undecodable: bool,
-    /// Is the medium busy for as long as any sensed frame is on the air? ns-2: no, only the frame in the slot counts;
-    /// IEEE 802.11-2020 clause 15.4.6.5 (CCA): yes. Also makes every overlapping frame count as interference for as
-    /// long as it lasts.
+    /// Whether the medium is busy for as long as any sensed frame is on the air. ns-2: no, only the frame in the slot
+    /// counts; IEEE 802.11-2020 clause 15.4.6.5 (CCA): yes. Also makes every overlapping frame count as interference
+    /// for as long as it lasts.
     pub energy_detection: bool,
 }
 
 impl Config {
-    /// ns-2.35 with its WaveLAN defaults.
+    /// Returns ns-2.35 with its WaveLAN defaults.
     pub const fn ns2() -> Config {
         Config {
             rx_threshold: Watt(3.652e-10),
@@ -57,24 +57,24 @@ impl Config {
         }
     }
 
-    /// The same thresholds with a receiver that behaves as IEEE 802.11 describes carrier sense.
+    /// Returns the same thresholds with a receiver that senses the carrier as IEEE 802.11 describes.
     pub const fn standard() -> Config {
         Config { late_capture: true, lock_on_undecodable: false, energy_detection: true, ..Config::ns2() }
     }
 
-    /// [`Config::late_capture`], which a preset may know.
+    /// Returns [`Config::late_capture`], which a preset may know.
     #[inline(always)]
     pub(crate) fn captures_late<P: Preset>(&self) -> bool {
         P::PHY.map_or(self.late_capture, |known| known.late_capture)
     }
 
-    /// [`Config::lock_on_undecodable`], likewise.
+    /// Returns [`Config::lock_on_undecodable`], likewise.
     #[inline(always)]
     pub(crate) fn locks_on_undecodable<P: Preset>(&self) -> bool {
         P::PHY.map_or(self.lock_on_undecodable, |known| known.lock_on_undecodable)
     }
 
-    /// [`Config::energy_detection`], likewise.
+    /// Returns [`Config::energy_detection`], likewise.
     #[inline(always)]
     pub(crate) fn detects_energy<P: Preset>(&self) -> bool {
         P::PHY.map_or(self.energy_detection, |known| known.energy_detection)
@@ -82,7 +82,7 @@ impl Config {
 
     #[inline(always)]
     fn survives(&self, frame: Watt, other: Watt) -> bool {
-        // A product, where a quotient would cost ten times as much.
+        // A multiplication: a division would cost ten times as much.
         self.capture_ratio.is_some_and(|ratio| frame.0 >= other.0 * ratio)
     }
 }
@@ -90,16 +90,16 @@ impl Config {
 /// The copy in the slot.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Slot {
-    /// When it ends; `NEVER` if the slot is free.
+    /// End of the copy; `NEVER` if the slot is free.
     pub end: Time,
     power: Watt,
-    /// Until when it reserves the medium, if it is received.
+    /// End of its reservation of the medium, if it is received.
     pub reserved: Time,
     /// The transmitter.
     pub src: NodeId,
-    /// Is it an RTS?
+    /// Whether it is an RTS.
     pub rts: bool,
-    /// The reason of its loss; none if it is received unless something happens.
+    /// Reason for its loss; `None` if, as things are, it will be received.
     pub lost: Option<DropReason>,
 }
 
@@ -115,7 +115,7 @@ impl Slot {
     }
 }
 
-/// A copy that is not in the slot. It is lost, and stays here for a while after its end.
+/// A copy outside the slot. It is lost, and remains here for a while after its end.
 #[derive(Clone, Copy, Debug)]
 struct Interferer {
     end: Time,
@@ -126,16 +126,16 @@ struct Interferer {
 
 /// The receiver of one node.
 ///
-/// Call [`Receiver::arrive`] once for each copy, in order of time, and before that [`Receiver::take_ended`], as before
-/// everything else that looks at the receiver: what has ended is looked at when something else happens.
-/// [`Receiver::transmit_started`] whenever the node begins to send. There are no timers.
+/// Call [`Receiver::take_ended`] before any other use of the receiver, because ends are evaluated only when something
+/// else happens; then [`Receiver::arrive`] once for each copy, in order of time, and [`Receiver::transmit_started`]
+/// whenever the node starts to send. There are no timers.
 ///
-/// Its options are handed to each call, so that receivers that share them lie close together in memory.
+/// Its options are passed to each call, so that receivers that share them are close together in memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
-    /// Until when it sees energy, or has, if nothing else arrives. (Part of "medium busy"; the NAV and the node's own
-    /// transmissions are the MAC's.)
+    /// Until when it senses energy, or did, if nothing else arrives. (Part of "medium busy"; the NAV and the node's own
+    /// transmissions belong to the MAC.)
     busy_until: Time,
     /// Its end is `NEVER` if the slot is free.
     slot: Slot,
@@ -150,38 +150,38 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// One that always sees something: for an ear whose receiver is another one.
+    /// Creates a receiver that always senses something, for an ear that uses another receiver.
     pub fn never_quiet() -> Receiver {
         Receiver { busy_until: Time::NEVER, ..Receiver::default() }
     }
 
-    /// Is it on a frame that it can so far decode?
+    /// Whether it is locked on a frame that it can decode so far.
     pub fn is_receiving(&self) -> bool {
         self.slot().is_some_and(|slot| slot.lost.is_none())
     }
 
-    /// Until when it sees energy, or has, if nothing else arrives.
+    /// Returns until when it senses energy, or did, if nothing else arrives.
     #[inline(always)]
     pub fn busy_until(&self) -> Time {
         self.busy_until
     }
 
-    /// Copies on the air at this receiver after `now`.
+    /// Returns the number of copies on the air at this receiver after `now`.
     pub fn on_air(&self, now: Time) -> usize {
         self.asides(now).count() + usize::from(self.slot().is_some())
     }
 
-    /// Reasons of loss of the copies outside the slot that are on the air after `now`.
+    /// Returns why the copies outside the slot are lost that are on the air after `now`.
     pub fn asides(&self, now: Time) -> impl Iterator<Item = DropReason> {
         self.interferers.iter().filter(move |other| other.end > now).map(|other| other.reason)
     }
 
-    /// The copy in the slot.
+    /// Returns the copy in the slot.
     pub fn slot(&self) -> Option<&Slot> {
         (self.slot.end != Time::NEVER).then_some(&self.slot)
     }
 
-    /// Takes the copy out of the slot if it ends by `now`: the MAC hears what became of it.
+    /// Takes the copy out of the slot if it ends by `now`: the MAC is notified of its fate.
     #[inline(always)]
     pub fn take_ended(&mut self, now: Time) -> Option<Slot> {
         let slot = self.slot;
@@ -191,14 +191,14 @@ impl Receiver {
         })
     }
 
-    /// Takes the copy of `src` that ends at `now` out of the slot, if that is where it is.
+    /// Takes the copy from `src` that ends at `now` out of the slot, if it is there.
     #[inline(always)]
     pub fn take(&mut self, now: Time, src: NodeId) -> Option<Slot> {
         if self.slot.src == src && self.slot.end == now { self.take_ended(now) } else { None }
     }
 
     /// A copy at or above the carrier-sense threshold begins to arrive at `now`; `transmitting` says whether the node
-    /// sends then.
+    /// is sending then.
     #[inline]
     pub fn arrive<P: Preset>(
         &mut self,
@@ -214,7 +214,7 @@ impl Receiver {
         }
     }
 
-    /// The same while the receiver sees nothing else.
+    /// As [`Receiver::arrive`], while the receiver senses nothing else.
     #[inline(always)]
     pub fn arrive_alone<P: Preset>(
         &mut self,
@@ -233,7 +233,7 @@ impl Receiver {
         ArrivalEffect::Occupied
     }
 
-    /// The same while the receiver sees another copy.
+    /// As [`Receiver::arrive`], while the receiver senses another copy.
     #[inline]
     fn arrive_among<P: Preset>(
         &mut self,
@@ -273,7 +273,7 @@ impl Receiver {
             && decodable
             && over_the_rest
             && config.survives(copy.power, self.slot.power);
-        // The wreck of a collision lasts to the later of the two ends, and is as strong as the frame that ends then.
+        // Collided frames last to the later of the two ends, and count with the power of the frame that ends then.
         let loser = if takes_over || copy.end > self.slot.end { core::mem::replace(&mut self.slot, new) } else { new };
         self.slot.lost = if takes_over { None } else { Some(DropReason::Collision) };
         let until = self.slot.end;
@@ -282,7 +282,7 @@ impl Receiver {
     }
 
     /// A copy that cannot be decoded begins while the slot is free, and does not occupy it. Without energy detection
-    /// the medium counts as quiet from the next end of any copy on.
+    /// the medium counts as quiet from the next end of any copy.
     fn sense<P: Preset>(&mut self, now: Time, end: Time, power: Watt, src: NodeId, config: &Config) -> ArrivalEffect {
         let others = self.interferers.iter().map(|other| other.end).filter(|&end| end > now);
         self.busy_until =
@@ -298,14 +298,14 @@ impl Receiver {
         ArrivalEffect::Unreceived(interferer.reason)
     }
 
-    /// Would a frame of this power survive all that is on the air beside the slot? Without energy detection what is not
-    /// in the slot has no effect.
+    /// Whether a frame of this power would survive everything on the air outside the slot. Without energy detection
+    /// copies outside the slot have no effect.
     fn stands_out<P: Preset>(&self, now: Time, power: Watt, config: &Config) -> bool {
         !config.detects_energy::<P>()
             || self.interferers.iter().filter(|other| other.end > now).all(|other| config.survives(power, other.power))
     }
 
-    /// The reason of loss of the copy of `src` that ends at `now`, outside the slot.
+    /// Returns why the copy from `src` that ends at `now`, outside the slot, is lost.
     ///
     /// # Panics
     /// If that copy never arrived.
@@ -315,12 +315,12 @@ impl Receiver {
         other.expect("a copy ends once, after its arrival").reason
     }
 
-    /// Whether another copy outside the slot ends at `now` too, after that of `src` in the order of events.
+    /// Whether another copy outside the slot also ends at `now`, after that from `src` in the order of events.
     pub fn another_ends_after(&self, now: Time, src: NodeId) -> bool {
         self.interferers.iter().any(|other| other.end == now && other.src > src)
     }
 
-    /// The node begins to transmit: what it was receiving is lost.
+    /// The node starts to transmit: the frame being received is lost.
     pub fn transmit_started(&mut self) {
         self.slot.lost = self.slot.lost.or(Some(DropReason::HalfDuplex));
     }

@@ -1,11 +1,11 @@
-//! Each case draws the frames at one receiver; powers are in units of the reception threshold.
+//! Each case draws the frames at one receiver; powers are relative to the reception threshold.
 
 use super::*;
 use crate::preset::Configured;
 use DropReason::{Captured, Collision, HalfDuplex, Undecodable};
 use fourhop_units::Time;
 
-/// Fate of a copy: received, or lost for a reason; true if it was in the slot, so that the MAC hears of it.
+/// Fate of a copy: received, or lost for a reason; true if it was in the slot, so that the MAC is notified.
 type Fate = (bool, Option<DropReason>);
 const GOOD: Fate = (true, None);
 
@@ -44,7 +44,7 @@ impl Bench {
         self.receiver.arrive::<Configured>(Time::from_micros(begin_us), copy, transmitting, &self.config)
     }
 
-    /// The copy of `src` ends.
+    /// The copy from `src` ends.
     fn depart(&mut self, src: u32, at_us: u64) -> Fate {
         let (now, src) = (Time::from_micros(at_us), NodeId(src));
         match self.receiver.take(now, src) {
@@ -122,7 +122,7 @@ fn a_far_frame_locks_the_receiver_only_in_ns2() {
     assert_eq!(standard.depart(1, 100), lost(Undecodable));
 }
 
-// Without either option a frame that is not locked on makes the medium busy only up to the next end of any.
+// Without either option a frame that is not locked on makes the medium busy only up to the next end of any frame.
 //   1 |~~~~~~~~~~~~|
 //   2    |~~~~|
 //   3       |===|               occupies the slot, to its own end
@@ -136,7 +136,7 @@ fn without_lock_and_energy_detection_the_next_end_is_the_last() {
     bench.arrive(3, 2.0, 20, 40);
     assert!(bench.busy_at(39) && !bench.busy_at(40));
     assert_eq!(bench.depart(3, 40), GOOD);
-    // 1 and 2 are still on the air: the next one that comes is heard up to the end of 2.
+    // 1 and 2 are still on the air: the next copy is sensed up to the end of 2.
     bench.arrive(4, 0.1, 45, 200);
     assert!(bench.busy_at(49) && !bench.busy_at(50));
 }
@@ -171,7 +171,7 @@ fn half_duplex_loses_what_meets_a_transmission() {
     let mut bench = Bench::new(Config::ns2());
     bench.arrive_while(1, 3.0, 0, 10, true);
     assert_eq!(bench.depart(1, 10), bad(HalfDuplex));
-    // Sending begins in the middle; what was lost before stays lost for its own reason.
+    // Sending starts in the middle; a frame lost before keeps its reason.
     bench.arrive(1, 3.0, 20, 30);
     bench.receiver.transmit_started();
     assert_eq!(bench.depart(1, 30), bad(HalfDuplex));

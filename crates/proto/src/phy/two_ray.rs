@@ -1,14 +1,14 @@
 //! Two-ray ground propagation (Rappaport, Wireless Communications, section 4.6; ns-2.35 `TwoRayGround`).
 //!
-//! Up to the crossover distance the free-space law of Friis holds, beyond it the power falls with the fourth power of
-//! distance. Leaves out: walls, shadowing, fading, and any dependence on direction.
+//! Friis' free-space law applies up to the crossover distance; beyond it power falls with the fourth power of distance.
+//! Not modelled: walls, shadowing, fading, and any dependence on direction.
 
 use fourhop_units::Watt;
 
 /// Speed of light as ns-2 rounds it, m/s.
 pub const LIGHT_SPEED: f64 = 3e8;
 
-/// Transmitter, antennas and carrier; unity gains and no system loss.
+/// Transmitter, antennas and carrier, with unity gains and no system loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TwoRay {
     /// Transmitted power.
@@ -28,12 +28,12 @@ impl TwoRay {
         LIGHT_SPEED / self.frequency_hz
     }
 
-    /// Distance in metres at which the two laws meet.
+    /// Returns the distance in metres at which the two laws meet.
     pub fn crossover_m(&self) -> f64 {
         4.0 * core::f64::consts::PI * self.antenna_height_m * self.antenna_height_m / self.wavelength_m()
     }
 
-    /// Power received at `distance_m` metres; the transmitted power at distance 0.
+    /// Returns the power received at `distance_m` metres; the transmitted power at distance 0.
     pub fn received(&self, distance_m: f64) -> Watt {
         if distance_m <= 0.0 {
             return self.tx_power;
@@ -44,11 +44,12 @@ impl TwoRay {
             let squared = self.antenna_height_m / distance_m;
             square(squared * self.antenna_height_m / distance_m)
         };
-        // The gain cannot exceed 1, however near the antennas.
+        // The gain cannot exceed 1, however close the antennas.
         Watt(self.tx_power.0 * gain.min(1.0))
     }
 
-    /// The distance in metres within which at least `threshold` is received (the inverse of [`TwoRay::received`]).
+    /// Returns the distance in metres within which at least `threshold` is received (the inverse of
+    /// [`TwoRay::received`]).
     pub fn range_m(&self, threshold: Watt) -> f64 {
         let ratio = self.tx_power.0 / threshold.0;
         let friis = ratio.sqrt() * self.wavelength_m() / (4.0 * core::f64::consts::PI);

@@ -1,10 +1,10 @@
-//! Tables of hazards over the ratio of signal to interference and noise.
+//! Tables of hazards by signal to interference and noise ratio.
 //!
-//! An error function for each piece of each frame would cost as much as the rest of the simulator. The table of each
-//! mode is made when it is first needed: 64 equal steps in each octave of the ratio, between which the hazard is
-//! interpolated linearly, with an error of at most 0.4 % where frames begin to be lost. Its entries come from `libm`, a
-//! library in Rust that does not depend on the machine, and are only added and multiplied: results do not depend on the
-//! platform's mathematical library.
+//! Evaluating an error function for each piece of each frame would cost as much as the rest of the simulator. The table
+//! of each mode is computed when it is first needed: 64 equal steps per octave of the ratio, between which the hazard
+//! is interpolated linearly, with an error of at most 0.4 % where frame losses begin. Its entries come from `libm`, a
+//! Rust library that does not depend on the machine, and are only added and multiplied: results do not depend on the
+//! platform's maths library.
 
 use super::dsss;
 use super::ofdm::{Code, Coded};
@@ -28,7 +28,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode of frames of `rate`; `None` if the standard has no such rate.
+    /// Returns the mode of frames at `rate`; `None` if the standard has no such rate.
     pub fn of(kind: PhyKind, rate: Rate) -> Option<Mode> {
         match (kind, rate.bps()) {
             (PhyKind::Dsss, 1_000_000) => Some(Mode::Dsss1),
@@ -40,7 +40,7 @@ impl Mode {
         }
     }
 
-    /// Hazard of a bit at `sinr`, computed.
+    /// Computes the hazard of a bit at `sinr`.
     pub fn hazard(self, sinr: f64) -> f64 {
         match self {
             Mode::Dsss1 => dsss::hazard_1(sinr),
@@ -51,7 +51,7 @@ impl Mode {
         }
     }
 
-    /// Its table.
+    /// Returns its table.
     pub fn curve(self) -> &'static Curve {
         static TABLES: [LazyLock<Curve>; 17] = [
             LazyLock::new(|| Curve::new(dsss::hazard_1)),
@@ -93,16 +93,16 @@ impl Mode {
 
 const OFDM_MBPS: [u64; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
 
-/// Hazards over the ratio from 2^-8 (-24 dB) to 2^12 (36 dB).
+/// Hazards for ratios from 2^-8 (-24 dB) to 2^12 (36 dB).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve(Box<[f64]>);
 
 const LOWEST_OCTAVE: i32 = -8;
 const OCTAVES: usize = 20;
-/// Bits of the mantissa that number the steps of an octave.
+/// Mantissa bits that number the steps of an octave.
 const STEP_BITS: u32 = 6;
 const STEPS: usize = 1 << STEP_BITS;
-/// Bits of the mantissa below the number of the step.
+/// Mantissa bits below the step number.
 const REST_BITS: u32 = f64::MANTISSA_DIGITS - 1 - STEP_BITS;
 
 impl Curve {
@@ -123,7 +123,7 @@ impl Curve {
         Curve::new(|sinr| Coded { points, code }.hazard(sinr))
     }
 
-    /// Hazard of a bit at `sinr`, which is not negative.
+    /// Returns the hazard of a bit at `sinr`, which must not be negative.
     #[inline]
     pub fn at(&self, sinr: f64) -> f64 {
         const FIRST: u64 = ((f64::MAX_EXP - 1 + LOWEST_OCTAVE) as u64) << STEP_BITS;
@@ -160,8 +160,8 @@ mod tests {
             for hundredth in -2300..3500 {
                 let sinr = 10f64.powf(f64::from(hundredth) / 1000.0);
                 let (found, expected) = (curve.at(sinr), mode.hazard(sinr));
-                // Frames can be lost from a bit error rate of 1 in 30 million on. At a bit error rate of one half, a
-                // truncated bound has a corner.
+                // Frame losses become possible at a bit error rate of 1 in 30 million. At a bit error rate of one half,
+                // a truncated bound has a corner.
                 if expected > 3e-8 {
                     let tolerance = if expected > 0.1 { 0.3 } else { 0.01 };
                     assert!((found / expected - 1.0).abs() < tolerance, "{mode:?} at {sinr}: {found}, {expected}");
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!((curve.at(5e3), curve.at(f64::INFINITY)), (0.0, 0.0));
         }
         for mode in modes() {
-            // 1024 points still have an error rate of 1e-9 at 36 dB; a frame has 1e5 bits.
+            // 1024-QAM still has an error rate of 1e-9 at 36 dB; a frame has 1e5 bits.
             let least = if matches!(mode, Mode::Ofdm(coded) if coded.points == 1024) { 1e-8 } else { 1e-12 };
             assert!(mode.curve().at(4095.9) < least, "{mode:?}");
         }

@@ -1,7 +1,7 @@
 //! Error rates of DSSS and CCK (IEEE Std 802.11-2020 clauses 15 and 16) over additive white Gaussian noise.
 //!
-//! The ratio `sinr` is that of powers in the 22 MHz of a channel; a chip lasts 1/11 us, so its energy is twice the
-//! ratio times the noise density.
+//! `sinr` is the ratio of powers in the 22 MHz of a channel; a chip lasts 1/11 us, so its energy is twice the ratio
+//! times the noise density.
 //!
 //! - 1 Mbit/s, DBPSK: Proakis, Digital Communications, 4th edition, equation 5.2-69.
 //! - 2 Mbit/s, DQPSK with Gray coding: equation 5.2-70, whose Marcum function is written as the integral over one
@@ -10,7 +10,8 @@
 //!   codewords, whose distances follow from clause 16.3.6.5 (a test lists them). Below 1 % symbol errors the bound is
 //!   tight; above that it overestimates the errors.
 //!
-//! Left out: errors of the next symbol after a phase error (the frame is lost anyway), and the loss of real receivers.
+//! Not modelled: errors in the symbol after a phase error (the frame is lost anyway), and the implementation loss of
+//! real receivers.
 
 use super::{hazard, q};
 
@@ -41,15 +42,16 @@ pub fn dqpsk_ber(eb_n0: f64) -> f64 {
     sum / (2.0 * POINTS as f64)
 }
 
-/// How many of the other 255 codewords of 11 Mbit/s lie at which squared distance, in energies of a chip.
+/// Distance spectrum of 11 Mbit/s: squared distance in chip energies, and how many of the other 255 codewords are at
+/// it.
 const CCK_11: [(f64, f64); 6] = [(8.0, 24.0), (12.0, 16.0), (16.0, 174.0), (20.0, 16.0), (24.0, 24.0), (32.0, 1.0)];
-/// The same for the 15 others of 5.5 Mbit/s.
+/// The same for the other 15 codewords of 5.5 Mbit/s.
 const CCK_5_5: [(f64, f64); 2] = [(16.0, 14.0), (32.0, 1.0)];
 
-/// Symbol error rate of CCK, `bits` = 4 or 8 to a symbol, at a ratio of chip energy to noise density.
+/// Symbol error rate of CCK with `bits` = 4 or 8 per symbol, at a ratio of chip energy to noise density.
 pub fn cck_symbol_error(bits: u32, ec_n0: f64) -> f64 {
     let spectrum: &[(f64, f64)] = if bits == 8 { &CCK_11 } else { &CCK_5_5 };
-    // Two codewords a distance d apart are confused with probability Q(d / sqrt(2 N0)).
+    // Two codewords at distance d are confused with probability Q(d / sqrt(2 N0)).
     spectrum.iter().map(|&(distance, count)| count * q((distance * ec_n0 / 2.0).sqrt())).sum()
 }
 
@@ -90,7 +92,7 @@ mod tests {
         (0..1u32 << bits)
             .map(|word| {
                 let [a, b, c, d] = [word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3];
-                // 5.5 Mbit/s: one bit each for the second and the fourth phase, the third is 0.
+                // 5.5 Mbit/s: one bit each for the second and the fourth phase; the third is 0.
                 codeword(if bits == 8 {
                     [a, b, c, d].map(quarter)
                 } else {
@@ -118,16 +120,16 @@ mod tests {
         }
     }
 
-    /// Two normal numbers (Box and Muller 1958).
+    /// Draws two normally distributed numbers (Box and Muller 1958).
     fn normal(stream: &mut Stream) -> (f64, f64) {
         let radius = (-2.0 * (1.0 - stream.unit()).ln()).sqrt();
         let angle = 2.0 * core::f64::consts::PI * stream.unit();
         (radius * angle.cos(), radius * angle.sin())
     }
 
-    // The receiver takes the codeword with the highest correlation: maximum likelihood by trial. At these ratios the
-    // symbol error rate is 0.2 to 1 %; four standard deviations of the count are allowed, and the bound may lie a
-    // seventh above the truth.
+    // The receiver picks the codeword with the highest correlation: maximum likelihood in a Monte Carlo simulation. At
+    // these ratios the symbol error rate is 0.2 to 1 %; four standard deviations of the count are allowed, and the
+    // bound may exceed the true rate by a seventh.
     #[test]
     fn cck_is_received_as_often_as_by_trial() {
         for (bits, ec_n0_db) in [(8u32, 4.6f64), (8, 5.2), (4, 1.0)] {
@@ -168,7 +170,8 @@ mod tests {
         sum
     }
 
-    // Proakis, equation 5.2-70: Q1(a, b) - I0(a b) exp(-(a^2 + b^2) / 2) / 2, here by the series of Marcum's function.
+    // Proakis, equation 5.2-70: Q1(a, b) - I0(a b) exp(-(a^2 + b^2) / 2) / 2, here with the series of the Marcum
+    // function.
     #[test]
     fn dqpsk_agrees_with_marcums_function() {
         for db in [-3.0, 0.0, 3.0, 6.0, 9.0, 12.0] {
@@ -182,7 +185,7 @@ mod tests {
         }
     }
 
-    // Values found in any textbook: DBPSK 1e-5 at 10.34 dB, DQPSK 1e-5 at 11.9 dB, 2.3 dB behind QPSK.
+    // Textbook values: DBPSK 1e-5 at 10.34 dB, DQPSK 1e-5 at 11.9 dB, 2.3 dB worse than QPSK.
     #[test]
     fn differential_phase_shift_keying_at_1e_5() {
         let at = |db: f64| 10f64.powf(db / 10.0);
@@ -190,11 +193,11 @@ mod tests {
         assert!((dqpsk_ber(at(11.9)).log10() + 5.0).abs() < 0.1, "{}", dqpsk_ber(at(11.9)));
     }
 
-    // The required ratio grows with the rate, except for 5.5 Mbit/s, which CCK carries as far as DQPSK carries 2.
+    // The required ratio grows with the rate, except at 5.5 Mbit/s, which CCK carries as far as DQPSK carries 2.
     #[test]
     fn the_faster_the_more_is_needed() {
         let needed = |hazard: fn(f64) -> f64| {
-            // 8 % of frames of 1,024 bytes lost: what clause 16.3.8.2 measures sensitivity by.
+            // 8 % losses of frames of 1,024 bytes, by which clause 16.3.8.2 defines sensitivity.
             (-100..200).map(|tenth| f64::from(tenth) / 10.0).find(|&db| hazard(10f64.powf(db / 10.0)) * 8192.0 < 0.083)
         };
         let needed = [hazard_1, hazard_2, hazard_5_5, hazard_11].map(|h| needed(h).unwrap());

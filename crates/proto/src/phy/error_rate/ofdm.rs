@@ -7,17 +7,17 @@
 //!   Taipale, Error probabilities for spread-spectrum packet radio with convolutional codes and Viterbi decoding, 1987;
 //!   Proakis, section 8.2.4), with the numbers of events by weight, which a test counts on the trellis.
 //!
-//! The ratio `sinr` is that of powers in 20 MHz; the signal is in 52 of the 64 subcarriers, noise in all of them.
-//! Formats with other numbers of subcarriers, or several streams, convert theirs
-//! ([`ratio_to_ofdm`](crate::phy::Mcs::ratio_to_ofdm)). Left out: soft decisions, worth about 2 dB; LDPC, which HE has;
-//! pilots' share of the power; a channel that differs from subcarrier to subcarrier.
+//! `sinr` is the ratio of powers in 20 MHz; the signal is in 52 of the 64 subcarriers, noise in all of them. Formats
+//! with other numbers of subcarriers, or several streams, convert their ratio first
+//! ([`ratio_to_ofdm`](crate::phy::Mcs::ratio_to_ofdm)). Not modelled: soft decisions, worth about 2 dB; LDPC, which HE
+//! uses; the pilots' share of the power; a channel that varies over the subcarriers.
 
 use super::{hazard, q};
 
-/// Subcarriers in 20 MHz and those with signal (clause 17.3.5.10).
+/// Subcarriers in 20 MHz, and those with signal (clause 17.3.5.10).
 const SUBCARRIERS: (f64, f64) = (64.0, 52.0);
 
-/// A modulation with the share of data bits.
+/// A modulation with its code rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coded {
     /// Points of the constellation: 2, 4, 16, 64, 256 or 1024.
@@ -40,8 +40,8 @@ pub enum Code {
 }
 
 impl Code {
-    /// Least weight of an error event; how many there are of it and of the weights after it, over all phases of the
-    /// puncturing; how many data bits a period of the puncturing takes.
+    /// Returns the minimum weight of an error event; the number of events of this weight and the following ones, over
+    /// all phases of the puncturing; and the data bits per puncturing period.
     const fn spectrum(self) -> (usize, [f64; 6], f64) {
         match self {
             Code::Half => (10, [11.0, 0.0, 38.0, 0.0, 193.0, 0.0], 1.0),
@@ -51,7 +51,7 @@ impl Code {
         }
     }
 
-    /// Its rate as a fraction.
+    /// Returns its rate as a fraction.
     pub const fn fraction(self) -> (u64, u64) {
         match self {
             Code::Half => (1, 2),
@@ -84,7 +84,7 @@ fn square_ber(points: u32, es_n0: f64) -> f64 {
     let side_bits = points.ilog2() / 2;
     let side = f64::from(1u32 << side_bits);
     let x = (3.0 * es_n0 / f64::from(points - 1)).sqrt();
-    // Bit k of a side is decided at 2^(k - 1) thresholds.
+    // Bit k of a side has 2^(k - 1) decision thresholds.
     let bit = |k: u32| -> f64 {
         let half = f64::from(1u32 << (k - 1));
         let terms = ((1.0 - 1.0 / (2.0 * half)) * side) as u32;
@@ -104,11 +104,11 @@ fn square_ber(points: u32, es_n0: f64) -> f64 {
 /// Largest weight in [`Code::spectrum`].
 const MOST: usize = 15;
 
-/// The powers of a bit's probabilities that the paths have in common.
+/// Powers of a bit's error and success probabilities, shared by all paths.
 struct Powers {
-    /// Probabilities of errors, from 0 errors on.
+    /// Of the error probability, starting at 0 errors.
     error: [f64; MOST + 1],
-    /// Of being right, up to half of the bits.
+    /// Of the success probability, up to half of the bits.
     right: [f64; MOST / 2 + 1],
 }
 
@@ -120,9 +120,10 @@ impl Powers {
         }
     }
 
-    /// Probability that a path of weight `weight` beats the right one.
+    /// Returns the probability that a path of weight `weight` beats the correct one.
     fn pairwise(&self, weight: usize) -> f64 {
-        // The terms of the binomial distribution from half of the bits in error on; a tie is lost half of the time.
+        // The terms of the binomial distribution with at least half of the bits in error; a tie is lost half of the
+        // time.
         let mut binomial = 1.0;
         let mut sum = 0.0;
         for k in 0..=weight {
@@ -136,7 +137,7 @@ impl Powers {
     }
 }
 
-/// Probability that an error event begins at a data bit, at most; above 1 if the bound says nothing.
+/// Upper bound on the probability that an error event begins at a data bit; above 1 if the bound is useless.
 pub fn event_rate(code: Code, p: f64) -> f64 {
     let (least, counts, period) = code.spectrum();
     let powers = Powers::new(p);
@@ -145,7 +146,7 @@ pub fn event_rate(code: Code, p: f64) -> f64 {
 }
 
 impl Coded {
-    /// The modulation and code of each rate (table 17-4).
+    /// Returns the modulation and code of each rate (table 17-4).
     pub const fn of_mbps(mbps: u64) -> Option<Coded> {
         use Code::{Half, ThreeQuarters, TwoThirds};
         let (points, code) = match mbps {
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Counts error events by weight: paths that leave state 0 at each phase of the puncturing and come back.
+    /// Counts error events by weight: paths that leave state 0 at each phase of the puncturing and return to it.
     fn count_events(kept: &[(u32, u32)], most: u32) -> BTreeMap<u32, f64> {
         let ends = |state: u32, bit: u32| {
             let register = bit << 6 | state;
@@ -206,8 +207,8 @@ mod tests {
         events
     }
 
-    // Figures 17-9 and 19-11: of the pairs of coded bits A and B, 2/3 leaves out every second B, 3/4 the second B and
-    // the third A, 5/6 the second and fourth B and the third and fifth A.
+    // Figures 17-9 and 19-11: of the pairs of coded bits A and B, 2/3 omits every second B, 3/4 the second B and the
+    // third A, 5/6 the second and fourth B and the third and fifth A.
     #[test]
     fn error_events_are_those_of_the_trellis() {
         let puncturing: [(Code, &[(u32, u32)]); 4] = [
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    // Table 17-18: least sensitivities of -82 to -65 dBm at 10 % of frames of 1,000 bytes lost, which rest on a noise
+    // Table 17-18: minimum sensitivities of -82 to -65 dBm at 10 % losses of frames of 1,000 bytes, based on a noise
     // figure of 10 dB and a margin of 5 dB (clause 17.3.10.2): 4, 5, 7, 9, 12, 16, 20 and 21 dB. Hard decisions over
     // white noise need 0.4 to 1.9 dB less.
     #[test]
@@ -262,14 +263,14 @@ mod tests {
                 assert!((general - own).abs() <= 1e-12 * own, "{points} points at {es_n0}: {general}, {own}");
             }
         }
-        // The mean over 256 points counted one by one: neighbours on a Gray-coded axis of 16 differ in one of four
+        // The mean over 256 points, counted one by one: neighbours on a Gray-coded axis of 16 differ in one of four
         // bits.
         let far = 10f64.powf(3.0);
         let nearest = 15.0 / 16.0 * 2.0 * q((3.0 * far / 255.0).sqrt()) / 4.0;
         assert!((uncoded_ber(256, far) / nearest - 1.0).abs() < 0.01);
     }
 
-    // Tables 19-23 and 21-25: least sensitivities in 20 MHz at 10 % of frames of 4,096 bytes lost, with the noise
+    // Tables 19-23 and 21-25: minimum sensitivities in 20 MHz at 10 % losses of frames of 4,096 bytes, with the noise
     // figure and the margin of clause 17: 86 dB above them.
     #[test]
     fn what_an_mcs_needs_is_what_the_standard_reckons_with() {

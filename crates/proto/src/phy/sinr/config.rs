@@ -9,7 +9,7 @@ use fourhop_units::{Bytes, Db, Dbm, Dur, Rate, Watt};
 /// Rule that decides whether bits are correct.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Errors {
-    /// The error rate of each modulation.
+    /// The error rate of each modulation decides.
     ByRate,
     /// Frames are received as long as the ratio stays at or above this value, at every rate and without randomness.
     Ratio(f64),
@@ -20,7 +20,7 @@ pub enum Errors {
 pub enum FrameCapture {
     /// Never.
     None,
-    /// During preamble and header of the first.
+    /// During preamble and header of the first frame.
     Preamble,
     /// At any time.
     Any,
@@ -33,57 +33,57 @@ pub struct Config {
     pub phy: PhyKind,
     /// Preamble and header of a frame.
     pub plcp: Dur,
-    /// Width of the channel where frames have an MCS.
+    /// Channel width where frames have an MCS.
     pub width: Width,
-    /// Power of the noise in the band of the receiver.
+    /// Noise power in the receiver's band.
     pub noise: Watt,
-    /// How many times better the ratio must be than the error rates say.
+    /// Factor by which the ratio must exceed what the error rates require.
     pub implementation_loss: f64,
     /// Rule that decides whether bits are correct.
     pub errors: Errors,
-    /// Least power of a frame the receiver synchronises on.
+    /// Minimum power of a frame on which the receiver synchronises.
     pub sensitivity: Watt,
-    /// Least ratio at which it does.
+    /// Minimum ratio at which it does.
     pub preamble_sinr: f64,
     /// When a later frame may take over.
     pub capture: FrameCapture,
-    /// How many times stronger it must be for that.
+    /// How many times stronger the later frame must be.
     pub capture_ratio: f64,
-    /// Sum of powers from which on the medium is busy.
+    /// Sum of powers at which the medium becomes busy.
     pub cca_energy: Watt,
-    /// Is the medium busy for as long as a frame lasts whose preamble was heard?
+    /// Whether a frame whose preamble was heard keeps the medium busy until its end.
     pub cca_preamble: bool,
 }
 
 /// Boltzmann's constant in J/K.
 const BOLTZMANN: f64 = 1.380_649e-23;
-/// Temperature that noise figures refer to, in K (IEEE Std 145).
+/// Reference temperature of noise figures, in K (IEEE Std 145).
 const STANDARD_TEMPERATURE: f64 = 290.0;
 
-/// Bandwidth of the receiver in Hz where no MCS says another: 22 MHz between the zeros of the DSSS spectrum, 20 MHz of
+/// Receiver bandwidth in Hz unless an MCS specifies another: 22 MHz between the nulls of the DSSS spectrum, 20 MHz of
 /// an OFDM channel.
 pub const fn bandwidth_hz(phy: PhyKind) -> f64 {
     if phy.is_ofdm() { 20e6 } else { 22e6 }
 }
 
-/// Thermal noise in the band of the receiver with its noise figure: k T B F.
+/// Thermal noise in the receiver's band with its noise figure: k T B F.
 pub fn thermal_noise(phy: PhyKind, noise_figure: Db) -> Watt {
     Watt(BOLTZMANN * STANDARD_TEMPERATURE * bandwidth_hz(phy) * ratio(noise_figure))
 }
 
-/// The same in a channel of `width`. Frames without MCS are then sent alike in each 20 MHz of it (non-HT duplicate), so
-/// that the ratio of powers in the whole channel is also theirs.
+/// The same in a channel of `width`. Frames without MCS are then duplicated in each 20 MHz of it (non-HT duplicate), so
+/// the ratio of powers in the whole channel is also theirs.
 pub fn thermal_noise_in(width: Width, noise_figure: Db) -> Watt {
     Watt(BOLTZMANN * STANDARD_TEMPERATURE * width.mhz() as f64 * 1e6 * ratio(noise_figure))
 }
 
-/// A ratio of powers as a factor, by the same steps on every machine.
+/// Converts decibels to a factor, by the same steps on every machine.
 pub fn ratio(db: Db) -> f64 {
     libm::pow(10.0, db.0 / 10.0)
 }
 
-/// Energy from which on the medium is busy where nothing else is said: clauses 15.4.6.5 and 16.3.8.5 for DSSS, by
-/// transmitted power; clause 17.3.10.6 for OFDM, 20 dB above the least sensitivity.
+/// Default energy threshold for a busy medium: clauses 15.4.6.5 and 16.3.8.5 for DSSS, by transmitted power; clause
+/// 17.3.10.6 for OFDM, 20 dB above the minimum sensitivity.
 pub fn cca_energy(phy: PhyKind, tx_power: Watt) -> Watt {
     let dbm = match tx_power.0 {
         _ if phy.is_ofdm() => -62.0,
@@ -94,25 +94,25 @@ pub fn cca_energy(phy: PhyKind, tx_power: Watt) -> Watt {
     Dbm(dbm).to_watt()
 }
 
-/// The part of preamble and header whose bits must all be right.
+/// The part of preamble and header whose bits must all be correct.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Header {
-    /// How long it lasts, at the end of the PLCP.
+    /// Its duration, at the end of the PLCP.
     pub length: Dur,
-    /// Bits in it.
+    /// Its bits.
     pub bits: f64,
     /// How they are sent.
     pub mode: Mode,
 }
 
 impl Config {
-    /// DSSS: start frame delimiter and header, 16 + 48 bits at 1 Mbit/s, or 16 at 1 and 48 at 2 with the short
-    /// preamble, taken as 1 Mbit/s throughout (clauses 15.2.3 and 16.2.3). OFDM: the SIGNAL symbol, 24 bits at 6
-    /// Mbit/s.
+    /// Returns the header. DSSS: start frame delimiter and header, 16 + 48 bits at 1 Mbit/s, or 16 at 1 and 48 at 2
+    /// with the short preamble, modelled as 1 Mbit/s throughout (clauses 15.2.3 and 16.2.3). OFDM: the SIGNAL symbol,
+    /// 24 bits at 6 Mbit/s.
     pub(super) fn header(&self) -> Header {
         let mode = |rate: Rate| Mode::of(self.phy, rate).expect("INVARIANT: the lowest rate has a mode");
         let (length, bits) = match self.phy {
-            // Where a ratio decides, it decides about the preamble too.
+            // If a fixed ratio decides, it applies to the preamble too.
             _ if matches!(self.errors, Errors::Ratio(_)) => (self.plcp, 1.0),
             PhyKind::Ofdm | PhyKind::ErpOfdm => (Dur::from_micros(4), 24.0),
             PhyKind::Dsss if self.plcp >= LONG_PLCP => (Dur::from_micros(64), 64.0),
@@ -122,9 +122,9 @@ impl Config {
         Header { length, bits, mode: mode(self.phy.rates()[0]) }
     }
 
-    /// The header of a frame with an MCS, and when it ends after its beginning: L-SIG and HT-SIG, VHT-SIG-A or
-    /// HE-SIG-A, 24 + 48 bits at 6 Mbit/s before the training of the streams (clauses 19.3.9 and 21.3.8). RL-SIG and
-    /// VHT-SIG-B are taken as part of the training.
+    /// Returns the header of a frame with an MCS, and its end relative to the start of the frame: L-SIG and HT-SIG,
+    /// VHT-SIG-A or HE-SIG-A, 24 + 48 bits at 6 Mbit/s before the training of the streams (clauses 19.3.9 and 21.3.8).
+    /// RL-SIG and VHT-SIG-B are treated as part of the training.
     pub(super) fn header_with_mcs(&self, legacy: Header) -> (Header, Dur) {
         if matches!(self.errors, Errors::Ratio(_)) {
             return (legacy, self.plcp);
@@ -132,24 +132,24 @@ impl Config {
         (Header { length: Dur::from_micros(12), bits: 72.0, mode: legacy.mode }, Dur::from_micros(28))
     }
 
-    /// By which factor the ratio of a frame's power to noise and others, in the whole channel, is to be multiplied for
-    /// its data by `mcs`. In a part of the channel only that part of noise and others counts, which is taken to be
-    /// spread evenly.
+    /// Returns the factor from the ratio of a frame's power to noise and interference in the whole channel to that of
+    /// its data sent with `mcs`. If that uses a part of the channel, only the noise and interference in that part
+    /// count, which are assumed to be spread evenly.
     pub(super) fn ratio_with(&self, mcs: Mcs) -> f64 {
         mcs.ratio_to_ofdm() * (self.width.mhz() as f64 / mcs.width().mhz() as f64)
     }
 
-    /// Hazard of a bit at a ratio of powers.
+    /// Returns the hazard of a bit at a ratio of powers.
     pub(super) fn hazard(&self, mode: Mode, sinr: f64) -> f64 {
         self.hazard_on(self.curve(mode), sinr)
     }
 
-    /// The error rates of a mode, where they decide.
+    /// Returns the error rates of a mode, if they decide.
     pub(super) fn curve(&self, mode: Mode) -> Option<&'static Curve> {
         matches!(self.errors, Errors::ByRate).then(|| mode.curve())
     }
 
-    /// Hazard of a bit on the curve of its mode.
+    /// Returns the hazard of a bit on the curve of its mode.
     #[inline]
     pub(super) fn hazard_on(&self, curve: Option<&Curve>, sinr: f64) -> f64 {
         match (curve, self.errors) {
@@ -159,7 +159,7 @@ impl Config {
         }
     }
 
-    /// How `frame` is sent.
+    /// Returns how `frame` is sent.
     pub(super) fn mode(&self, frame: &Frame) -> Mode {
         if let FrameKind::Aggregate(aggregate) = &frame.kind {
             return Mode::Ofdm(aggregate.mcs.coded());
@@ -167,8 +167,8 @@ impl Config {
         Mode::of(self.phy, frame.rate).expect("INVARIANT: the scenario allows the rates of the standard only")
     }
 
-    /// Probability that a frame of `len` bytes at `rate` is received if nothing but noise is on the air; 0 if the
-    /// standard has no such rate.
+    /// Returns the probability that a frame of `len` bytes at `rate` is received over noise alone; 0 if the standard
+    /// has no such rate.
     pub fn success(&self, power: Watt, len: Bytes, rate: impl Into<TxRate>) -> f64 {
         let sinr = power.over(self.noise);
         if power < self.sensitivity || sinr < self.preamble_sinr {
@@ -178,11 +178,11 @@ impl Config {
         let (header, bits, mode, ratio) = match rate.into() {
             TxRate::Legacy(rate) => {
                 let Some(mode) = Mode::of(self.phy, rate) else { return 0.0 };
-                // The radio counts the bits that fit into the air time: those of the last OFDM symbol are all sent.
+                // The radio counts the bits that fit into the air time: the last OFDM symbol is sent in full.
                 let air = self.phy.airtime(Dur::ZERO, len, rate).saturating_sub(self.phy.signal_extension());
                 (header, bits_in(air, rate), mode, 1.0)
             }
-            // Of an aggregate the bits of each MPDU.
+            // For an aggregate, the bits of each MPDU.
             TxRate::Mcs(mcs) => {
                 (self.header_with_mcs(header).0, len.bits() as f64, Mode::Ofdm(mcs.coded()), self.ratio_with(mcs))
             }
@@ -191,7 +191,8 @@ impl Config {
         libm::exp(-hazard)
     }
 
-    /// The power at which a frame of `len` bytes at `rate` is received with probability `success` over noise alone.
+    /// Returns the power at which a frame of `len` bytes at `rate` is received with probability `success` over noise
+    /// alone.
     pub fn power_for(&self, success: f64, len: Bytes, rate: impl Into<TxRate>) -> Watt {
         let rate = rate.into();
         let enough = |ratio: f64| self.success(Watt(self.noise.0 * ratio), len, rate) >= success;
@@ -209,7 +210,7 @@ impl Config {
     }
 }
 
-/// Bits that are sent at `rate` in `time`.
+/// Returns the bits sent at `rate` in `time`.
 pub(super) fn bits_in(time: Dur, rate: Rate) -> f64 {
     time.as_nanos() as f64 * rate.bps() as f64 * 1e-9
 }

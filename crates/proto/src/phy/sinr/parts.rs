@@ -1,10 +1,10 @@
-//! The MPDUs of an aggregate at a receiver: the bits of each are its own, and each survives or not by its own chance.
+//! The MPDUs of an aggregate at a receiver: each has its own bits, and survives or not independently.
 
 use super::config::bits_in;
 use crate::wire::{Aggregate, with_one_more};
 use fourhop_units::{Bytes, Rate, Stream, Time};
 
-/// Bits that come before the PSDU: SERVICE.
+/// SERVICE bits before the PSDU.
 const SERVICE: u64 = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -12,11 +12,11 @@ struct Part {
     begins: Time,
     ends: Time,
     hazard: f64,
-    /// It survives what happens with a higher probability than this.
+    /// It survives if its survival probability exceeds this.
     chance: f64,
 }
 
-/// Those of the frame that is followed; none if it is no aggregate. The list keeps its memory.
+/// The MPDUs of the frame being received; empty if it is not an aggregate. The list keeps its memory.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Parts {
     list: Vec<Part>,
@@ -38,7 +38,7 @@ impl Parts {
         self.arrived
     }
 
-    /// `aggregate` is followed from now on; its first symbol is at `begins`.
+    /// Starts the reception of `aggregate`, whose first symbol is at `begins`.
     pub fn begin(&mut self, aggregate: &Aggregate, begins: Time, random: &mut Stream) {
         self.list.clear();
         let rate = aggregate.mcs.rate();
@@ -51,7 +51,7 @@ impl Parts {
         }
     }
 
-    /// Adds `hazard` for each bit that is sent from `from` to `to` at `rate`.
+    /// Adds `hazard` for each bit sent from `from` to `to` at `rate`.
     pub fn count(&mut self, from: Time, to: Time, rate: Rate, hazard: f64) {
         for part in &mut self.list {
             let (from, to) = (from.max(part.begins), to.min(part.ends));
@@ -61,14 +61,14 @@ impl Parts {
         }
     }
 
-    /// The frame has ended: which have survived.
+    /// The frame has ended: returns which MPDUs have survived.
     pub fn judge(&mut self) -> u64 {
         let survives = |part: &Part| part.chance < libm::exp(-part.hazard);
         self.arrived = bits(self.list.iter().map(survives));
         self.arrived
     }
 
-    /// Would any have, with `hazard` for each bit?
+    /// Whether any MPDU would have survived with `hazard` per bit.
     pub fn any_survives(&self, rate: Rate, hazard: f64) -> bool {
         self.list.iter().any(|part| part.chance < libm::exp(-bits_in(part.ends - part.begins, rate) * hazard))
     }
@@ -86,8 +86,8 @@ mod tests {
 
     const BEGINS: Time = Time::from_micros(100);
 
-    /// Three MPDUs of 650 bytes at 65 Mbit/s. Each has a delimiter of four bytes, SERVICE comes before the first, and
-    /// the second begins at the next multiple of four.
+    /// Three MPDUs of 650 bytes at 65 Mbit/s. Each has a delimiter of four bytes, SERVICE precedes the first, and the
+    /// second begins at the next multiple of four.
     fn begun() -> Parts {
         let mpdu = |seq| {
             let attempt = crate::wire::Attempt { rate: Rate::kbps(1_000), rts: false };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn each_has_its_own_time_on_the_air() {
-        // 8 bits of a byte at 65 Mbit/s.
+        // The 8 bits of a byte at 65 Mbit/s.
         let at = |bytes: u64| BEGINS + Dur::from_nanos(bytes * 8_000 / 65);
         for (place, first) in [(0, 2 + 4), (1, 2 + 656 + 4), (2, 2 + 2 * 656 + 4)] {
             let part = begun().list[place];

@@ -1,4 +1,4 @@
-//! The receiver of one node with the `sinr` radio.
+//! The receiver of a node with the `sinr` radio.
 //!
 //! ```text
 //! on the air     A |==preamble=|hdr|==========payload=============|
@@ -7,13 +7,12 @@
 //! ```
 //!
 //! A free receiver synchronises on a copy that is strong enough when it begins, and follows it to its end. Whenever
-//! another copy begins or ends, a piece with constant interference is complete: the hazard of its bits is added up,
+//! another copy begins or ends, a piece with constant interference is complete: the hazard of its bits is accumulated,
 //! separately for the header and the payload. One random number, drawn at synchronisation, decides at the end. The MAC
-//! does not notice a frame with a bad header, and from the end of that header on the receiver may follow another.
+//! does not notice a frame with a bad header, and once that header has ended the receiver may follow another frame.
 //!
 //! The medium is busy during a frame on which the receiver has synchronised, and while the sum of all powers is at or
-//! above a threshold. The rest of a frame whose beginning was missed therefore makes the medium busy only if it is
-//! strong.
+//! above a threshold. A frame whose beginning was missed therefore makes the medium busy only if it is strong.
 
 use super::config::{Config, FrameCapture, Header, bits_in};
 use super::parts::Parts;
@@ -28,13 +27,13 @@ use fourhop_units::{NodeId, Rate, Stream, Time, Watt};
 pub struct OnAir {
     src: NodeId,
     end: Time,
-    /// Until when it reserves the medium, if it is received.
+    /// End of its reservation of the medium, if it is received.
     pub reserved: Time,
-    /// Is it an RTS?
+    /// Whether it is an RTS.
     pub rts: bool,
-    /// Has the receiver synchronised on it, so that carrier sense knows of it?
+    /// Whether the receiver has synchronised on it, so that carrier sense detects it.
     sensed: bool,
-    /// The reason of its loss, unless the receiver follows it.
+    /// Reason for its loss, unless the receiver follows it.
     reason: DropReason,
     power: f64,
 }
@@ -51,52 +50,52 @@ struct Followed {
     rate: Rate,
     /// Factor on the ratio for `mode`: 1 without an MCS.
     ratio: f64,
-    /// Has its header been found right?
+    /// Whether its header has been decoded.
     header_read: bool,
     header: Header,
     header_begins: Time,
     header_ends: Time,
     payload_begins: Time,
     payload_ends: Time,
-    /// Up to when hazards are added up.
+    /// Up to when hazards have been accumulated.
     counted: Time,
     /// Sum of the other powers since then.
     interference: f64,
     header_hazard: f64,
     payload_hazard: f64,
-    /// Can it not be decoded whatever its power?
+    /// Whether it cannot be decoded whatever its power.
     is_foreign: bool,
-    /// It survives what happens with a higher probability than this.
+    /// It survives if its survival probability exceeds this.
     chance: f64,
 }
 
-/// The receiver of one node: the calls are those of the [`threshold`](crate::phy::threshold) radio's, in the same
+/// The receiver of a node, with the same calls as that of the [`threshold`](crate::phy::threshold) radio, in the same
 /// order. There are no timers.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// The first end of a copy that is on the air, and whose; `NEVER` if none is.
+    /// The first end of a copy on the air, and its transmitter; `NEVER` without copies.
     next: (Time, NodeId),
-    /// Sum of the powers on the air, added up in their order there.
+    /// Sum of the powers on the air, added in the order of `on_air`.
     sum: f64,
     on_air: Vec<OnAir>,
-    /// How many of them carrier sense knows of.
+    /// Number of copies detected by carrier sense.
     sensed: u32,
     config: Config,
-    /// Of `config`, without an MCS, with the curve of its mode.
+    /// Header of a frame without MCS, and the curve of its mode.
     header: Header,
     header_curve: Option<&'static Curve>,
     random: Stream,
     followed: Option<Followed>,
-    /// The MPDUs of what is followed, if that is an aggregate.
+    /// The MPDUs of the frame being received, if it is an aggregate.
     parts: Parts,
-    /// Does it know no MCS?
+    /// Whether it supports no MCS.
     legacy: bool,
 }
 
 const NOTHING: (Time, NodeId) = (Time::NEVER, NodeId(u32::MAX));
 
 impl Receiver {
-    /// A receiver in silence; `random` is its own.
+    /// Creates a receiver in silence; `random` must not be shared with others.
     pub fn new(config: Config, random: Stream) -> Receiver {
         let header = config.header();
         Receiver {
@@ -114,47 +113,49 @@ impl Receiver {
         }
     }
 
-    /// A station of 802.11a or g among those of 802.11n and later: of a frame with an MCS it reads L-SIG, which gives
-    /// the time for which the medium is busy (clause 19.3.9.3.5), and takes the rest for a damaged frame.
+    /// Turns it into a station of 802.11a or g among stations of 802.11n and later: of a frame with an MCS it decodes
+    /// L-SIG, which gives the time for which the medium is busy (clause 19.3.9.3.5), and treats the rest as a damaged
+    /// frame.
     #[must_use]
     pub fn without_mcs(self) -> Receiver {
         Receiver { legacy: true, ..self }
     }
 
-    /// Intact MPDUs of the aggregate received last: bit n stands for the nth.
+    /// Returns the intact MPDUs of the last received aggregate: bit n stands for the nth.
     pub fn arrived(&self) -> u64 {
         self.parts.arrived()
     }
 
-    /// Is the medium busy as far as the receiver can tell?
+    /// Whether the medium is busy as far as the receiver can tell.
     #[inline]
     pub fn busy(&self) -> bool {
         self.sum >= self.config.cca_energy.0 || (self.config.cca_preamble && self.sensed > 0)
     }
 
-    /// Does it follow a frame?
+    /// Whether it follows a frame.
     pub fn is_receiving(&self) -> bool {
         self.followed.is_some()
     }
 
-    /// Copies on the air at this receiver.
+    /// Returns the number of copies on the air at this receiver.
     pub fn on_air(&self) -> usize {
         self.on_air.len()
     }
 
-    /// Does it follow the copy of `src`?
+    /// Whether it follows the copy from `src`.
     pub fn follows(&self, src: NodeId) -> bool {
         self.followed.is_some_and(|followed| followed.src == src)
     }
 
-    /// The copy that ends next, and its end. At one instant that of the first node ends first.
+    /// Returns the next end of a copy, and its transmitter. At the same instant, the copy from the lowest node ends
+    /// first.
     #[inline]
     pub fn next_departure(&self) -> Option<(Time, NodeId)> {
         (self.next.0 != Time::NEVER).then_some(self.next)
     }
 
-    /// The first instant at which, if nothing else arrives, the medium may become quiet or a frame be received; `NEVER`
-    /// if it is quiet and none is. Perhaps neither happens then.
+    /// Returns the first instant at which, if nothing else arrives, the medium may become quiet or a frame may be
+    /// received; `NEVER` if it is quiet and follows no frame. It is possible that neither happens then.
     pub fn may_be_quiet(&self) -> Time {
         let followed = self.followed.map_or(Time::NEVER, |followed| followed.end);
         if !self.busy() {
@@ -164,13 +165,13 @@ impl Receiver {
         followed.min(sensed.max().unwrap_or(self.next.0))
     }
 
-    /// Sum of all powers but that of `src`.
+    /// Returns the sum of all powers except that of `src`.
     fn sum_of_others(&self, src: NodeId) -> f64 {
         self.on_air.iter().filter(|copy| copy.src != src).map(|copy| copy.power).sum()
     }
 
-    /// A copy of `frame` begins to arrive; `transmitting` says whether the node sends now. True if the medium is busy
-    /// and this copy has to do with it.
+    /// A copy of `frame` begins to arrive; `transmitting` says whether the node is sending now. Returns true if the
+    /// medium is busy and this copy contributes to it.
     #[must_use]
     pub fn arrive(&mut self, now: Time, copy: Arrival, frame: &Frame, transmitting: bool) -> bool {
         let was_busy = self.busy();
@@ -184,7 +185,7 @@ impl Receiver {
         let follow = heard && self.followed.as_ref().is_none_or(|followed| self.takes_over(now, power, followed));
         let reason = match &self.followed {
             _ if transmitting => DropReason::HalfDuplex,
-            // Without noise and others it would still have been too weak.
+            // Too weak even without interference.
             _ if !strong || Watt(power).over(self.config.noise) < self.config.preamble_sinr => DropReason::Undecodable,
             Some(followed) if followed.power > power => DropReason::Captured,
             _ => DropReason::Collision,
@@ -254,7 +255,7 @@ impl Receiver {
         }
     }
 
-    /// Adds the hazard of the piece that is over at `now`.
+    /// Accumulates the hazard of the piece that ends at `now`.
     fn count_up_to(&mut self, now: Time) {
         let config = &self.config;
         let Some(followed) = &mut self.followed else { return };
@@ -278,7 +279,7 @@ impl Receiver {
         }
     }
 
-    /// Once the header is over, a receiver that could not read it is free for another frame.
+    /// After the end of the header, frees a receiver that could not decode it.
     fn give_up_bad_header(&mut self, now: Time) {
         let Some(followed) = &mut self.followed else { return };
         if followed.header_read || now < followed.payload_begins {
@@ -294,7 +295,7 @@ impl Receiver {
         self.followed = None;
     }
 
-    /// Would the frame have survived noise alone?
+    /// Returns the cause of a loss: a collision if the frame would have survived noise alone.
     fn cause(&self, followed: &Followed) -> DropReason {
         let sinr = followed.power / self.config.noise.0;
         let header = &followed.header;
@@ -315,7 +316,7 @@ impl Receiver {
         }
     }
 
-    /// The copy of `src` ends.
+    /// The copy from `src` ends.
     ///
     /// # Panics
     /// If that copy never arrived.
@@ -359,7 +360,7 @@ impl Receiver {
         (departure, copy)
     }
 
-    /// The node begins to transmit: what it was receiving is lost.
+    /// The node starts to transmit: the frame being received is lost.
     pub fn transmit_started(&mut self) {
         if let Some(followed) = self.followed.take() {
             self.set_reason(followed.src, DropReason::HalfDuplex);

@@ -1,4 +1,4 @@
-//! Each case draws the frames at one receiver. Powers are in units of the noise.
+//! Each case draws the frames at one receiver. Powers are relative to the noise.
 
 use super::*;
 use crate::phy::PhyKind;
@@ -52,7 +52,7 @@ impl Bench {
     }
 }
 
-/// Of node `src`.
+/// A copy from node `src`.
 fn copy(src: u32, strength: f64, end: Time) -> Arrival {
     Arrival { src: NodeId(src), power: Watt(NOISE * strength), end, reserved: Time::ZERO, rts: false }
 }
@@ -60,7 +60,7 @@ fn copy(src: u32, strength: f64, end: Time) -> Arrival {
 const GOOD: Departure = Departure::Judged(Verdict::Good);
 const COLLISION: Departure = Departure::Judged(Verdict::Bad(DropReason::Collision));
 
-/// How many of `count` frames of `length` at `rate` are received at `snr`.
+/// Returns how many of `count` frames of `length` at `rate` are received at `snr`.
 fn received(config: Config, rate: Rate, length: Bytes, snr: f64, count: u32) -> u32 {
     let mut bench = Bench::new(config);
     bench.rate = rate;
@@ -74,8 +74,8 @@ fn received(config: Config, rate: Rate, length: Bytes, snr: f64, count: u32) -> 
         .count() as u32
 }
 
-// One sender, no fading: the share of frames lost is the one that the error rates say, within four standard deviations
-// of 4,000 trials, for every rate of 802.11b, a and g.
+// One sender, no fading: the fraction of lost frames is that of the error rates, within four standard deviations of
+// 4,000 trials, for every rate of 802.11b, a and g.
 #[test]
 fn alone_on_the_air_frames_are_lost_as_often_as_the_formula_says() {
     for kind in [PhyKind::Dsss, PhyKind::Ofdm, PhyKind::ErpOfdm] {
@@ -95,7 +95,7 @@ fn alone_on_the_air_frames_are_lost_as_often_as_the_formula_says() {
     }
 }
 
-// The formula itself, once more by hand: 64 bits of delimiter and header at 1 Mbit/s and 8,000 bits of DBPSK.
+// The formula itself, checked by hand: 64 bits of delimiter and header at 1 Mbit/s and 8,000 bits of DBPSK.
 #[test]
 fn success_is_the_product_over_all_bits() {
     let snr = 0.45;
@@ -109,7 +109,7 @@ fn success_is_the_product_over_all_bits() {
 //   2        |~~~~~|                    as strong
 #[test]
 fn interference_counts_for_as_long_as_it_lasts() {
-    // 10 or 20 us at a low ratio (110, 220 bits at 11 Mbit/s) against most of the payload at a higher one.
+    // 10 or 20 us at a low ratio (110, 220 bits at 11 Mbit/s), and most of the payload at a higher one.
     let survivors = |end_us: u64, strength: f64| {
         (0..400)
             .filter(|&n| {
@@ -133,7 +133,7 @@ fn interference_counts_for_as_long_as_it_lasts() {
     }
 }
 
-// Three copies that alone do no harm destroy a frame together: powers add up.
+// Three copies, each harmless alone, together destroy a frame: powers add up.
 #[test]
 fn interference_is_a_sum() {
     for (others, expected) in [(1, GOOD), (3, COLLISION)] {
@@ -168,7 +168,7 @@ fn a_stronger_frame_takes_over() {
     assert_eq!(outcomes(FrameCapture::None, 500), lost);
 }
 
-// A header that a strong frame has destroyed frees the receiver: the third frame is received, the MAC saw neither of
+// A header destroyed by a strong frame frees the receiver: the third frame is received, and the MAC sees neither of
 // the others.
 //   1 |=pre=hdr|==========|
 //   2        |~~~|
@@ -195,7 +195,7 @@ fn what_begins_too_weak_is_never_followed() {
     assert_eq!(deaf.depart(1, 500), Departure::Lost(DropReason::Undecodable));
 }
 
-// Noise alone: the MAC hears of it and observes an EIFS.
+// Noise alone: the MAC notices, and an EIFS follows.
 #[test]
 fn bits_that_noise_has_spoilt_are_no_collision() {
     let mut bench = Bench::new(config());
@@ -216,12 +216,12 @@ fn carrier_sense_is_by_preamble_and_by_energy() {
         bench.depart(2, 1_200);
         assert!(!bench.receiver.busy());
     }
-    // By energy alone a frame that is received leaves the medium idle.
+    // With energy detection alone, a received frame leaves the medium idle.
     let mut bench = Bench::new(Config { cca_preamble: false, ..config() });
     assert!(!bench.arrive(1, 100.0, 0, 800));
     assert!(!bench.receiver.busy());
     assert_eq!(bench.depart(1, 800), GOOD);
-    // Weak copies make it busy together.
+    // Several weak copies make it busy together.
     assert!(!bench.arrive(1, 6_000.0, 1_000, 2_000));
     assert!(bench.arrive(2, 6_000.0, 1_100, 2_000));
 }
@@ -288,6 +288,6 @@ fn of_an_aggregate_arrives_what_nothing_has_spoilt() {
     assert_eq!(outcome(1e5, None), (GOOD, 0b111));
     assert_eq!(outcome(1e5, Some((140, 150))), (GOOD, 0b101));
     assert_eq!(outcome(1e5, Some((40, 275))), (COLLISION, 0));
-    // 10 dB: enough for the header at 6 Mbit/s, and for nothing at 65.
+    // 10 dB: enough for the header at 6 Mbit/s, but for no MPDU at 65.
     assert_eq!(outcome(10.0, None), (Departure::Judged(Verdict::Bad(DropReason::FrameError)), 0));
 }

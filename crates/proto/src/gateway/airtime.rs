@@ -1,35 +1,35 @@
-//! The most airtime that a flow with AP2's window may take beside others.
+//! The maximum airtime of a flow with AP2's window in competition with others.
 //!
-//! A window follows its rate, and a mesh does not share evenly: a node next to the gateway keeps the air busy, relays
-//! farther away find none, and the windows of their flows close. Windows of the same size change nothing, because a
-//! small one is enough for a single hop. So rates are limited:
+//! A window follows its rate, and a mesh does not share evenly: a node next to the gateway keeps the medium busy,
+//! relays farther away find no idle time, and the windows of their flows close. Windows of equal size change nothing,
+//! because a small one is enough for a single hop. Therefore rates are limited:
 //!
 //! ```text
 //!   limit of a node = (even share + all airtime) / 2 = A (n + 1) / 2n
 //! ```
 //!
-//! for n nodes that load, where A is the most that all together had in a second of late. An even limit would waste what
-//! the others cannot use; without any, a fast node has nearly all (docs/gateway.md).
+//! for n loading nodes, where A is the maximum airtime of all together in any recent second. An even limit would waste
+//! airtime that the others cannot use; without a limit, a fast node gets nearly all (docs/gateway.md).
 //!
-//! The airtime of a flow is what its acknowledged data takes on those links of its path that exclude each other
-//! ([`disturbing`]), at their nominal rate.
+//! The airtime of a flow is the time that its acknowledged data takes on those links of its path that exclude each
+//! other ([`disturbing`]), at their nominal rate.
 
 use super::even::disturbing;
 use core::net::IpAddr;
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::BTreeMap;
 
-/// The most of the last one to two such times counts.
+/// The maximum is taken over the last one to two such periods.
 const LASTS: Dur = Dur::from_secs(10);
 /// Time constant of a flow's rate.
 const MEAN: Dur = Dur::from_secs(1);
-/// A segment waits no longer than that for others' sake.
+/// Maximum time that a segment waits for the sake of other flows.
 const LONGEST: u64 = SECOND as u64;
-/// A flow that carries nothing for so long has no share any more: its node may be gone.
+/// A flow that has carried nothing for this long loses its share: its node may be gone.
 const SILENT: Dur = Dur::from_secs(5);
 const SECOND: u128 = 1_000_000_000;
 
-/// Nanoseconds that so many bytes take on a path.
+/// Nanoseconds of airtime for this many bytes on a path.
 fn on_air(bytes: u64, hops: u8, rate: Rate) -> u64 {
     let links = u128::from(disturbing(hops));
     u64::try_from(u128::from(bytes) * 8 * SECOND * links / u128::from(rate.bps())).unwrap_or(u64::MAX)
@@ -39,7 +39,7 @@ fn on_air(bytes: u64, hops: u8, rate: Rate) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
     acked: u64,
-    /// Mean, in bytes a second.
+    /// Mean, in bytes per second.
     rate: u64,
     began: Time,
     updated: Time,
@@ -51,7 +51,7 @@ impl Carried {
         Carried { acked: 0, rate: 0, began: now, updated: now, heard: now }
     }
 
-    /// So many bytes have been acknowledged.
+    /// Updates the rate; `acked` bytes have been acknowledged so far.
     pub fn update(&mut self, now: Time, acked: u64) {
         let elapsed = now.saturating_since(self.updated).as_nanos();
         if elapsed == 0 {
@@ -62,7 +62,7 @@ impl Carried {
             self.heard = now;
         }
         let elapsed = u128::from(elapsed);
-        // At first over what there is.
+        // At first, the mean is over the time elapsed so far.
         let over = u128::from(now.saturating_since(self.began).min(MEAN).as_nanos());
         let weight = elapsed.min(over);
         let rate = u128::from(bytes) * SECOND / elapsed;
@@ -74,13 +74,13 @@ impl Carried {
         now.saturating_since(self.heard) > SILENT
     }
 
-    /// Airtime in a second, in nanoseconds.
+    /// Returns the airtime per second, in nanoseconds.
     pub fn airtime(&self, hops: u8, rate: Rate) -> u64 {
         on_air(self.rate, hops, rate)
     }
 }
 
-/// Flows that load, by node.
+/// Loading flows, by node.
 #[derive(Clone, Default, Debug)]
 pub struct Loads {
     airtime: u64,
@@ -88,17 +88,17 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// A flow of `node` takes so much airtime.
+    /// Adds a flow of `node` with this airtime.
     pub fn add(&mut self, node: IpAddr, airtime: u64) {
         self.airtime = self.airtime.saturating_add(airtime);
         *self.flows.entry(node).or_default() += 1;
     }
 }
 
-/// The most airtime that all had together, in nanoseconds a second.
+/// The maximum airtime of all flows together, in nanoseconds per second.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Airtime {
-    /// Of the time before, and of this one.
+    /// In the previous period and in the current one.
     most: [u64; 2],
     began: Time,
 }
@@ -111,7 +111,8 @@ impl Airtime {
         self.most[1] = self.most[1].max(loads.airtime);
     }
 
-    /// Least time between segments of so many bytes of a flow; `None`: any, because no other node loads.
+    /// Returns the minimum time between segments of this size in a flow; `None` if no other node loads, so that there
+    /// is no limit.
     pub fn spacing(&self, loads: &Loads, node: IpAddr, bytes: u32, hops: u8, rate: Rate) -> Option<Dur> {
         let flows = u128::from(*loads.flows.get(&node)?);
         let nodes = loads.flows.len() as u128;
@@ -144,7 +145,8 @@ mod tests {
         loads
     }
 
-    /// 1000 bytes take 1 ms on a link, 4 ms on four. Both together had 800 ms a second: one may take 600 ms of it.
+    /// 1000 bytes take 1 ms on a link, 4 ms on four. Both flows together had 800 ms per second: one may take 600 ms of
+    /// it.
     #[test]
     fn a_node_may_take_its_share_and_half_of_the_rest() {
         let mut airtime = Airtime::default();

@@ -4,7 +4,7 @@ use super::packet::{FiveTuple, Packet, TcpView};
 use crate::wire::bytes::{self, IpHead};
 
 impl TcpView {
-    /// The TCP segment in a packet of such bytes.
+    /// Parses the TCP segment of a packet.
     pub fn of(packet: &[u8]) -> Option<TcpView> {
         let segment = bytes::segment(packet)?;
         IpHead::read(packet).map(|IpHead { src, dst, .. }| TcpView { src, dst, segment })
@@ -12,7 +12,7 @@ impl TcpView {
 }
 
 impl FiveTuple {
-    /// The connection of a packet of such bytes.
+    /// Parses the five-tuple of a packet.
     pub fn of(packet: &[u8]) -> Option<FiveTuple> {
         let head = IpHead::read(packet)?;
         let (src_port, dst_port) = head.ports(packet).unwrap_or_default();

@@ -1,47 +1,48 @@
-//! Round trips of receivers that delay their acknowledgements.
+//! Round trips with receivers that delay their acknowledgements.
 //!
-//! A receiver that waits for a second segment (RFC 5681 section 4.2; Linux waits 40 ms and more) adds its wait to the
-//! round trip of each segment that it acknowledges alone. Adaptive pacing would take that for a longer path and leave
-//! more room between segments, which the receiver then acknowledges alone all the more: pacing gets stuck at a segment
-//! for each wait.
+//! A receiver that waits for a second segment (RFC 5681 section 4.2; Linux waits 40 ms or more) adds its wait to the
+//! round trip of each segment that it acknowledges alone. Adaptive pacing would take that for a longer path and
+//! increase the interval between segments, so that even more of them are acknowledged alone: pacing gets stuck at one
+//! segment per wait.
 //!
-//! An acknowledgement of two segments or more was caused by the newest of them, so its round trip is that of the path.
-//! One that covers a single segment counts only for a receiver that does not delay; what counted before a receiver
-//! showed that it delays is forgotten. Two segments that leave together show the kind: this asks for such a
-//! pair whenever there have been no certain samples for a while. If none can leave because never two segments wait,
-//! single segments count again: a wait in the round trip is better than an interval that no round trip ever corrects.
+//! An acknowledgement of two or more segments was triggered by the newest of them, so its round trip is that of the
+//! path. One that covers a single segment counts only if the receiver does not delay; samples taken before a receiver
+//! showed that it delays are discarded. Two segments that leave together reveal the kind of receiver: such a pair is
+//! requested whenever there have been no certain samples for a while. If none can leave because there are never two
+//! segments waiting, single segments count again: a wait in the round trip is better than an interval that no round
+//! trip ever corrects.
 
-/// Without a certain sample in so many acknowledgements, a pair is to leave: of a receiver that delays, and of one that
-/// has not shown that it does. A pair takes the place of two single segments, so that few of them disturb a path
+/// Acknowledgements without a certain sample after which a pair should leave: for a receiver that delays, and for one
+/// that has not shown that it does. A pair takes the place of two single segments, so a few of them disturb a path
 /// little.
 const ASK: [u32; 2] = [8, 32];
-/// So many acknowledgements without a certain sample say that no pair can leave.
+/// This many acknowledgements without a certain sample mean that no pair can leave.
 const UNHEARD: u32 = 4 * ASK[0];
 
-/// Use of an acknowledgement's round trip.
+/// How the round trip of an acknowledgement is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sample {
-    /// It is that of the path.
+    /// It is the round trip of the path.
     Counts,
-    /// It is, and what counted before had waits of the receiver in it.
+    /// It is, but earlier samples included waits of the receiver.
     CountsAlone,
-    /// A wait of the receiver may be in it.
+    /// It may include a wait of the receiver.
     Waited,
 }
 
-/// State of a receiver.
+/// State per receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Receiver {
     delays: bool,
-    /// Have only certain samples counted, once it had shown that it delays? An acknowledgement that was lost makes any
-    /// receiver look as if it did: that alone must not make what is known of a path forgotten again and again.
+    /// Whether only certain samples have counted since it showed that it delays. A lost acknowledgement makes any
+    /// receiver look as if it delayed; that alone must not discard the knowledge of a path again and again.
     certain: bool,
     /// Acknowledgements of single segments since the last certain sample.
     singles: u32,
 }
 
 impl Receiver {
-    /// An acknowledgement covers so many timed segments.
+    /// Handles an acknowledgement that covers this many timed segments.
     pub fn handle_ack(&mut self, segments: usize) -> Sample {
         if segments >= 2 {
             let known = std::mem::replace(self, Receiver { delays: true, certain: true, singles: 0 }).certain;
@@ -54,12 +55,12 @@ impl Receiver {
         if self.delays { Sample::Waited } else { Sample::Counts }
     }
 
-    /// Are two segments to leave together?
+    /// Whether two segments should leave together.
     pub fn wants_pair(&self) -> bool {
         self.singles >= ASK[usize::from(!self.delays)]
     }
 
-    /// Two have left. If their acknowledgements come one by one, this receiver does not delay.
+    /// Two segments have left together. If they are acknowledged one by one, this receiver does not delay.
     pub fn handle_pair(&mut self) {
         (self.delays, self.singles) = (false, 0);
     }

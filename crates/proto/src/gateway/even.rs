@@ -1,18 +1,18 @@
-//! The same interval for every flow into the mesh: the airtime that adaptive pacing gives all of them, shared evenly.
+//! A common interval for all flows into the mesh: the airtime that adaptive pacing grants them in total, shared evenly.
 //!
-//! Adaptive pacing gives each flow the interval of its own path, so that of flows at one hop and at six the first gets
-//! several times as much: its packets cost less airtime. Here the airtime is pooled and divided by packets:
+//! Adaptive pacing gives each flow the interval of its own path, so a flow over one hop gets several times as much as
+//! one over six: its packets cost less airtime. Here the airtime is pooled and divided by packets:
 //!
 //! ```text
 //!   airtime that the flows may take in a second:  sum of c_i / I_i
 //!   with the same interval I for all:             sum of c_i / I          so  I = sum of c_i / sum of (c_i / I_i)
 //! ```
 //!
-//! I_i is what adaptive pacing asks for flow i, and c_i the number of links on its path that exclude each other:
-//! its hops, four at most, since links four hops apart do not disturb each other (ElRakabawy et al., section 4.1
-//! of the TCP-AP paper). A path that becomes crowded lengthens its own I_i and with it the interval of all.
+//! I_i is the interval that adaptive pacing computes for flow i, and c_i the number of links on its path that exclude
+//! each other: its hops, but at most four, since links four hops apart do not interfere (ElRakabawy et al., section 4.1
+//! of the TCP-AP paper). A path that becomes congested lengthens its own I_i, and with it the common interval.
 //!
-//! Where every path is a single link there is no packet ahead to collide with. Each flow then keeps the delay of its
+//! If every path is a single link, there is no packet ahead to collide with. Each flow then keeps the delay of its
 //! link, without what adaptive pacing adds for variation: the link is busy, and the flows share it evenly, because the
 //! delay of each grows with the packets of all (`crates/sim/tests/paced_link.rs`).
 
@@ -21,14 +21,14 @@ use fourhop_units::Dur;
 /// Consecutive links that exclude each other.
 const REACH: u8 = 4;
 
-/// Tasks of the flows.
+/// Interval used by the flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shared {
-    /// Each keeps the interval that adaptive pacing asks for.
+    /// Each flow uses the interval of adaptive pacing.
     Own,
-    /// Each keeps the delay of its link.
+    /// Each flow uses the delay of its link.
     Links,
-    /// All keep this interval.
+    /// All flows use this interval.
     Same(Dur),
 }
 
@@ -36,7 +36,7 @@ pub enum Shared {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Pool {
     flows: u32,
-    /// Of the flows, those over more than one link.
+    /// Flows over more than one link.
     beyond: u32,
     links: u64,
     /// Links over interval, in 2^-20 per second.
@@ -44,7 +44,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A flow over so many hops, for which adaptive pacing asks that interval.
+    /// Adds a flow over this many hops with this interval of adaptive pacing.
     pub fn add(&mut self, hops: u8, interval: Dur) {
         self.flows += 1;
         self.beyond += u32::from(hops > 1);
@@ -53,13 +53,13 @@ impl Pool {
         self.taken += ((u128::from(links) * 1_000_000_000) << 20) / u128::from(interval.as_nanos().max(1));
     }
 
-    /// A flow over so many hops that is not paced: its data goes out of the mesh, or waits for its window only.
+    /// Adds a flow that is not paced: its data leaves the mesh, or waits only for its window.
     pub fn add_other(&mut self, hops: u8) {
         self.beyond += u32::from(hops > 1);
     }
 
-    /// For all flows. One alone follows its own interval, which changes with each round trip; with what that was at one
-    /// moment it carried an eighth less over four hops.
+    /// Returns the interval for all flows. A single flow follows its own interval, which changes with each round trip;
+    /// with a snapshot of it, it carried an eighth less over four hops.
     pub fn shared(&self) -> Shared {
         match (self.flows, self.beyond) {
             (0, _) => Shared::Own,
@@ -75,7 +75,7 @@ impl Pool {
     }
 }
 
-/// Links of a path that exclude each other: one at a time can carry a packet.
+/// Returns the number of links of a path that exclude each other: only one of them at a time can carry a packet.
 pub fn disturbing(hops: u8) -> u64 {
     u64::from(hops.clamp(1, REACH))
 }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(pooled(&[]), Shared::Own);
         assert_eq!(pooled(&[(3, 40)]), Shared::Own, "alone it keeps its own");
         assert_eq!(pooled(&[(3, 40), (3, 40)]), same(40));
-        // One link each 10 ms and four each 40 ms are 200 links a second: one and four for both, each 25 ms.
+        // One link every 10 ms and four every 40 ms are 200 links per second: one and four for both, every 25 ms each.
         assert_eq!(pooled(&[(1, 10), (4, 40)]), same(25));
         assert_eq!(pooled(&[(1, 10), (9, 40)]), same(25), "links beyond the fourth are free meanwhile");
     }

@@ -1,5 +1,5 @@
-//! A static limiter: each TCP flow that crosses the gateway gets the same share of a configured capacity, whether or
-//! not it can use it. Packets to the wireless side leave at that rate from a queue per flow; packets from there pass.
+//! A static limiter: each TCP flow through the gateway gets the same share of a configured capacity, whether it can use
+//! it or not. Packets to the wireless side leave at that rate from a queue per flow; packets from there pass unlimited.
 
 use super::packet::Packet;
 use super::table::{FlowKey, FlowStatus, FlowTable};
@@ -14,18 +14,18 @@ use std::collections::{BTreeSet, VecDeque};
 pub struct Config {
     /// Rate of all flows together, headers included.
     pub capacity: Rate,
-    /// Packets that may wait in a flow; of more the newest is dropped.
+    /// Packets that may be queued in a flow; when the queue is full, the newest is dropped.
     pub queue: u32,
-    /// Flows known at the same time; more of them pass unlimited.
+    /// Maximum number of flows tracked; further flows pass unlimited.
     pub flows: u32,
-    /// A flow that is silent for this long no longer counts.
+    /// A flow silent for this long no longer counts.
     pub idle_timeout: Dur,
 }
 
 #[derive(Clone, Debug)]
 struct Share<P> {
     queue: VecDeque<P>,
-    /// Its share is used up until then.
+    /// When its share is available again.
     free_at: Time,
 }
 
@@ -39,12 +39,12 @@ pub struct FairShare<P> {
 }
 
 impl<P: Packet> FairShare<P> {
-    /// Without flows.
+    /// Creates a limiter without flows.
     pub fn new(config: Config, key: HashKey) -> FairShare<P> {
         FairShare { table: FlowTable::new(config.flows, key), due: BTreeSet::new(), queued: 0, config }
     }
 
-    /// A packet.
+    /// Handles a packet.
     pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
         self.forget_silent(now, out);
         let Some(slot) = packet.tcp().and_then(|view| {
@@ -80,7 +80,7 @@ impl<P: Packet> FairShare<P> {
             && at <= now
         {
             self.due.pop_first();
-            // Its share of the capacity is what one of n flows gets.
+            // Its share is that of one of n flows.
             let flows = self.table.len() as u64;
             self.table.touch(now, slot);
             let Some(share) = self.table.get_mut(slot) else { continue };
@@ -95,13 +95,13 @@ impl<P: Packet> FairShare<P> {
         self.forget_silent(now, out);
     }
 
-    /// When the next packet leaves, or a flow is forgotten.
+    /// Returns when the next packet leaves or the next flow is forgotten.
     pub fn next_timeout(&self) -> Option<Time> {
         let silent = self.table.oldest(FlowStatus::HalfOpen).map(|(_, seen)| seen + self.config.idle_timeout);
         Time::earlier_of(self.due.first().map(|&(at, _)| at), silent)
     }
 
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     pub fn queued(&self) -> usize {
         self.queued
     }
@@ -111,7 +111,7 @@ impl<P: Packet> FairShare<P> {
             && seen + self.config.idle_timeout <= now
             && let Some(share) = self.table.remove(slot)
         {
-            // A share so small that a packet waits longer than a flow may be silent: what waits goes.
+            // The share is so small that a packet waits longer than a flow may be silent: queued packets leave.
             if let Some(first) = self.due.iter().find(|due| due.1 == slot).copied() {
                 self.due.remove(&first);
             }

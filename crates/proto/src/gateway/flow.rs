@@ -1,4 +1,4 @@
-//! One flow at the gateway: its observed state and its pacing queue.
+//! A flow at the gateway: its observed state and its pacing queue.
 
 use super::Side;
 use super::airtime::Carried;
@@ -13,12 +13,12 @@ use crate::wire::TcpSegment;
 use fourhop_units::{Bytes, Dur, Rate, Seq, Time};
 use std::collections::VecDeque;
 
-/// A packet that waits, with what its release needs to know.
+/// A queued packet, with what its release must know.
 #[derive(Clone, Debug)]
 pub struct Waiting<P> {
     pub packet: P,
     pub payload: u32,
-    /// When it came.
+    /// When it arrived.
     pub since: Time,
     seq: Seq,
     fin: bool,
@@ -30,7 +30,7 @@ impl<P> Waiting<P> {
     }
 }
 
-/// The part of a flow's queue that the gateway last accounted for.
+/// The part of a flow's queue included in the gateway's totals.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Accounted {
     pub queued: u32,
@@ -41,29 +41,29 @@ pub struct Accounted {
 /// The direction from the wired to the wireless side, once it has carried data.
 #[derive(Clone, Debug)]
 pub struct Down<P> {
-    /// Packets in the order in which they came.
+    /// Packets in order of arrival.
     pub queue: VecDeque<Waiting<P>>,
     /// Payload bytes in the queue.
     pub queued: u32,
-    /// Payload bytes of the gateway's buffer that are this flow's.
+    /// Payload bytes reserved for this flow in the gateway's buffer.
     pub reserved: u32,
     pub meter: RttMeter,
-    /// Does it delay acknowledgements?
+    /// State of the receiver with respect to delayed acknowledgements.
     pub receiver: Receiver,
     pub pacer: Pacer,
-    /// Its rate, for limits of airtime.
+    /// Its rate, for airtime limits.
     pub carried: Carried,
-    /// Its task for the sake of other flows.
+    /// Which interval it uses when flows share.
     pub shared: Shared,
-    /// Limit of goodput control.
+    /// Throttle set by goodput control.
     pub throttle: Option<Throttle>,
     /// Limits windows to what the path can carry.
     pub limit: WindowLimit,
-    /// Largest payload seen: what the four-hop delay is that of.
+    /// Largest payload seen, for which the four-hop delay is computed.
     pub mss: u32,
-    /// End of the last segment that left together with the one before it.
+    /// End of the last segment that left together with its predecessor.
     second: Option<Seq>,
-    /// When the last data left, and how much.
+    /// When data last left, and its payload.
     last: Option<(Time, u32)>,
     pub accounted: Accounted,
 }
@@ -71,37 +71,37 @@ pub struct Down<P> {
 /// State of a flow.
 #[derive(Clone, Debug)]
 pub struct Flow<P> {
-    /// Data from the wireless side and its acknowledgements from the wired side.
+    /// Data from the wireless side, and its acknowledgements from the wired side.
     pub up: Option<Box<RttMeter>>,
     pub down: Option<Box<Down<P>>>,
-    /// Round trip on the wired side, newest.
+    /// Latest round trip on the wired side.
     pub wired_rtt: Option<Dur>,
-    /// Largest window the wireless side has advertised, in bytes; 0: none yet.
+    /// Largest window advertised by the wireless side, in bytes; 0 if none has been seen.
     pub window: u32,
     /// When it was last seen to carry data.
     pub carried: Time,
-    /// Bytes that had been acknowledged at the last comparison of goodputs: up, down.
+    /// Bytes acknowledged by the last comparison of goodputs: up, down.
     pub marks: (u64, u64),
     /// Its state in goodput control.
     pub memory: Memory,
-    /// How long data into the mesh was waiting or in flight since the last comparison; `busy_since` adds the present
-    /// period.
+    /// How long data into the mesh has been queued or in flight since the last comparison, without the current period,
+    /// which started at `busy_since`.
     active: Dur,
     busy_since: Option<Time>,
-    /// The side that made it known, and window scales of the SYNs.
+    /// The side whose packet came first, and the window scales of the SYNs.
     first: Side,
     scales: [Option<u8>; 2],
-    /// Whose SYN has been seen: without both the scales are not known.
+    /// Sides whose SYN has been seen: without both, the scales are unknown.
     syns: [bool; 2],
     /// End of the stream by FIN, per side.
     fins: [Option<Seq>; 2],
     fins_acked: [bool; 2],
-    /// It is over: forgotten when nothing waits.
+    /// Whether the flow is over: it is forgotten once its queue is empty.
     pub ended: bool,
 }
 
 impl<P> Flow<P> {
-    /// A flow that a packet from `first` has made known.
+    /// Creates a flow first seen in a packet from `first`.
     pub fn new(now: Time, first: Side) -> Flow<P> {
         Flow {
             up: None,
@@ -122,12 +122,12 @@ impl<P> Flow<P> {
         }
     }
 
-    /// Has the other side than the one that made it known been heard now?
+    /// Whether `from` is the other side than the one seen first.
     pub fn is_answered_by(&self, from: Side) -> bool {
         self.first != from
     }
 
-    /// Takes what concerns beginning and end of the connection, and the advertised window.
+    /// Tracks the start and the end of the connection, and the advertised window.
     pub fn note(&mut self, from: Side, segment: &TcpSegment) {
         if segment.flags.syn {
             if !segment.flags.ack && (self.ended || self.fins.iter().any(Option::is_some)) {
@@ -137,8 +137,8 @@ impl<P> Flow<P> {
             self.scales[from as usize] = segment.options.window_scale;
             self.syns[from as usize] = true;
         }
-        // Of a connection whose SYNs went elsewhere, before a handover or a restart, a window says nothing: its unit is
-        // not known.
+        // If the SYNs of a connection went elsewhere, before a handover or a restart, its windows say nothing: their
+        // unit is unknown.
         if from == Side::Wireless && segment.flags.ack && self.syns == [true; 2] {
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
             let shift = if segment.flags.syn { 0 } else { self.shift(from) };
@@ -156,14 +156,14 @@ impl<P> Flow<P> {
         self.ended |= segment.flags.rst || self.fins_acked == [true, true];
     }
 
-    /// The scale of the windows that a side advertises; 0 unless both SYNs had one (RFC 7323 section 1.3).
+    /// Returns the scale of the windows that a side advertises; 0 unless both SYNs had one (RFC 7323 section 1.3).
     fn shift(&self, from: Side) -> u8 {
         let both = self.scales[0].and(self.scales[1]);
         both.and(self.scales[from as usize]).unwrap_or(0)
     }
 
-    /// The window that an acknowledgement from the wireless side must have, so that packets wait no longer than
-    /// `target`; `None`: as it is. `whole`: its edge moves by whole segments.
+    /// Returns the window that an acknowledgement from the wireless side must carry so that packets wait at most
+    /// `target`; `None` if it need not change. With `whole`, its edge moves by whole segments.
     pub fn reduced_window(&mut self, now: Time, segment: &TcpSegment, target: Dur, whole: bool) -> Option<u16> {
         let shift = self.shift(Side::Wireless);
         let down = self.down.as_deref_mut().filter(|_| self.syns == [true; 2] && !segment.flags.rst)?;
@@ -187,7 +187,7 @@ impl<P> Flow<P> {
         }
     }
 
-    /// A segment goes up.
+    /// A segment passes towards the wired side.
     pub fn handle_data_up(&mut self, now: Time, segment: &TcpSegment) {
         if segment.payload > 0 {
             self.carried = now;
@@ -198,19 +198,19 @@ impl<P> Flow<P> {
         }
     }
 
-    /// The wired side acknowledges.
+    /// The wired side sends an acknowledgement.
     pub fn handle_ack_up(&mut self, now: Time, segment: &TcpSegment) {
         if let Some(up) = &mut self.up {
             self.wired_rtt = up.handle_ack(now, segment.ack, &segment.options.sack).or(self.wired_rtt);
         }
     }
 
-    /// Bytes acknowledged in both directions.
+    /// Returns the bytes acknowledged in both directions.
     pub fn acked(&self) -> (u64, u64) {
         (self.up.as_ref().map_or(0, |up| up.acked()), self.down.as_ref().map_or(0, |down| down.meter.acked()))
     }
 
-    /// Keeps account of when data into the mesh waits or is in flight; called after whatever may have changed that.
+    /// Tracks when data into the mesh is queued or in flight; called after anything that may have changed that.
     pub fn note_activity(&mut self, now: Time) {
         let busy = self.down.as_ref().is_some_and(|down| down.is_busy());
         if busy && self.busy_since.is_none() {
@@ -220,7 +220,7 @@ impl<P> Flow<P> {
         }
     }
 
-    /// For how long data into the mesh was waiting or in flight since this was last asked.
+    /// Returns how long data into the mesh was queued or in flight since the last call.
     pub fn take_activity(&mut self, now: Time) -> Dur {
         let busy = self.busy_since.replace(now).map(|since| now.saturating_since(since));
         if busy.is_none() {
@@ -229,7 +229,7 @@ impl<P> Flow<P> {
         std::mem::take(&mut self.active) + busy.unwrap_or(Dur::ZERO)
     }
 
-    /// Bytes it takes elsewhere than in the table, without the packets that wait.
+    /// Returns the bytes it occupies outside the table, not counting queued packets.
     pub fn memory(&self) -> usize {
         self.up.as_ref().map_or(0, |up| size_of::<RttMeter>() + up.memory())
             + self.down.as_ref().map_or(0, |down| {
@@ -242,7 +242,7 @@ impl<P> Flow<P> {
 }
 
 impl<P> Down<P> {
-    /// Before the first data.
+    /// Creates the state before the first data.
     pub fn new(now: Time, config: &Config) -> Down<P> {
         Down {
             queue: VecDeque::new(),
@@ -262,18 +262,18 @@ impl<P> Down<P> {
         }
     }
 
-    /// Is data waiting or in flight?
+    /// Whether data is queued or in flight.
     pub fn is_busy(&self) -> bool {
         self.meter.is_outstanding() || !self.queue.is_empty()
     }
 
-    /// The interval of this flow alone.
+    /// Returns this flow's own interval.
     pub fn own_interval(&self) -> Option<Dur> {
         let link = self.pacer.measurements().delay.filter(|_| self.shared == Shared::Links);
         link.or(self.pacer.interval())
     }
 
-    /// The common interval, if all flows share one.
+    /// Returns the common interval, if all flows share one.
     pub fn even_interval(&self) -> Option<Dur> {
         match self.shared {
             Shared::Same(interval) => self.pacer.interval().map(|_| interval),
@@ -281,12 +281,12 @@ impl<P> Down<P> {
         }
     }
 
-    /// Distance between data of that payload and the next; `None`: none.
+    /// Returns the interval from data of this payload to the next; `None` if there is none.
     fn spacing(&self, payload: u32) -> Option<Dur> {
         self.throttled(payload, self.even_interval().or_else(|| self.own_interval()))
     }
 
-    /// The same in the long run.
+    /// Returns the same interval in the long run.
     fn mean_spacing(&self, payload: u32) -> Option<Dur> {
         let mean = self.pacer.mean_interval();
         self.throttled(payload, mean.or_else(|| self.even_interval()).or_else(|| self.own_interval()))
@@ -301,7 +301,7 @@ impl<P> Down<P> {
         }
     }
 
-    /// When the next data may leave, if nothing is acknowledged before; `None`: at once.
+    /// Returns when the next data may leave if nothing is acknowledged before; `None`: at once.
     pub fn due(&self) -> Option<Time> {
         let spaced = self.last.and_then(|(last, payload)| self.spacing(payload).map(|distance| last + distance));
         let windowed = match &self.pacer {
@@ -311,14 +311,14 @@ impl<P> Down<P> {
         spaced.max(windowed)
     }
 
-    /// Least time between segments, for the sake of other nodes.
+    /// Sets the minimum time between segments for the sake of other nodes.
     pub fn take_spacing(&mut self, spacing: Option<Dur>) {
         if let Pacer::Ap2(windowed) = &mut self.pacer {
             windowed.take_spacing(spacing);
         }
     }
 
-    /// Is the packet at its head to be marked, that may wait for `target`?
+    /// Whether the packet at the head of the queue, which may wait for `target`, must be marked.
     pub fn marks(&mut self, now: Time, target: Dur) -> bool {
         match (&mut self.pacer, self.queue.front()) {
             (Pacer::Ap2(windowed), Some(head)) => windowed.marks(now, now.saturating_since(head.since), target),
@@ -326,18 +326,18 @@ impl<P> Down<P> {
         }
     }
 
-    /// May it leave, if nothing is before it? What has no payload needs no distance.
+    /// Whether `waiting` may leave if nothing is ahead of it. Packets without payload need no interval.
     pub fn may_leave(&self, now: Time, waiting: &Waiting<P>) -> bool {
         waiting.payload == 0 || self.due().is_none_or(|due| due <= now)
     }
 
-    /// A packet at the end of the queue.
+    /// Appends a packet to the queue.
     pub fn queue_up(&mut self, waiting: Waiting<P>) {
         self.queued += waiting.payload;
         self.queue.push_back(waiting);
     }
 
-    /// The packet at its head leaves.
+    /// Removes the packet at the head, which leaves.
     pub fn pop(&mut self, now: Time) -> Option<P> {
         let waiting = self.queue.pop_front()?;
         self.queued -= waiting.payload;
@@ -345,8 +345,8 @@ impl<P> Down<P> {
         Some(waiting.packet)
     }
 
-    /// The packet at its head leaves with the one before it, if both have full payload. The next packet keeps the
-    /// distance of two.
+    /// Removes the packet at the head to leave together with its predecessor, if both have full payload. The next
+    /// packet then waits for two intervals.
     pub fn pop_second(&mut self, now: Time) -> Option<P> {
         let (_, before) = self.last.filter(|&(at, payload)| at == now && payload == self.mss)?;
         let second = self.queue.front().filter(|second| second.payload == self.mss)?;
@@ -357,12 +357,12 @@ impl<P> Down<P> {
         packet
     }
 
-    /// Did the segment that ends here leave right behind another one, for which it had to wait on the first link?
+    /// Whether the segment that ends here left right after another, and so had to wait for it on the first link.
     pub fn left_second(&self, end: Seq) -> bool {
         self.second == Some(end)
     }
 
-    /// A packet leaves.
+    /// Records that a packet leaves.
     pub fn note_departure(&mut self, now: Time, waiting: &Waiting<P>) {
         if let Pacer::Ap2(windowed) = &mut self.pacer
             && waiting.payload > 0

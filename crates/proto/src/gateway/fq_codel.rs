@@ -1,9 +1,10 @@
-//! FQ-CoDel (RFC 8290) for packets to the wireless side: the queues are those of [`crate::aqm`].
+//! FQ-CoDel (RFC 8290) for packets to the wireless side, with the queues of [`crate::aqm`].
 //!
-//! Where the packets go is either a configured rate (a shaper, as operators put before a link whose speed they know),
-//! or the wireless interface itself: then just enough packets leave to keep its queue at [`Config::backlog`] packets.
+//! Packets are dequeued either at a configured rate (a shaper, as operators put before a link whose speed they know),
+//! or by the wireless interface itself: then just enough packets leave to keep [`Config::backlog`] packets in its
+//! queue.
 //!
-//! With [`Config::ecn`] a packet whose transport listens is marked where another would be dropped (RFC 8290 section
+//! With [`Config::ecn`] a packet of an ECN-capable transport is marked where another would be dropped (RFC 8290 section
 //! 4.2).
 
 use super::packet::Packet;
@@ -20,24 +21,24 @@ use fourhop_units::{Bytes, Dur, Rate, Time};
 pub struct Config {
     /// Rate of the shaper; `None`: as fast as the wireless interface takes packets.
     pub capacity: Option<Rate>,
-    /// Packets that may wait at the interface without a shaper.
+    /// Packets that may be queued at the interface without a shaper.
     pub backlog: u32,
-    /// Queues. RFC 8290 section 5.2.3: 1024.
+    /// Number of queues. RFC 8290 section 5.2.3: 1024.
     pub queues: u32,
-    /// Bytes a queue may send in a round. Section 5.2.4: the MTU with the link's header, 1514.
+    /// Bytes that a queue may send per round. Section 5.2.4: the MTU with the link's header, 1514.
     pub quantum: u32,
     /// Packets in all queues. Section 5.2.1: 10240.
     pub limit: u32,
-    /// CoDel's.
+    /// Parameters of CoDel.
     pub codel: codel::Config,
-    /// Does CoDel mark what may be marked (RFC 3168)?
+    /// Whether CoDel marks packets that may be marked (RFC 3168).
     pub ecn: bool,
     /// Longest packet.
     pub mtu: u32,
 }
 
 impl Config {
-    /// The RFC's values, and as fast as the wireless interface takes packets.
+    /// Returns the RFC's values, without a shaper.
     pub const fn rfc8290() -> Config {
         Config {
             capacity: None,
@@ -56,7 +57,7 @@ impl Config {
     }
 }
 
-/// The hash value of the flow that a packet belongs to, of so many (section 4.1.1).
+/// Returns the bucket, out of `buckets`, of the flow that a packet belongs to (section 4.1.1).
 pub(crate) fn bucket(key: HashKey, packet: &impl Packet, buckets: u32) -> u32 {
     let words = packet.five_tuple().map_or([0, 0], |t| {
         let addrs = match (t.src, t.dst) {
@@ -75,21 +76,21 @@ pub struct FqCodel<P> {
     config: Config,
     key: HashKey,
     queues: FlowQueues<P>,
-    /// The shaper is busy until then.
+    /// When the shaper is free again.
     free_at: Time,
-    /// Packets at the wireless interface, as last reported, and those given to it since.
+    /// Packets at the wireless interface: the last reported number plus those forwarded since.
     backlog: usize,
     /// Packets marked so far.
     marked: u64,
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Empty queues; `key` perturbs the hash (section 4.1.2).
+    /// Creates empty queues; `key` perturbs the hash (section 4.1.2).
     pub fn new(config: Config, key: HashKey) -> FqCodel<P> {
         FqCodel { queues: FlowQueues::default(), free_at: Time::ZERO, backlog: 0, marked: 0, key, config }
     }
 
-    /// A packet; what goes to the wired side passes.
+    /// Handles a packet; packets to the wired side pass directly.
     pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
         if from == Side::Wireless {
             out.push(Action::Forward { packet, to: Side::Wired });
@@ -105,7 +106,7 @@ impl<P: Packet> FqCodel<P> {
         self.send(now, out);
     }
 
-    /// The wireless interface has this many packets in its queue.
+    /// The wireless interface reports this many packets in its queue.
     pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
         self.backlog = packets;
         self.send(now, out);
@@ -116,17 +117,17 @@ impl<P: Packet> FqCodel<P> {
         self.send(now, out);
     }
 
-    /// When the shaper is free, if packets wait for it.
+    /// Returns when the shaper is free, if packets wait for it.
     pub fn next_timeout(&self) -> Option<Time> {
         self.config.capacity.filter(|_| !self.queues.is_empty()).map(|_| self.free_at)
     }
 
-    /// Packets marked so far.
+    /// Returns the number of packets marked so far.
     pub fn marked(&self) -> u64 {
         self.marked
     }
 
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     pub fn queued(&self) -> usize {
         self.queues.len()
     }

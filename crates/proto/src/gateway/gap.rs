@@ -1,15 +1,14 @@
 //! The gateway: inspects passing packets and paces those to the wireless side.
 //!
 //! - Data of wired senders waits in a queue per flow until the interval since the previous packet has passed (section
-//!   4.3). The interval is TCP-AP's, from the flow's own round trips over the radio, which begin when a packet leaves
-//!   the queue. All other packets of that flow in the same direction stay behind it.
+//!   4.3). The interval is TCP-AP's, computed from the flow's own round trips over the radio, which start when a packet
+//!   leaves the queue. All other packets of that flow in the same direction stay behind it.
 //! - Acknowledgements for wireless senders carry the round trip of the wired side (section 4.2).
-//! - Flows that get more than the others are slowed down ([`super::goodput`]).
+//! - Flows that get more than the others are throttled ([`super::goodput`]).
 //!
-//! The queues are bounded (section 4.3): a flow holds at most what its receiver advertises, all flows together at most
+//! The queues are bounded (section 4.3): a flow queues at most what its receiver advertises, all flows together at most
 //! [`Config::buffer`]. A flow reserves its share of the buffer with the first packet that has to wait; a flow that
-//! finds no room passes unpaced until there is some. A flow that would hold more than its share sends its oldest packet
-//! early.
+//! finds no room passes unpaced until there is some. A flow that would exceed its share sends its oldest packet early.
 
 mod acked;
 mod comparison;
@@ -31,8 +30,8 @@ use core::net::IpAddr;
 use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A flow with data in flight that has carried none for so long is dead rather than starved: the largest retransmission
-/// time-out that RFC 6298 (2.5) asks for.
+/// A flow with data in flight that has carried none for this long is dead rather than starved: the maximum
+/// retransmission time-out that RFC 6298 (2.5) requires.
 const STARVING: Dur = Dur::from_secs(60);
 
 const FOUND: &str = "INVARIANT: a slot that was found has a flow until it is forgotten";
@@ -49,15 +48,15 @@ pub struct Gateway<P> {
     config: Config,
     table: FlowTable<Flow<P>>,
     paths: BTreeMap<IpAddr, Path>,
-    /// Flows in which a packet waits, by when it may leave. One entry for each.
+    /// Flows with queued packets, one entry each, by when the next packet may leave.
     due: BTreeSet<(Time, u32)>,
     control: Option<Control>,
-    /// When goodputs are compared next, and when they were last; `None` while there is no flow.
+    /// Times of the next and the last comparison of goodputs; `None` while there is no flow.
     comparison: Option<(Time, Time)>,
-    /// When intervals are made the same next; `None` while there is no flow, or each has its own.
+    /// When intervals are next equalised; `None` while there is no flow, or if each has its own.
     evening: Option<Time>,
     airtime: Airtime,
-    /// Sum of `queued` and of `reserved` of all flows, packets that wait.
+    /// Sums of `queued` and of `reserved` over all flows, and the number of queued packets.
     queued: u64,
     reserved: u64,
     waiting: usize,
@@ -65,7 +64,7 @@ pub struct Gateway<P> {
 }
 
 impl<P: Packet> Gateway<P> {
-    /// With no flow.
+    /// Creates a gateway without flows.
     pub fn new(config: Config, key: HashKey) -> Gateway<P> {
         Gateway {
             table: FlowTable::new(config.flows, key),
@@ -83,8 +82,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A wireless node is `hops` away, over links of `rate`. Of more nodes than [`Config::nodes`] the rest is not
-    /// paced, until paths of others are lost.
+    /// A wireless node is `hops` away, over links of `rate`. Nodes beyond [`Config::nodes`] are not paced until paths
+    /// of others are lost.
     pub fn handle_path(&mut self, node: impl Into<IpAddr>, hops: u8, rate: Rate) {
         let node = node.into();
         if self.paths.len() < self.config.nodes as usize || self.paths.contains_key(&node) {
@@ -92,8 +91,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// No path leads to a wireless node any more. Its waiting packets leave at once, and its flows pass unpaced; when
-    /// there is a path again they are paced anew, from the next round trip on.
+    /// No path leads to a wireless node any more. Its queued packets leave at once, and its flows pass unpaced; once
+    /// there is a path again they are paced anew, starting with the next round trip.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         let node = node.into();
         if self.paths.remove(&node).is_none() {
@@ -110,8 +109,8 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// Other options from now on, but for [`Config::flows`], the room that the table has. Packets that need not wait
-    /// any more leave at once; goodput control, and pacing if its arithmetic is another, begin anew.
+    /// Changes the options, except [`Config::flows`], the capacity of the table. Packets that need not wait any more
+    /// leave at once; goodput control, and pacing if its arithmetic differs, start anew.
     pub fn handle_config(&mut self, now: Time, config: Config, out: &mut Vec<Action<P>>) {
         let config = Config { flows: self.config.flows, ..config };
         let anew = (config.mode, config.pace) != (self.config.mode, self.config.pace)
@@ -141,7 +140,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A packet has come in on side `from`.
+    /// A packet has arrived on side `from`.
     pub fn handle_packet(&mut self, now: Time, from: Side, mut packet: P, out: &mut Vec<Action<P>>) {
         self.counters.packets += 1;
         self.forget_silent(now, out);
@@ -201,7 +200,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// When [`Gateway::handle_timeout`] has to be called.
+    /// Returns when [`Gateway::handle_timeout`] must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         let due = self.due.first().map(|&(at, _)| at);
         let silent = [FlowStatus::HalfOpen, FlowStatus::Confirmed].map(|status| self.silent_at(status));
@@ -209,7 +208,8 @@ impl<P: Packet> Gateway<P> {
         [due, silent[0], silent[1], compared, self.evening].into_iter().fold(None, Time::earlier_of)
     }
 
-    /// The flow of a segment, with a new entry if it begins one or carries data; anything else may pass without.
+    /// Returns the flow of a segment, with a new entry if it starts a flow or carries data; anything else may pass
+    /// without one.
     fn follow(&mut self, now: Time, from: Side, view: &TcpView, out: &mut Vec<Action<P>>) -> Option<u32> {
         let key = FlowKey::of(from, view);
         if let Some(slot) = self.table.find(&key) {
@@ -260,7 +260,7 @@ impl<P: Packet> Gateway<P> {
         }) else {
             return;
         };
-        // To the nearest; 16 bits of milliseconds (section 4.2).
+        // Rounded to the nearest of 16 bits of milliseconds (section 4.2).
         let millis = (rtt.as_nanos() + 500_000) / 1_000_000;
         match packet.write_wired_rtt(u16::try_from(millis).unwrap_or(u16::MAX), self.config.mtu) {
             true => self.counters.options += 1,
@@ -268,14 +268,14 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// A segment to the wireless side: passes, or waits.
+    /// Passes or queues a segment to the wireless side.
     fn go_down(&mut self, now: Time, slot: u32, segment: &TcpSegment, packet: P, out: &mut Vec<Action<P>>) {
         let config = &self.config;
         let flow = self.table.get_mut(slot).expect(FOUND);
         if segment.payload > 0 {
             flow.carried = now;
         }
-        // Data in flight is bounded by the advertised window (section 4.3).
+        // The data in flight is bounded by the advertised window (section 4.3).
         let wanted = if flow.window == 0 { config.flow_buffer } else { flow.window.min(config.flow_buffer) };
         let down = match &mut flow.down {
             Some(down) => down,
@@ -315,7 +315,7 @@ impl<P: Packet> Gateway<P> {
         self.account(slot);
     }
 
-    /// Lets go what may leave of a flow.
+    /// Releases the packets of a flow that may leave.
     fn release(&mut self, now: Time, slot: u32, out: &mut Vec<Action<P>>) {
         if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
             while down.queue.front().is_some_and(|head| down.may_leave(now, head)) {
@@ -382,7 +382,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// Takes a flow out of the table. Waiting packets leave at once.
+    /// Removes a flow from the table. Its queued packets leave at once.
     fn forget(&mut self, now: Time, slot: u32, out: &mut Vec<Action<P>>) {
         if let Some(down) = self.table.get_mut(slot).and_then(|flow| flow.down.as_deref_mut()) {
             while let Some(packet) = down.pop(now) {

@@ -1,10 +1,10 @@
 //! Goodput control: flows above the mean are throttled to it for a while, and stay throttled only if that helps the
 //! others (ElRakabawy, Klemm, Lindemann, Computer Networks 52, 2008, section 4.4).
 //!
-//! Each interval the goodputs of all flows through the gateway are compared, counted while a flow is active: a pause is
-//! not a want of goodput. A wired-to-wireless flow is *fast* if it has more than S times the mean over its last
-//! intervals, and more than the mean in this one; a flow out of the mesh is *slow* below the mean ([`Among::All`]: any
-//! flow).
+//! In each interval the goodputs of all flows through the gateway are compared, counting only the time that a flow is
+//! active: a pause is not a lack of goodput. A wired-to-wireless flow is *fast* if it has more than S times the mean
+//! over its last intervals, and more than the mean in the current one; a flow out of the mesh is *slow* below the mean
+//! ([`Among::All`]: any flow).
 //!
 //! ```text
 //!               a fast flow and a slow one: throttle the fast ones to the mean
@@ -15,34 +15,34 @@
 //!          every throttle has gone; nobody is left to gain; a flow has ended
 //! ```
 //!
-//! The paper asks for "an increase" of the slower flows. From chance, and from a route that comes back, they have one
-//! all the time; so what they gain is compared with what the throttled flows lost, in this interval and, half as much
-//! each, in those before. The first intervals do not count, for a sender that has slowed down takes its time. A
-//! throttled rate rises with each later one until it is what the flow had before (the paper: ageing), and at once to
-//! the mean, if that is higher: nothing is taken from a flow that is the slower one by now. The end of a flow resets
-//! everything. Only the caption of the paper's Figure 7 was available, so some things are assumed: which part of the
-//! loss the others must gain, how fast a throttle ages, how long to wait after one in vain
+//! The paper requires "an increase" of the slower flows. They show one all the time, by chance or when a route comes
+//! back; so their gain is compared with the loss of the throttled flows, in this interval and, with half the weight for
+//! each step back, in earlier ones. The first intervals do not count, because a sender that has slowed down takes time
+//! to speed up. A throttled rate rises with each later interval until it reaches what the flow had before (the paper:
+//! ageing), and at once to the mean, if that is higher: nothing is taken from a flow that has become the slower one.
+//! The end of a flow resets everything. Only the caption of the paper's Figure 7 was available, so some things are
+//! assumed: which part of the loss the others must gain, how fast a throttle ages, how long to wait after one in vain
 //! ([`super::config::GoodputControl`]), and the constants below.
 
 use super::config::{Among, GoodputControl};
 use crate::counters::counters;
 
-/// Intervals whose mean says which flow is fast. A single one of 5 s has chance in it: a lost route, a late
-/// acknowledgement.
+/// Intervals over whose mean a flow is classified as fast. A single one of 5 s is subject to chance: a lost route, a
+/// late acknowledgement.
 const MEMORY: u32 = 4;
 
-/// Intervals that senders have to find that there is room: a paced one learns it packet by packet.
+/// Intervals that senders have to discover free capacity: a paced one learns of it packet by packet.
 const SETTLING: u32 = 3;
 
-/// Rests after throttles in vain double up to this number of times.
+/// Maximum number of doublings of the rest after throttles in vain.
 const DOUBLINGS: u32 = 3;
 
 /// Throttled rate of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Throttle {
-    /// Payload in bit/s, now.
+    /// Current limit on the payload rate, in bit/s.
     pub rate: u64,
-    /// Goodput before, in bit/s.
+    /// Goodput before throttling, in bit/s.
     pub before: u64,
 }
 
@@ -63,11 +63,11 @@ pub struct Observed {
     pub slot: u32,
     /// Goodput in bit/s while it was active.
     pub goodput: u64,
-    /// Does it run from the wired to the wireless side?
+    /// Whether it runs from the wired to the wireless side.
     pub down: bool,
-    /// [`Control::handle_interval`] changes this,
+    /// Changed by [`Control::handle_interval`].
     pub memory: Memory,
-    /// and what the flow is throttled to.
+    /// Throttle of the flow, likewise changed.
     pub throttle: Option<Throttle>,
 }
 
@@ -87,10 +87,10 @@ counters! {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// No throttles, and none before this number of intervals has passed.
+    /// No throttles, nor any new ones before this number of intervals has passed.
     Free { rest: u32 },
-    /// The other flows have gained, the throttled ones lost so much: bit/s, older intervals with less weight.
-    /// The first `settling` intervals do not count: senders take time to find that there is room.
+    /// Gain of the other flows and loss of the throttled ones, in bit/s, with less weight for older intervals. The
+    /// first `settling` intervals do not count: senders take time to discover free capacity.
     Throttling { settling: u32, gained: i128, lost: i128 },
 }
 
@@ -99,13 +99,13 @@ enum State {
 pub struct Control {
     config: GoodputControl,
     state: State,
-    /// Times in a row that throttling was in vain.
+    /// Consecutive times that throttling was in vain.
     vain: u32,
     counters: ControlCounters,
 }
 
 impl Control {
-    /// Before the first interval.
+    /// Creates a controller before the first interval.
     pub fn new(config: GoodputControl) -> Control {
         Control { config, state: State::Free { rest: 0 }, vain: 0, counters: ControlCounters::default() }
     }
@@ -120,7 +120,7 @@ impl Control {
         &self.counters
     }
 
-    /// A flow has ended. If that changes anything the caller takes away every throttle.
+    /// A flow has ended. Returns whether that changes anything; if so, the caller must remove every throttle.
     pub fn reset(&mut self) -> bool {
         let changes = self.state != State::Free { rest: 0 };
         self.counters.resets += u64::from(changes);
@@ -128,7 +128,7 @@ impl Control {
         changes
     }
 
-    /// An interval is over: sets and takes away throttles.
+    /// An interval is over: sets and removes throttles.
     pub fn handle_interval(&mut self, flows: &mut [Observed]) {
         flows.iter_mut().for_each(|flow| flow.memory.take(flow.goodput));
         match self.state {
@@ -186,7 +186,7 @@ impl Control {
         }
     }
 
-    /// Throttles age, none holds its flow below the mean, and flows that are fast again are throttled anew.
+    /// Ages throttles, raises those below the mean to it, and throttles flows that are fast again.
     fn age(&mut self, flows: &mut [Observed]) {
         let average = mean(flows.iter().map(|flow| flow.goodput));
         for flow in &mut *flows {
@@ -202,7 +202,7 @@ impl Control {
 }
 
 impl Memory {
-    /// The goodput of one more interval.
+    /// Adds the goodput of one more interval.
     fn take(&mut self, goodput: u64) {
         self.intervals = (self.intervals + 1).min(MEMORY);
         let (old, count) = (u128::from(self.usual), u128::from(self.intervals));
@@ -231,19 +231,19 @@ mod tests {
         })
     }
 
-    /// One flow into the mesh that is ahead, one out of it.
+    /// One flow into the mesh that is ahead, and one out of it.
     fn oncoming() -> [Observed; 2] {
         flows([(true, 900), (false, 500)])
     }
 
-    /// Numbers that are easy to follow.
+    /// Round numbers.
     const CONTROL: GoodputControl = GoodputControl { gain: 250, ageing: 50, ..GoodputControl::paper() };
 
     fn control() -> Control {
         Control::new(CONTROL)
     }
 
-    /// So many intervals with these goodputs; what the first flow is throttled to after each.
+    /// Runs `count` intervals with these goodputs; returns the throttled rate of the first flow after each.
     fn intervals<const N: usize>(
         control: &mut Control,
         seen: &mut [Observed; N],
@@ -264,8 +264,8 @@ mod tests {
         let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
         assert_eq!(seen.map(|flow| flow.throttle), [Some(Throttle { rate: 700, before: 900 }), None]);
-        // The others need some time; only then the throttle ages (section 4.4: its degree falls with time), until it is
-        // gone.
+        // The others need some time; only then does the throttle age (section 4.4: its degree falls with time), until
+        // it is gone.
         let mut expected = vec![Some(700); SETTLING as usize];
         expected.extend([735, 771, 809, 849, 891].map(Some));
         expected.push(None);
@@ -275,26 +275,26 @@ mod tests {
         assert_eq!((counted.probes, counted.gains, counted.throttles, counted.resets), (1, 6, 1, 0));
     }
 
-    /// Other flows must gain a part of the throttled one's loss, not of their own goodput: from nothing,
-    /// anything is much.
+    /// Other flows must gain a part of the throttled flow's loss, not of their own goodput: compared with nothing, any
+    /// gain is large.
     #[test]
     fn a_gain_is_compared_with_what_was_taken_away() {
         for (slow_now, gained) in [(0, 0), (49, 0), (50, 1), (300, 1)] {
             let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
             control.handle_interval(&mut seen);
-            // 200 of 400 are taken away; a quarter of that has to come back.
+            // 200 of 400 are taken away; a quarter of that must be gained.
             intervals(&mut control, &mut seen, SETTLING + 1, [200, slow_now]);
             assert_eq!((control.counters().gains, seen[0].throttle.is_some()), (gained, gained == 1), "{slow_now}");
         }
     }
 
-    /// Losses and gains of earlier intervals count half as much in each later one.
+    /// Losses and gains of earlier intervals lose half their weight in each later one.
     #[test]
     fn earlier_gains_count_for_less() {
         let (mut control, mut seen) = (control(), flows([(true, 400), (false, 0)]));
         control.handle_interval(&mut seen);
         intervals(&mut control, &mut seen, SETTLING + 1, [200, 200]);
-        // Nothing gained any more: 100 of 300, 50 of 350, 25 of 375 then.
+        // No further gain: first 100 of 300, then 50 of 350, then 25 of 375.
         assert_eq!(intervals(&mut control, &mut seen, 3, [200, 0])[..], [Some(173), None, None]);
     }
 
@@ -313,7 +313,7 @@ mod tests {
         }
         assert_eq!(rests, [4, 8, 16, 32, 32, 0]);
         assert_eq!((control.counters().probes, control.counters().gains), (6, 0));
-        // A flow has ended: the next throttle comes at once.
+        // A flow has ended: the next throttle may follow at once.
         assert!(control.reset() && control.vain == 0);
     }
 
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Section 4.4 is for flows of opposite directions; its text names all flows.
+    /// The title of section 4.4 is about flows of opposite directions; its text is about all flows.
     #[test]
     fn flows_of_one_direction_are_left_alone_unless_all_count() {
         for among in [Among::Oncoming, Among::All] {
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// One good interval is chance: it takes the mean over the last ones, and being ahead now.
+    /// One good interval is chance: a fast flow must be ahead in the mean over the last ones, and now.
     #[test]
     fn one_good_interval_does_not_make_a_flow_fast() {
         let (mut control, mut seen) = (control(), oncoming());
@@ -346,14 +346,14 @@ mod tests {
         assert_eq!(intervals(&mut control, &mut seen, 1, [690, 500]), [None], "547 of a mean of 523");
         assert_eq!(intervals(&mut control, &mut seen, 1, [400, 500]), [None]);
         assert_eq!(intervals(&mut control, &mut seen, 2, [900, 500]), [None, Some(590)]);
-        // Fast over the last intervals, but not in this one.
+        // Fast over the last intervals, but not in the current one.
         let (mut control, mut seen) = (self::control(), oncoming());
         control.state = State::Free { rest: 3 };
         intervals(&mut control, &mut seen, 3, [900, 500]);
         assert_eq!(intervals(&mut control, &mut seen, 1, [400, 500]), [None]);
     }
 
-    /// The others run ahead: what was throttled must not be what is slow now.
+    /// The others get ahead: a throttled flow must not become the slow one.
     #[test]
     fn a_throttle_never_holds_its_flow_below_the_mean() {
         let (mut control, mut seen) = (control(), oncoming());
@@ -373,14 +373,14 @@ mod tests {
         assert_eq!((control.counters().probes, control.counters().throttles), (1, 2));
     }
 
-    /// If the flow that was to gain pauses or turns round, the throttle goes at once, without a rest.
+    /// If the flow that should gain pauses or changes direction, the throttle is removed at once, without a rest.
     #[test]
     fn nobody_is_left_to_gain() {
         let (mut control, mut seen) = (control(), oncoming());
         control.handle_interval(&mut seen);
         control.handle_interval(&mut seen[..1]);
         assert_eq!((seen[0].throttle, control.state), (None, State::Free { rest: 0 }));
-        // The throttled flow pauses; the caller takes its throttle away.
+        // The throttled flow pauses; the caller removes its throttle.
         let (mut control, mut seen) = (self::control(), oncoming());
         control.handle_interval(&mut seen);
         control.handle_interval(&mut seen[1..]);
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(control.counters().resets, 1);
     }
 
-    /// Four flows, two of them fast, with rates as large as a number can be.
+    /// Four flows, two of them fast, with the largest representable rates.
     #[test]
     fn several_fast_flows_and_enormous_ones() {
         let mut control = control();

@@ -2,26 +2,26 @@
 //!
 //! Source: ElRakabawy, Klemm, Lindemann, "Gateway adaptive pacing for TCP across multihop wireless networks and the
 //! Internet" and its journal version, Computer Networks 52, 2008, sections 4.1 to 4.6. [`Gateway`] is the paper's; for
-//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). [`Discipline`] is any of them, at
-//! the point where packets go from one side to the other.
+//! comparison there are [`FairShare`], a static limiter, and [`FqCodel`] (RFC 8290). A [`Discipline`] is any of them,
+//! at the point where packets pass from one side to the other.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `packet`, `simulated`, `bytes` | what is seen and changed of a packet: of the simulator, as bytes |
-//! | `gap` | the gateway: who is who, what leaves when |
+//! | `packet`, `simulated`, `bytes` | what a gateway reads and changes in a packet: of the simulator, as bytes |
+//! | `gap` | the gateway: flows, and which packets leave when |
 //! | `table` | the flow table |
-//! | `flow`, `rtt` | one flow; round trips on either side |
+//! | `flow`, `rtt` | a flow; round trips on either side |
 //! | `goodput` | goodput control |
-//! | `even`, `airtime` | the same interval for every flow; the most airtime of one with AP2's window |
+//! | `even`, `airtime` | a common interval for all flows; airtime limits for flows with AP2's window |
 //! | `window` | advertised windows limited to the capacity of the path |
-//! | `pacer`, `windowed` | what lets data leave: an interval, or AP2's window |
+//! | `pacer`, `windowed` | what releases data: an interval, or AP2's window |
 //! | `fair_share`, `fq_codel` | the others; the queues of the latter are in [`crate::aqm`] |
 //!
 //! # Promises
 //! For any input, a gateway does not lose, duplicate or reorder packets of a flow (in one direction). It changes
-//! nothing except its option and, if a [`Config::sojourn`] is set, the window of acknowledgements to the wired side,
-//! which it never raises. It stays within its memory bounds and does not panic. [`FairShare`] and [`FqCodel`] drop,
-//! with a reason. With [`Mode::Ap2`] a gateway also marks packets whose transport listens (RFC 3168).
+//! nothing except its option and, with a [`Config::sojourn`], the window in acknowledgements to the wired side, which
+//! it never raises. It stays within its memory bounds and does not panic. [`FairShare`] and [`FqCodel`] drop packets,
+//! with a reason. With [`Mode::Ap2`] a gateway also marks packets of ECN-capable transports (RFC 3168).
 
 mod airtime;
 mod bytes;
@@ -59,7 +59,7 @@ use crate::drop::DropReason;
 use core::net::IpAddr;
 use fourhop_units::{Rate, Time};
 
-/// An interface of the gateway.
+/// A side of the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The multihop wireless network.
@@ -69,7 +69,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The opposite one.
+    /// Returns the opposite side.
     pub const fn other(self) -> Side {
         match self {
             Side::Wireless => Side::Wired,
@@ -81,28 +81,28 @@ impl Side {
 /// Actions for the driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action<P> {
-    /// Send this packet out on that side.
+    /// Forward this packet to that side.
     Forward {
         /// The packet.
         packet: P,
-        /// Where to.
+        /// The side.
         to: Side,
     },
-    /// This packet is lost.
+    /// This packet is dropped.
     Drop {
         /// The packet.
         packet: P,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: DropReason,
     },
 }
 
-/// The queueing discipline of a gateway.
+/// Choice and options of a gateway's queueing discipline.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DisciplineConfig {
     /// The paper's gateway.
     Gap(Config),
-    /// The same share for each flow.
+    /// An equal share for each flow.
     FairShare(FairShareConfig),
     /// FQ-CoDel.
     FqCodel(FqCodelConfig),
@@ -110,25 +110,23 @@ pub enum DisciplineConfig {
 
 /// The queueing discipline of a gateway.
 ///
-/// # Call order
-/// [`handle_path`](Discipline::handle_path) before the packets it concerns, and whenever a route has changed. Then,
-/// with time that never runs backwards, [`handle_packet`](Discipline::handle_packet),
+/// Call [`handle_path`](Discipline::handle_path) before the packets that it concerns, and whenever a route has changed.
+/// Then, with time that never runs backwards: [`handle_packet`](Discipline::handle_packet),
 /// [`handle_backlog`](Discipline::handle_backlog), [`handle_path_lost`](Discipline::handle_path_lost) when a route is
-/// gone (a driver that never says so keeps pacing by the last path), and
-/// [`handle_timeout`](Discipline::handle_timeout); each may change [`next_timeout`](Discipline::next_timeout). An early
-/// `handle_timeout` does nothing.
+/// gone (without it, pacing continues by the last path), and [`handle_timeout`](Discipline::handle_timeout); each may
+/// change [`next_timeout`](Discipline::next_timeout). An early `handle_timeout` does nothing.
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
     /// The paper's gateway.
     Gap(Box<Gateway<P>>),
-    /// The same share for each flow.
+    /// An equal share for each flow.
     FairShare(Box<FairShare<P>>),
     /// FQ-CoDel.
     FqCodel(Box<FqCodel<P>>),
 }
 
 impl<P: Packet> Discipline<P> {
-    /// With nothing in it; `key` decides the places of flows.
+    /// Creates an empty discipline; `key` seeds its hash of flows.
     pub fn new(config: &DisciplineConfig, key: HashKey) -> Discipline<P> {
         match config {
             DisciplineConfig::Gap(config) => Discipline::Gap(Box::new(Gateway::new(*config, key))),
@@ -144,15 +142,15 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// No path leads to a wireless node any more: what waits for it leaves, its flows are not paced until there is one
-    /// again.
+    /// No path leads to a wireless node any more: packets queued for it leave, and its flows are not paced until there
+    /// is a path again.
     pub fn handle_path_lost(&mut self, now: Time, node: impl Into<IpAddr>, out: &mut Vec<Action<P>>) {
         if let Discipline::Gap(gateway) = self {
             gateway.handle_path_lost(now, node, out);
         }
     }
 
-    /// A packet has come in on side `from` and is to leave on the other.
+    /// A packet has arrived on side `from` and must leave on the other.
     pub fn handle_packet(&mut self, now: Time, from: Side, packet: P, out: &mut Vec<Action<P>>) {
         match self {
             Discipline::Gap(gateway) => gateway.handle_packet(now, from, packet, out),
@@ -161,7 +159,7 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// The wireless interface has this many packets in its queue.
+    /// The wireless interface reports this many packets in its queue.
     pub fn handle_backlog(&mut self, now: Time, packets: usize, out: &mut Vec<Action<P>>) {
         if let Discipline::FqCodel(queue) = self {
             queue.handle_backlog(now, packets, out);
@@ -177,7 +175,7 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// When `handle_timeout` has to be called.
+    /// Returns when `handle_timeout` must be called.
     pub fn next_timeout(&self) -> Option<Time> {
         match self {
             Discipline::Gap(gateway) => gateway.next_timeout(),
@@ -186,7 +184,7 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     pub fn queued(&self) -> usize {
         match self {
             Discipline::Gap(gateway) => gateway.queued(),
@@ -195,7 +193,7 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// The paper's gateway, if it is one.
+    /// Returns the paper's gateway, if this is one.
     pub fn gateway(&self) -> Option<&Gateway<P>> {
         match self {
             Discipline::Gap(gateway) => Some(gateway),

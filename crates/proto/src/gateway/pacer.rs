@@ -7,24 +7,24 @@ use fourhop_cc::Measurements;
 use fourhop_cc::tcp_ap::Pace;
 use fourhop_units::{Dur, Time};
 
-/// Segments in flight that are timed with AP2: more than the windows of most paths.
+/// Maximum number of timed segments in flight with AP2: more than the windows of most paths.
 pub const TIMED: usize = 1_024;
 
-/// A short wire's round trip.
+/// Round trip of a short wire.
 const ASSUMED_LEAST: Dur = Dur::from_millis(10);
 
-/// By [`Mode`].
+/// The pacer selected by [`Mode`].
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "all flows of a gateway have one mode: those of `gap` need no pointer")]
 pub enum Pacer {
-    /// TCP-AP's interval, and what it follows from.
+    /// TCP-AP's interval, and the state from which it is computed.
     Gap(Pace, Option<Dur>),
     /// AP2's window.
     Ap2(Box<Windowed>),
 }
 
 impl Pacer {
-    /// Of an unknown path.
+    /// Creates a pacer for an unknown path.
     pub fn new(now: Time, config: &Config) -> Pacer {
         match config.mode {
             Mode::Gap => Pacer::Gap(Pace::new(&config.pace), None),
@@ -32,7 +32,7 @@ impl Pacer {
         }
     }
 
-    /// Before the first data.
+    /// Creates a pacer before the first data.
     pub fn first(now: Time, config: &Config) -> Pacer {
         match Pacer::new(now, config) {
             Pacer::Gap(pace, _) => Pacer::Gap(pace, config.pace.first_interval),
@@ -40,7 +40,7 @@ impl Pacer {
         }
     }
 
-    /// Time between packets that adaptive pacing asks for.
+    /// Returns the interval of adaptive pacing.
     pub fn interval(&self) -> Option<Dur> {
         match self {
             Pacer::Gap(_, interval) => *interval,
@@ -48,7 +48,7 @@ impl Pacer {
         }
     }
 
-    /// Mean time between segments that a window allows.
+    /// Returns the mean time between segments that a window allows.
     pub fn mean_interval(&self) -> Option<Dur> {
         match self {
             Pacer::Gap(..) => None,
@@ -56,8 +56,8 @@ impl Pacer {
         }
     }
 
-    /// The assumed wired round trip before it is known: with a window that opens in a few round trips a long
-    /// one would let the sender fill the queue.
+    /// Returns the wired round trip assumed until it is known: with a window that opens within a few round trips, a
+    /// long one would let the sender fill the queue.
     pub fn assumed(&self) -> Dur {
         match self {
             Pacer::Gap(..) => ASSUMED,
@@ -65,7 +65,7 @@ impl Pacer {
         }
     }
 
-    /// Packets of a window may wait for this long at least, with so much time between them.
+    /// Returns the minimum time that packets of a window may wait, given the interval between them.
     pub fn least_wait(&self, interval: Dur) -> Dur {
         match self {
             Pacer::Gap(..) => Dur::ZERO,
@@ -80,7 +80,7 @@ impl Pacer {
         }
     }
 
-    /// Bytes it takes elsewhere.
+    /// Returns the bytes it occupies elsewhere.
     pub fn memory(&self) -> usize {
         match self {
             Pacer::Gap(pace, _) => pace.memory(),

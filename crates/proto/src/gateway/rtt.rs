@@ -4,22 +4,21 @@
 //! The following never gives a sample, because it would not measure the path:
 //! - retransmitted data, and all data in flight after it: either copy may be acknowledged, and later data may have
 //!   waited for it at the receiver (Karn);
-//! - data that fills a hole made before the gateway, and data that passed meanwhile, for the same reason: to the
+//! - data that fills a hole from a loss before the gateway, and data that passed meanwhile, for the same reason: to the
 //!   gateway it looks like retransmitted data;
-//! - a cumulative acknowledgement of data that a SACK block has reported before.
+//! - a cumulative acknowledgement of data already reported by a SACK block.
 //!
-//! Without SACK one ambiguity remains, as for every TCP: the next acknowledgement after a lost one makes up for it and
-//! has the same content, although it was triggered by a later segment beyond a hole.
+//! Without SACK one ambiguity remains, as for every TCP: the acknowledgement after a lost one makes up for it and has
+//! the same content, although it was triggered by a later segment beyond a hole.
 //!
-//! Of several segments acknowledged at once, the newest is the one that triggered the acknowledgement. Sequence numbers
-//! may wrap.
+//! If several segments are acknowledged at once, the newest triggered the acknowledgement. Sequence numbers may wrap.
 
 use fourhop_units::{Dur, Seq, Time};
 use std::collections::VecDeque;
 
-/// Segments in flight that are timed by default; of more the oldest go without. The paper's window has 64.
+/// Default maximum of timed segments in flight; beyond it, the oldest are no longer timed. The paper's window has 64.
 const MOST: usize = 64;
-/// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to another connection or to none.
+/// Sequence numbers farther apart than any window (RFC 7323 section 2.3) belong to different connections.
 const FARTHEST: u32 = 1 << 30;
 
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +27,16 @@ struct Timed {
     at: Time,
 }
 
-/// Follows one direction.
+/// Measures one direction.
 #[derive(Clone, Debug)]
 pub struct RttMeter {
-    /// Segments in flight that are timed.
+    /// Maximum number of timed segments in flight.
     most: usize,
-    /// First number not acknowledged and first not sent; `None` before the first data.
+    /// First unacknowledged and first unsent number; `None` before the first data.
     span: Option<(Seq, Seq)>,
     timed: VecDeque<Timed>,
     acked: u64,
-    /// Timed segments that the last acknowledgement covered.
+    /// Timed segments covered by the last acknowledgement.
     covered: usize,
 }
 
@@ -48,53 +47,53 @@ impl Default for RttMeter {
 }
 
 impl RttMeter {
-    /// Times so many segments in flight.
+    /// Creates a meter that times up to `most` segments in flight.
     pub fn of(most: usize) -> RttMeter {
         RttMeter { most, span: None, timed: VecDeque::new(), acked: 0, covered: 0 }
     }
 
-    /// Has data passed?
+    /// Whether data has passed.
     pub fn is_used(&self) -> bool {
         self.span.is_some()
     }
 
-    /// Is data in flight?
+    /// Whether data is in flight.
     pub fn is_outstanding(&self) -> bool {
         self.span.is_some_and(|(una, max)| una != max)
     }
 
-    /// Bytes between the last acknowledgement and the newest data.
+    /// Returns the bytes between the last acknowledgement and the newest data.
     pub fn outstanding(&self) -> u32 {
         self.span.map_or(0, |(una, max)| max.offset_from(una))
     }
 
-    /// Is it the last acknowledgement?
+    /// Whether `ack` equals the last acknowledgement.
     pub fn is_last(&self, ack: Seq) -> bool {
         self.span.is_some_and(|(una, _)| una == ack)
     }
 
-    /// End of the newest data that has passed.
+    /// Returns the end of the newest data that has passed.
     pub fn newest(&self) -> Option<Seq> {
         self.span.map(|(_, max)| max)
     }
 
-    /// Bytes that have been acknowledged, each once.
+    /// Returns the bytes acknowledged, each counted once.
     pub fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Bytes it takes elsewhere.
+    /// Returns the bytes it occupies elsewhere.
     pub fn memory(&self) -> usize {
         self.timed.capacity() * size_of::<Timed>()
     }
 
-    /// Another connection begins.
+    /// A new connection begins.
     pub fn restart(&mut self) {
         self.span = None;
         self.timed.clear();
     }
 
-    /// `len` bytes of data pass on, and after them a FIN if `fin`. A FIN alone is not timed: it is no data packet.
+    /// `len` bytes of data pass, followed by a FIN if `fin`. A FIN alone is not timed, because it is not a data packet.
     pub fn handle_data(&mut self, now: Time, seq: Seq, len: u32, fin: bool) {
         let end = seq + len + u32::from(fin);
         if len == 0 && (!fin || self.span.is_none()) {
@@ -124,12 +123,12 @@ impl RttMeter {
         self.timed.push_back(Timed { end, at: now });
     }
 
-    /// How many timed segments the last acknowledgement covered that gave a round trip.
+    /// Returns how many timed segments were covered by the last acknowledgement that gave a round trip.
     pub fn covered(&self) -> usize {
         self.covered
     }
 
-    /// An acknowledgement comes back. Returns its round trip, if it gives one.
+    /// Handles a returning acknowledgement. Returns its round trip, if it gives one.
     pub fn handle_ack(&mut self, now: Time, ack: Seq, sack: &[(Seq, Seq)]) -> Option<Dur> {
         let (una, max) = self.span?;
         if ack.after(max) || !near(ack, una) {
@@ -141,20 +140,21 @@ impl RttMeter {
             self.acked += u64::from(ack.offset_from(una));
             self.span = Some((ack, max));
             while let Some(first) = self.timed.front().copied().filter(|first| !first.end.after(ack)) {
-                // Beyond that: what is newest among the acknowledged is not timed.
+                // Otherwise the newest acknowledged segment is not timed.
                 newest = (first.end == ack).then_some(first.at);
                 self.covered += 1;
                 self.timed.pop_front();
             }
         }
         for (index, &(left, right)) in sack.iter().enumerate() {
-            // A block below the acknowledgement is a D-SACK (RFC 2883): of a copy.
+            // A block below the acknowledgement is a D-SACK (RFC 2883), which reports a duplicate.
             if left.before(ack) || !right.after(left) || right.after(max) {
                 continue;
             }
             let covered = |timed: &Timed| timed.end.after(left) && !timed.end.after(right);
-            // The first block has the segment that made the receiver answer (RFC 2018 section 4): its end, or one that
-            // was sent again and so made the end untimed. Segments below had an answer of their own, which was lost.
+            // The first block contains the segment that triggered the acknowledgement (RFC 2018 section 4): either its
+            // last, or a retransmitted one, which made the last untimed. Earlier segments had their own
+            // acknowledgements, which were lost.
             if index == 0 {
                 newest = self.timed.iter().find(|timed| timed.end == right).map(|timed| timed.at);
             }
@@ -164,7 +164,7 @@ impl RttMeter {
     }
 }
 
-/// Can both belong to one window?
+/// Whether both can belong to one window.
 fn near(a: Seq, b: Seq) -> bool {
     a.offset_from(b).min(b.offset_from(a)) <= FARTHEST
 }
@@ -185,7 +185,7 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// Segments `sent` at 10 ms steps from zero on; the numbers wrap after the second.
+    /// Returns a meter after these segments, sent 10 ms apart from zero; the numbers wrap after the second.
     fn meter(sent: &[u32]) -> RttMeter {
         let mut meter = RttMeter::default();
         for (index, &segment) in sent.iter().enumerate() {
@@ -200,11 +200,11 @@ mod tests {
         assert_eq!(meter.handle_ack(ms(100), seq(1), &[]), Some(Dur::from_millis(100)));
         // Delayed: two at once.
         assert_eq!(meter.handle_ack(ms(130), seq(3), &[]), Some(Dur::from_millis(110)));
-        // A copy of it, and one from before.
+        // A duplicate, and an older one.
         assert_eq!(meter.handle_ack(ms(131), seq(3), &[]), None);
         assert_eq!(meter.handle_ack(ms(132), seq(2), &[]), None);
         assert_eq!(meter.acked(), 3_000);
-        // Of what was never sent.
+        // Of data that was never sent.
         assert_eq!(meter.handle_ack(ms(140), seq(9), &[]), None);
         assert_eq!(meter.acked(), 3_000);
     }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_sack_block_gives_the_sample_and_the_later_acknowledgement_none() {
         let mut meter = meter(&[0, 1, 2, 3]);
-        // 0 is lost; 1, then 2 and 3 are reported; the answer to 2 is lost.
+        // 0 is lost; 1 is reported, then 2 and 3; the acknowledgement of 2 is lost.
         assert_eq!(meter.handle_ack(ms(100), seq(0), &[(seq(1), seq(2))]), Some(Dur::from_millis(90)));
         assert_eq!(meter.handle_ack(ms(120), seq(0), &[(seq(1), seq(4))]), Some(Dur::from_millis(90)));
         assert_eq!(meter.handle_ack(ms(121), seq(0), &[(seq(1), seq(4))]), None);
@@ -278,7 +278,7 @@ mod tests {
     /// An acknowledgement with its SACK blocks.
     type Answer = (Seq, Vec<(Seq, Seq)>);
 
-    /// The receiver's answer, with blocks of its data beyond a hole, the newest first.
+    /// Returns the receiver's acknowledgement, with blocks of its data beyond a hole, newest first.
     fn answer(got: &BTreeSet<u32>, newest: u32) -> Answer {
         let next = (0..).find(|n| !got.contains(n)).unwrap_or(0);
         let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -294,8 +294,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where data takes 30 ms and answers 20 ms, whatever is lost before or behind the gateway and sent again when,
-        /// every sample is 50 ms; without SACK as long as no answer is lost.
+        /// Data takes 30 ms and acknowledgements 20 ms: whatever is lost before or after the gateway, and whenever it
+        /// is retransmitted, every sample is 50 ms; without SACK, as long as no acknowledgement is lost.
         #[test]
         fn no_sample_is_anything_but_a_round_trip(
             steps in prop::collection::vec(
@@ -311,7 +311,7 @@ mod tests {
             let mut data: VecDeque<(u64, u32)> = VecDeque::new();
             let mut acks: VecDeque<(u64, Answer)> = VecDeque::new();
             for (which, again, lost_there, lost_back, wait) in steps {
-                // A new segment, one sent again, or one that jumps ahead because those between were lost before.
+                // A new segment, a retransmission, or one that jumps ahead because the ones between were lost before.
                 let known = again && next > 0;
                 let segment = if known { which.index(next as usize) as u32 } else { next + u32::from(wait == 8) };
                 next = next.max(segment + 1);

@@ -1,4 +1,4 @@
-//! Packets of the simulator at a gateway.
+//! The simulator's packets at a gateway.
 
 use super::packet::{FiveTuple, Packet, TcpView};
 use crate::wire::{Body, Ipv4Packet, TcpOptions, bytes};

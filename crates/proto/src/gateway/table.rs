@@ -1,10 +1,10 @@
 //! The flow table: a fixed number of flows, found by the addresses and ports of both ends; the flow that has been
 //! silent longest is evicted first.
 //!
-//! Open addressing with linear probing over places that a keyed hash chooses (`aqm::hash`), at most half full; the gap
-//! of a removed flow is closed, so no tombstones accumulate. Established and half-open flows (with packets of one side
-//! only) are in a list each, in the order of their last packet: expiry costs nothing while no flow is due, and when the
-//! table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
+//! Open addressing with linear probing over buckets chosen by a keyed hash (`aqm::hash`), at most half full; the gap of
+//! a removed flow is closed, so no tombstones accumulate. Established and half-open flows (with packets from one side
+//! only) are in separate lists, in the order of their last packet: expiry costs nothing while no flow is due, and when
+//! the table is full the oldest half-open flow is evicted (a flood of SYNs displaces only half-open flows).
 
 use super::Side;
 use super::packet::TcpView;
@@ -22,7 +22,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The flow of a segment that has come in on side `from`.
+    /// Returns the key of a segment that has arrived on side `from`.
     pub fn of(from: Side, view: &TcpView) -> FlowKey {
         let (src, dst) = ((view.src, view.segment.src_port), (view.dst, view.segment.dst_port));
         match from {
@@ -36,15 +36,15 @@ impl FlowKey {
     }
 }
 
-/// No entry: end of a list, an empty place.
+/// No entry: the end of a list, or an empty bucket.
 const NONE: u32 = u32::MAX;
 
-/// The list that holds a flow.
+/// The list that contains a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowStatus {
-    /// Only one side has been heard.
+    /// Packets have been seen from one side only.
     HalfOpen,
-    /// Both have.
+    /// Packets have been seen from both sides.
     Confirmed,
 }
 
@@ -56,7 +56,7 @@ struct Entry<F> {
     status: FlowStatus,
     before: u32,
     after: u32,
-    /// `None`: free; `after` is then the next free one.
+    /// `None` if the entry is free; `after` is then the next free one.
     flow: Option<F>,
 }
 
@@ -79,7 +79,8 @@ pub struct FlowTable<F> {
 }
 
 impl<F> FlowTable<F> {
-    /// For at most `capacity` flows. Takes 8 to 16 bytes for each at once, the rest as they come.
+    /// Creates a table for at most `capacity` flows. Allocates 8 to 16 bytes for each at once, the rest as flows
+    /// arrive.
     pub fn new(capacity: u32, key: HashKey) -> FlowTable<F> {
         let capacity = (capacity.clamp(1, 1 << 24)) as usize;
         FlowTable {
@@ -93,22 +94,22 @@ impl<F> FlowTable<F> {
         }
     }
 
-    /// Flows in it.
+    /// Returns the number of flows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Is there none?
+    /// Whether there are no flows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Is there no room for another?
+    /// Whether there is no room for another flow.
     pub fn is_full(&self) -> bool {
         self.len == self.capacity
     }
 
-    /// Bytes it takes, without what flows own elsewhere.
+    /// Returns the bytes it occupies, not counting what flows own elsewhere.
     pub fn memory(&self) -> usize {
         self.places.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<Entry<F>>()
     }
@@ -121,7 +122,7 @@ impl<F> FlowTable<F> {
         self.places.len() - 1
     }
 
-    /// Where the flow is, valid until it is removed.
+    /// Returns the slot of the flow, valid until it is removed.
     pub fn find(&self, key: &FlowKey) -> Option<u32> {
         let hash = self.hash(key);
         let mut place = hash as usize & self.mask();
@@ -138,7 +139,7 @@ impl<F> FlowTable<F> {
         }
     }
 
-    /// Adds a half-open flow that is not in the table.
+    /// Adds a half-open flow, which must not be in the table, and returns its slot.
     ///
     /// # Panics
     /// If the table is full.
@@ -169,7 +170,7 @@ impl<F> FlowTable<F> {
         slot
     }
 
-    /// Takes a flow out.
+    /// Removes a flow.
     pub fn remove(&mut self, slot: u32) -> Option<F> {
         let flow = self.entries[slot as usize].flow.take()?;
         self.unlink(slot);
@@ -178,7 +179,7 @@ impl<F> FlowTable<F> {
         while self.places[gap] != slot {
             gap = (gap + 1) & mask;
         }
-        // Whatever comes after moves into the gap unless that lies before the place its hash chose.
+        // Each following entry moves into the gap unless the gap is before its home bucket.
         let mut place = gap;
         loop {
             place = (place + 1) & mask;
@@ -199,7 +200,7 @@ impl<F> FlowTable<F> {
         Some(flow)
     }
 
-    /// A packet of this flow: it is the newest of its list now.
+    /// A packet of this flow has arrived: the flow becomes the newest of its list.
     pub fn touch(&mut self, now: Time, slot: u32) {
         let entry = &mut self.entries[slot as usize];
         entry.seen = now;
@@ -209,7 +210,7 @@ impl<F> FlowTable<F> {
         }
     }
 
-    /// The other side of this flow has been heard.
+    /// The other side of this flow has been seen.
     pub fn confirm(&mut self, slot: u32) {
         if self.entries[slot as usize].status == FlowStatus::HalfOpen {
             self.unlink(slot);
@@ -218,28 +219,28 @@ impl<F> FlowTable<F> {
         }
     }
 
-    /// The flow that has been silent longest in a list, and since when.
+    /// Returns the flow that has been silent longest in a list, and since when.
     pub fn oldest(&self, status: FlowStatus) -> Option<(u32, Time)> {
         let slot = self.lists[status as usize].oldest;
         (slot != NONE).then(|| (slot, self.entries[slot as usize].seen))
     }
 
-    /// When the last packet of the flow in that slot came.
+    /// Returns when the last packet of the flow in that slot arrived.
     pub fn seen(&self, slot: u32) -> Option<Time> {
         self.entries.get(slot as usize).filter(|entry| entry.flow.is_some()).map(|entry| entry.seen)
     }
 
-    /// The flow, if that slot has one.
+    /// Returns the flow, if that slot has one.
     pub fn get(&self, slot: u32) -> Option<&F> {
         self.entries.get(slot as usize)?.flow.as_ref()
     }
 
-    /// The same, to change it.
+    /// Returns the flow for modification, if that slot has one.
     pub fn get_mut(&mut self, slot: u32) -> Option<&mut F> {
         self.entries.get_mut(slot as usize)?.flow.as_mut()
     }
 
-    /// Every flow with its slot, in the order of slots.
+    /// Returns every flow with its slot and key, in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &FlowKey, &F)> {
         self.entries
             .iter()
@@ -247,7 +248,7 @@ impl<F> FlowTable<F> {
             .filter_map(|(slot, entry)| Some((slot as u32, &entry.key, entry.flow.as_ref()?)))
     }
 
-    /// The same, to change them.
+    /// Returns every flow with its slot, for modification.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut F)> {
         self.entries.iter_mut().enumerate().filter_map(|(slot, entry)| Some((slot as u32, entry.flow.as_mut()?)))
     }
@@ -290,7 +291,7 @@ mod tests {
     }
 
     proptest! {
-        /// A small table, so that places collide, against a map.
+        /// A small table, so that buckets collide, compared with a map.
         #[test]
         fn finds_what_was_put_in_and_not_taken_out(
             ops in prop::collection::vec((0u16..24, 0u8..4), 1..400),
@@ -324,7 +325,7 @@ mod tests {
         }
     }
 
-    /// A hundred flows of 128 bytes with their keys take 16 kB at least, and a multiple of that at most.
+    /// A hundred flows of 128 bytes with their keys take at least 16 kB, and at most a multiple of that.
     #[test]
     fn memory_is_that_of_the_flows() {
         let mut table = FlowTable::new(100, HashKey([1, 2]));

@@ -1,21 +1,21 @@
-//! Limits advertised windows on their way to a wired sender to the capacity of the path: the pacing queue stays short.
+//! Limits windows advertised to a wired sender to the capacity of the path, so that the pacing queue stays short.
 //!
-//! The paper's gateway keeps all that the receiver's window lets the sender send (section 4.3): on a slow path, seconds
-//! of data. Here the sender may be ahead of the pacing queue's head by the data that leaves the queue during a round
-//! trip over the wires and the longest wait of a packet:
+//! The paper's gateway queues everything that the receiver's window lets the sender send (section 4.3): seconds of data
+//! on a slow path. Here the sender may be ahead of the head of the pacing queue by the data that leaves the queue
+//! during a wired round trip plus the maximum wait of a packet:
 //!
 //! ```text
 //!   right edge = newest data that has left the queue + (wired round trip + target) / interval segments, two at least
 //! ```
 //!
-//! Data that arrives was allowed a wired round trip ago, so what has not left by then is what leaves within the target.
-//! A window is never raised above the receiver's, its right edge is never taken back (RFC 9293 section 3.8.6), and an
-//! acknowledgement that repeats another keeps its window: a different one would not count as a duplicate (RFC 5681
-//! section 2).
+//! Arriving data was permitted a wired round trip ago, so the data still queued by then leaves within the target. A
+//! window is never raised above the receiver's, its right edge never moves back (RFC 9293 section 3.8.6), and an
+//! acknowledgement that repeats another keeps its window: with a different one it would not count as a duplicate (RFC
+//! 5681 section 2).
 //!
-//! A sender that fills windows to the last byte, as Linux does, sends short segments where the edge is between two.
-//! With `whole` the edge moves by whole segments from where it was, less what its unit rounds off, so that segments are
-//! full but for that.
+//! A sender that fills windows to the last byte, as Linux does, sends short segments if the edge is not on a segment
+//! boundary. With `whole` the edge moves from its last position by whole segments, less what its unit rounds off, so
+//! that apart from this rounding segments are full.
 //!
 //! The wired round trip is measured in passing: from the acknowledgement that moves the right edge to the first data
 //! beyond the old edge, which could not have been sent before. A sender that has nothing to send or is limited by its
@@ -23,17 +23,17 @@
 
 use fourhop_units::{Dur, Seq, Time};
 
-/// The assumed wired round trip before the first sample; an error affects the first round trips only.
+/// Wired round trip assumed before the first sample; an error affects only the first round trips.
 pub const ASSUMED: Dur = Dur::from_millis(200);
-/// The shortest sample of the last one to two such times counts, so that a longer path is noticed.
+/// The shortest sample of the last one to two such periods counts, so that a path that becomes longer is noticed.
 const LASTS: Dur = Dur::from_secs(20);
 
-/// Inputs of the decision about a window.
+/// Inputs to the choice of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowInput {
-    /// Acknowledged by this segment.
+    /// Acknowledgement number.
     pub ack: Seq,
-    /// Window field as the receiver wrote it.
+    /// Window field written by the receiver.
     pub window: u16,
     /// Its scale.
     pub shift: u8,
@@ -42,11 +42,11 @@ pub struct WindowInput {
     /// Time between segments that leave the queue, and their payload.
     pub interval: Dur,
     pub mss: u32,
-    /// How long a packet may wait.
+    /// Maximum wait of a packet.
     pub target: Dur,
-    /// Does the edge move by whole segments?
+    /// Whether the edge moves by whole segments.
     pub whole: bool,
-    /// The wired round trip that is assumed before the first sample.
+    /// Wired round trip assumed before the first sample.
     pub assumed: Dur,
 }
 
@@ -56,22 +56,22 @@ pub struct WindowLimit {
     /// The farthest intended right edge, and the farthest one sent, which is rounded.
     edge: Option<Seq>,
     sent_edge: Option<Seq>,
-    /// Of the last acknowledgement: its number, the receiver's window, the one written.
+    /// The last acknowledgement: its number, the receiver's window, and the window written.
     last: Option<(Seq, u16, u16)>,
-    /// An edge that has been moved, and when.
+    /// The old edge when the edge last moved, and when that was.
     moved: Option<(Seq, Time)>,
-    /// Shortest wired round trips: of the time before, of this one; when this one began.
+    /// Shortest wired round trips of the previous and the current period, and the start of the current one.
     shortest: [Option<Dur>; 2],
     began: Option<Time>,
 }
 
 impl WindowLimit {
-    /// Another connection begins.
+    /// A new connection begins.
     pub fn restart(&mut self) {
         *self = WindowLimit { shortest: self.shortest, began: self.began, ..WindowLimit::default() };
     }
 
-    /// Data up to `end` comes from the wired sender.
+    /// Data up to `end` arrives from the wired sender.
     pub fn handle_data(&mut self, now: Time, end: Seq) {
         let Some((_, at)) = self.moved.take_if(|(edge, _)| end.after(*edge)) else { return };
         if self.began.is_none_or(|began| now >= began + LASTS) {
@@ -82,12 +82,12 @@ impl WindowLimit {
         self.shortest[1] = Some(self.shortest[1].map_or(trip, |shortest| shortest.min(trip)));
     }
 
-    /// The wired round trip.
+    /// Returns the wired round trip.
     pub fn wired_rtt(&self) -> Option<Dur> {
         self.shortest.into_iter().flatten().min()
     }
 
-    /// The window to write into an acknowledgement that goes to the wired sender.
+    /// Returns the window to write into an acknowledgement to the wired sender.
     pub fn handle_ack(&mut self, now: Time, input: &WindowInput) -> u16 {
         if let Some((ack, window, written)) = self.last
             && (ack, window) == (input.ack, input.window)
@@ -99,8 +99,8 @@ impl WindowLimit {
         let wanted = input.sent + (segments * u64::from(input.mss)).min(1 << 29) as u32;
         let edge = self.edge.filter(|edge| edge.after(wanted)).unwrap_or(wanted);
         self.edge = Some(edge);
-        // Rounded up, or a large scale would close the window; by less than one unit the edge may seem to go back (RFC
-        // 7323 section 2.4).
+        // Rounded up, because otherwise a large scale would close the window; the edge may seem to move back by less
+        // than one unit (RFC 7323 section 2.4).
         let field = match self
             .sent_edge
             .filter(|sent_edge| input.whole && !sent_edge.before(input.ack) && input.mss >> input.shift >= 4)
@@ -138,7 +138,7 @@ mod tests {
         Seq::from_wire(u32::MAX - 2_500) + 1_000 * segment
     }
 
-    /// Segments of 1000 bytes, one each 50 ms, may wait for 100 ms; a window of 60,000 unscaled.
+    /// Segments of 1000 bytes, one every 50 ms, may wait for 100 ms; an unscaled window of 60,000.
     fn ack(ack: u32, sent: u32) -> WindowInput {
         let (interval, target) = (Dur::from_millis(50), Dur::from_millis(100));
         WindowInput {
@@ -154,18 +154,18 @@ mod tests {
         }
     }
 
-    /// Before the first sample 200 ms are assumed, with 100 ms of waiting 6 segments; then the sample counts.
+    /// Before the first sample 200 ms are assumed: with a wait of 100 ms, 6 segments. Then the sample counts.
     #[test]
     fn the_sender_may_be_ahead_by_a_wired_round_trip_and_the_target() {
         let mut limit = WindowLimit::default();
         assert_eq!(limit.handle_ack(ms(0), &ack(0, 4)), 10_000);
         assert_eq!(limit.handle_ack(ms(50), &ack(1, 5)), 10_000);
-        // Up to the old edge at 10: no sample. Beyond: 130 ms after the edge moved at 50.
+        // Data up to the old edge at 10 gives no sample. Data beyond it: 130 ms after the edge moved at 50.
         limit.handle_data(ms(60), seq(10));
         assert_eq!(limit.wired_rtt(), None);
         limit.handle_data(ms(180), seq(11));
         assert_eq!(limit.wired_rtt(), Some(Dur::from_millis(130)));
-        // 230 ms are 5 segments, but 11 was said before.
+        // 230 ms are 5 segments, but 11 was announced before.
         assert_eq!(limit.handle_ack(ms(180), &ack(2, 5)), 9_000);
         assert_eq!(limit.handle_ack(ms(250), &ack(4, 8)), 9_000);
     }
@@ -189,15 +189,15 @@ mod tests {
             "what a receiver closes stays closed"
         );
         assert_eq!(limit.handle_ack(ms(20), &ack(0, 4)), 10_000);
-        // The path has become slow: up to 10 it was allowed.
+        // The path has become slow; before that, up to 10 were allowed.
         let slow = WindowInput { interval: Dur::from_secs(1), ..ack(3, 5) };
         assert_eq!(limit.handle_ack(ms(30), &slow), 7_000);
-        // Another connection knows of no edge.
+        // A new connection has no edge yet.
         limit.restart();
         assert_eq!(limit.handle_ack(ms(40), &slow), 4_000);
     }
 
-    /// RFC 5681 section 2: a duplicate has the window of the acknowledgement before.
+    /// RFC 5681 section 2: a duplicate has the same window as the previous acknowledgement.
     #[test]
     fn duplicates_stay_duplicates() {
         let mut limit = WindowLimit::default();
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(limit.handle_ack(ms(70), &opened), 13_000, "a new window of the receiver is news");
     }
 
-    /// Units of 16 kB: the window is rounded up and does not creep when it is asked for again and again.
+    /// Units of 16 kB: the window is rounded up and does not creep when computed again and again.
     #[test]
     fn a_large_scale_neither_closes_the_window_nor_opens_it() {
         let mut limit = WindowLimit::default();
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    /// Segments of 1448 bytes and units of 128: each step beyond the last announced edge is a number of whole segments,
-    /// less than a unit short.
+    /// Segments of 1448 bytes and units of 128: each step beyond the last announced edge is a whole number of segments,
+    /// less at most a unit.
     #[test]
     fn the_edge_moves_by_whole_segments() {
         let mut limit = WindowLimit::default();
@@ -229,7 +229,7 @@ mod tests {
             let sent = seq(n) + 1_448 * 3 + n % 2 * 700;
             let one = WindowInput { ack: seq(n), shift: 7, sent, mss: 1_448, whole: true, ..ack(0, 0) };
             let written = limit.handle_ack(ms(u64::from(n) * 50), &one);
-            // The largest edge that the sender may have seen: another acknowledgement's may be rounded to less.
+            // The largest edge that the sender may have seen: that of another acknowledgement may be rounded to less.
             let edge = seq(n) + (u32::from(written) << 7);
             edges.push(edges.last().map_or(edge, |&last: &Seq| last.max(edge)));
         }
@@ -239,7 +239,7 @@ mod tests {
         assert!(steps.iter().all(|step| step.next_multiple_of(1_448) - step < 128), "{steps:?}");
     }
 
-    /// A sender that pauses seems far away; what counts is the shortest of the last 20 to 40 s.
+    /// A sender that pauses seems far away; the shortest round trip of the last 20 to 40 s counts.
     #[test]
     fn the_shortest_round_trip_counts_until_it_is_old() {
         let mut limit = WindowLimit::default();

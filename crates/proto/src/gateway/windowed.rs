@@ -1,48 +1,48 @@
 //! A flow into the mesh with AP2's window (`fourhop_cc::ap2`): the gateway is its sender on the wireless side.
 //!
-//! Data leaves in bursts as long as the window has room, and waits here otherwise; `window` keeps the wired sender from
-//! sending much more than that. AP2's inputs come from passing packets:
+//! Data leaves in bursts as soon as the window has room, and waits here otherwise; `window` prevents the wired sender
+//! from sending much more than that. AP2's inputs are derived from passing packets:
 //!
-//! | what | from |
+//! | input | source |
 //! |---|---|
 //! | delivered | acknowledged bytes, all up to the highest SACK block; without SACK a duplicate is a segment (RFC 5681) |
 //! | lost | data that passes again |
 //! | a round | the acknowledgement of data that left after the last round ended |
 //!
-//! If nothing is acknowledged for [`SILENCE`] round trips, what is in flight is taken for lost. Otherwise the sender's
-//! retransmissions would wait behind data that waits for their acknowledgement.
+//! If nothing is acknowledged for [`SILENCE`] round trips, data in flight is considered lost. Otherwise the sender's
+//! retransmissions would queue behind data that waits for their acknowledgement.
 
 use fourhop_cc::ap2::{Ap2, Without};
 use fourhop_cc::rate::{Lost, RateSample};
 use fourhop_cc::{CaState, CongestionControl, Hint, Measurements, Params, View, Window};
 use fourhop_units::{Dur, Rate, Seq, Time};
 
-/// Smoothed round trips, and at least so long.
+/// In smoothed round trips, and the minimum.
 const SILENCE: u64 = 3;
 const SILENCE_LEAST: Dur = Dur::from_millis(200);
-/// Longest wait that is aimed at where frames carry one packet.
+/// Maximum wait aimed for where a frame carries a single packet.
 const SINGLE_WAIT: Dur = Dur::from_millis(20);
-/// RFC 6298's: no round trip is known yet.
+/// RFC 6298: no round trip is known yet.
 const FIRST_SILENCE: Dur = Dur::from_secs(1);
 
-/// News of an acknowledgement.
+/// Content of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Its number, and the bytes that it newly acknowledges.
+    /// Its number, and the bytes it newly acknowledges.
     pub ack: Seq,
     pub bytes: u32,
-    /// Does it repeat the one before it?
+    /// Whether it repeats the previous one.
     pub duplicate: bool,
-    /// Bytes from there to the end of the highest SACK block: what is missing between is lost, because links keep the
-    /// order, and a receiver that takes packets by dozens (GRO) does not answer each.
+    /// Bytes from its number to the end of the highest SACK block: data missing in between is lost, because links keep
+    /// the order, and a receiver that takes dozens of packets at once (GRO) does not acknowledge each.
     pub reach: u32,
-    /// Round trip of the segment that caused it, if that is known.
+    /// Round trip of the segment that triggered it, if known.
     pub rtt: Option<Dur>,
     /// Bytes between it and the newest data that has left.
     pub outstanding: u32,
     /// Largest payload.
     pub mss: u32,
-    /// Did data wait for it?
+    /// Whether data was waiting for it.
     pub limited: bool,
 }
 
@@ -51,24 +51,24 @@ pub struct Acked {
 pub struct Windowed {
     ap2: Ap2,
     window: Window,
-    /// Is the path known? Otherwise everything passes.
+    /// Whether the path is known. If not, everything passes.
     known: bool,
-    /// Least time between segments, for the sake of others, and did the last burst have to keep it?
+    /// Minimum time between segments for the sake of other flows, and whether it determined the last burst.
     spacing: Option<Dur>,
     spaced: bool,
-    /// Round trip with the receiver's waits: nothing is taken for lost while it waits.
+    /// Smoothed round trip including the receiver's waits, so that nothing is considered lost while it waits.
     smoothed: Option<Dur>,
-    /// Bytes that have arrived; of those, bytes that only duplicates report.
+    /// Bytes that have arrived, and those of them reported only by duplicates.
     delivered: u64,
     beyond: u32,
-    /// Bytes in flight that were taken for lost.
+    /// Bytes in flight that are considered lost.
     written_off: u32,
-    /// End of a segment of this round, and segments that had been delivered as it left.
+    /// End of a segment of the current round, and the segments delivered when it left.
     marker: Option<(Seq, u64)>,
-    /// Segments of the burst that may still leave, and when the next burst may.
+    /// Segments of the current burst that may still leave, and when the next burst may.
     burst_left: u32,
     next: Time,
-    /// When something last arrived or left with nothing in flight.
+    /// When something last arrived, or left with nothing in flight.
     heard: Time,
     /// When a packet was last marked.
     marked: Option<Time>,
@@ -103,7 +103,7 @@ impl Windowed {
         self.ap2.measurements()
     }
 
-    /// The node is so many hops away.
+    /// Records that the node is this many hops away.
     pub fn take_path(&mut self, now: Time, hops: u8, rate: Rate) {
         self.known = true;
         let view = view(now, 0, 0);
@@ -111,31 +111,31 @@ impl Windowed {
         self.ap2.on_hint(&mut self.window, &view, Hint::LinkRate(rate));
     }
 
-    /// Segments keep this distance from now on, in the long run.
+    /// Sets the minimum long-run time between segments.
     pub fn take_spacing(&mut self, spacing: Option<Dur>) {
         self.spacing = spacing;
     }
 
-    /// Segments in flight.
+    /// Returns the number of segments in flight.
     fn in_flight(&self, outstanding: u32, mss: u32) -> u32 {
         outstanding.saturating_sub(self.beyond.max(self.written_off)).div_ceil(mss.max(1))
     }
 
-    /// Time between segments at which the window leaves once a round trip, or the least one.
+    /// Returns the time between segments at which a window leaves per round trip, or the minimum if longer.
     pub fn interval(&self) -> Option<Dur> {
         let smoothed = self.ap2.smoothed().filter(|_| self.known)?;
         let interval = Dur::from_nanos(smoothed.as_nanos() / u64::from(self.window.cwnd));
         Some(self.spacing.map_or(interval, |spacing| spacing.max(interval)))
     }
 
-    /// Where frames carry one packet, windows are so short that a sender which is 5 ms ahead wastes them: six drawn
+    /// Where a frame carries a single packet, windows are so short that a sender only 5 ms ahead wastes them: six drawn
     /// gateways of 802.11b carried 11 % less than with this.
     pub fn least_wait(&self) -> Dur {
         if self.ap2.has_aggregates() { Dur::ZERO } else { SINGLE_WAIT }
     }
 
-    /// When the next segment may leave if nothing is acknowledged before, with so many bytes outstanding and segments
-    /// waiting; `None`: at once.
+    /// Returns when the next segment may leave if nothing is acknowledged before, with this many bytes outstanding and
+    /// segments waiting; `None`: at once.
     pub fn due(&self, outstanding: u32, waiting: usize, mss: u32) -> Option<Time> {
         if !self.known {
             return None;
@@ -146,13 +146,13 @@ impl Windowed {
         (self.burst_left == 0).then_some(self.next)
     }
 
-    /// When what is in flight is taken for lost if nothing is acknowledged before.
+    /// Returns when data in flight is considered lost if nothing is acknowledged before.
     fn silent_at(&self) -> Time {
         let trips = |smoothed: Dur| Dur::from_nanos(SILENCE * smoothed.as_nanos()).max(SILENCE_LEAST);
         self.heard + self.smoothed.map_or(FIRST_SILENCE, trips)
     }
 
-    /// Has the window no room for a burst, or for the rest of one?
+    /// Whether the window has no room for a burst, or for the rest of one.
     fn is_full(&self, outstanding: u32, waiting: usize, mss: u32) -> bool {
         let out = self.in_flight(outstanding, mss);
         let room = match self.burst_left {
@@ -162,7 +162,8 @@ impl Windowed {
         self.known && out > 0 && !room
     }
 
-    /// A segment that ends at `end` leaves, with so many bytes outstanding before it; `again`: it has left before.
+    /// A segment that ends at `end` leaves, with `outstanding` bytes before it; `again` says whether it has left
+    /// before.
     pub fn handle_departure(&mut self, now: Time, end: Seq, outstanding: u32, again: bool, mss: u32) {
         if self.is_full(outstanding, 1, mss) && self.silent_at() <= now {
             self.ap2.on_state(&mut self.window, &view(now, 0, mss), CaState::Loss);
@@ -215,15 +216,15 @@ impl Windowed {
             total_delivered: total,
             in_flight: self.in_flight(acked.outstanding, mss),
             rtt: acked.rtt,
-            // Where the distance limits it, more of a window would not be used.
+            // If the spacing is the limit, a larger window would not be used.
             cwnd_limited: acked.limited && !self.spaced,
             ..RateSample::default()
         };
         self.ap2.on_rate(&mut self.window, &view(now, sample.in_flight, mss), &sample);
     }
 
-    /// Is a packet to be marked that has waited for so long? Once a round trip one that has waited for the target and a
-    /// round trip: the advertised window did not keep its sender from that.
+    /// Whether a packet that has waited this long must be marked. Once per round trip, a packet is marked that has
+    /// waited longer than the target plus a round trip: the advertised window did not restrain its sender.
     pub fn marks(&mut self, now: Time, waited: Dur, target: Dur) -> bool {
         let rest = self.smoothed.unwrap_or(FIRST_SILENCE);
         let due = waited > target + rest && self.marked.is_none_or(|at| now >= at + rest);

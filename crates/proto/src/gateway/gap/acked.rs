@@ -1,4 +1,4 @@
-//! Acknowledgements from the wireless side: what they say about a path, and what pacing makes of it.
+//! Acknowledgements from the wireless side: what they reveal about a path, and their effect on pacing.
 
 use super::super::Action;
 use super::super::delayed::Sample;
@@ -13,14 +13,14 @@ use fourhop_cc::Hint;
 use fourhop_cc::tcp_ap::{self, Pace};
 use fourhop_units::{Bytes, Dur, Time};
 
-/// Time on the links of a path for a segment of `mss` bytes and its acknowledgement, without queues.
+/// Air time of a segment of `mss` bytes and its acknowledgement on the links of a path, without queueing.
 fn on_the_air(path: &Path, mss: u32, pace: &tcp_ap::Params) -> Dur {
     let bytes = u64::from(mss) + u64::from(pace.data_overhead) + u64::from(pace.ack_bytes);
     path.rate.time_for(Bytes(bytes * u64::from(path.hops)))
 }
 
 impl<P: Packet> Gateway<P> {
-    /// `node` on the wireless side acknowledges: a round trip over the radio.
+    /// `node` on the wireless side sends an acknowledgement, which may give a round trip over the radio.
     pub(super) fn acknowledged_down(
         &mut self,
         now: Time,
@@ -56,7 +56,7 @@ impl<P: Packet> Gateway<P> {
 }
 
 impl super::Config {
-    /// TCP-AP's interval from another round trip; is it known now?
+    /// Updates TCP-AP's interval from another round trip. Returns whether it was used.
     fn adapt<P>(&self, down: &mut Down<P>, segment: &TcpSegment, rtt: Dur, path: Option<Path>) -> bool {
         let left_second = down.left_second(segment.ack);
         let Pacer::Gap(pace, interval) = &mut down.pacer else { return false };

@@ -1,4 +1,4 @@
-//! Periodic requests of a gateway to its flows: the same interval for all, and goodput control.
+//! Periodic work of a gateway on its flows: equalising intervals, and goodput control.
 
 use super::super::Action;
 use super::super::airtime::Loads;
@@ -10,7 +10,8 @@ use super::super::packet::Packet;
 use super::{Gateway, STARVING};
 use fourhop_units::{Dur, Time};
 
-/// A flow without data for so long has none; less is a wait for its window, a round trip of a crowded mesh.
+/// A flow without data for this long has none; a shorter gap is a wait for its window, or a round trip of a congested
+/// mesh.
 const PAUSE: Dur = Dur::from_secs(2);
 
 impl<P: Packet> Gateway<P> {
@@ -29,7 +30,7 @@ impl<P: Packet> Gateway<P> {
         self.release(now, slot, out);
     }
 
-    /// The same interval for all flows that have data to carry.
+    /// Equalises the intervals of all flows that have data to carry.
     pub(super) fn even(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         self.evening = self.config.even.filter(|_| !self.table.is_empty()).map(|every| now + every);
         if self.config.mode == Mode::Ap2 {
@@ -56,7 +57,7 @@ impl<P: Packet> Gateway<P> {
         waiting.into_iter().for_each(|slot| self.release(now, slot, out));
     }
 
-    /// Limits of airtime for flows with AP2's windows.
+    /// Sets airtime limits for flows with AP2's windows.
     fn share_airtime(&mut self, now: Time, out: &mut Vec<Action<P>>) {
         let (mut loads, mut limited) = (Loads::default(), Vec::new());
         for (_, flow) in self.table.iter_mut() {
@@ -83,7 +84,7 @@ impl<P: Packet> Gateway<P> {
         }
     }
 
-    /// The goodputs since the last comparison, and what goodput control makes of them.
+    /// Passes the goodputs since the last comparison to goodput control, and applies its decisions.
     pub(super) fn compare(&mut self, now: Time, since: Time, out: &mut Vec<Action<P>>) {
         let Some(control) = &mut self.control else { return };
         let interval = control.config().interval;
@@ -95,8 +96,8 @@ impl<P: Packet> Gateway<P> {
             flow.marks = acked;
             let active = flow.take_activity(now);
             let down_first = flow.down.is_some() && down >= up;
-            // Whether a sender in the mesh has something to send cannot be seen from here: it counts until it must be
-            // dead.
+            // Whether a sender in the mesh has data to send is not visible from here: it counts as active until it must
+            // be dead.
             let active = if down_first { active } else { now.saturating_since(since) };
             if now.saturating_since(flow.carried) > STARVING || active * 2 < interval {
                 paused.push(slot);
@@ -124,7 +125,7 @@ impl<P: Packet> Gateway<P> {
     }
 }
 
-/// Payload in bit/s.
+/// Payload rate in bit/s.
 fn bit_rate(bytes: u64, over: Dur) -> u64 {
     (u128::from(bytes) * 8_000_000_000 / u128::from(over.as_nanos().max(1))) as u64
 }

@@ -1,4 +1,4 @@
-//! View of a gateway from outside.
+//! A gateway's state for outside observers.
 
 use super::super::flow::Flow;
 use super::super::goodput::{Control, ControlCounters, Throttle};
@@ -47,41 +47,41 @@ counters! {
     }
 }
 
-/// A flow as a gateway sees it.
+/// A flow as seen by a gateway.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowState {
-    /// When its last packet came or left here.
+    /// When its last packet arrived or left.
     pub seen: Time,
-    /// Inputs of pacing: the wireless round trip, the delay over four hops, the variation.
+    /// Inputs of pacing: the wireless round trip, the four-hop delay, the variation.
     pub measured: Measurements,
-    /// Time between packets that adaptive pacing asks for.
+    /// Interval of adaptive pacing.
     pub interval: Option<Dur>,
     /// The common interval, if all flows share one.
     pub even: Option<Dur>,
-    /// Limit of goodput control.
+    /// Throttle set by goodput control.
     pub throttle: Option<Throttle>,
     /// Round trip on the wired side.
     pub wired_rtt: Option<Dur>,
-    /// Packets that wait.
+    /// Packets queued.
     pub waiting: usize,
-    /// Payload bytes that wait.
+    /// Payload bytes queued.
     pub queued: u32,
-    /// Payload bytes acknowledged: upwards, downwards.
+    /// Payload bytes acknowledged: up, down.
     pub acked: (u64, u64),
 }
 
 impl<P: Packet> Gateway<P> {
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     pub fn queued(&self) -> usize {
         self.waiting
     }
 
-    /// Payload bytes that wait.
+    /// Returns the number of queued payload bytes.
     pub fn queued_bytes(&self) -> u64 {
         self.queued
     }
 
-    /// Flows in the table.
+    /// Returns the number of flows in the table.
     pub fn flows(&self) -> usize {
         self.table.len()
     }
@@ -91,25 +91,25 @@ impl<P: Packet> Gateway<P> {
         &self.counters
     }
 
-    /// Counters of goodput control, if it is on.
+    /// Returns the counters of goodput control, if enabled.
     pub fn control_counters(&self) -> Option<&ControlCounters> {
         self.control.as_ref().map(Control::counters)
     }
 
-    /// Bytes of memory in use, without the packets that wait.
+    /// Returns the bytes of memory in use, not counting queued packets.
     pub fn memory(&self) -> usize {
         size_of::<Gateway<P>>()
             + self.table.memory()
             + self.table.iter().map(|(_, _, flow)| flow.memory()).sum::<usize>()
     }
 
-    /// The flow between these ends, if it is known.
+    /// Returns the flow between these ends, if known.
     pub fn flow(&self, key: &FlowKey) -> Option<FlowState> {
         let slot = self.table.find(key)?;
         Some(self.state(slot, self.table.get(slot)?))
     }
 
-    /// Every flow, in the order of their places.
+    /// Returns every flow, in slot order.
     pub fn each_flow(&self) -> impl Iterator<Item = (&FlowKey, FlowState)> {
         self.table.iter().map(|(slot, key, flow)| (key, self.state(slot, flow)))
     }

@@ -1,5 +1,5 @@
-//! Any datagrams at AODV, with data that needs its routes: what the fuzz target does, on its corpus and on mutations of
-//! it.
+//! Arbitrary datagrams to AODV, with data that needs its routes: what the fuzz target does, on its corpus and mutations
+//! of it.
 
 #[path = "aodv/checked.rs"]
 mod checked;
@@ -7,7 +7,7 @@ mod checked;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Every counter must move: the properties would also hold for a node that does nothing.
+/// Every counter must move: the properties would also be true of a node that does nothing.
 #[test]
 fn any_messages_at_all() {
     let sum = RefCell::new(BTreeMap::<&str, u64>::new());

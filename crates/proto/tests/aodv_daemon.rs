@@ -1,5 +1,5 @@
-//! AODV as a daemon of a real device drives it: messages are bytes, addresses any, data is forwarded by a kernel that
-//! has the routes that daemons give it and reports which it used.
+//! AODV as driven by the daemon of a real device: messages are bytes, addresses are arbitrary, and data is forwarded by
+//! a kernel that gets its routes from the daemon and reports which of them it used.
 
 use core::net::Ipv4Addr;
 use fourhop_proto::drop::DropReason;
@@ -12,11 +12,11 @@ const LAPTOP: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 30);
 const ROUTER: Ipv4Addr = Ipv4Addr::new(172, 16, 0, 9);
 const PHONE: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 1);
 const UPLINK: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 4);
-/// In a chain.
+/// The stations of the mesh, in a chain.
 const MESH: [Ipv4Addr; 4] = [LAPTOP, ROUTER, PHONE, UPLINK];
-/// Of the mesh, and switched off.
+/// A station of the mesh that is switched off.
 const ABSENT: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 99);
-/// Somewhere behind the last of them.
+/// A host somewhere beyond the last station.
 const SERVER: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 80);
 const HOP: Dur = Dur::from_millis(3);
 
@@ -33,7 +33,7 @@ struct Device {
     daemon: Aodv,
     /// The kernel's table: next hop and hops by destination.
     kernel: BTreeMap<Ipv4Addr, (Ipv4Addr, u8)>,
-    /// Packets that the daemon gave back to the kernel, or gave up.
+    /// Packets that the daemon returned to the kernel, and losses of those it gave up.
     released: Vec<Ipv4Packet>,
     lost: Vec<DropReason>,
 }
@@ -41,7 +41,7 @@ struct Device {
 struct Network {
     now: Time,
     devices: Vec<Device>,
-    /// Does the link from this device to the next one work?
+    /// Whether the link from this device to the next works.
     up: [bool; 3],
     air: BTreeMap<(Time, u64), Datagram>,
     sent: u64,
@@ -140,8 +140,8 @@ impl Network {
         self.now = end;
     }
 
-    /// The kernels forward a packet as far as their tables lead; each tells its daemon that routes were used. Returns
-    /// where it ends, and whether it got there.
+    /// Forwards a packet as far as the kernels' tables lead; each kernel reports to its daemon that routes were used.
+    /// Returns where it ends, and whether it arrived.
     fn forward(&mut self, src: usize, dst: Ipv4Addr) -> (Ipv4Addr, bool) {
         let (mut at, mut from) = (src, None);
         loop {
@@ -163,7 +163,7 @@ impl Network {
         }
     }
 
-    /// A program at the first device sends to `dst`, for which there is no route: the daemon gets the packet.
+    /// A program on the first device sends to `dst`, for which there is no route: the daemon gets the packet.
     fn connect(&mut self, dst: Ipv4Addr) {
         assert_eq!(self.devices[0].kernel.get(&dst), None);
         self.call(0, |daemon, now, out| daemon.handle_outgoing(now, packet(LAPTOP, dst), out));
@@ -186,7 +186,7 @@ fn a_kernel_gets_the_routes_and_its_traffic_alone_keeps_them_for_a_minute() {
         network.pass(Dur::from_secs(1));
     }
     assert_eq!(network.sent, messages, "use is enough: no message was sent");
-    // ACTIVE_ROUTE_TIMEOUT after the last use all are gone.
+    // All routes expire ACTIVE_ROUTE_TIMEOUT after their last use.
     network.pass(Dur::from_secs(4));
     assert!(network.devices.iter().all(|device| device.kernel.is_empty()));
 }
@@ -203,7 +203,7 @@ fn a_broken_link_takes_the_routes_out_of_every_kernel_on_the_way() {
     network.pass(Dur::from_millis(100));
     assert!(network.errors >= 2, "reported along the way: {}", network.errors);
     assert!([0, 1].iter().all(|&n| !network.devices[n].kernel.contains_key(&UPLINK)));
-    // Nothing is found until the link is back.
+    // No route is found until the link is back.
     network.connect(UPLINK);
     network.pass(Dur::from_secs(30));
     assert_eq!(network.devices[0].lost, [DropReason::DiscoveryFailed]);
@@ -221,7 +221,7 @@ fn a_gateway_answers_for_the_internet_but_not_for_the_mesh() {
     assert_eq!(network.devices[0].kernel.get(&SERVER), Some(&(ROUTER, 3)));
     for _ in 0..60 {
         assert_eq!(network.forward(0, SERVER), (UPLINK, true));
-        // The way back, which the same traffic keeps alive at the gateway.
+        // The reverse route, which the same traffic keeps alive at the gateway.
         assert_eq!(network.devices[3].kernel.get(&LAPTOP), Some(&(PHONE, 3)), "at {}", network.now);
         network.pass(Dur::from_secs(1));
     }

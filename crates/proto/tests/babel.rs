@@ -1,4 +1,4 @@
-//! Any datagrams at Babel: what the fuzz target does, on its corpus and on mutations of it.
+//! Arbitrary datagrams to Babel: what the fuzz target does, on its corpus and mutations of it.
 
 #[path = "babel/checked.rs"]
 mod checked;
@@ -6,7 +6,7 @@ mod checked;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Every counter must move but those of the link layer, which is missing here: the properties would also hold for
+/// Every counter must move except those of the link layer, which is missing here: the properties would also be true of
 /// a node that does nothing.
 #[test]
 fn any_packets_at_all() {

@@ -1,4 +1,4 @@
-//! Any bytes at C3TCP: what the fuzz targets do, on their corpora and on mutations of them.
+//! Arbitrary bytes to C3TCP: what the fuzz targets do, on their corpora and mutations of them.
 
 #[path = "c3tcp/checked.rs"]
 mod checked;
@@ -18,7 +18,7 @@ fn any_segments_at_all() {
     });
 }
 
-/// Windows are lowered, what was acknowledged here is sent again.
+/// Windows are lowered, and locally acknowledged data is retransmitted.
 #[test]
 fn the_corpus_reaches_what_it_is_about() {
     let modules = checked::modules;

@@ -1,4 +1,5 @@
-//! Arbitrary traffic at a gateway: interleavings, losses, repetitions, disorder, numbers that wrap, floods, garbage.
+//! Arbitrary traffic at a gateway: interleaving, losses, duplicates, reordering, sequence numbers that wrap, floods,
+//! garbage.
 
 #[path = "gateway/checked.rs"]
 mod checked;
@@ -25,7 +26,7 @@ enum Op {
         flags: u8,
         sack: Option<(i16, u8)>,
     },
-    /// New data and, after so many ms, its acknowledgement.
+    /// New data and, this many ms later, its acknowledgement.
     Exchange {
         flow: u8,
         from_wired: bool,
@@ -61,7 +62,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..150)
 }
 
-/// Numbers about the wrap, in steps of 100 bytes.
+/// Sequence numbers around the wrap, in steps of 100 bytes.
 fn number(steps: i16) -> Seq {
     Seq::from_wire((u32::MAX - 9_000).wrapping_add_signed(i32::from(steps) * 100))
 }
@@ -78,7 +79,7 @@ fn bytes(flow: u8, from_wired: bool, ident: u16, segment: TcpSegment) -> Vec<u8>
 fn run(config: Config, ops: Vec<Op>) -> Checked {
     let mut checked = Checked::new(config);
     let mut sent: Vec<(Side, Vec<u8>)> = Vec::new();
-    // The next number of each flow and side in exchanges.
+    // The next number per flow and side in exchanges.
     let mut next = [[number(0); 2]; 6];
     for (ident, op) in ops.into_iter().enumerate() {
         let blank = |flow: u8, from_wired: bool| {
@@ -174,7 +175,7 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// With bounds so small that all of them are met.
+    /// With limits so small that all of them are reached.
     #[test]
     fn nothing_is_lost_changed_repeated_or_put_out_of_order(ops in ops()) {
         run(small(), ops).finish();
@@ -185,7 +186,7 @@ proptest! {
         run(Config { mode: Mode::Ap2, ..small() }, ops).finish();
     }
 
-    /// The same with room enough, and with each part on its own.
+    /// The same with ample limits, and with each part switched on or off.
     #[test]
     fn the_same_with_parts_switched_off(ops in ops(), pacing: bool, option: bool, control: bool) {
         let paper = Config::paper();
@@ -212,7 +213,7 @@ fn the_corpus_of_the_fuzz_target_reaches_what_it_is_about() {
     assert_eq!((garbage.packets, garbage.followed), (3, 0));
 }
 
-/// The properties above would hold for a gateway that does nothing: their traffic must reach what they are about.
+/// The properties above would be true of a gateway that does nothing: their traffic must reach the code under test.
 #[test]
 fn the_traffic_reaches_every_part() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -227,7 +228,7 @@ fn the_traffic_reaches_every_part() {
         checked.finish();
     }
     for (name, count) in sum {
-        // No header here is full; that has a test of its own.
+        // No header is full here; that case has its own test.
         assert!(count > 0 || name == "no_room", "{name} is never met");
     }
 }

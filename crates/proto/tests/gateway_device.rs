@@ -1,6 +1,5 @@
-//! The gateway as a daemon drives it: packets that a netfilter queue hands over, of hosts with addresses of their own.
-//! A packet has an id for its verdict and a length; of its bytes the program sees the first 128, the rest stays in the
-//! kernel.
+//! The gateway as driven by a daemon: packets from a netfilter queue, of hosts with arbitrary addresses. A packet has
+//! an id for its verdict and a length; the program sees only its first 128 bytes, the rest stays in the kernel.
 
 use etherparse::{IpNumber, Ipv4Header, PacketBuilder, SlicedPacket, TcpOptionElement, TransportSlice};
 use fourhop_proto::gateway::{
@@ -16,7 +15,7 @@ const COPIED: usize = 128;
 const LAPTOP: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 23);
 const SERVER: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 80);
 
-/// A packet as the queue hands it over.
+/// A packet as delivered by the queue.
 #[derive(Clone, Debug)]
 struct Queued {
     id: u32,
@@ -57,7 +56,7 @@ impl Packet for Queued {
     }
 }
 
-/// One flow's end: port here, port there, and options as Linux sends them.
+/// A flow between two ports, with options as sent by Linux.
 struct Flow {
     laptop: u16,
     server: u16,
@@ -91,18 +90,18 @@ impl Flow {
     }
 }
 
-/// The kernel's queue with the gateway behind it: whole packets by id, and what was sent on when.
+/// The kernel's queue and the gateway behind it: whole packets by id, and the packets sent.
 struct Device {
     discipline: Discipline<Queued>,
     now: Time,
     next_id: u32,
     waiting: BTreeMap<u32, (Side, Vec<u8>)>,
-    /// When, id, where to, the bytes.
+    /// Time, id, side, bytes.
     sent: Vec<(Dur, u32, Side, Vec<u8>)>,
     out: Vec<Action<Queued>>,
 }
 
-/// Seconds since 1970 on the clock of the device.
+/// The device's clock, in seconds since 1970.
 const STARTED: Time = Time::from_secs(1_800_000_000);
 
 impl Device {
@@ -115,7 +114,7 @@ impl Device {
         device
     }
 
-    /// The laptop is five links of 11 Mbit/s away.
+    /// Sets the path: the laptop is five links of 11 Mbit/s away.
     fn path(&mut self) {
         self.discipline.handle_path(LAPTOP, 5, Rate::kbps(11_000));
     }
@@ -136,7 +135,7 @@ impl Device {
         self.now = end;
     }
 
-    /// A packet comes in; its id.
+    /// A packet arrives; returns its id.
     fn packet(&mut self, ms: u64, from: Side, bytes: Vec<u8>) -> u32 {
         self.until(ms);
         let id = self.next_id;
@@ -148,7 +147,7 @@ impl Device {
         id
     }
 
-    /// The kernel sends on what the gateway lets go: the bytes it has, but for a head that was changed.
+    /// The kernel sends the packets that the gateway releases: its own bytes, except for a changed head.
     fn verdicts(&mut self) {
         for action in self.out.drain(..) {
             let Action::Forward { packet, to } = action else { panic!("lost: {action:?}") };
@@ -167,7 +166,7 @@ impl Device {
         self.discipline.gateway().and_then(|gateway| gateway.flow(&flow.key())).expect("the flow is followed")
     }
 
-    /// Ids of packets sent on since this was last asked, and when.
+    /// Returns when packets have been sent since the last call, and their ids.
     fn sent(&mut self) -> Vec<(Dur, u32)> {
         self.sent.drain(..).map(|(at, id, ..)| (at, id)).collect()
     }
@@ -179,12 +178,12 @@ impl Device {
         assert_eq!(self.sent().len(), 3);
     }
 
-    /// Data number `n` for the laptop.
+    /// Passes in data number `n` for the laptop.
     fn down(&mut self, ms: u64, n: u32) -> u32 {
         self.packet(ms, Side::Wired, DOWNLOAD.segment(Side::Wired, 5_000 + n * 1_448, 1_000, 1_448, false))
     }
 
-    /// The laptop has all data before number `n`.
+    /// The laptop acknowledges all data before number `n`.
     fn down_acked(&mut self, ms: u64, n: u32) {
         self.packet(ms, Side::Wireless, DOWNLOAD.segment(Side::Wireless, 1_000, 5_000 + n * 1_448, 0, false));
     }
@@ -197,7 +196,8 @@ fn ms(ms: u64) -> Dur {
 /// TCP-AP's four-hop delay for a round trip of 60 ms over five links: 2 (60 / 5 + 8 (1488 - 40) / 11000) ms.
 const SPACING: Dur = Dur::from_nanos(26_106_182);
 
-/// Data of a server waits in the kernel until its time; without a path nothing does, and with one again it does again.
+/// Data of a server waits in the kernel until its time; without a path nothing waits, and with a new path it waits
+/// again.
 #[test]
 fn a_download_is_paced_released_and_paced_again() {
     let mut device = Device::new();
@@ -212,7 +212,7 @@ fn a_download_is_paced_released_and_paced_again() {
     device.until(400);
     let paced: Vec<(Dur, u32)> = (0..).map(|n| ms(200) + interval * n).zip(ids).collect();
     assert_eq!(device.sent(), paced);
-    // The path is gone while packets wait.
+    // The path is lost while packets wait.
     let ids: Vec<u32> = (6..9).map(|n| device.down(500, n)).collect();
     device.path_lost(510);
     assert_eq!(device.sent(), [(ms(500), ids[0]), (ms(510), ids[1]), (ms(510), ids[2])]);
@@ -232,13 +232,13 @@ fn a_download_is_paced_released_and_paced_again() {
     assert_eq!((device.waiting.len(), device.discipline.queued()), (0, 0), "every packet has had its verdict");
 }
 
-/// The acknowledgement of a server carries how long the wired side took, although its payload was never seen.
+/// The acknowledgement of a server carries the round trip of the wired side, although its payload was never seen.
 #[test]
 fn an_upload_learns_the_wired_round_trip() {
     let mut device = Device::new();
     device.handshake(0, &UPLOAD);
     device.packet(100, Side::Wireless, UPLOAD.segment(Side::Wireless, 1_000, 5_000, 1_448, false));
-    // 85 ms later, with data of its own that goes beyond what the queue copies.
+    // 85 ms later, with data of its own beyond the bytes that the queue copies.
     let before = UPLOAD.segment(Side::Wired, 5_000, 2_448, 700, false);
     device.packet(185, Side::Wired, before.clone());
     assert_eq!(device.state(&UPLOAD).wired_rtt, Some(ms(85)));
@@ -256,7 +256,7 @@ fn an_upload_learns_the_wired_round_trip() {
     assert_eq!((ip.header_checksum, ip.time_to_live), (ip.calc_header_checksum(), 57));
 }
 
-/// Whatever else goes through the queue goes through the gateway at once, as it is.
+/// Anything else in the queue passes the gateway at once, unchanged.
 #[test]
 fn what_is_no_tcp_passes_untouched() {
     let mut device = Device::new();
@@ -269,7 +269,7 @@ fn what_is_no_tcp_passes_untouched() {
     let others = [
         change(&|bytes| bytes[9] = IpNumber::UDP.0),
         change(&|bytes| bytes[9] = IpNumber::ICMP.0),
-        // A first and a later fragment, a false header of IPv6, one cut off, nothing.
+        // A first and a later fragment, a bad IPv6 header, a truncated packet, an empty one.
         change(&|bytes| bytes[6] = 0x20),
         change(&|bytes| bytes[7] = 185),
         change(&|bytes| bytes[0] = 0x60),

@@ -1,4 +1,4 @@
-//! Tests of the protocols as a daemon drives them, and on inputs at random, all in one program: it is linked once.
+//! Tests of the protocols as driven by a daemon, and on random inputs, all in one program, which is linked only once.
 
 mod aodv;
 mod aodv_daemon;

@@ -1,5 +1,5 @@
-//! Nodes driven as hosts with a TUN device would drive them: addresses of their own choosing, packets as bytes, no
-//! simulator. The air between them is perfect: every frame reaches its neighbours whole.
+//! Nodes driven as by hosts with a TUN device: arbitrary addresses, packets as bytes, no simulator. The channel between
+//! them is perfect: every frame reaches its neighbours intact.
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use fourhop_proto::net::Addresses;
@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 const POWER: Watt = Watt(1e-9);
 const PROPAGATION: Dur = Dur::from_nanos(667);
 
-/// Addresses without any order, of three makers.
+/// Unordered addresses from three vendors.
 const STATIONS: [Addresses; 4] = [
     station([192, 168, 7, 20], [0x00, 0x1b, 0x21, 0x3a, 0x00, 0x01]),
     station([10, 255, 0, 3], [0xdc, 0xa6, 0x32, 0x99, 0x10, 0x7f]),
@@ -40,7 +40,7 @@ struct Line {
     ears: Vec<Ear>,
     rules: Rules,
     air: Vec<Copy>,
-    /// Packets that hosts got, as bytes, with the station and the time.
+    /// Packets delivered to hosts, as bytes, with the time and the station.
     got: Vec<(Time, usize, Vec<u8>)>,
     buffers: Buffers,
 }
@@ -72,7 +72,7 @@ impl Line {
 
     fn take_outputs(&mut self, now: Time, node: usize) {
         for output in self.buffers.outputs.drain(..) {
-            // A loss at a node whose host could report it is counted there, too.
+            // A loss at a node whose host could report it is also counted there.
             if matches!(output, Output::Lost { .. }) {
                 continue;
             }
@@ -135,7 +135,7 @@ fn aodv(n: usize) -> Router {
     Router::from(Aodv::new(STATIONS[n].ip, AodvConfig::standard(), jitter))
 }
 
-/// The payload of the packet, and its time to live.
+/// Returns the payload of the packet and its time to live.
 fn content(bytes: &[u8]) -> (Vec<u8>, u8) {
     let packet = SlicedPacket::from_ip(bytes).expect("a packet");
     let Some(TransportSlice::Udp(udp)) = packet.transport else { panic!("no datagram: {packet:?}") };
@@ -154,7 +154,7 @@ fn hosts_talk_over_three_hops_whatever_their_addresses() {
     let (at, station, bytes) = &line.got[1];
     assert_eq!((*station, content(bytes)), (0, (b"answer".to_vec(), 62)));
     assert!(*at < Time::from_millis(540), "the way back is known: {at:?}");
-    // Its neighbours are known by the addresses they chose, not by a rule.
+    // Its neighbours are known by their arbitrary addresses, not by a rule.
     assert_eq!(line.nodes[1].link().neighbour_ip(STATIONS[2].mac), Some(STATIONS[2].ip));
     for node in &line.nodes {
         assert!(node.accounts().network.balances() && node.accounts().link.balances());

@@ -61,7 +61,7 @@ pub struct Config {
     pub half_open_timeout: Dur,
 }
 
-/// Which slow flows goodput control protects.
+/// Flows for whose sake goodput control throttles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Among {
     /// Slow flows out of the mesh, as the title of section 4.4 says: flows of one direction share evenly without
@@ -74,7 +74,7 @@ pub enum Among {
 /// Parameters of goodput control (section 4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoodputControl {
-    /// Which slow flows count.
+    /// Flows whose slowness counts.
     pub among: Among,
     /// S in thousandths: a flow is fast above S times the mean. The paper: 1100.
     pub threshold: u32,

@@ -53,7 +53,7 @@ pub struct Down<P> {
     pub pacer: Pacer,
     /// Its rate, for airtime limits.
     pub carried: Carried,
-    /// Which interval it uses when flows share.
+    /// Interval imposed for the sake of other flows, if any.
     pub shared: Shared,
     /// Throttle set by goodput control.
     pub throttle: Option<Throttle>,

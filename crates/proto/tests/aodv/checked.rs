@@ -1,5 +1,5 @@
 //! Checks on an AODV node that gets messages as bytes from any address, and data to send and to forward. Shared by the
-//! test beside and by the fuzz target in `fuzz/`.
+//! test next to it and the fuzz target in `fuzz/`.
 
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::route::aodv::{HelloConfig, Limits, MetricConfig, SignalConfig};
@@ -25,7 +25,7 @@ const ADDRESSES: [Ipv4Addr; 16] = [
     Ipv4Addr::new(203, 0, 113, 81),
     Ipv4Addr::new(1, 1, 1, 1),
     Ipv4Addr::new(192, 168, 7, 99),
-    // The rest are no addresses of other hosts.
+    // The rest are not addresses of other hosts.
     HERE,
     Ipv4Addr::BROADCAST,
     Ipv4Addr::UNSPECIFIED,
@@ -39,17 +39,17 @@ fn address(number: u8) -> Ipv4Addr {
     ADDRESSES[usize::from(number) % ADDRESSES.len()]
 }
 
-/// May a packet be sent to this address through a neighbour?
+/// Whether a packet may be sent to this address via a neighbour.
 fn is_of_another_host(addr: Ipv4Addr) -> bool {
     addr != HERE && !addr.is_broadcast() && !addr.is_unspecified() && !addr.is_multicast() && !addr.is_loopback()
 }
 
-/// A node, the data it was given, and the routes it has reported.
+/// A node, the data passed to it, and the routes it has reported.
 struct Checked {
     aodv: Aodv,
     now: Time,
     out: Vec<Action>,
-    /// Data that has not come out yet, by number.
+    /// Data that has not left yet, by number.
     inside: BTreeMap<u16, Ipv4Packet>,
     number: u16,
     kernel: BTreeMap<Ipv4Addr, (Ipv4Addr, u8)>,
@@ -57,8 +57,8 @@ struct Checked {
 }
 
 impl Checked {
-    /// The bits of `kind` choose the profile, HELLOs, signal strength, small limits, a gateway, a metric, and what a
-    /// daemon asks for.
+    /// Creates a node; the bits of `kind` select the profile, HELLOs, signal strength, small limits, a gateway, a
+    /// metric, and the requests of a daemon.
     fn new(kind: u8) -> Checked {
         let is = |bit: u8| kind >> bit & 1 == 1;
         let config = Config {
@@ -119,7 +119,7 @@ impl Checked {
         assert!(precursors.max().unwrap_or(0) <= self.limits.neighbours);
     }
 
-    /// A data packet has come out, with a time to live of at least `least`.
+    /// Checks a data packet that has left, which must have a time to live of at least `least`.
     fn left(&mut self, packet: Ipv4Packet, least: u8) {
         let Body::Echo(echo) = &packet.body else { panic!("only echo requests were put in") };
         let given = self.inside.remove(&echo.number).expect("no packet comes out twice");
@@ -127,7 +127,7 @@ impl Checked {
         assert_eq!(Ipv4Packet { ttl: given.ttl, ..packet }, given, "nothing but the time to live may differ");
     }
 
-    /// The next data packet.
+    /// Creates the next data packet.
     fn data(&mut self, src: Ipv4Addr, dst: Ipv4Addr, ttl: u8) -> Ipv4Packet {
         let body = Body::Echo(EchoMessage { reply: false, ident: 7, number: self.number, payload: 56 });
         let packet = Ipv4Packet { src, dst, ttl, ident: self.number, dscp: 0, body, meta: PacketMeta::default() };
@@ -136,7 +136,7 @@ impl Checked {
         packet
     }
 
-    /// The payload of a datagram to port 654. Returns whether it was a message.
+    /// Passes in the payload of a datagram to port 654. Returns whether it was a message.
     fn message(&mut self, bytes: &[u8], from: Ipv4Addr, ttl: u8, broadcast: bool, strength: u8) -> bool {
         let Ok(message) = decode::aodv(bytes) else { return false };
         assert!(message.len() as usize <= bytes.len(), "no more than is there");
@@ -152,7 +152,7 @@ impl Checked {
         true
     }
 
-    /// Time passes, and timers are kept.
+    /// Lets time pass, and calls timers.
     fn pass(&mut self, by: Dur) {
         let end = self.now + by;
         while let Some(at) = self.aodv.next_timeout().filter(|&at| at <= end) {
@@ -166,7 +166,7 @@ impl Checked {
     }
 }
 
-/// Written and read again a message is the same.
+/// Checks that a message is the same after encoding and decoding.
 fn again(message: &AodvMessage) {
     let mut bytes = Vec::new();
     encode::aodv(message, &mut bytes);
@@ -174,7 +174,7 @@ fn again(message: &AodvMessage) {
     assert_eq!(decode::aodv(&bytes).as_ref(), Ok(message));
 }
 
-/// A message has left.
+/// Checks a message that has left.
 fn sent(message: &AodvMessage, packet: &Ipv4Packet, next_hop: NextHop) {
     again(message);
     assert!(packet.src == HERE && packet.ttl > 0);
@@ -184,9 +184,9 @@ fn sent(message: &AodvMessage, packet: &Ipv4Packet, next_hop: NextHop) {
     }
 }
 
-/// Reads `data` as a sequence of events at a node, whose kind is the first byte. The first byte of each step selects
-/// the event: time passes, data is sent or forwarded, a link fails, or a datagram arrives, whose bytes follow and are
-/// repaired as one of the bytes says, so that many of them are messages. Returns how many were, and the counters.
+/// Interprets `data` as a sequence of events at a node, whose kind is the first byte. The first byte of each step
+/// selects the event: time passes, data is sent or forwarded, a link fails, or a datagram arrives. Its bytes follow and
+/// are repaired as one of them says, so that many datagrams are messages. Returns how many were, and the counters.
 pub fn messages(data: &[u8]) -> (u64, Counters) {
     let Some((&kind, mut rest)) = data.split_first() else { return Default::default() };
     let mut checked = Checked::new(kind);
@@ -222,19 +222,19 @@ pub fn messages(data: &[u8]) -> (u64, Counters) {
                 rest = after;
                 let mut bytes = bytes.to_vec();
                 repair(&mut bytes, b);
-                // A kernel delivers no packet of everyone, nobody or a group.
+                // A kernel delivers no packet with a broadcast, unspecified or multicast source.
                 let from = if one == HERE || is_of_another_host(one) { one } else { ADDRESSES[0] };
                 understood += u64::from(checked.message(&bytes, from, c, op & 64 == 0, op >> 2 ^ c));
             }
         }
     }
-    // Every search ends.
+    // Every discovery ends.
     checked.pass(Dur::from_secs(3_600));
     assert_eq!(checked.aodv.buffered(), 0, "nothing waits for ever");
     (understood, *checked.aodv.counters())
 }
 
-/// Makes the bytes a message with few addresses and with sequence numbers near the wrap, as far as `how` says.
+/// Turns the bytes into a message with few addresses and with sequence numbers near the wrap, as far as `how` says.
 fn repair(bytes: &mut Vec<u8>, how: u8) {
     let Some(kind) = bytes.first_mut() else { return };
     if how & 1 == 0 {
@@ -251,9 +251,9 @@ fn repair(bytes: &mut Vec<u8>, how: u8) {
     if how & 2 == 0 && kind == 3 && bytes.len() >= 12 {
         bytes[3] = ((bytes.len() - 4) / 8) as u8;
     }
-    // Of probes: where the entries of their lists are.
+    // Positions of the list entries in a probe.
     let entries = (4..bytes.len()).step_by(Probe::ENTRY as usize);
-    // Where addresses and sequence numbers are (RFC 3561 sections 5.1 to 5.3).
+    // Positions of addresses and sequence numbers (RFC 3561 sections 5.1 to 5.3).
     let (addresses, numbers) = match kind {
         1 => (vec![8, 16], vec![4, 12, 20]),
         2 => (vec![4, 12], vec![8]),

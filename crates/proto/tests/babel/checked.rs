@@ -1,4 +1,4 @@
-//! Checks on a Babel node that gets packets as bytes from its neighbours. Shared by the test beside and by the fuzz
+//! Checks on a Babel node that gets packets as bytes from its neighbours. Shared by the test next to it and the fuzz
 //! target in `fuzz/`.
 
 use fourhop_proto::route::babel::{Babel, Config, Counters, LinkQuality};
@@ -10,12 +10,12 @@ use fourhop_units::{Dur, NodeId, Purpose, Stream, Time};
 use std::net::Ipv4Addr;
 
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 30);
-/// Most bytes of a packet of Babel that this node sends.
+/// Maximum size of a Babel packet sent by this node, in bytes.
 const LARGEST: usize = 1280 - 48;
 
-/// Hands the datagrams in `data` to a node: each is its sender, the time since the one before in units of 50 ms, its
-/// length, its bytes. The first byte says how links are measured. How many were packets of Babel, and what the node
-/// counted.
+/// Passes the datagrams in `data` to a node: each consists of its sender, the time since the previous one in units of
+/// 50 ms, its length, and its bytes. The first byte selects how links are measured. Returns how many were Babel
+/// packets, and the node's counters.
 pub fn packets(data: &[u8]) -> (u64, Counters) {
     let Some((&kind, mut rest)) = data.split_first() else { return (0, Counters::default()) };
     let quality = if kind & 1 == 0 { LinkQuality::TwoOutOfThree } else { LinkQuality::Etx };
@@ -36,7 +36,7 @@ pub fn packets(data: &[u8]) -> (u64, Counters) {
         babel.handle_message(now, packet, src, &mut out);
         look(&mut babel, now, &out);
     }
-    // Long after: nothing that was learned is left.
+    // Much later, nothing learned is left.
     pass(&mut babel, now, Dur::from_secs(4 * 3600));
     assert_eq!((babel.routes().count(), babel.links().count()), (0, 0), "everything expires");
     (understood, *babel.counters())

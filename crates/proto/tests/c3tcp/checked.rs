@@ -1,5 +1,5 @@
-//! C3TCP under watch: options of MAC headers, and the modules of two ends with whatever comes between them. Shared by
-//! the tests beside and by the fuzz targets in `fuzz/`.
+//! Checks on C3TCP: options of MAC headers, and the modules of two ends with anything that may happen between them.
+//! Shared by the tests next to it and the fuzz targets in `fuzz/`.
 
 use fourhop_proto::ccm::table::Packets;
 use fourhop_proto::ccm::{Modules, Options};
@@ -8,8 +8,8 @@ use fourhop_proto::wire::{Body, Ipv4Packet, MeasuredSegment, PacketMeta, TcpFlag
 use fourhop_units::{Dur, Seq, Time};
 use std::net::Ipv4Addr;
 
-/// Reads `data` as the options of a MAC header: they are refused, or written again they are the same, behind other
-/// bytes too.
+/// Interprets `data` as the options of a MAC header: they are rejected, or the same after encoding, even behind other
+/// bytes.
 #[allow(dead_code)]
 pub fn options(data: &[u8]) {
     let Ok((read, len)) = options::Options::parse(data) else { return };
@@ -23,9 +23,9 @@ pub fn options(data: &[u8]) {
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 
-/// Reads `data` as what happens to the modules of a host: the first byte chooses local acknowledgements; then each step
-/// is eleven bytes, which make a segment that goes out or comes in after some time, with options of a MAC header behind
-/// them if it comes in. How many windows were lowered, and how many packets were made here.
+/// Interprets `data` as events at the modules of a host: the first byte selects local acknowledgements. Each following
+/// step is eleven bytes, which make a segment that is sent or received after some time, with options of a MAC header
+/// after them if it is received. Returns how many windows were lowered, and how many packets were created here.
 #[allow(dead_code)]
 pub fn modules(data: &[u8]) -> (u64, u64) {
     let Some((&first, mut rest)) = data.split_first() else { return (0, 0) };
@@ -71,7 +71,7 @@ pub fn modules(data: &[u8]) -> (u64, u64) {
         }
     }
     assert_eq!(got, if local_acks { 0 } else { given });
-    // A peer that stays silent is given up some time; then nothing is left to be done.
+    // A silent peer is given up eventually; then nothing is left to do.
     for _ in 0..100 {
         let Some(at) = modules.next_timeout() else { break };
         modules.handle_timeout(at, &mut out);
@@ -83,7 +83,7 @@ pub fn modules(data: &[u8]) -> (u64, u64) {
     (lowered, emitted)
 }
 
-/// A segment out of bytes: numbers in steps of 100 about the wrap, flags that are rare are rare.
+/// Makes a segment from bytes: numbers in steps of 100 around the wrap; rare flags are rare.
 fn segment(step: &[u8; 11]) -> TcpSegment {
     let number = |high: u8, low: u8| {
         let steps = i32::from(i16::from_be_bytes([high, low]) % 400);
@@ -95,7 +95,7 @@ fn segment(step: &[u8; 11]) -> TcpSegment {
     TcpSegment {
         src_port: if step[1] & 1 == 0 { 1 } else { 2 },
         dst_port: if step[1] & 1 == 0 { 2 } else { 1 },
-        // A SYN takes the number before that of the first byte.
+        // A SYN occupies the number before that of the first byte.
         seq: Seq::from_wire(number(step[3], step[4]).to_wire().wrapping_sub(u32::from(syn))),
         ack: number(step[5], step[6]),
         flags: TcpFlags {

@@ -1,5 +1,5 @@
-//! A gateway under watch: whatever is put in must come out once, unchanged but for the option and a smaller window, in
-//! order within a flow, and no bound may be passed. Shared by the property tests beside and by the fuzz target in
+//! Checks on a gateway: every packet must leave once, unchanged except for the option and a smaller window, in order
+//! within its flow, and no limit may be exceeded. Shared by the property tests next to it and the fuzz target in
 //! `fuzz/`.
 
 use fourhop_proto::gateway::{
@@ -9,20 +9,20 @@ use fourhop_units::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// A gateway with a memory of what it was given.
+/// A gateway with a record of the packets passed to it.
 pub struct Checked {
     gateway: Gateway<Vec<u8>>,
     config: Config,
     now: Time,
     out: Vec<Action<Vec<u8>>>,
-    /// Packets that have not come out yet: of each flow in each direction, in order.
+    /// Packets that have not left yet, per flow and direction, in order.
     inside: BTreeMap<(bool, FiveTuple), VecDeque<Vec<u8>>>,
-    /// Packets put in and come out.
+    /// Number of packets that entered and left.
     pub passed: (u64, u64),
 }
 
 impl Checked {
-    /// With nothing in it.
+    /// Creates an empty gateway.
     pub fn new(config: Config) -> Checked {
         Checked {
             gateway: Gateway::new(config, HashKey([7, 8])),
@@ -40,7 +40,7 @@ impl Checked {
         &self.gateway
     }
 
-    /// A wireless node is so far away.
+    /// A wireless node is this far away.
     pub fn path(&mut self, node: Ipv4Addr, hops: u8, kbps: u64) {
         self.gateway.handle_path(node, hops, Rate::kbps(kbps.max(1)));
     }
@@ -51,14 +51,14 @@ impl Checked {
         self.check();
     }
 
-    /// A packet comes in on side `from`.
+    /// A packet arrives on side `from`.
     pub fn packet(&mut self, from: Side, packet: Vec<u8>) {
         self.passed.0 += 1;
         let flow = packet.tcp().and_then(|_| packet.five_tuple());
         match flow {
             Some(flow) => self.inside.entry((from == Side::Wired, flow)).or_default().push_back(packet.clone()),
             None => {
-                // No segment: out at once, as it is, behind what this call may have let go besides.
+                // Not a segment: it leaves at once, unchanged, after any packets that this call has released.
                 self.gateway.handle_packet(self.now, from, packet.clone(), &mut self.out);
                 let Some(Action::Forward { packet: last, to }) = self.out.pop() else { panic!("it must pass at once") };
                 assert!(last == packet && to != from, "what is no segment passes untouched");
@@ -71,7 +71,7 @@ impl Checked {
         self.check();
     }
 
-    /// Time passes, and timers are kept.
+    /// Lets time pass, and calls timers.
     pub fn advance(&mut self, by: Dur) {
         let end = self.now + by;
         while let Some(at) = self.gateway.next_timeout().filter(|&at| at <= end) {
@@ -82,7 +82,7 @@ impl Checked {
             assert!(self.gateway.next_timeout().is_none_or(|next| next > self.now), "a timer that is due is handled");
         }
         self.now = end;
-        // Too early: nothing happens.
+        // An early call does nothing.
         self.gateway.handle_timeout(self.now, &mut self.out);
         assert!(self.out.is_empty(), "an early timeout does nothing");
     }
@@ -128,9 +128,9 @@ impl Checked {
         assert!(gateway.flows() <= config.flows as usize, "the table is bounded");
     }
 
-    /// Lets everything out that waits, and everything be forgotten.
+    /// Releases everything queued, and lets everything be forgotten.
     pub fn finish(mut self) {
-        // Each packet of the fullest queue may wait for the longest interval: 64 s and what varies beyond.
+        // Each packet of the fullest queue may wait for the maximum interval: 64 s, plus variation.
         self.advance(Dur::from_secs(1_000_000));
         assert!(self.inside.is_empty() && self.gateway.queued() == 0, "nothing stays inside");
         assert_eq!(self.passed.0, self.passed.1);
@@ -138,12 +138,12 @@ impl Checked {
     }
 }
 
-/// Where the value of the option is in a packet.
+/// Returns the position of the option's value in a packet.
 fn position(packet: &[u8]) -> Option<usize> {
     packet.windows(4).position(|bytes| bytes == [253, 6, 0x34, 0x68]).map(|at| at + 4)
 }
 
-/// Bounds so small that all of them are met, pacing from the first packet on, and goodputs compared each second.
+/// Limits so small that all of them are reached, pacing from the first packet on, and goodputs compared every second.
 pub fn small() -> Config {
     let mut pace = Config::paper().pace;
     pace.first_interval = Some(Dur::from_millis(30));
@@ -162,9 +162,9 @@ pub fn small() -> Config {
     }
 }
 
-/// Reads `data` as what happens to a gateway. Each step begins with a byte: time passes, a path appears or goes,
-/// or a packet comes whose bytes follow, put right where the next byte says so, that more than rubbish gets through.
-/// The gateway's counters.
+/// Interprets `data` as events at a gateway. Each step begins with a byte: time passes, a path appears or is lost, or a
+/// packet arrives. Its bytes follow, repaired as the next byte says, so that not only garbage gets through. Returns the
+/// gateway's counters.
 pub fn exercise(data: &[u8]) -> Counters {
     let mut checked = Checked::new(small());
     let mut rest = data;
@@ -202,7 +202,7 @@ pub fn exercise(data: &[u8]) -> Counters {
     counters
 }
 
-/// Makes an IPv4 header with TCP between few addresses and ports out of the first bytes, as far as `how` says.
+/// Turns the first bytes into an IPv4 header with TCP between few addresses and ports, as far as `how` says.
 fn repair(packet: &mut [u8], how: u8) {
     if packet.len() < 40 {
         return;
@@ -215,7 +215,7 @@ fn repair(packet: &mut [u8], how: u8) {
         packet[9] = 6;
     }
     if how & 2 == 0 {
-        // Six flows: more than the table has room for.
+        // Six flows: more than the capacity of the table.
         let (a, b) = ([10, 0, 0, how >> 6], [10, 128, 0, 1]);
         let (src, dst) = if how & 4 == 0 { (a, b) } else { (b, a) };
         packet[12..16].copy_from_slice(&src);
@@ -226,7 +226,7 @@ fn repair(packet: &mut [u8], how: u8) {
         packet[22..24].copy_from_slice(&to);
     }
     if how & 8 == 0 {
-        // Numbers close together, about the wrap.
+        // Numbers close together, around the wrap.
         packet[24..27].copy_from_slice(&[0xff, 0xff, 0xff]);
         packet[28..31].copy_from_slice(&[0xff, 0xff, 0xff]);
     }

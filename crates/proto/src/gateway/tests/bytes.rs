@@ -1,11 +1,11 @@
-//! Packets as bytes show a gateway what the simulator's packets show it.
+//! Packets as bytes look to a gateway like the simulator's packets.
 
 use super::*;
 use crate::wire::bytes::tests::{encoded, packets};
 use proptest::prelude::*;
 
 proptest! {
-    /// The simulator's packet and its bytes show the same, and so do bytes that are cut off behind the headers.
+    /// The simulator's packet and its bytes show the same, and so do bytes truncated after the headers.
     #[test]
     fn bytes_and_values_show_the_same(packet in packets()) {
         let mut bytes = encoded(&packet);
@@ -17,8 +17,8 @@ proptest! {
         }
     }
 
-    /// The option written into bytes is the encoding of the packet with the option, checksums included; and so is a
-    /// second value over the first. Where it does not fit both stay as they were.
+    /// Writing the option into bytes gives the encoding of the packet with the option, checksums included, and so does
+    /// overwriting it with a second value. If it does not fit, both stay unchanged.
     #[test]
     fn the_option_in_bytes_is_the_option_of_the_packet(
         packet in packets(),
@@ -38,7 +38,7 @@ proptest! {
     }
 }
 
-/// Bytes that are no IPv4 packet have a length, but no connection.
+/// Bytes that are not an IPv4 packet have a length, but no connection.
 #[test]
 fn garbage_has_a_length() {
     let garbage = vec![0x50; 48];

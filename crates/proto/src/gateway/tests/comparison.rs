@@ -1,4 +1,4 @@
-//! The other things a gateway can do.
+//! The other queueing disciplines.
 
 use super::*;
 use crate::drop::DropReason;
@@ -6,7 +6,7 @@ use Side::{Wired, Wireless};
 use core::net::Ipv4Addr;
 use fourhop_units::Bytes;
 
-/// Runs a gateway in time; records departures to the wireless side as (ms, flow), and drops.
+/// Drives a gateway over time; records departures to the wireless side as (ms, flow), and drops.
 struct Run {
     discipline: Discipline<Ipv4Packet>,
     out: Vec<Action<Ipv4Packet>>,
@@ -56,7 +56,7 @@ impl Run {
     }
 }
 
-/// 1000 bytes each at 80 kbit/s: ten packets a second, five for each of two flows, however much they bring.
+/// 1000 bytes each at 80 kbit/s: ten packets per second, five for each of two flows, however many arrive.
 #[test]
 fn fair_shares_are_equal() {
     let limiter = FairShareConfig { capacity: Rate::kbps(80), queue: 20, flows: 16, idle_timeout: Dur::from_secs(10) };
@@ -81,8 +81,8 @@ fn limiter(kbps: u64, queue: u32) -> DisciplineConfig {
     DisciplineConfig::FairShare(FairShareConfig { capacity, queue, flows: 2, idle_timeout })
 }
 
-/// 1000 bytes at 80 kbit/s are 100 ms of the whole capacity. A packet alone leaves at once; as many wait as may, and
-/// not one more; a second flow doubles the distance from the next packet on.
+/// 1000 bytes at 80 kbit/s take 100 ms of the whole capacity. A lone packet leaves at once; exactly as many are queued
+/// as the limit allows; a second flow doubles the interval from the next packet on.
 #[test]
 fn a_share_is_what_one_of_so_many_flows_gets() {
     let mut run = Run::new(limiter(80, 3));
@@ -93,7 +93,7 @@ fn a_share_is_what_one_of_so_many_flows_gets() {
     run.packet(150, 1, 1);
     run.until(1_000);
     assert_eq!(run.left, [(100, 0), (150, 1), (200, 0), (400, 0)]);
-    // A third flow finds no place and passes unlimited; what comes from the wireless side always does.
+    // A third flow finds no slot and passes unlimited; packets from the wireless side always do.
     let mut run = Run::new(limiter(80, 3));
     (0..3).for_each(|flow| (0..2).for_each(|n| run.packet(0, flow, n)));
     assert_eq!(run.left, [(0, 0), (0, 1), (0, 2), (0, 2)]);
@@ -101,7 +101,7 @@ fn a_share_is_what_one_of_so_many_flows_gets() {
     assert!(matches!(run.out.pop(), Some(Action::Forward { to: Wired, .. })));
 }
 
-/// A flow that is silent too long no longer counts: what waits in it goes, and the others keep their times.
+/// A flow that is silent too long no longer counts: its queued packets leave, and the others keep their times.
 #[test]
 fn a_silent_flow_gives_up_its_share() {
     let mut run = Run::new(limiter(8, 3));
@@ -109,7 +109,7 @@ fn a_silent_flow_gives_up_its_share() {
     run.packet(0, 0, 2);
     run.packet(100, 1, 1);
     run.packet(100, 1, 2);
-    // 1 s for the first flow, which was alone when it sent, 2 s for the second, which goes on acknowledging.
+    // 1 s for the first flow, which was alone when it sent, 2 s for the second, which keeps acknowledging.
     for at in [400, 800, 1_200, 1_600, 2_000] {
         run.until(at);
         run.discipline.handle_packet(ms(at), Wireless, segment(1, false, 1, 1, 0), &mut run.out);
@@ -124,7 +124,7 @@ fn fq_codel(capacity: Option<Rate>) -> FqCodelConfig {
     FqCodelConfig { capacity, ..FqCodelConfig::rfc8290() }
 }
 
-/// One flow brings three times what fits, the other little: the little one loses nothing, and its packets pass by the
+/// One flow sends three times what fits, the other little: the small one loses nothing, and its packets bypass the
 /// queue of the other.
 #[test]
 fn fq_codel_isolates_flows() {
@@ -140,12 +140,12 @@ fn fq_codel_isolates_flows() {
     }
     assert_eq!(run.count(1), 60, "none is lost, none waits");
     assert!(run.dropped.len() > 100 && run.dropped.iter().all(|&reason| reason == DropReason::Codel));
-    // 9 s at 100 packets a second.
+    // 9 s at 100 packets per second.
     assert!((895..=900).contains(&run.left.len()), "{}", run.left.len());
     assert_eq!(run.left.len() + run.dropped.len() + run.discipline.queued(), 3_060);
 }
 
-/// The longest queue is that of now: one that has paid and is short again pays no more.
+/// The longest queue is the one that is longest now: after losing a packet and becoming short, it loses no more.
 #[test]
 fn fq_codel_drops_from_what_is_longest_now() {
     let mut config = FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) };
@@ -159,7 +159,7 @@ fn fq_codel_drops_from_what_is_longest_now() {
     assert_eq!((run.count(0), run.count(1), run.dropped.len()), (11, 8, 16));
 }
 
-/// RFC 8290 section 4.1.1: addresses and ports separate flows, each of them.
+/// RFC 8290 section 4.1.1: flows are separated by each of the addresses and ports.
 #[test]
 fn fq_codel_separates_flows_by_each_part_of_the_five_tuple() {
     let other: [fn(Ipv4Packet) -> Ipv4Packet; 4] = [
@@ -183,9 +183,9 @@ fn fq_codel_separates_flows_by_each_part_of_the_five_tuple() {
     }
 }
 
-/// RFC 8290 section 4.2: a new flow goes first, once; when it has run empty it waits for a round among the old ones. 10
-/// ms a packet: the long flow spends its quantum of 1,514 bytes on two packets, then the other's goes, then two of the
-/// long one.
+/// RFC 8290 section 4.2: a new flow goes first, once; when its queue empties, it waits for a round among the old ones.
+/// 10 ms per packet: the long flow spends its quantum of 1,514 bytes on two packets, then the other's packet leaves,
+/// then two of the long one.
 #[test]
 fn an_empty_flow_does_not_come_back_as_a_new_one() {
     let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(Rate::kbps(800)))));
@@ -196,7 +196,7 @@ fn an_empty_flow_does_not_come_back_as_a_new_one() {
     assert_eq!(run.left[..6], [(0, 0), (10, 0), (20, 1), (30, 0), (40, 0), (50, 1)]);
 }
 
-/// RFC 8289 section 5.6: what has no more than a packet behind it is not dropped, however long it waits.
+/// RFC 8289 section 5.6: no packet is dropped with at most one behind it, however long it has waited.
 #[test]
 fn fq_codel_drops_nothing_of_a_short_queue() {
     let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(Some(Rate::kbps(80)))));
@@ -206,7 +206,7 @@ fn fq_codel_drops_nothing_of_a_short_queue() {
     assert_eq!((run.left.len(), run.dropped.len()), (51, 0));
 }
 
-/// Without a shaper the interface draws packets.
+/// Without a shaper the interface pulls packets.
 #[test]
 fn fq_codel_follows_the_interface() {
     let mut run = Run::new(DisciplineConfig::FqCodel(fq_codel(None)));
@@ -221,7 +221,7 @@ fn fq_codel_follows_the_interface() {
     assert_eq!((run.left.len(), run.discipline.queued()), (5, 5));
 }
 
-/// The limit holds, and the longest queue pays.
+/// The limit is kept, at the cost of the longest queue.
 #[test]
 fn fq_codel_drops_from_the_longest_queue() {
     let mut run = Run::new(DisciplineConfig::FqCodel(FqCodelConfig { limit: 10, ..fq_codel(Some(Rate::kbps(80))) }));

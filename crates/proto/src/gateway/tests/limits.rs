@@ -1,4 +1,4 @@
-//! Bounds, and when state goes.
+//! Limits, and the removal of state.
 
 use super::*;
 use Side::{Wired, Wireless};
@@ -8,7 +8,7 @@ fn config() -> Config {
     Config { goodput_control: None, ..Config::paper() }
 }
 
-/// A flow with a round trip of 100 ms, so that it is paced at 48 ms, and whose receiver advertises `window`.
+/// A flow with a round trip of 100 ms, and so an interval of 48 ms, whose receiver advertises `window`.
 fn paced(script: &mut Script, at: u64, n: u16, window: u16) {
     script.down(at, n, 1);
     let ack = flagged(segment(n, false, 1, 1_001, 0), |segment| segment.window = window);
@@ -33,7 +33,7 @@ fn fin(packet: Ipv4Packet) -> Ipv4Packet {
     flagged(packet, |segment| segment.flags.fin = true)
 }
 
-/// Section 4.3: no flow needs more than its receiver advertises. Beyond that, the oldest segment leaves early.
+/// Section 4.3: no flow needs to queue more than its receiver advertises. Beyond that, the oldest segment leaves early.
 #[test]
 fn a_flow_holds_at_most_the_advertised_window() {
     let mut script = Script::new(config());
@@ -51,7 +51,7 @@ fn a_flow_holds_at_most_the_advertised_window() {
     assert_eq!((script.gateway.queued(), script.gateway.queued_bytes()), (0, 0));
 }
 
-/// After a handover the unit of windows is not known; what waits is bounded by `flow_buffer` alone.
+/// After a handover the unit of windows is unknown; only `flow_buffer` limits the queue.
 #[test]
 fn a_window_without_its_scale_bounds_nothing() {
     let mut script = Script::new(config());
@@ -60,7 +60,7 @@ fn a_window_without_its_scale_bounds_nothing() {
     assert_eq!((script.gateway.queued_bytes(), script.gateway.counters().early), (18_000, 0));
 }
 
-/// Data that fills the window to the byte still waits.
+/// Data that fills the window to the last byte is still queued.
 #[test]
 fn a_window_is_used_to_its_last_byte() {
     let mut script = Script::new(config());
@@ -73,8 +73,8 @@ fn a_window_is_used_to_its_last_byte() {
     assert_eq!((script.gateway.queued_bytes(), script.gateway.counters().early), (4_000, 1));
 }
 
-/// RFC 7323: the window counts in units of the scale, if both SYNs had the option; that of a SYN never does (section
-/// 2.2).
+/// RFC 7323: the window counts in units of the scale, if both SYNs had the option; the window in a SYN is never scaled
+/// (section 2.2).
 #[test]
 fn windows_are_scaled_as_agreed() {
     for (ours, theirs, queued) in [(Some(2), Some(3), 8_000), (Some(2), None, 1_000), (None, Some(3), 1_000)] {
@@ -126,12 +126,12 @@ fn a_flow_is_forgotten_when_both_sides_have_closed() {
     script.packet(260, Wired, segment(0, true, 2_002, 2, 0));
     assert_eq!((script.gateway.flows(), script.gateway.counters().ended), (0, 1));
     assert_eq!(script.gateway.next_timeout(), None, "nothing is left to do");
-    // Late packets make no new one.
+    // Late packets create no new flow.
     script.packet(300, Wireless, fin(segment(0, false, 1, 2_002, 0)));
     assert_eq!(script.gateway.flows(), 0);
 }
 
-/// FINs and the queue: the flow is known until its last packet has left.
+/// FINs with queued data: the flow is known until its last packet has left.
 #[test]
 fn what_waits_keeps_an_ended_flow() {
     let mut script = Script::new(config());
@@ -158,7 +158,7 @@ fn silent_flows_are_forgotten_after_minutes() {
     assert_eq!((script.gateway.flows(), script.gateway.counters().timed_out), (0, 2));
 }
 
-/// A flood of SYNs finds no more room than the table has, and takes none from flows that have been answered.
+/// A flood of SYNs cannot exceed the capacity of the table, and displaces no answered flows.
 #[test]
 fn a_flood_of_syns_displaces_only_its_like() {
     let mut script = Script::new(Config { flows: 8, ..config() });
@@ -174,7 +174,7 @@ fn a_flood_of_syns_displaces_only_its_like() {
     assert_eq!(script.gateway.memory(), memory);
 }
 
-/// With nothing but answered flows in it, a full table lets further ones pass.
+/// When all flows in a full table have been answered, further ones pass.
 #[test]
 fn without_room_in_the_table_flows_pass_unpaced() {
     let mut script = Script::new(Config { flows: 2, ..config() });
@@ -186,7 +186,7 @@ fn without_room_in_the_table_flows_pass_unpaced() {
     assert!(script.gateway.counters().table_full > 0);
 }
 
-/// A flow that was displaced while packets waited loses none of them.
+/// A flow displaced with packets in its queue loses none of them.
 #[test]
 fn a_displaced_flow_takes_its_packets_along() {
     let pace = fourhop_cc::tcp_ap::Params { first_interval: Some(Dur::from_secs(10)), ..config().pace };
@@ -198,7 +198,7 @@ fn a_displaced_flow_takes_its_packets_along() {
     assert_eq!((script.gateway.queued(), script.gateway.queued_bytes()), (0, 0));
 }
 
-/// More wireless nodes than have room: the rest is not paced, and nothing else happens.
+/// More wireless nodes than the limit: the rest is not paced, and nothing else happens.
 #[test]
 fn distances_are_bounded_too() {
     let mut script = Script::new(Config { nodes: 1, ..config() });
@@ -209,7 +209,7 @@ fn distances_are_bounded_too() {
     script.packet(100, Wireless, Ipv4Packet { src: other, ..segment(0, false, 1, 1_001, 0) });
     let known = FlowKey { wireless: (other.into(), 40_000), wired: (HOST.into(), 5_001) };
     assert_eq!(script.gateway.flow(&known).map(|flow| flow.interval), Some(None));
-    // A path that is taken back makes room.
+    // A path that is withdrawn makes room.
     script.path_lost(200, NODE);
     script.gateway.handle_path(other, 3, Rate::kbps(2_000));
     script.packet(200, Wired, moved(segment(0, true, 1_001, 1, 1_000)));
@@ -217,9 +217,8 @@ fn distances_are_bounded_too() {
     assert!(script.gateway.flow(&known).is_some_and(|flow| flow.interval.is_some()));
 }
 
-/// Without a path nothing is known that a flow could be paced by: what waits leaves in order, what comes passes, and
-/// round trips change nothing. With a path the flow is measured anew: 48 ms after a round trip of 100 ms, whatever was
-/// before.
+/// Without a path there is nothing to pace a flow by: queued packets leave in order, new ones pass, and round trips
+/// change nothing. With a path the flow is measured anew: 48 ms after a round trip of 100 ms, whatever was before.
 #[test]
 fn flows_of_a_lost_path_pass_until_there_is_one_again() {
     let mut script = Script::new(config());
@@ -252,7 +251,7 @@ fn flows_of_a_lost_path_pass_until_there_is_one_again() {
     assert_eq!(script.left(), [(710, 2_001, Wireless), (758, 3_001, Wireless)]);
 }
 
-/// A flow that has ended and waits only for its queue ends with its path.
+/// A flow that is over except for its queue ends with its path.
 #[test]
 fn a_flow_that_is_over_does_not_outlive_its_path() {
     let mut script = Script::new(config());
@@ -270,8 +269,7 @@ fn the_buffer_of_the_paper_holds_200_windows() {
     assert_eq!(Config::paper().buffer, 18_688_000);
 }
 
-/// Memory of a flow besides its place in the table: its last round trips, which are 50 numbers in the
-/// end, and a place for each packet that waits.
+/// Memory of a flow besides its table entry: its last round trips, at most 50 numbers, and an entry per queued packet.
 #[test]
 fn memory_is_that_of_what_is_remembered() {
     let mut script = Script::new(config());
@@ -293,8 +291,7 @@ fn memory_is_that_of_what_is_remembered() {
     assert!(script.gateway.queued() >= 15 && waiting >= measured + 15 * size_of::<Ipv4Packet>());
 }
 
-/// A SYN that comes late, with an acknowledgement, begins no other connection: what has been closed stays so. One of
-/// its own does.
+/// A late SYN with an acknowledgement starts no new connection: a closed one stays closed. One without does.
 #[test]
 fn only_a_syn_of_its_own_begins_another_connection() {
     for (acknowledges, flows) in [(true, 0), (false, 1)] {
@@ -308,7 +305,8 @@ fn only_a_syn_of_its_own_begins_another_connection() {
     }
 }
 
-/// One flow each way: two SYNs, a segment down that waits and one that does not, one up with its acknowledgement.
+/// One flow in each direction: two SYNs, a segment down that is queued and one that is not, and one up with its
+/// acknowledgement.
 #[test]
 fn each_packet_is_counted() {
     let mut script = Script::new(config());
@@ -318,7 +316,7 @@ fn each_packet_is_counted() {
     script.down(111, 0, 2_001);
     script.packet(120, Wireless, segment(1, false, 1, 1, 1_000));
     script.packet(170, Wired, segment(1, true, 1, 1_001, 0));
-    // Of no flow, and none begins with it.
+    // Belongs to no flow, and starts none.
     script.packet(180, Wired, segment(9, true, 1, 1, 0));
     script.run(1_000);
     let expected = Counters {
@@ -335,7 +333,7 @@ fn each_packet_is_counted() {
     assert!(!Packet::is_empty(&syn(0, true)));
 }
 
-/// Everything is known, nothing waits and nothing is changed.
+/// Everything is observed, nothing queued and nothing changed.
 #[test]
 fn a_gateway_that_observes_holds_nothing() {
     let observing = Config { observe: true, sojourn: Some(Dur::from_millis(50)), ..config() };
@@ -348,7 +346,7 @@ fn a_gateway_that_observes_holds_nothing() {
     assert_eq!(script.gateway.counters().held_back, 0);
 }
 
-/// Flows go on under other options; what waits leaves when nothing has to wait any more.
+/// Flows continue with new options; queued packets leave once nothing has to wait any more.
 #[test]
 fn other_options_hold_for_flows_that_are_there() {
     let mut script = Script::new(config());
@@ -367,7 +365,7 @@ fn other_options_hold_for_flows_that_are_there() {
     assert_eq!(listed, [(key(0), (0, 1_000))]);
 }
 
-/// The same interval for all flows with data in flight, derived from adaptive pacing of all; a single flow has its own.
+/// A common interval for all flows with data in flight, derived from adaptive pacing of all; a single flow has its own.
 #[test]
 fn intervals_are_made_the_same_among_those_that_carry_data() {
     let every = Dur::from_millis(500);

@@ -39,7 +39,7 @@ pub fn segment(n: u16, down: bool, seq: u32, ack: u32, payload: u32) -> Ipv4Pack
     Ipv4Packet { src, dst, ttl: 60, ident: seq as u16, dscp: 0, body, meta: PacketMeta::default() }
 }
 
-/// The same with other flags.
+/// Returns the packet with its segment changed.
 pub fn flagged(mut packet: Ipv4Packet, change: impl Fn(&mut TcpSegment)) -> Ipv4Packet {
     if let Body::Tcp(segment) = &mut packet.body {
         change(segment);
@@ -51,7 +51,7 @@ pub fn key(n: u16) -> FlowKey {
     FlowKey { wireless: (NODE.into(), 40_000 + n), wired: (HOST.into(), 5_001) }
 }
 
-/// A gateway, the time, and what left when: (ms, sequence number, side).
+/// A gateway, the time, and the packets that have left: (ms, sequence number, side).
 pub struct Script {
     pub gateway: Gateway<Ipv4Packet>,
     pub left: Vec<(u64, u32, Side)>,
@@ -72,12 +72,12 @@ impl Script {
         self.collect(ms(at));
     }
 
-    /// Data of flow `n` towards the wireless side.
+    /// Passes in data of flow `n` towards the wireless side.
     pub fn down(&mut self, at: u64, n: u16, seq: u32) {
         self.packet(at, Side::Wired, segment(n, true, seq, 1, 1_000));
     }
 
-    /// An acknowledgement of that from the wireless side.
+    /// Passes in an acknowledgement of such data from the wireless side.
     pub fn down_acked(&mut self, at: u64, n: u16, ack: u32) {
         self.packet(at, Side::Wireless, segment(n, false, 1, ack, 0));
     }
@@ -88,7 +88,7 @@ impl Script {
         self.collect(ms(at));
     }
 
-    /// All timers up to `at`.
+    /// Runs all timers up to `at`.
     pub fn run(&mut self, at: u64) {
         while let Some(due) = self.gateway.next_timeout().filter(|&due| due <= ms(at)) {
             self.gateway.handle_timeout(due, &mut self.out);
@@ -107,7 +107,7 @@ impl Script {
         }
     }
 
-    /// Packets that left since the last call.
+    /// Returns the packets that have left since the last call.
     pub fn left(&mut self) -> Vec<(u64, u32, Side)> {
         std::mem::take(&mut self.left)
     }

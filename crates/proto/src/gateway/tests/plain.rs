@@ -1,4 +1,4 @@
-//! One link behind the gateway, in virtual time: what pacing costs where no packet can collide with another.
+//! A single link behind the gateway, in virtual time: the cost of pacing where packets cannot collide.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -14,22 +14,22 @@ const WINDOW: u32 = 64;
 
 /// Events outside the gateway.
 enum Event {
-    /// A segment that ends here has reached the node.
+    /// A segment that ends here has arrived at the node.
     AtNode(u32),
-    /// The node has waited long enough for another segment than that which ends here.
+    /// The node has waited long enough for another segment after the one that ends here.
     Late(u32),
-    /// An acknowledgement has reached the gateway.
+    /// An acknowledgement has arrived at the gateway.
     Acked(u32),
 }
 
-/// A sender that always has data, the gateway as its daemon drives it, a link of 2 Mbit/s, and a receiver.
+/// A sender that always has data, the gateway as driven by its daemon, a link of 2 Mbit/s, and a receiver.
 struct Link {
     gateway: Gateway<Ipv4Packet>,
     out: Vec<Action<Ipv4Packet>>,
     events: BTreeMap<(Time, u32), Event>,
-    /// Of the events, to keep the order of those at one time.
+    /// Event number, to preserve the order of simultaneous events.
     number: u32,
-    /// When the link has sent what it has.
+    /// When the link has sent all its packets.
     free: Time,
     next: u32,
     edge: u32,
@@ -71,7 +71,7 @@ impl Link {
         self.events.insert((time, self.number), event);
     }
 
-    /// Both SYNs, and the first window.
+    /// Exchanges both SYNs, and the first window.
     fn begin(&mut self) {
         let scaled = |segment: &mut TcpSegment, ack| {
             (segment.flags.syn, segment.flags.ack, segment.options.window_scale) = (true, ack, Some(SHIFT));
@@ -87,7 +87,7 @@ impl Link {
         self.send(Time::ZERO);
     }
 
-    /// The sender sends what its window allows, in whole segments.
+    /// Sends what the window allows, in whole segments.
     fn send(&mut self, now: Time) {
         while self.next + PAYLOAD <= self.edge {
             let packet = segment(0, true, self.next, 1, PAYLOAD);
@@ -97,7 +97,7 @@ impl Link {
         self.pass(now);
     }
 
-    /// Packets that the gateway releases.
+    /// Passes on the packets that the gateway releases.
     fn pass(&mut self, now: Time) {
         for action in std::mem::take(&mut self.out) {
             let Action::Forward { packet, to } = action else { panic!("{action:?}") };
@@ -126,7 +126,7 @@ impl Link {
         }
     }
 
-    /// Bits per second of payload that are acknowledged within so many seconds.
+    /// Returns the payload acknowledged within `seconds`, in bits per second.
     fn goodput(mut self, seconds: u64) -> f64 {
         self.begin();
         let end = Time::from_secs(seconds);
@@ -163,8 +163,8 @@ impl Link {
     }
 }
 
-/// Where nothing interferes, pacing spaces segments by what the link takes for them, whatever kind of receiver it is. A
-/// pair that leaves together, to see which kind, must not count for the wait of the second behind the first.
+/// Without interference, pacing spaces segments by their time on the link, whatever the kind of receiver. A pair sent
+/// together to find out the kind must not count the wait of the second segment for the first.
 #[test]
 fn pacing_leaves_a_plain_link_its_rate() {
     for delays in [false, true] {

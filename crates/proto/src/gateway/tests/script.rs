@@ -4,7 +4,7 @@ use super::*;
 use Side::{Wired, Wireless};
 
 /// Section 4.3 with the formulas of 4.2: 5 hops of 2 Mbit/s, a round trip of 100 ms: FHD = 2 (100/5 + 8 (1040 -
-/// 40)/2000) = 48 ms. The queue leaves at that distance, whatever the sender does.
+/// 40)/2000) = 48 ms. Packets leave the queue at this interval, whatever the sender does.
 #[test]
 fn data_leaves_one_four_hop_delay_apart_once_a_round_trip_is_known() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });
@@ -27,7 +27,7 @@ fn data_leaves_one_four_hop_delay_apart_once_a_round_trip_is_known() {
     assert_eq!(script.gateway.counters().waited, 3);
 }
 
-/// Section 4.3: the round trip begins when the packet leaves the queue.
+/// Section 4.3: the round trip starts when the packet leaves the queue.
 #[test]
 fn waiting_at_the_gateway_is_no_part_of_the_round_trip() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });
@@ -42,7 +42,7 @@ fn waiting_at_the_gateway_is_no_part_of_the_round_trip() {
     assert_eq!((measured.rtt, measured.variation), (Some(Dur::from_millis(100)), Some(0)));
 }
 
-/// A new interval applies to waiting packets, whether it is longer or shorter.
+/// A new interval applies to queued packets, whether it is longer or shorter.
 #[test]
 fn what_waits_follows_the_interval() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });
@@ -61,7 +61,7 @@ fn what_waits_follows_the_interval() {
     assert_eq!(left[2], (140 + interval.as_millis(), 3_001, Wireless));
 }
 
-/// Everything that goes the same way stays behind what waits; nothing goes ahead, not even a reset.
+/// All packets in the same direction stay behind queued ones; nothing overtakes, not even a reset.
 #[test]
 fn a_flow_keeps_its_order() {
     let mut script = Script::new(Config { goodput_control: None, ..Config::paper() });
@@ -74,7 +74,7 @@ fn a_flow_keeps_its_order() {
     script.down(113, 0, 3_001);
     script.packet(114, Wired, flagged(segment(0, true, 4_001, 7, 0), |segment| segment.flags.fin = true));
     script.packet(115, Wired, flagged(segment(0, true, 4_002, 7, 0), |segment| segment.flags.rst = true));
-    // Another flow does not wait for it.
+    // Other flows need not wait for it.
     script.down(116, 1, 77);
     script.run(1_000);
     let seqs: Vec<u32> = script.left().iter().map(|left| left.1).collect();
@@ -94,7 +94,7 @@ fn acknowledgements_tell_wireless_senders_the_wired_round_trip() {
         _ => None,
     };
     assert_eq!(option(&script), Some(85));
-    // Sent again: no sample, the old value stays.
+    // A retransmission: no sample, the old value stays.
     script.packet(300, Wireless, segment(0, false, 1_001, 1, 1_000));
     script.packet(310, Wired, segment(0, true, 1, 2_001, 0));
     assert_eq!(option(&script), Some(85));
@@ -124,7 +124,7 @@ fn an_acknowledgement_without_room_passes_as_it_is() {
     assert_eq!((script.gateway.counters().options, script.gateway.counters().no_room), (0, 1));
 }
 
-/// The option makes 1,000 bytes 1,008: as many as the link takes may leave, one more not.
+/// The option makes 1,000 bytes 1,008: a packet may be as long as the link allows, but no longer.
 #[test]
 fn an_acknowledgement_with_the_option_fits_its_link() {
     for (mtu, written) in [(1_007, false), (1_008, true)] {
@@ -153,13 +153,13 @@ fn every_part_can_be_switched_off() {
     assert_eq!((script.gateway.counters().waited, script.gateway.queued()), (0, 0));
 }
 
-/// Goodput control among all flows, nothing else.
+/// Goodput control among all flows, and nothing else.
 fn all() -> Config {
     let goodput_control = Some(GoodputControl { among: Among::All, ..GoodputControl::paper() });
     Config { pacing: false, goodput_control, ..Config::paper() }
 }
 
-/// Two flows down, one ten times as fast: after 5 s it is throttled to the mean, by distances of its packets.
+/// Two flows down, one ten times as fast: after 5 s it is throttled to the mean, by spacing its packets.
 #[test]
 fn goodput_control_slows_the_fast_flow() {
     let mut script = Script::new(all());
@@ -177,16 +177,16 @@ fn goodput_control_slows_the_fast_flow() {
         }
     }
     script.run(5_000);
-    // 99 packets of 8000 bit in 5 s, 9 in the 4.98 s that the other has been there: 158.4 and 14.5 kbit/s.
+    // 99 packets of 8000 bits in 5 s, 9 in the 4.98 s since the other started: 158.4 and 14.5 kbit/s.
     let throttle = script.gateway.flow(&key(0)).and_then(|flow| flow.throttle).expect("throttled");
     assert_eq!((throttle.rate, throttle.before), (86_428, 158_400));
     assert_eq!(script.gateway.flow(&key(1)).and_then(|flow| flow.throttle), None);
     script.left();
     (0..3).for_each(|n| script.down(5_001, 0, fast + 1_000 * n));
     script.run(5_400);
-    // 8000 bit at 86.4 kbit/s: 92.6 ms after 4.95 s.
+    // 8000 bits at 86.4 kbit/s: 92.6 ms after 4.95 s.
     assert_eq!(script.left().iter().map(|left| left.0).collect::<Vec<_>>(), [5_042, 5_135, 5_227]);
-    // The slow flow gains nothing: after the intervals that it is given the throttle goes, and what waits with it.
+    // The slow flow gains nothing: after its intervals to recover, the throttle is removed and the queue released.
     (3..9).for_each(|n| script.down(24_990, 0, fast + 1_000 * n));
     assert_eq!(script.gateway.queued(), 5);
     script.run(25_000);
@@ -194,7 +194,7 @@ fn goodput_control_slows_the_fast_flow() {
     assert_eq!(script.gateway.flow(&key(0)).and_then(|flow| flow.throttle), None);
 }
 
-/// A flow that has nothing to carry is not slow: it is not compared. One that would carry and cannot is.
+/// A flow with nothing to carry is not slow: it is not compared. One that has data but cannot carry it is.
 #[test]
 fn idle_flows_are_not_compared() {
     for (answered, throttled) in [(true, false), (false, true)] {
@@ -229,11 +229,11 @@ fn the_end_of_a_flow_takes_throttles_away() {
     assert_eq!(script.gateway.control_counters().map(|counters| counters.resets), Some(1));
 }
 
-/// Goodput counts while data waits or is in flight: a flow that pauses half of the time is as fast as one that does
-/// not, and one that pauses most of it is not compared.
+/// Goodput counts only while data is queued or in flight: a flow that pauses half of the time is as fast as one that
+/// does not, and one that pauses most of the time is not compared.
 #[test]
 fn pauses_are_no_want_of_goodput() {
-    // Out of 5 s the second flow has data in flight for so many ms, and as many packets acknowledged in each of them.
+    // Out of 5 s the second flow has data in flight for this many ms, with the same packet rate while active.
     for (active, goodput) in [(5_000, 160_000), (3_000, 96_000), (2_000, 64_000)] {
         let mut script = Script::new(all());
         let mut next = [1, 1];

@@ -1,21 +1,21 @@
-//! Windows limited to the capacity of the path: a sender that fills any window.
+//! Windows limited to the capacity of the path, with a sender that fills any window.
 
 use super::*;
 use std::collections::BTreeMap;
 
-/// Wired link, mesh and back, in ms.
+/// Delays of the wired link, and of the mesh and back, in ms.
 const WIRED: u64 = 50;
 const MESH: u64 = 60;
 const PAYLOAD: u32 = 1_000;
 
 /// Result of a transfer.
 struct Bulk {
-    /// How long each packet waited to be paced, in ms, in the order in which they left.
+    /// How long each packet was queued, in ms, in order of departure.
     waits: Vec<u64>,
     script: Script,
 }
 
-/// Runs a transfer into the mesh up to `until` ms; the receiver's window field and its scale are given, the mesh loses
+/// Runs a transfer into the mesh up to `until` ms, with this window field of the receiver and its scale; the mesh loses
 /// nothing and acknowledges each packet. Without `syns` the gateway has not seen the connection begin.
 fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) -> Bulk {
     let room = Config { flow_packets: 1 << 16, flow_buffer: 1 << 30, buffer: 1 << 40, ..Config::paper() };
@@ -28,7 +28,8 @@ fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) ->
         script.packet(MESH, Side::Wireless, flagged(segment(0, false, 0, 1, 0), |s| scaled(s, true)));
     }
     script.left();
-    // Arrivals at the gateway by time: data from the sender, acknowledgements from the receiver; windows at the sender.
+    // Arrivals at the gateway by time: data from the sender, acknowledgements from the receiver; and windows at the
+    // sender.
     let (mut data, mut acks) = (BTreeMap::<u64, Vec<u32>>::new(), BTreeMap::<u64, Vec<u32>>::new());
     let mut granted = BTreeMap::<u64, Vec<(u32, u32)>>::from([(200, vec![(1, 10 * PAYLOAD)])]);
     let (mut next, mut edge) = (1, 1);
@@ -66,11 +67,11 @@ fn bulk(sojourn: Option<Dur>, window: u16, shift: u8, syns: bool, until: u64) ->
     Bulk { waits, script }
 }
 
-/// Over five hops of 2 Mbit/s with a round trip of 120 ms adaptive pacing lets a packet go each 56 ms.
+/// Over five hops of 2 Mbit/s with a round trip of 120 ms, adaptive pacing releases a packet every 56 ms.
 const INTERVAL: u64 = 56;
 
-/// A window of 4 MB, as receivers have that adjust it to the path: without a bound packets wait longer and longer; with
-/// one, for the target and the packet that is being waited for, and just as many get through.
+/// A window of 4 MB, as advertised by receivers that adapt it to the path: without a limit packets wait longer and
+/// longer; with one, they wait for the target and the current interval, and throughput is the same.
 #[test]
 fn the_queue_is_as_short_as_asked_and_never_runs_dry() {
     let free = bulk(None, 31_250, 7, true, 30_000);
@@ -84,7 +85,7 @@ fn the_queue_is_as_short_as_asked_and_never_runs_dry() {
     }
 }
 
-/// Without the SYNs nobody knows how a window is scaled: it stays what it is.
+/// Without the SYNs the scale of a window is unknown: it is left alone.
 #[test]
 fn windows_of_an_unknown_scale_are_left_alone() {
     let unknown = bulk(Some(Dur::from_millis(100)), 60_000, 0, false, 5_000);
@@ -92,7 +93,7 @@ fn windows_of_an_unknown_scale_are_left_alone() {
     assert!(unknown.waits.iter().any(|&wait| wait > 1_000));
 }
 
-/// A receiver whose window is smaller than what the path takes decides itself.
+/// A receiver's window that is smaller than the path allows is left alone.
 #[test]
 fn a_small_window_stays() {
     let small = bulk(Some(Dur::from_millis(100)), 3_000, 0, true, 5_000);

@@ -1,11 +1,11 @@
-//! AP2's windows: what is in flight is bounded, a sparse flow does not wait, silence ends, and queues are marked.
+//! AP2's windows: data in flight is bounded, a sparse flow does not wait, silence ends, and queues are marked.
 
 use super::*;
 use crate::wire::Ecn;
 
 const AP2: Config = Config { mode: Mode::Ap2, sojourn: Some(Dur::from_millis(20)), ..Config::paper() };
 
-/// A flow over 5 hops of 2 Mbit/s after its first round trip of 40 ms, with 20 packets that came at 50 ms.
+/// A flow over 5 hops of 2 Mbit/s after its first round trip of 40 ms, with 20 packets that arrived at 50 ms.
 fn crowded() -> Script {
     let mut script = Script::new(AP2);
     script.down(0, 0, 1);
@@ -28,7 +28,7 @@ fn no_more_than_the_window_is_in_flight() {
     script.run(80);
     assert_eq!(down(&script.left()), [1_001, 2_001, 3_001, 4_001]);
     assert_eq!(script.gateway.queued(), 16);
-    // Two arrived: slow start lets four follow.
+    // Two have arrived: slow start releases four more.
     script.down_acked(90, 0, 3_001);
     script.run(200);
     let left = down(&script.left());
@@ -43,8 +43,8 @@ fn a_sparse_flow_does_not_wait_for_another() {
     assert_eq!(script.left(), [(60, 1, Side::Wireless)]);
 }
 
-/// All four are lost, and the sender repeats the first of them behind 16 others. After 200 ms without an answer they
-/// leave one by one, so that it arrives.
+/// All four are lost, and the sender's retransmission of the first is queued behind 16 others. After 200 ms without an
+/// acknowledgement they leave one by one, so that it arrives.
 #[test]
 fn a_repeated_packet_gets_through_although_the_window_is_full() {
     let mut script = crowded();
@@ -56,8 +56,8 @@ fn a_repeated_packet_gets_through_although_the_window_is_full() {
     assert_eq!((left.len(), left.last()), (17, Some(&1_001)));
 }
 
-/// RFC 3168: once a round trip a packet that waited longer than the target and a round trip is marked, if its transport
-/// listens.
+/// RFC 3168: once per round trip, a packet queued for longer than the target plus a round trip is marked, if its
+/// transport is ECN-capable.
 #[test]
 fn a_queue_is_marked() {
     let marked = |script: &Script| script.gateway.counters().marked;
@@ -69,7 +69,8 @@ fn a_queue_is_marked() {
     assert_eq!((marked(&script), script.last.iter().filter(marks).count(), script.last.len()), (1, 1, 3));
 }
 
-/// A receiver that takes packets by dozens answers them at once: what its SACK block reports is under way no more.
+/// A receiver that takes dozens of packets at once acknowledges them at once: data reported by its SACK block is no
+/// longer in flight.
 #[test]
 fn a_block_makes_room_for_as_much() {
     let mut script = crowded();
@@ -84,7 +85,7 @@ fn a_block_makes_room_for_as_much() {
     assert!(down(&script.left()).len() >= 3, "the first is lost");
 }
 
-/// A node whose distance nobody knows passes at once.
+/// Packets to a node at an unknown distance pass at once.
 #[test]
 fn without_a_path_everything_passes() {
     let mut script = Script::new(AP2);
@@ -95,14 +96,14 @@ fn without_a_path_everything_passes() {
     assert_eq!((script.gateway.queued(), down(&script.left()).len()), (0, 21));
 }
 
-/// A link that takes 2 ms for a segment and 38 ms for its answer, and a sender that always has more, for three seconds:
-/// when segments left, and how many were under way after each.
+/// Runs a sender that always has more data for three seconds over a link that takes 2 ms for a segment and 38 ms for
+/// its acknowledgement; returns when segments left, and how many were in flight after each.
 fn over_a_link(script: &mut Script) -> (Vec<u64>, Vec<u32>) {
     let (mut sent, mut arrived, mut served) = (0, 0, 0);
     let mut answers = std::collections::VecDeque::new();
     let (mut times, mut under_way) = (Vec::new(), Vec::new());
     for at in 0..3_000 {
-        // Before the first answer everything passes.
+        // Before the first acknowledgement everything passes.
         while sent == 0 || arrived > 0 && script.gateway.queued() < 20 {
             script.down(at, 0, 1 + 1_000 * sent);
             sent += 1;
@@ -123,7 +124,7 @@ fn over_a_link(script: &mut Script) -> (Vec<u64>, Vec<u32>) {
     (times, under_way)
 }
 
-/// 20 segments fill the link. AP2 keeps 20 ms and 6 segments more under way, and three tenths of that leave together.
+/// 20 segments fill the link. AP2 keeps 20 ms and 6 segments more in flight, and three tenths of that leave together.
 #[test]
 fn on_radios_with_aggregates_bursts_leave() {
     let mut script = Script::new(AP2);

@@ -1,5 +1,5 @@
 //! Reasons for dropping packets and frames. Every loss in the simulator has one of these names, and at the end of a run
-//! each layer accounts for everything it was given: `in` = `out` + `dropped` + `held`.
+//! each layer accounts for everything that entered it: `in` = `out` + `dropped` + `held`.
 
 macro_rules! reasons {
     ($($layer:ident, $name:literal, $variant:ident, $doc:literal;)+) => {

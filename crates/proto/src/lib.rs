@@ -12,13 +12,11 @@
 //! | [`route`] | static shortest paths, AODV and Babel |
 //! | [`tcp`] | TCP |
 //! | [`ccm`] | C3TCP's module below TCP |
-//! | [`atp`] | ATP, a transport protocol of its own |
+//! | [`atp`] | ATP, a transport other than TCP |
 //! | [`gateway`] | gateways between a wireless network and the Internet |
 //! | [`app`] | traffic sources |
 //! | [`node`] | all layers stacked into a node |
-//! # 19 rq
 //! | [`preset`] | radio and MAC options known at compile time |
-//! | [`preset`] | options of radio and MAC that are known when the program is compiled |
 //!
 //! # One shape
 //! Every state machine has `handle_<event>(&mut self, now, input, out)`, `handle_timeout(&mut self, now, out)` and

@@ -58,7 +58,7 @@ pub struct WindowLimit {
     sent_edge: Option<Seq>,
     /// The last acknowledgement: its number, the receiver's window, and the window written.
     last: Option<(Seq, u16, u16)>,
-    /// The old edge when the edge last moved, and when that was.
+    /// The edge before a move, and when it moved.
     moved: Option<(Seq, Time)>,
     /// Shortest wired round trips of the previous and the current period, and the start of the current one.
     shortest: [Option<Dur>; 2],

@@ -121,7 +121,7 @@ mod tests {
     }
 
     //        idle 0              busy 149      idle 1000
-    // | AIFS    | 1 | 2 | 3 | 4 |====...====| AIFS    | 3 left of 8: the boundaries from 70 to 130 have counted, and that at 150
+    // | AIFS    | 1 | 2 | 3 | 4 |====...====| AIFS    | 3 left of 8: the boundaries from 70 to 130 have counted, and 150
     //        50  70  90 110 130 150
     #[test]
     fn with_edca_the_boundary_behind_aifs_counts() {

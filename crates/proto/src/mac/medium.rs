@@ -46,7 +46,7 @@ impl Rules {
 }
 
 impl Rules {
-    /// When a back-off ends if the medium, idle since `idle_since`, stays so.
+    /// Returns when a back-off ends if the medium, idle since `idle_since`, stays idle.
     #[inline(always)]
     pub(super) fn backoff_ends(&self, backoff: &Backoff, idle_since: Time) -> Time {
         backoff.ends(idle_since, self.difs, self.slot)
@@ -130,9 +130,9 @@ pub struct Medium {
     /// Since when there has been neither energy nor an exchange, if both are absent now; in the future while an ACK is
     /// being sent.
     quiet_since: Time,
-    /// Reservation by the duration fields of others.
+    /// End of the reservation by duration fields of others.
     nav: Time,
-    /// Busy time after errors and captured frames.
+    /// End of the busy time after errors and captured frames.
     eifs_until: Time,
     /// When the NAV ends if nothing follows the RTS that set it; `NEVER` once something has.
     nav_reset: Time,

@@ -2,22 +2,22 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`config`] | constants, frame times, the options in which ns-2 and the standard differ |
-//! | [`dcf`] | the state machine: timers, access, what is sent |
-//! | `function` | the state of an access function; a station has one or four |
-//! | `exchange` | what an exchange consists of: its states, what it carries, answers owed |
-//! | `foreign` | frames of another stack, which has chosen their rates and repeats |
-//! | `retry` | what follows when a wait ends: repeats, giving up, the contention window |
-//! | `action` | what the station tells the layers above and its driver |
-//! | `counters` | what a station counts |
-//! | `times` | times that follow from a rate, computed once for each |
-//! | [`medium`] | carrier sense, NAV, EIFS and access to the medium: a state machine of its own |
-//! | [`rate`] | rate control: which neighbour has which; ARF and AARF |
-//! | [`minstrel`] | rate control by what each rate has carried |
+//! | [`config`] | constants, frame times, options in which ns-2 and the standard differ |
+//! | [`dcf`] | the state machine: timers, channel access, transmissions |
+//! | `function` | state of an access function; a station has one or four |
+//! | `exchange` | parts of a frame exchange: states, content, pending answers |
+//! | `foreign` | frames of another stack, which has chosen their rates and retries |
+//! | `retry` | time-outs: retries, giving up, the contention window |
+//! | `action` | outputs to the layers above and to the driver |
+//! | `counters` | counters of a station |
+//! | `times` | times that follow from a rate, computed once per rate |
+//! | [`medium`] | carrier sense, NAV, EIFS and channel access: a separate state machine |
+//! | [`rate`] | rate control per neighbour; ARF and AARF |
+//! | [`minstrel`] | rate control by measured throughput |
 //! | [`edca`] | four access categories in one station, and transmission opportunities |
 //! | [`aggregate`] | aggregates and block acknowledgements (802.11n and later) |
-//! | `receive` | what the station does with received frames |
-//! | [`measure`] | what a frame finds on its link, put into its options (C3TCP) |
+//! | `receive` | handling of received frames |
+//! | [`measure`] | link measurements that frames carry in their options (C3TCP) |
 //! | [`backoff`] | the pausable back-off, computed rather than counted slot by slot |
 //!
 //! Sources: IEEE Std 802.11-2020 clauses 10.2 to 10.3 (DCF), 15 (DSSS PHY) and 17 (OFDM PHY); behaviour of ns-2.35's

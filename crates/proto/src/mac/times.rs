@@ -189,10 +189,10 @@ mod tests {
         let mbps = |rate: u64| Rate::kbps(rate * 1_000);
         // 14 bytes at 2 Mbit/s.
         assert_eq!(shortest(standard), ("an ACK", Dur::from_micros(192 + 56)));
-        // 20 bytes at 11 Mbit/s; answers go at 2.
+        // 20 bytes at 11 Mbit/s; answers are sent at 2.
         let fast = Config { data_rate: mbps(11), basic_rate: mbps(11), ..standard };
         assert_eq!(shortest(fast), ("an RTS", Dur::from_nanos(192_000 + 14_545)));
-        // 36 + 1 bytes at 11 Mbit/s; everything else goes at 1.
+        // 36 + 1 bytes at 11 Mbit/s; everything else is sent at 1.
         let slow = Config { data_rate: mbps(11), ..Config::standard() };
         assert_eq!(shortest(slow), ("data", Dur::from_nanos(192_000 + 26_909)));
         let ofdm = Config { phy: PhyKind::Ofdm, plcp: PhyKind::Ofdm.plcp(), basic_rate: mbps(6), ..standard };

@@ -1,4 +1,4 @@
-//! Output of a node besides frames.
+//! Output of a node other than frames.
 
 use super::journal::Note;
 #[cfg(doc)]
@@ -8,7 +8,7 @@ use crate::route::PortId;
 use crate::wire::{Foreign, Ipv4Packet};
 use core::net::Ipv4Addr;
 
-/// Output of a node besides frames.
+/// Output of a node other than frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// For the attached outside host: no simulated flow accepted the packet.

@@ -27,7 +27,7 @@ use fourhop_units::{Dur, MacAddr, Stream, Time, Watt};
 
 /// A node.
 ///
-/// The driver reports every copy of a frame to the node's [`Ear`], does on the node what the ear asks for
+/// The driver reports every copy of a frame to the node's [`Ear`], calls the node when the ear asks for it
 /// ([`Node::handle_access_lost`], [`Node::handle_reception`]), and calls [`Node::handle_timeout`] at
 /// [`Node::next_timeout`]. Packets enter by [`Node::handle_local`] from an outside host that is
 /// [attached](Node::attach), and by [`Node::handle_wired`] from wires; packets for either are returned as

@@ -72,7 +72,7 @@ fn a_frame_ten_times_stronger_survives_and_the_weaker_leaves_no_trace() {
     assert!(!bench.busy_at(100));
 }
 
-//   1 |======|                  captured-away frame 2 is still on the air when 3 comes: 3 is received (ns-2)
+//   1 |======|                  captured frame 2 is still on the air when 3 arrives: 3 is received (ns-2)
 //   2    |~~~~~~~~~~~~~~~~|
 //   3            |======|
 #[test]

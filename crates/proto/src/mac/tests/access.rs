@@ -43,7 +43,7 @@ fn a_pause_within_difs_costs_no_slot() {
 }
 
 //   0     packet
-//   |=== noise ===| (EIFS) | DIFS | k slots | RTS         ns-2: 364 + 50; standard: 364 in all
+//   |=== noise ===| (EIFS) | DIFS | k slots | RTS         ns-2: 364 + 50; standard: 364 in total
 //   0            1000
 #[test]
 fn eifs_is_followed_by_difs_in_ns2_and_replaces_it_in_the_standard() {

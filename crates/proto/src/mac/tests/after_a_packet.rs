@@ -2,7 +2,7 @@
 
 use super::*;
 
-//   broadcast | DIFS | post-back-off, from the smallest window ... packet inherits what is left
+//   broadcast | DIFS | post-back-off, from the minimum window ... packet inherits the rest
 #[test]
 fn a_broadcast_goes_at_the_basic_rate_without_ack_and_is_followed_by_a_back_off() {
     let mut bench = Bench::new(Config::ns2());
@@ -33,7 +33,7 @@ fn a_post_back_off_that_has_run_out_is_no_credit_in_ns2() {
     bench.expect(&[(10_000 + DIFS + wait, "RTS")]);
 }
 
-//   | (broadcast) | up, no answer
+//   | (broadcast) | delivered, no answer
 #[test]
 fn a_broadcast_heard_is_handed_up_and_not_answered() {
     let mut bench = Bench::new(Config::ns2());

@@ -84,7 +84,7 @@ fn what_is_missing_comes_again_with_what_is_new() {
     bench.above.push_back(packet());
     let end = answered(&mut bench, DIFS, block_ack(0, 0b101));
     assert_eq!(end, DIFS + THREE + SIFS + BA);
-    // The rest contends for the medium by itself.
+    // The rest contends for the medium on its own.
     assert!(!bench.mac.is_ready());
     let again = end + DIFS + slots(&mut bench, 16);
     bench.next_is(again, "A-MPDU");
@@ -215,7 +215,7 @@ fn a_bad_link_does_not_hold_up_the_others() {
     let mut bench = bench(config(), 1);
     bench.next_is(DIFS, "A-MPDU");
     let other = msdu(NodeId(2).mac(), 1500);
-    // 1 is missing: it is retransmitted by itself.
+    // 1 is missing: it is retransmitted on its own.
     let end = answered(&mut bench, DIFS, block_ack(0, 0b01));
     bench.above.push_back(packet());
     let at = end + DIFS + slots(&mut bench, 16);

@@ -18,8 +18,8 @@ fn the_nav_is_raised_and_never_lowered() {
     bench.next_is(7318 + DIFS + wait, "RTS");
 }
 
-//   | (RTS 1>2, NAV to 7318) | nothing for 556 | DIFS | k | RTS     standard: nobody answered, the NAV goes
-//   | (RTS 1>2) | SIFS | (CTS 2>1) | ............. 7318 | DIFS | k   the same, answered
+//   | (RTS 1>2, NAV to 7318) | nothing for 556 | DIFS | k | RTS     standard: no answer, the NAV is reset
+//   | (RTS 1>2) | SIFS | (CTS 2>1) | ............. 7318 | DIFS | k   the same with an answer
 #[test]
 fn the_standard_drops_the_nav_of_an_rts_that_nothing_follows() {
     for (config, answered, free) in

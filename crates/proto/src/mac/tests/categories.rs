@@ -77,7 +77,7 @@ fn control(kind: FrameKind, src: u32, dst: u32, duration: u64) -> Frame {
 }
 
 //   packet
-//     | AIFS | data                     long idle: 34 us from its end on for VO and VI, 43 BE, 79 BK
+//     | AIFS | data                     long idle: 34 us from its end for VO and VI, 43 for BE, 79 for BK
 #[test]
 fn each_category_waits_for_its_aifs() {
     for (category, aifs) in [(Vo, 34), (Vi, 34), (Be, 43), (Bk, 79)] {
@@ -149,7 +149,7 @@ fn each_interruption_counts_the_boundary_behind_aifs() {
 }
 
 //  VO  | AIFS 34 | k |== data ==| SIFS | ACK |
-//  BE  | AIFS 43 |.k'...........................| AIFS 43 | what is left
+//  BE  | AIFS 43 |.k'...........................| AIFS 43 | the rest
 #[test]
 fn the_urgent_category_goes_first_and_the_other_keeps_its_slots() {
     for seed in 0..20 {
@@ -262,7 +262,7 @@ fn internal_collisions_give_up_no_broadcast() {
     assert_eq!(bench.mac.counters().data_limit_drops, 0);
 }
 
-//  VO  | data |SIFS|(ACK)| AIFS 34 | k: what is left of the post-back-off, with the next packet | data
+//  VO  | data |SIFS|(ACK)| AIFS 34 | k: the rest of the post-back-off, with the next packet | data
 //  BE                    | AIFS 43 | longer .................
 #[test]
 fn a_post_back_off_runs_while_another_category_waits() {
@@ -344,7 +344,7 @@ fn a_missing_ack_ends_the_txop() {
     assert_eq!((bench.category_sent(), numbers(&bench)), (Be, 0));
 }
 
-//  VO  | AIFS | RTS |SIFS|(CTS)|SIFS| DATA |SIFS|(ACK)|SIFS| DATA |      RTS comes before the first frame alone
+//  VO  | AIFS | RTS |SIFS|(CTS)|SIFS| DATA |SIFS|(ACK)|SIFS| DATA |      only the first frame has an RTS
 #[test]
 fn rts_protects_a_whole_txop() {
     let mut bench = Bench::new(Config { rts_threshold: Bytes(0), ..config() });

@@ -75,7 +75,7 @@ fn a_packet_that_comes_while_an_answer_is_owed_waits_for_the_exchange() {
     }
 }
 
-//   RTS |...(RTS for us)...| CTS never comes: an RTS that arrives while a CTS is awaited is not answered
+//   RTS |...(RTS for us)...| CTS never arrives: an RTS received while a CTS is awaited is not answered
 #[test]
 fn who_awaits_an_answer_answers_nobody() {
     let mut bench = Bench::new(Config::ns2());
@@ -118,8 +118,8 @@ fn an_ack_goes_whatever_the_medium_does_a_cts_of_ns2_does_not() {
     assert_eq!(bench.mac.counters().cts_refused, 1);
 }
 
-//   RTS | SIFS | (CTS) | noise | EIFS | DIFS + k | RTS      ns-2's check_pktTx: data that finds the medium busy begins
-//   again with RTS, with the next window
+//   RTS | SIFS | (CTS) | noise | EIFS | DIFS + k | RTS      ns-2's check_pktTx: data that finds the medium busy starts
+//   over with RTS and the next window
 #[test]
 fn data_that_finds_the_medium_busy_begins_again() {
     let mut bench = Bench::new(Config::ns2());

@@ -2,7 +2,7 @@
 
 use super::*;
 
-//   exchange | the same once more, marked as a retry: CTS and ACK, but nothing goes up
+//   exchange | again, marked as a retry: CTS and ACK, but no delivery
 #[test]
 fn a_duplicate_is_acknowledged_and_dropped() {
     let mut bench = Bench::new(Config::ns2());
@@ -32,7 +32,7 @@ fn data_that_follows_no_cts_is_discarded() {
     bench.expect(&[(DATA, "unexpected-data")]);
 }
 
-//   A CTS or ACK nobody waits for does nothing.
+//   An unexpected CTS or ACK has no effect.
 #[test]
 fn answers_to_no_question_are_ignored() {
     let mut bench = Bench::new(Config::ns2());

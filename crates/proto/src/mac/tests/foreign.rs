@@ -54,7 +54,7 @@ fn it_is_given_up_after_the_last_attempt_and_the_window_is_the_smallest_again() 
     assert_eq!(bench.mac.counters().data_limit_drops, 1);
 }
 
-//   broadcast at 2, the rate that its stack has chosen | its stack learns of it when the frame ends
+//   broadcast at 2, the rate chosen by its stack | its stack is notified when the frame ends
 #[test]
 fn what_is_for_all_is_sent_once_at_its_rate() {
     let mut bench = bench();
@@ -64,7 +64,7 @@ fn what_is_for_all_is_sent_once_at_its_rate() {
     bench.expect(&[(at, "broadcast"), (at + 592, "sent")]);
 }
 
-//   a frame of 96 bytes with RTS comes only after a CTS; without RTS it comes at once, whatever the threshold
+//   a frame of 96 bytes with RTS is accepted only after a CTS; without RTS always, whatever the threshold
 #[test]
 fn a_receiver_expects_an_rts_where_the_sender_has_chosen_one() {
     for (rts, expected) in [(false, "up"), (true, "unexpected-data")] {

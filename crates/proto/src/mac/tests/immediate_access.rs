@@ -27,7 +27,7 @@ fn immediate_access_is_lost_when_the_medium_becomes_busy_within_difs() {
     bench.next_is(1334 + DIFS + wait, "RTS");
 }
 
-//   NAV until 3000, or EIFS until 1364, which ran out unseen | packet long after: at once | packet 20 on: rest of DIFS
+//   NAV until 3000, or EIFS until 1364, expired unnoticed | packet much later: at once | packet 20 later: rest of DIFS
 #[test]
 fn immediate_access_counts_idle_time_from_the_end_of_a_reservation() {
     for (later, wait) in [(5000, 0), (20, 30)] {
@@ -44,7 +44,7 @@ fn immediate_access_counts_idle_time_from_the_end_of_a_reservation() {
     }
 }
 
-//   (CTS) | SIFS | DATA | SIFS | (ACK) | post-back-off is drawn in the standard even after a packet given up
+//   (CTS) | SIFS | DATA | SIFS | (ACK) | in the standard a post-back-off is drawn even after giving up a packet
 #[test]
 fn the_standard_backs_off_after_every_packet() {
     let mut bench = Bench::new(Config::standard());

@@ -19,7 +19,7 @@ fn an_early_timeout_does_nothing() {
     }
 }
 
-//   a packet in hand: not ready; it waits for access until its RTS goes, and again after a missing CTS
+//   with a packet to send: not ready; it waits for access until the RTS is sent, and again after a missing CTS
 #[test]
 fn a_packet_in_hand_waits_for_access_until_it_goes() {
     let mut bench = Bench::new(Config::ns2());

@@ -89,7 +89,7 @@ fn the_threshold_compares_the_whole_frame() {
     }
 }
 
-//   DATA |..(DATA for us)..|..(ACK)..| SIFS | ACK owed      with a time-out long enough for both to arrive
+//   DATA |..(DATA for us)..|..(ACK)..| SIFS | pending ACK      with a time-out long enough for both to arrive
 #[test]
 fn an_ack_owed_while_awaiting_an_ack_is_not_forgotten() {
     let config = Config { rts_threshold: Bytes(500), propagation_margin: Dur::from_micros(1000), ..Config::ns2() };

@@ -269,8 +269,8 @@ fn aggregate() -> Frame {
     Frame { dst, src, duration: Dur::ZERO, rate: mcs.rate(), airtime, kind: FrameKind::Aggregate(Box::new(aggregate)) }
 }
 
-//   1 |=pre=|==0==|==1==|==2==|     each MPDU has its own check (clause 9.7.1): what meets one of them is lost with it
-//   2               |~|             alone; a frame of which none is left is lost, by noise or by others
+//   1 |=pre=|==0==|==1==|==2==|     each MPDU has its own check (clause 9.7.1): interference with one of them destroys
+//   2               |~|             only that one; if none survives, the frame is lost, by noise or by others
 #[test]
 fn of_an_aggregate_arrives_what_nothing_has_spoilt() {
     let outcome = |strength: f64, other: Option<(u64, u64)>| {

@@ -175,7 +175,7 @@ fn run(config: Config, ops: Vec<Op>) -> Checked {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// With limits so small that all of them are reached.
+    /// With bounds so small that all of them are met.
     #[test]
     fn nothing_is_lost_changed_repeated_or_put_out_of_order(ops in ops()) {
         run(small(), ops).finish();
@@ -186,7 +186,7 @@ proptest! {
         run(Config { mode: Mode::Ap2, ..small() }, ops).finish();
     }
 
-    /// The same with ample limits, and with each part switched on or off.
+    /// The same with room enough, and with each part on its own.
     #[test]
     fn the_same_with_parts_switched_off(ops in ops(), pacing: bool, option: bool, control: bool) {
         let paper = Config::paper();

@@ -122,7 +122,7 @@ impl<P> Flow<P> {
         }
     }
 
-    /// Whether `from` is the other side than the one seen first.
+    /// Whether `from` is not the side seen first.
     pub fn is_answered_by(&self, from: Side) -> bool {
         self.first != from
     }

@@ -185,7 +185,7 @@ mod tests {
         Time::from_millis(ms)
     }
 
-    /// Returns a meter after these segments, sent 10 ms apart from zero; the numbers wrap after the second.
+    /// Returns a meter after the segments `sent`, 10 ms apart from zero on; the numbers wrap after the second.
     fn meter(sent: &[u32]) -> RttMeter {
         let mut meter = RttMeter::default();
         for (index, &segment) in sent.iter().enumerate() {
@@ -294,8 +294,8 @@ mod tests {
     }
 
     proptest! {
-        /// Data takes 30 ms and acknowledgements 20 ms: whatever is lost before or after the gateway, and whenever it
-        /// is retransmitted, every sample is 50 ms; without SACK, as long as no acknowledgement is lost.
+        /// Where data takes 30 ms and answers 20 ms, whatever is lost before or behind the gateway and sent again when,
+        /// every sample is 50 ms; without SACK as long as no answer is lost.
         #[test]
         fn no_sample_is_anything_but_a_round_trip(
             steps in prop::collection::vec(

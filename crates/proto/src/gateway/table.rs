@@ -291,7 +291,7 @@ mod tests {
     }
 
     proptest! {
-        /// A small table, so that buckets collide, compared with a map.
+        /// A small table, so that places collide, against a map.
         #[test]
         fn finds_what_was_put_in_and_not_taken_out(
             ops in prop::collection::vec((0u16..24, 0u8..4), 1..400),

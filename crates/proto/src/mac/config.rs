@@ -65,7 +65,7 @@ pub enum OptionsRule {
     },
 }
 
-/// Constants and options. [`Config::ns2`] is the MAC that the papers measured, [`Config::standard`] IEEE 802.11 as
+/// Constants and options. [`Config::ns2`] is the MAC on which the papers measured, [`Config::standard`] IEEE 802.11 as
 /// written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {

@@ -76,7 +76,7 @@ impl Dcf {
         }
         function.counters.acknowledged += 1;
         self.exchange_done(now, medium);
-        // Aggregates alternate with frames for stations that do not support them.
+        // MPDUs for stations that support aggregates alternate with frames for those that do not.
         if self.aggregates() && self.functions.active().has_unsent() {
             self.go_on(now, medium);
         }

@@ -198,7 +198,7 @@ fn heard<P: Preset>(copies: &[Drawn], rules: &Rules, way: Way) -> String {
 }
 
 proptest! {
-    /// It does not matter when an ear evaluates ends.
+    /// It does not matter when an ear looks at what has ended.
     #[test]
     fn late_is_as_good_as_in_time(copies in copies(), options in any::<(bool, bool, bool, bool, bool)>()) {
         let (late_capture, lock_on_undecodable, energy_detection, nav_reset, ends_eifs) = options;
@@ -230,7 +230,7 @@ proptest! {
         );
     }
 
-    /// Nor does it matter whether a copy takes the fast path, nor which options are known at compile time.
+    /// Nor whether a copy is overheard shortly or handled in full, nor what is known of the options beforehand.
     #[test]
     fn short_is_as_good_as_thorough(
         copies in copies(),
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// The same for options unknown at compile time, including EDCA's slot boundaries.
+    /// The same for options unknown at compile time, with EDCA's boundaries among them.
     #[test]
     fn short_is_as_good_with_any_options(
         copies in copies(),

@@ -171,7 +171,7 @@ impl Receiver {
         self.asides(now).count() + usize::from(self.slot().is_some())
     }
 
-    /// Returns why the copies outside the slot are lost that are on the air after `now`.
+    /// Returns the reasons for loss of the copies outside the slot that are on the air after `now`.
     pub fn asides(&self, now: Time) -> impl Iterator<Item = DropReason> {
         self.interferers.iter().filter(move |other| other.end > now).map(|other| other.reason)
     }

@@ -5,7 +5,7 @@ use crate::wire::bytes::tests::{encoded, packets};
 use proptest::prelude::*;
 
 proptest! {
-    /// The simulator's packet and its bytes show the same, and so do bytes truncated after the headers.
+    /// The simulator's packet and its bytes show the same, and so do bytes that are cut off behind the headers.
     #[test]
     fn bytes_and_values_show_the_same(packet in packets()) {
         let mut bytes = encoded(&packet);
@@ -17,8 +17,8 @@ proptest! {
         }
     }
 
-    /// Writing the option into bytes gives the encoding of the packet with the option, checksums included, and so does
-    /// overwriting it with a second value. If it does not fit, both stay unchanged.
+    /// The option written into bytes is the encoding of the packet with the option, checksums included; and so is a
+    /// second value over the first. Where it does not fit both stay as they were.
     #[test]
     fn the_option_in_bytes_is_the_option_of_the_packet(
         packet in packets(),

@@ -74,7 +74,7 @@ impl Function {
         self.outgoing.is_none() && self.sessions.as_ref().is_some_and(|sessions| sessions.has_work())
     }
 
-    /// Compares `seq` with the last number from this transmitter and remembers it.
+    /// Returns whether `seq` equals the last number from this transmitter, and remembers it.
     #[inline]
     pub fn is_duplicate(&mut self, from: MacAddr, seq: u16) -> bool {
         match self.last_seq.iter_mut().find(|(addr, _)| *addr == from) {

@@ -9,9 +9,9 @@
 //!                         └──── T' (forward delay) ──────────────────────────────┘
 //! ```
 //!
-//! The paper does not number its equations; here they are numbered from its start: (1) B = D / T, (2) T = T_out - T_in
-//! + T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in:
-//! each attempt measures anew, and the one that arrives carries its measurement.
+//! The paper does not number its equations; here they are numbered in order: (1) B = D / T, (2) T = T_out - T_in +
+//! T_tr, (3) T_tr = T_data + SIFS + T_ACK + DIFS, (4) T_data, (5) T_ACK. Failed attempts are part of T_out - T_in: each
+//! attempt measures anew, and the one that arrives carries its measurement.
 //!
 //! Assumed: the header of an ACK is sent at the basic rate, as the MAC actually does; (5) uses the data rate there,
 //! which makes no difference where both rates are equal. D is the packet with its IP header, without LLC and MAC.

@@ -12,7 +12,7 @@ use crate::route::{self, NextHop};
 use crate::wire::{Ipv4Packet, Msdu, Payload};
 use fourhop_units::Time;
 
-/// Marks the packet if its transport supports ECN.
+/// Marks the packet; returns false if its transport does not support ECN.
 fn mark(msdu: &mut Msdu) -> bool {
     match &mut msdu.payload {
         Payload::Ipv4(packet) => packet.mark_congestion(),
@@ -76,7 +76,7 @@ impl Node {
         });
     }
 
-    /// Consumes a packet from a neighbour if it is a notification for neighbourhood RED.
+    /// Consumes a packet from a neighbour and returns true if it is a notification for neighbourhood RED.
     pub(super) fn take_notification(&mut self, now: Time, packet: &mut Ipv4Packet, out: &mut Buffers) -> bool {
         let Some(nred) = self.early.as_mut().and_then(|early| early.neighbourhood.as_mut()) else { return false };
         let Some(pressure) = neighbourhood_red::read_notification(packet) else { return false };

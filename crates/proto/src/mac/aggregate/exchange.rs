@@ -334,7 +334,7 @@ impl Dcf {
         Answer::BlockAck { to: frame.src, duration, rate, category }
     }
 
-    /// Schedules `answer`, if the station can send one.
+    /// Schedules `answer`; returns false if the station cannot send it.
     pub(in crate::mac) fn owes(
         &mut self,
         now: Time,

@@ -152,7 +152,8 @@ impl Originator {
         };
     }
 
-    /// Builds one more MPDU from waiting packets and those of `next`, if the window has room and there are any.
+    /// Builds one more MPDU from waiting packets and those of `next`; returns false if the window has no room or there
+    /// are none.
     fn append(&mut self, config: &Config, mcs: Mcs, next: &mut impl FnMut() -> Option<Msdu>) -> bool {
         if ahead(self.window_start(), self.next_seq) >= WINDOW {
             return false;

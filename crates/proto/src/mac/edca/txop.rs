@@ -86,7 +86,8 @@ impl Dcf {
         }
     }
 
-    /// An exchange has succeeded: takes up the next packet if it may follow. Otherwise the opportunity is over.
+    /// An exchange has succeeded: takes up the next packet. Returns whether it may follow; otherwise the opportunity is
+    /// over.
     #[inline(never)]
     pub(in crate::mac) fn continue_txop(&mut self, now: Time) -> bool {
         if self.answer.is_some() {

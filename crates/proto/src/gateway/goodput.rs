@@ -18,7 +18,7 @@
 //! The paper requires "an increase" of the slower flows. They show one all the time, by chance or when a route comes
 //! back; so their gain is compared with the loss of the throttled flows, in this interval and, with half the weight for
 //! each step back, in earlier ones. The first intervals do not count, because a sender that has slowed down takes time
-//! to speed up. A throttled rate rises with each later interval until it reaches what the flow had before (the paper:
+//! to recover. A throttled rate rises with each later interval until it reaches what the flow had before (the paper:
 //! ageing), and at once to the mean, if that is higher: nothing is taken from a flow that has become the slower one.
 //! The end of a flow resets everything. Only the caption of the paper's Figure 7 was available, so some things are
 //! assumed: which part of the loss the others must gain, how fast a throttle ages, how long to wait after one in vain

@@ -41,7 +41,7 @@ pub enum EndpointKind {
 pub enum TcpSource {
     /// A transfer.
     Transfer(Transfer),
-    /// Files, one after another.
+    /// Files.
     Files(Files),
 }
 

@@ -102,7 +102,7 @@ fn pacing_by_hops_works_over_babel() {
     assert!(paced > 100e3 && plain > 100e3, "{paced} {plain}");
 }
 
-/// The other layers' results do not depend on what Babel's do not use.
+/// Babel has no ETT metric (RFC 8966 appendix A.2).
 #[test]
 fn keys_that_make_no_sense_are_refused() {
     let text = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 1\n\

@@ -14,7 +14,7 @@ use fourhop_sim::wired::{Cable, Plan};
 use fourhop_sim::{RunOptions, run};
 use fourhop_units::{Bytes, Dur, NodeId, Rate, Time};
 
-/// 10 Mbit/s, 20 ms in each direction, and room for 200 packets of 1,500 bytes: the pipe holds 33.
+/// 10 Mbit/s, 20 ms in each direction, and room for `queue` packets of 1,500 bytes; the pipe holds 33.
 fn wire(a: NodeId, b: NodeId, queue: usize) -> Cable {
     let (rate, delay) = (Rate::kbps(10_000), Dur::from_millis(20));
     Cable { ends: [a, b], port: port::Config { rate, delay, queue, queue_bytes: None, overhead: Bytes(0) } }

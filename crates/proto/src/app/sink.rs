@@ -73,7 +73,7 @@ impl Sink {
         true
     }
 
-    /// Undelivered bytes.
+    /// Returns its counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

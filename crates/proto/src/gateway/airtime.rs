@@ -111,8 +111,8 @@ impl Airtime {
         self.most[1] = self.most[1].max(loads.airtime);
     }
 
-    /// Returns the minimum time between segments of this size in a flow; `None` if no other node loads, so that there
-    /// is no limit.
+    /// Returns the minimum time between segments of this size in a flow; `None`, no limit, if `node` or all others have
+    /// no load, or nothing has been noted yet.
     pub fn spacing(&self, loads: &Loads, node: IpAddr, bytes: u32, hops: u8, rate: Rate) -> Option<Dur> {
         let flows = u128::from(*loads.flows.get(&node)?);
         let nodes = loads.flows.len() as u128;

@@ -110,7 +110,7 @@ impl Control {
         Control { config, state: State::Free { rest: 0 }, vain: 0, counters: ControlCounters::default() }
     }
 
-    /// The time between two comparisons.
+    /// Returns its parameters.
     pub fn config(&self) -> &GoodputControl {
         &self.config
     }

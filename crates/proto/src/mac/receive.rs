@@ -1,5 +1,4 @@
-//! Handling of received frames: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and 10.3.2.14). The second
-//! part of [`Dcf`].
+//! Handling of received frames in [`Dcf`]: responses, duplicates (IEEE 802.11-2020 clauses 10.3.2.9 and 10.3.2.14).
 
 use super::action::Action;
 use super::config::OptionsRule;

@@ -1,5 +1,5 @@
-//! Time-outs: retries and giving up, and their effect on the contention window (IEEE 802.11-2020 clauses 10.3.3 and
-//! 10.3.4.4). The third part of [`Dcf`].
+//! Timeouts of [`Dcf`]: retries and giving up, and their effect on the contention window (IEEE 802.11-2020 clauses
+//! 10.3.3 and 10.3.4.4).
 
 use super::action::Action;
 use super::dcf::Dcf;

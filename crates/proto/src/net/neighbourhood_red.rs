@@ -11,7 +11,7 @@
 //!   every 2 ms on average:  is the medium idle?  (carrier sense and NAV)
 //!   every interval:         load = mean busy share     own = mean share of what this node sends and receives
 //!                           p = max_drop · (load - low) / (high - low)       RED's line
-//!                           notify neighbours of p / load, unless one of them announced more
+//!                           notify neighbours of p / load, unless one of them announced as much
 //!   every packet of data:   drop with own · the largest p / load that is known, spaced as RED spaces
 //! ```
 //!

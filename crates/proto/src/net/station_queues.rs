@@ -12,8 +12,8 @@
 //! - Every neighbour has its own hash buckets instead of a share in one pool of 4096.
 //! - One packet or aggregate at a time is passed to the MAC, so there is no need for airtime queue limits (AQL).
 //! - CoDel's target stays at 20 ms for slow neighbours too, where mac80211 uses 50 ms.
-//! - There is one access category. Routing packets, which Linux sends in the voice category, go before all others, in
-//!   order, if [`queue::Config::routing_first`](super::queue::Config::routing_first) is set.
+//! - Routing packets, which Linux sends in the voice category, go before all others, in order, if
+//!   [`queue::Config::routing_first`](super::queue::Config::routing_first) is set.
 
 use crate::aqm::HashKey;
 use crate::aqm::codel;

@@ -192,7 +192,7 @@ impl Node {
     }
 
     /// The ear of a radio has received `frame` at this power, and it is for this node.
-    // Several driver functions call these three; left to itself, the compiler then inlines them in none.
+    // Several driver functions call those that are `inline(always)`; left to itself, the compiler inlines them in none.
     #[inline(always)]
     pub fn handle_reception(
         &mut self,

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! F, strong        |=================|          Good
-//! new, 10x weaker       |~~~~~~~~|              CapturedAway: F is unharmed, `new` leaves no energy behind
+//! new, 10x weaker       |~~~~~~~~|              Captured: F is unharmed, `new` leaves no energy behind
 //!
 //! F                |=================|
 //! new, any other        |=================|     collision; the slot stays occupied to the later end

@@ -262,7 +262,7 @@ impl Socket {
         cx.send(segment, 0);
     }
 
-    /// Answers with a reset (RFC 9293 section 3.10.7) that looks like it follows what the peer acknowledged.
+    /// Resets the connection on the user's behalf (RFC 9293 section 3.10.5); the reset follows all that was sent.
     fn send_reset(&mut self, out: &mut Vec<Action>) {
         let (tx, mut cx) = self.halves(Time::ZERO, out);
         let at = tx.space.max;

@@ -94,7 +94,7 @@ section! {
 }
 
 impl NodeKeys {
-    /// Whether only the name is set.
+    /// Whether it sets no more than the name, `packet_cost` and `forwards`, and any of these.
     pub fn only_names(&self) -> bool {
         let NodeKeys { node: _, name, phy: _, tx_power, antenna_gain, antenna_height, packet_cost, forwards } = self;
         let is_plain = packet_cost.is_none() && *forwards;

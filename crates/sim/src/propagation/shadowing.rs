@@ -98,7 +98,7 @@ mod tests {
         sum / runs as f64 / 36.0
     }
 
-    // Gudmundson's model at the seven displacements, 3.5 standard errors (1 / sqrt(4000)) allowed; products for both
+    // Gudmundson's model at six displacements, 3.5 standard errors (1 / sqrt(4000)) allowed; products for both
     // ends.
     #[test]
     fn the_correlation_is_gudmundsons() {

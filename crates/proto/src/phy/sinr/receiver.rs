@@ -45,7 +45,7 @@ struct Followed {
     end: Time,
     power: f64,
     mode: Mode,
-    /// The curve of `mode`, once it is needed.
+    /// The error curve of `mode`; `None` if a fixed ratio decides.
     curve: Option<&'static Curve>,
     rate: Rate,
     /// Factor on the ratio for `mode`: 1 without an MCS.

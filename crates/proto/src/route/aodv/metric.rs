@@ -2,7 +2,7 @@
 //!
 //! For the source of the metric and the probes, see [`Metric`]. Every node broadcasts a small probe each second, with
 //! jitter, and reports in it how many of each neighbour's last ten probes it has received: the delivery ratio from the
-//! neighbour to it, the neighbour's d_r. It counts the other direction itself. The rule for requests is that of DSR in
+//! neighbour to it, the neighbour's d_f. It counts the other direction itself. The rule for requests is that of DSR in
 //! the same paper, which relays a request again when a copy arrives over a better path. For AODV, we add:
 //!
 //! - Requests and replies carry the cost of the path from their sender to the originator or destination, in an

@@ -57,7 +57,7 @@ impl Config {
     }
 
     /// Returns the longest delay of messages that are not urgent. Section 3.1 leaves it open; here it is a quarter of a
-    /// Hello interval. babeld takes half to three eighths of two.
+    /// Hello interval.
     pub(super) fn leisure(&self) -> Dur {
         self.hello_interval / 4
     }

@@ -5,7 +5,7 @@
 //! | `Gate` | at once, or once the interval that was in force when an earlier one left has passed, by a clock that may tick ([`PacingClock`]) |
 //! | `Timer` | at once, unless the timer started by the previous segment is running; when it fires, one leaves and restarts it; a timer that finds the window closed stops |
 //! | `Slots` | at the ticks of a timer that fires each interval, one per tick; a tick that finds the window closed passes unused (ElRakabawy et al. 2005, Figure 8) |
-//! | `Queue` | likewise; the window fills a queue, and segments in it count as sent, see `send_queue` |
+//! | `Queue` | likewise; the window fills a queue, and segments in it count as sent, see `queue` |
 //!
 //! With the last three, the timer is stopped while there is nothing to send; the first segment then leaves at once and
 //! starts it.

@@ -17,7 +17,7 @@ fn paced(release: Release, config: Config) -> Script {
     s
 }
 
-/// Times in ms, and whether it was a retransmission, of the segments with data that leave until `end`.
+/// Times in ms and numbers of the segments with data that leave until `end`.
 fn departures(s: &mut Script, from: u64, end: u64) -> Vec<(u64, u32)> {
     let mut found = Vec::new();
     let mut take = |now: u64, out: &mut Vec<Action>| {

@@ -106,7 +106,7 @@ fn fragments_show_no_segment() {
     }
 }
 
-/// Authentication headers count in other units (RFC 4302 section 2.2): 4 times 2 + 4.
+/// Authentication headers count in other units (RFC 4302 section 2.2): 4 * (2 + 4) bytes.
 #[test]
 fn headers_end_where_they_say() {
     let mut bytes = moved(&plain(100), 6, &[]);

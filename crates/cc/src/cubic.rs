@@ -2,11 +2,11 @@
 //!
 //! Source: RFC 9438. Windows are in segments with 16 binary digits of fraction, time in milliseconds, C = 0.4 and beta
 //! = 0.7; the cube root is computed with integers. Fast convergence is on and the Reno-friendly region is computed.
-//! Slow start is that of RFC 5681, or its first one HyStart++ ([`crate::hystart`], section 4.10).
+//! Slow start is that of RFC 5681, or HyStart++ for the first one ([`crate::hystart`], section 4.10).
 //!
-//! Deviations: while the application or the peer limits the sender the curve stands still (RFC 9438 section 5.8 permits
-//! this); spurious-loss restoration (section 4.9) is not implemented, and `undo` restores the former window. A mark of
-//! ECN counts as a loss (section 4.6).
+//! Deviations: the curve is frozen while the application or the peer limits the sender (RFC 9438 section 5.8 permits
+//! this); spurious-loss restoration (section 4.9) is not implemented, and `undo` restores the former window. An ECN
+//! mark counts as a loss (section 4.6).
 
 use crate::hystart::HyStart;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
@@ -15,12 +15,12 @@ use fourhop_units::{Dur, Time};
 /// CUBIC's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cubic {
-    /// W_max: the window at the last reduction, after fast convergence; 0 before. In 1/65536 segment, as all windows
-    /// here.
+    /// W_max: the window at the last reduction, after fast convergence; 0 before the first. In 1/65536 segment, like
+    /// all windows here.
     w_max: u64,
-    /// cwnd_prior: the window at the last reduction as it was.
+    /// cwnd_prior: the window just before the last reduction.
     prior: u64,
-    /// Beginning of the present stage of congestion avoidance.
+    /// Beginning of the current stage of congestion avoidance.
     epoch: Option<Time>,
     /// Last ACK of the stage.
     last: Time,
@@ -30,7 +30,7 @@ pub struct Cubic {
     k: u64,
     /// W_est: the window that Reno would have.
     w_est: u64,
-    /// The last reduction was a time-out.
+    /// Whether the last reduction was due to a time-out.
     timed_out: bool,
     /// How the first slow start ends.
     hystart: HyStart,
@@ -38,7 +38,7 @@ pub struct Cubic {
 
 /// RFC 9438 section 4.6: beta_cubic = 7/10.
 const BETA: (u64, u64) = (7, 10);
-/// Beyond five minutes from the plateau the curve is taken as straight up: keeps the cube within 64 bits.
+/// More than five minutes from the plateau the curve is treated as vertical, which keeps the cube within 64 bits.
 const FARTHEST_MS: u64 = 300_000;
 
 impl Cubic {
@@ -66,7 +66,7 @@ impl Cubic {
         self.epoch = Some(now);
         self.w_est = cwnd;
         if self.timed_out || self.w_max <= cwnd {
-            // Section 4.8: after a time-out the curve starts on its plateau. The same where no loss has set one.
+            // Section 4.8: after a time-out the curve starts on its plateau, as it does if no loss has set one.
             (self.k, self.origin) = (0, cwnd);
         } else {
             (self.k, self.origin) = (Cubic::k(self.w_max, cwnd), self.w_max);
@@ -118,7 +118,7 @@ impl CongestionControl for Cubic {
         } else {
             // Sections 4.4 and 4.5: (target - cwnd) / cwnd per segment, the target at most half above.
             let room = ahead.clamp(cwnd, cwnd + cwnd / 2) - cwnd;
-            // Of more than 65,535 segments of room the rest does not count: the product fits 64 bits.
+            // Room beyond 65,535 segments does not count, so the product fits in 64 bits.
             let room = room.min(u64::from(u32::MAX));
             win.set_fixed(cwnd + u64::from(acked) * room * u64::from(Window::ONE) / cwnd);
         }
@@ -142,13 +142,13 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// The largest integer whose cube is not above `x`.
+/// The largest integer whose cube does not exceed `x`.
 fn cube_root(x: u64) -> u64 {
     let mut root = 0u64;
-    // 2^21 cubed is 2^63: 22 binary digits do.
+    // 2^21 cubed is 2^63, so 22 binary digits suffice.
     for bit in (0..22).rev() {
         let candidate = root | 1 << bit;
-        // Not by the cube, which may need 66 digits.
+        // Avoids the cube, which may need 66 digits.
         if candidate * candidate <= x / candidate {
             root = candidate;
         }
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// A whole stage against a real-valued RFC 9438, an ACK per segment, both regions crossed.
+    /// A whole stage against a real-valued RFC 9438, an ACK per segment, passing through both regions.
     #[test]
     fn growth_follows_a_float_reference() {
         for (start, rtt_ms) in [(10u32, 50u64), (100, 100), (400, 20)] {
@@ -219,8 +219,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so that a window's worth of
-    /// ACKs adds that half at most.
+    /// RFC 9438 section 4.2: the target is at least the window and at most half above it, so a window's worth of ACKs
+    /// adds at most that half.
     #[test]
     fn the_target_is_between_the_window_and_half_above() {
         let mut cubic = Cubic::default();
@@ -228,7 +228,7 @@ mod tests {
         let mut win = window(70, 70);
         let at = |ms: u64| View { now: Time::from_millis(1_000 + ms), ..view() };
         cubic.on_ack(&mut win, &at(0), &ack(1));
-        // A second on the curve has come to 86.7 segments: a larger window stays.
+        // After a second the curve has reached 86.7 segments: a larger window stays.
         win.set_cwnd(90);
         cubic.on_ack(&mut win, &at(1_000), &ack(1));
         assert_eq!(segments(win.fixed()), 90.0);
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 4.3: alpha is 9/17 until W_est has come to cwnd_prior, and one from there on.
+    /// RFC 9438 section 4.3: alpha is 9/17 until W_est reaches cwnd_prior, and one from then on.
     #[test]
     fn the_estimate_has_made_up_for_the_reduction_when_it_is_the_former_window() {
         let hundred = window(100, 2).fixed();
@@ -250,9 +250,9 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 4.3: the Reno-friendly region is where the curve is below W_est; on W_est itself the curve
-    /// decides. At 100 segments an ACK adds 1/100 segment to W_est; of the way to the curve's value a round trip later
-    /// it takes 1/100.
+    /// RFC 9438 section 4.3: the window is in the Reno-friendly region if the curve is below W_est; if they are equal,
+    /// the curve decides. At 100 segments an ACK adds 1/100 segment to W_est, while the curve adds 1/100 of the
+    /// distance to its value a round trip later.
     #[test]
     fn where_the_curve_meets_the_estimate_the_curve_decides() {
         let hundred = window(100, 2).fixed();
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 section 5.8: while the application limits the sender the curve stands still.
+    /// RFC 9438 section 5.8: the curve is frozen while the application limits the sender.
     #[test]
     fn the_curve_stands_still_while_the_application_limits() {
         let mut cubic = Cubic::default();

@@ -25,7 +25,7 @@ impl Cwl {
         Cwl { fixed: params.limit }
     }
 
-    /// The best limit for a chain of `hops`, in segments.
+    /// The optimal limit for a chain of `hops`, in segments.
     pub const fn optimal(hops: u32) -> u32 {
         let limit = hops.saturating_add(2) / 4;
         if limit == 0 { 1 } else { limit }

@@ -1,8 +1,8 @@
 //! HyStart++: slow start that ends when round trips grow, before packets are lost.
 //!
-//! Source: RFC 9406. Rounds are counted in segments; the values are those that its section 4.3 recommends. A sender
-//! that does not pace counts at most L = 8 segments of an ACK, and ours paces none. Only the first slow start of a
-//! connection is concerned (section 4.3 asks for no more), and a flow leaves it for good at its first loss.
+//! Source: RFC 9406. Rounds are counted in segments; the constants are those recommended in section 4.3. A sender that
+//! does not pace counts at most L = 8 segments of an ACK, and ours does not pace here. It covers only the first slow
+//! start of a connection (section 4.3 asks for no more), and a flow leaves it for good at its first loss.
 //!
 //! ```text
 //!                 round trips grew by an eighth                 five rounds
@@ -20,7 +20,7 @@ const MIN_THRESHOLD: u32 = 4_000;
 const MAX_THRESHOLD: u32 = 16_000;
 /// MIN_RTT_DIVISOR.
 const DIVISOR: u32 = 8;
-/// N_RTT_SAMPLE: samples of a round before it is judged.
+/// N_RTT_SAMPLE: samples needed before a round is judged.
 const SAMPLES: u8 = 8;
 /// CSS_GROWTH_DIVISOR.
 const GROWTH_DIVISOR: u64 = 4;
@@ -42,38 +42,38 @@ enum Phase {
 /// The state: 24 bytes, times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
-    /// The round ends when as many segments have been acknowledged.
+    /// The round ends when this many segments have been acknowledged.
     window_end: u64,
-    /// Smallest round trip of the round before, and of this one.
+    /// Smallest round trip of the previous round, and of this one.
     last: u32,
     current: u32,
     /// The baseline of the round that ended slow start.
     baseline: u32,
     samples: u8,
-    /// Rounds of conservative slow start that have ended.
+    /// Completed rounds of conservative slow start.
     rounds: u8,
     phase: Phase,
 }
 
 impl HyStart {
-    /// At the beginning of a connection; out of use unless `enabled`.
+    /// The state at the beginning of a connection; inactive unless `enabled`.
     pub const fn new(enabled: bool) -> HyStart {
         let phase = if enabled { Phase::SlowStart } else { Phase::Over };
         HyStart { window_end: 0, last: NONE, current: NONE, baseline: NONE, samples: 0, rounds: 0, phase }
     }
 
-    /// Does it decide how the window grows in slow start?
+    /// Whether it decides how the window grows in slow start.
     pub fn is_active(&self) -> bool {
         self.phase != Phase::Over
     }
 
-    /// Something was lost: slow start is over, and the next ones are without it.
+    /// Something was lost: this slow start is over, and later ones do without HyStart++.
     pub fn on_loss(&mut self) {
         self.phase = Phase::Over;
     }
 
-    /// An acknowledgement in slow start: takes the sample, grows the window, and sets the threshold to it where slow
-    /// start ends.
+    /// Processes an acknowledgement in slow start: takes the sample, grows the window, and sets the threshold to it
+    /// when slow start ends.
     pub fn on_ack(&mut self, win: &mut Window, ack: &Ack) {
         let acked = ack.credit.min(LIMIT);
         if self.phase == Phase::Conservative {
@@ -113,7 +113,7 @@ impl HyStart {
         (self.last, self.current, self.samples) = (self.current, NONE, 0);
         self.window_end = total_sent;
         if self.phase == Phase::Conservative {
-            // Section 4.2: the round in which it began counts, too.
+            // Section 4.2: the round in which it began counts too.
             self.rounds += 1;
             if self.rounds >= ROUNDS {
                 self.phase = Phase::Over;
@@ -129,7 +129,7 @@ impl Default for HyStart {
     }
 }
 
-/// At most what a round trip may be ([`crate::MAX_SAMPLE`]), which 32 bits hold.
+/// In microseconds; a round trip is at most [`crate::MAX_SAMPLE`], which fits in 32 bits.
 fn micros(rtt: Dur) -> u32 {
     u32::try_from(rtt.as_nanos() / 1_000).unwrap_or(NONE - 1).min(NONE - 1)
 }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::tests::{ack, window};
 
-    /// A connection whose window is acknowledged segment by segment, with this round trip in each of `rounds`.
+    /// A connection whose window is acknowledged segment by segment, each `round` with its own round trip.
     struct Sender {
         hystart: HyStart,
         win: Window,
@@ -154,7 +154,7 @@ mod tests {
             sender
         }
 
-        /// Acknowledges what was sent when the round began; what the window allows follows each ACK.
+        /// Acknowledges the segments sent before the round began; each ACK releases what the window allows.
         fn round(&mut self, rtt_us: u64) {
             let end = self.hystart.window_end;
             while self.acked < end {
@@ -173,8 +173,8 @@ mod tests {
         }
     }
 
-    /// RFC 9406 section 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)); slow start ends at a growth of
-    /// that.
+    /// RFC 9406 section 4.2: RttThresh = max(4 ms, min(lastRoundMinRTT / 8, 16 ms)); slow start ends when the round
+    /// trip grows by that.
     #[test]
     fn slow_start_ends_when_round_trips_have_grown_by_the_threshold() {
         for (rtt, threshold) in [(8_000, 4_000), (80_000, 10_000), (400_000, 16_000)] {
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(sender.hystart.phase, Phase::Conservative);
     }
 
-    /// Section 4.2: a quarter of slow start's growth, for five rounds, counting the one in which it began.
+    /// Section 4.2: a quarter of slow start's growth, for five rounds, including the one in which it began.
     #[test]
     fn conservative_slow_start_grows_by_a_quarter_and_ends_after_five_rounds() {
         let mut sender = Sender::new();
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(sender.win.ssthresh, sender.win.cwnd);
     }
 
-    /// Section 4.2: if the smallest round trip falls below the baseline, it was no queue; slow start goes on.
+    /// Section 4.2: if the smallest round trip falls below the baseline, there was no queue, and slow start resumes.
     #[test]
     fn round_trips_that_shrink_again_bring_slow_start_back() {
         let mut sender = Sender::new();

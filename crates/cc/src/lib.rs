@@ -1,26 +1,26 @@
 //! Congestion control and pacing.
 //!
-//! The split of work is that of Linux, because the same algorithms become BPF struct_ops later: the TCP stack owns loss
-//! recovery and the window variables; an algorithm returns the slow-start threshold, grows the window in whole segments
-//! with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask for a
-//! pacing interval. A new algorithm is one file here and one line in [`registry`].
+//! The division of labour is that of Linux, because the same algorithms become BPF struct_ops later: the TCP stack owns
+//! loss recovery and the window variables; an algorithm returns the slow-start threshold, grows the window in whole
+//! segments with an integer remainder, sees one round-trip sample per ACK, takes hints from other layers and may ask
+//! for a pacing interval. A new algorithm is one file here and one line in [`registry`].
 //!
 //! # In the kernel
 //!
 //! Linux has two forms of `tcp_congestion_ops` (6.18, `net/ipv4/tcp_cong.c`, `tcp_input.c`, `bpf_tcp_ca.c`). One with
-//! `cong_control` owns window and rate, in recovery too; one with `cong_avoid` leaves recovery to the kernel, which
-//! also computes `sk_pacing_rate` anew at each ACK, up to a maximum. The split here is that of the second form:
+//! `cong_control` owns window and rate, even in recovery; one with `cong_avoid` leaves recovery to the kernel, which
+//! also recomputes `sk_pacing_rate` at each ACK, up to a maximum. The split here is that of the second form:
 //!
 //! | hook here | callback there | may write | differences there |
 //! |---|---|---|---|
 //! | [`init`](CongestionControl::init) | `init` | all of [`Window`] | |
-//! | [`on_ack`](CongestionControl::on_ack) | `pkts_acked`, then `cong_avoid` | first the interval, then the window | `cong_avoid` is not called in recovery; samples are whole microseconds; `acked` comes without a cap |
-//! | [`ssthresh`](CongestionControl::ssthresh) | `ssthresh` | nothing | asked before `set_state`, and without the [`Cause`]: a time-out shows only in the `set_state(TCP_CA_Loss)` that follows; nothing is ever [`Cause::Overdue`] |
-//! | [`loss_window`](CongestionControl::loss_window) | none | | what is in flight plus 1; `set_state(TCP_CA_Loss)` comes later and may set another |
-//! | [`on_state`](CongestionControl::on_state) | `set_state` | all of [`Window`] | called after `ssthresh`; has `TCP_CA_CWR` beside |
-//! | [`undo`](CongestionControl::undo) | `undo_cwnd` | nothing | `fourhop_proto::tcp` finds no reduction spurious and never asks |
+//! | [`on_ack`](CongestionControl::on_ack) | `pkts_acked`, then `cong_avoid` | first the interval, then the window | `cong_avoid` is not called in recovery; samples are whole microseconds; `acked` is not capped |
+//! | [`ssthresh`](CongestionControl::ssthresh) | `ssthresh` | nothing | called before `set_state`, and without the [`Cause`]: a time-out shows only in the `set_state(TCP_CA_Loss)` that follows; nothing is ever [`Cause::Overdue`] |
+//! | [`loss_window`](CongestionControl::loss_window) | none | | the data in flight plus 1; a later `set_state(TCP_CA_Loss)` may set another |
+//! | [`on_state`](CongestionControl::on_state) | `set_state` | all of [`Window`] | called after `ssthresh`; also has `TCP_CA_CWR` |
+//! | [`undo`](CongestionControl::undo) | `undo_cwnd` | nothing | `fourhop_proto::tcp` finds no reduction spurious and never calls it |
 //! | [`on_hint`](CongestionControl::on_hint) | none | | `pkts_acked` finds it in the socket's storage |
-//! | [`on_rate`](CongestionControl::on_rate) | `cong_control`, of the first form | all of [`Window`] | the rate comes in packets and microseconds, and the algorithm divides |
+//! | [`on_rate`](CongestionControl::on_rate) | `cong_control`, of the first form | all of [`Window`] | the rate is given in packets and microseconds, and the algorithm divides |
 //! | [`on_lost`](CongestionControl::on_lost), [`on_mark`](CongestionControl::on_mark) | none in Linux 6.18; `skb_marked_lost` of BBR's own tree | | |
 //! | [`on_restart`](CongestionControl::on_restart) | `cwnd_event(CA_EVENT_TX_START)` | | |
 //! | [`measurements`](CongestionControl::measurements) | none | | user space reads the socket's storage |
@@ -28,20 +28,20 @@
 //! | field of [`Window`] | carrier there |
 //! |---|---|
 //! | `cwnd`, `cwnd_cnt`, `ssthresh` | `snd_cwnd`, `snd_cwnd_cnt`, `snd_ssthresh`, written as they are; the kernel clears the remainder at a loss, as the stack here does, and reads it only in `tcp_cong_avoid_ai` |
-//! | `cwnd_clamp` | not to be written: `bpf_setsockopt(TCP_BPF_SNDCWND_CLAMP)` |
-//! | `pacing` | [`Window::max_pacing_rate`], `bpf_setsockopt(SO_MAX_PACING_RATE)`; retransmissions are paced too, the first ten segments of a connection are not |
+//! | `cwnd_clamp` | read-only: `bpf_setsockopt(TCP_BPF_SNDCWND_CLAMP)` |
+//! | `pacing` | [`Window::max_pacing_rate`], `bpf_setsockopt(SO_MAX_PACING_RATE)`; retransmissions are also paced, the first ten segments of a connection are not |
 //!
 //! | [`Hint`] | writer into the socket's storage |
 //! |---|---|
 //! | `HopCount` | a `cgroup_skb/ingress` program, from the time to live of each packet, before TCP sees it |
 //! | `WiredRtt` | a `sockops` program that reads the gateway's TCP option |
-//! | `LinkRate`, `WireRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows |
-//! | `RoundTrip` | nobody: duplicate ACKs give no sample there, so that TCP-AP takes `Samples::Unambiguous` |
+//! | `LinkRate`, `WireRate`, `PathTime`, `ForwardDelay`, `PathCapacity` | user space, as far as it knows them |
+//! | `RoundTrip` | nobody: duplicate ACKs give no sample there, so TCP-AP uses `Samples::Unambiguous` |
 //!
-//! State of up to the 104 bytes of `icsk_ca_priv` is kept there, larger state in `BPF_MAP_TYPE_SK_STORAGE`; the tests
-//! of [`registry`] list which. BPF, as clang 14 compiles it, has no floating point, no signed division and no 128-bit
-//! products, which overflow-checked 64-bit products need; `scripts/kernel_arithmetic.py` finds them here. `u64::isqrt`
-//! rounds down and has to be implemented there.
+//! State of up to 104 bytes is kept in `icsk_ca_priv`, larger state in `BPF_MAP_TYPE_SK_STORAGE`; the tests of
+//! [`registry`] list which is which. BPF, as compiled by clang 14, has no floating point, no signed division and no
+//! 128-bit products, which overflow-checked 64-bit products need; `scripts/kernel_arithmetic.py` finds them here.
+//! `u64::isqrt` rounds down and has to be implemented there.
 #![forbid(unsafe_code)]
 
 pub mod ap2;
@@ -65,11 +65,11 @@ pub use registry::{Controller, Recovery, Transport};
 
 use fourhop_units::{Dur, Rate, Time};
 
-/// Longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60 s).
-/// Takes 36 bits in ns, so that products stay within 64.
+/// The longest round trip that counts: 64 s, more than the largest retransmission time-out (RFC 6298 section 2.5: 60
+/// s). It takes 36 bits in ns, so products fit in 64.
 pub const MAX_SAMPLE: Dur = Dur::from_secs(64);
 
-/// The window variables of a connection: all that an algorithm may write. Segments are of the sender's maximum size.
+/// The window variables of a connection: everything an algorithm may write. Segments are of the sender's maximum size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Congestion window in segments, at least 1.
@@ -80,9 +80,10 @@ pub struct Window {
     pub ssthresh: u32,
     /// Upper limit of `cwnd` in segments, set by the user or by an algorithm.
     pub cwnd_clamp: u32,
-    /// Least time between the starts of two segments, above zero; `None` sends as soon as the window allows.
+    /// Minimum time between the starts of two segments, above zero; `None` sends as soon as the window allows.
     pub pacing: Option<Dur>,
-    /// Segments that leave together, at least 1, in so many intervals; only the sender that recovers by time does it.
+    /// Segments sent back to back per that many intervals, at least 1; only the sender with time-based recovery does
+    /// this.
     pub burst: u32,
 }
 
@@ -109,15 +110,15 @@ impl Window {
         self.cwnd_cnt = 0;
     }
 
-    /// May a burst begin with so many segments under way, of so many that wait? If nothing is under way or the window
-    /// has room for all of it. A pair's half that is alone under way gets another one: a receiver that delays
-    /// acknowledgements waits for it (RFC 5681 section 4.2).
+    /// Whether a burst may begin with `under_way` segments in flight and `waiting` to be sent: if nothing is in flight
+    /// or the window has room for all of it. If half of a pair is alone in flight, it gets a companion, because a
+    /// receiver that delays acknowledgements waits for one (RFC 5681 section 4.2).
     pub fn has_room_for_burst(&self, under_way: u32, waiting: u32) -> bool {
         let whole = if self.burst == 2 && under_way % 2 == 1 { 1 } else { self.burst };
         under_way == 0 || self.cwnd.saturating_sub(under_way) >= whole.min(self.cwnd).min(waiting).max(1)
     }
 
-    /// Is the window below the threshold, so that it grows by a segment per segment acknowledged?
+    /// Whether the window is below the threshold, so that it grows by a segment per segment acknowledged.
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
@@ -139,12 +140,12 @@ impl Window {
         }
     }
 
-    /// `pacing` as Linux takes it, for segments with `mss` bytes of payload: bytes of payload per second, the value of
-    /// `SO_MAX_PACING_RATE` or of `sk_pacing_rate`; `u32::MAX`, Linux's "no limit", where nothing is paced.
+    /// `pacing` in the units of Linux, for segments with `mss` bytes of payload: bytes of payload per second, the value
+    /// of `SO_MAX_PACING_RATE` or of `sk_pacing_rate`; `u32::MAX`, Linux's "no limit", if nothing is paced.
     ///
-    /// Linux makes a gap of it again by `payload * 10^9 / rate`, rounded down (`tcp_update_skb_after_send`). Rounding
-    /// the rate down keeps that gap from being shorter than the interval. Zero would switch pacing off, so that 1 is
-    /// the least: an interval above `mss` seconds is cut to that.
+    /// Linux turns it back into a gap as `payload * 10^9 / rate`, rounded down (`tcp_update_skb_after_send`). Rounding
+    /// the rate down keeps that gap from being shorter than the interval. Zero would switch pacing off, so the minimum
+    /// is 1: an interval above `mss` seconds is cut to that.
     pub fn max_pacing_rate(&self, mss: u32) -> u32 {
         let Some(interval) = self.pacing else { return u32::MAX };
         let rate = u64::from(mss) * 1_000_000_000 / interval.as_nanos().max(1);
@@ -152,16 +153,16 @@ impl Window {
     }
 }
 
-/// The stack's state of the connection, read-only for an algorithm.
+/// The stack's state of the connection, read-only to an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The present instant.
+    /// The current time.
     pub now: Time,
-    /// Segments sent and not yet acknowledged or known to have left the network (RFC 6675 `pipe` where SACK is on,
-    /// FlightSize otherwise), before the event at hand.
+    /// Segments sent and not yet acknowledged or known to have left the network (RFC 6675 `pipe` with SACK, FlightSize
+    /// otherwise), before the current event.
     pub in_flight: u32,
-    /// The congestion window with what duplicate acknowledgements add to it, at most the user's limit, before the event
-    /// at hand.
+    /// The congestion window including its inflation by duplicate acknowledgements, at most the user's limit, before
+    /// the current event.
     pub window: u32,
     /// The peer's advertised window in segments, rounded down.
     pub snd_wnd: u32,
@@ -180,15 +181,15 @@ pub struct View {
 /// One acknowledgement that moved `snd_una` or carried new SACK blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Segments newly acknowledged, partial ones counted when complete.
+    /// Segments newly acknowledged, partial ones counted once complete.
     pub acked: u32,
     /// How many of them may count towards growth: the stack caps what one ACK may add (RFC 5681 section 3.1: one
-    /// segment; RFC 3465 section 2.3: two), at [`Ack::MAX_CREDIT`] at the latest.
+    /// segment; RFC 3465 section 2.3: two), never above [`Ack::MAX_CREDIT`].
     pub credit: u32,
-    /// Round trip of the newest segment this acknowledges; `None` if any of those acknowledged was retransmitted (Karn:
-    /// the newest then waited at the receiver for the hole to close) or nothing is new.
+    /// Round trip of the newest segment acknowledged; `None` if any of those acknowledged was retransmitted (Karn: the
+    /// newest then waited at the receiver for the hole to close) or nothing is new.
     pub rtt: Option<Dur>,
-    /// Did the window, rather than the application or the peer, limit what was in flight?
+    /// Whether the window, rather than the application or the peer, limited the data in flight.
     pub cwnd_limited: bool,
     /// Segments acknowledged since the connection began, this ACK included.
     pub total_acked: u64,
@@ -197,11 +198,11 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Most that one acknowledgement may add, in segments.
+    /// Most segments that one acknowledgement may add.
     pub const MAX_CREDIT: u32 = 65_535;
 }
 
-/// Phase of loss recovery, with the names Linux gives them.
+/// Phase of loss recovery, with Linux's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaState {
     /// Nothing suspicious.
@@ -214,41 +215,41 @@ pub enum CaState {
     Loss,
 }
 
-/// Why the slow-start threshold is asked for.
+/// Why the slow-start threshold is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Fast retransmit: enough duplicate ACKs or SACK evidence.
     FastRetransmit,
     /// The retransmission timer ran out.
     Timeout,
-    /// A queue on the path has marked a segment instead of losing it (RFC 3168 section 6.1.2). Nothing is to be
-    /// repaired, so that the stack stays where it is.
+    /// A queue on the path has marked a segment instead of dropping it (RFC 3168 section 6.1.2). Nothing needs repair,
+    /// so the stack's state does not change.
     Mark,
     /// A duplicate ACK found the oldest segment overdue by a fine clock (Vegas); `again`: it had been retransmitted.
     Overdue {
-        /// Had it been retransmitted before?
+        /// Whether it had been retransmitted before.
         again: bool,
     },
 }
 
-/// Hints of other layers to a sender.
+/// Hints from other layers to a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hint {
     /// Wireless hops to the peer.
     HopCount(u32),
     /// Bit rate of the wireless interface.
     LinkRate(Rate),
-    /// Bit rate of an interface that is a wire: it says nothing of the radios behind it.
+    /// Bit rate of a wired interface, which says nothing about the radios behind it.
     WireRate(Rate),
     /// Round trip of the wired part of the path, measured by a gateway.
     WiredRtt(Dur),
-    /// Capacity of the path as the link layer measured it.
+    /// Capacity of the path as measured by the link layer.
     PathCapacity(Rate),
     /// Transmission time over the links of the path, whose rates may differ.
     PathTime(PathTime),
-    /// Round trip of what the acknowledgement at hand echoes; comes before that acknowledgement, duplicate or not.
+    /// Round trip echoed by the current acknowledgement; delivered before that acknowledgement, duplicate or not.
     RoundTrip(Dur),
-    /// How long a segment took over the first `hops` hops, by clocks that agree.
+    /// How long a segment took over the first `hops` hops, by synchronized clocks.
     ForwardDelay {
         /// The time.
         delay: Dur,
@@ -257,14 +258,14 @@ pub enum Hint {
     },
 }
 
-/// Measurements that an algorithm exposes; unknown ones stay `None`.
+/// Measurements that an algorithm exposes; `None` if unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Measurements {
-    /// The newest round trip it used.
+    /// The newest round trip used.
     pub rtt: Option<Dur>,
-    /// Its smoothed delay over n hops.
+    /// The smoothed delay over n hops.
     pub delay: Option<Dur>,
-    /// How much its samples vary, as a share of their mean, in units of 1/[`tcp_ap::variation::ONE`].
+    /// Variation of the samples as a share of their mean, in units of 1/[`tcp_ap::variation::ONE`].
     pub variation: Option<u32>,
 }
 
@@ -272,67 +273,69 @@ pub struct Measurements {
 ///
 /// Call order: [`init`](Self::init) once. Then, as they occur: `on_ack` for each acknowledgement that is not a plain
 /// duplicate; `ssthresh` on entry into `Recovery` or `Loss`, after `on_state` announced the new state; `undo` when the
-/// stack finds that a reduction was spurious. Time never runs backwards between calls.
+/// stack finds a reduction spurious. Time never runs backwards between calls.
 ///
-/// The stack reduces `cwnd` itself around recovery: it lowers `cwnd` to the window in use, asks `ssthresh`, then sets
+/// The stack reduces `cwnd` itself around recovery: it lowers `cwnd` to the window in use, calls `ssthresh`, then sets
 /// `cwnd` to the answer (or to `loss_window` after a timeout). It calls `on_ack` in `Recovery` too, where only `rtt` is
 /// meant to be used.
 pub trait CongestionControl {
-    /// Does it set window and rate itself, from a model of the path? The stack then never cuts the window, paces
-    /// everything, and calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost), [`on_mark`](Self::on_mark) and
-    /// [`on_restart`](Self::on_restart). Linux's form with `cong_control`.
+    /// Whether the algorithm sets window and rate itself, from a model of the path. The stack then never cuts the
+    /// window, paces everything, and calls [`on_rate`](Self::on_rate), [`on_lost`](Self::on_lost),
+    /// [`on_mark`](Self::on_mark) and [`on_restart`](Self::on_restart). Corresponds to Linux's form with
+    /// `cong_control`.
     const OWNS_WINDOW: bool = false;
 
     /// Name as used in scenarios: at most 15 characters, as Linux allows.
     fn name(&self) -> &'static str;
 
-    /// The connection is established; `win` holds the initial window.
+    /// Called once the connection is established; `win` contains the initial window.
     fn init(&mut self, _win: &mut Window, _view: &View) {}
 
-    /// An acknowledgement: take the sample, grow the window.
+    /// Processes an acknowledgement: takes the sample and grows the window.
     fn on_ack(&mut self, win: &mut Window, view: &View, ack: &Ack);
 
-    /// The slow-start threshold after a loss: half the window (RFC 5681 equation 4), at least 2 segments.
+    /// Returns the slow-start threshold after a loss: half the window (RFC 5681 equation 4), at least 2 segments.
     fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
         (win.cwnd / 2).max(2)
     }
 
-    /// The window after a time-out, in segments (the loss window of RFC 5681 section 3.1).
+    /// Returns the window after a time-out, in segments (the loss window of RFC 5681 section 3.1).
     fn loss_window(&self) -> u32 {
         1
     }
 
-    /// Recovery moved to another phase.
+    /// Called when recovery enters another phase.
     fn on_state(&mut self, _win: &mut Window, _view: &View, _state: CaState) {}
 
-    /// Another layer has something to say.
+    /// Called with a hint from another layer.
     fn on_hint(&mut self, _win: &mut Window, _view: &View, _hint: Hint) {}
 
-    /// The delivery rate sample of an acknowledgement, after its losses and after `on_ack`; in recovery, too. Only for
-    /// algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
+    /// Called with the delivery rate sample of an acknowledgement, after its losses and after `on_ack`; also in
+    /// recovery. Only for algorithms with [`OWNS_WINDOW`](Self::OWNS_WINDOW).
     fn on_rate(&mut self, _win: &mut Window, _view: &View, _sample: &rate::RateSample) {}
 
-    /// A segment was marked as lost. Asked of the same.
+    /// Called when a segment is marked as lost. Only for the same algorithms.
     fn on_lost(&mut self, _win: &mut Window, _view: &View, _lost: &rate::Lost) {}
 
-    /// A queue has marked a segment: once a window. Asked of the same; others see [`Cause::Mark`]. `mark` is the newest
-    /// segment that had arrived.
+    /// Called once per window if a queue has marked segments. Only for the same algorithms; others see [`Cause::Mark`].
+    /// `mark` is the newest segment that had arrived.
     fn on_mark(&mut self, _win: &mut Window, _view: &View, _mark: &rate::Lost) {}
 
-    /// Something is about to leave, nothing is in flight, and the application had run out of data. Asked of the same.
+    /// Called before a transmission with nothing in flight after the application had run out of data. Only for the same
+    /// algorithms.
     fn on_restart(&mut self, _win: &mut Window, _view: &View) {}
 
-    /// Is what leaves now to count as limited by the application, because the algorithm holds it back on purpose?
+    /// Whether segments sent now count as application-limited, because the algorithm holds back on purpose.
     fn marks_app_limited(&self) -> bool {
         false
     }
 
-    /// Its measurements, for time series and diagnosis.
+    /// Returns its measurements, for time series and diagnosis.
     fn measurements(&self) -> Measurements {
         Measurements::default()
     }
 
-    /// The window to return to when a reduction proves spurious; `prior` is the window before it.
+    /// Returns the window to restore when a reduction proves spurious; `prior` is the window before it.
     fn undo(&mut self, win: &Window, prior: u32) -> u32 {
         win.cwnd.max(prior)
     }
@@ -371,8 +374,8 @@ mod tests {
         }
     }
 
-    /// With 0 to 4 segments under way. Half a pair gets another one; other bursts wait until all of them fit, and
-    /// a short rest needs less room.
+    /// With 0 to 4 segments in flight. Half a pair gets a companion; other bursts wait until all of them fits, and a
+    /// short remainder needs less room.
     #[test]
     fn a_burst_waits_for_room_and_half_a_pair_does_not_stay_alone() {
         for (cwnd, burst, waiting, fits) in [
@@ -403,8 +406,8 @@ mod tests {
         }
     }
 
-    /// No growth in fast recovery (RFC 5681 section 3.2 leaves that to the stack), nor while the window is not what
-    /// limits (RFC 7661 section 1).
+    /// No growth in fast recovery (RFC 5681 section 3.2 leaves that to the stack), nor while something other than the
+    /// window is the limit (RFC 7661 section 1).
     #[test]
     fn the_window_grows_only_where_it_limits_and_nothing_is_recovered() {
         for (state, cwnd_limited, grows) in [
@@ -452,7 +455,7 @@ mod tests {
         assert_eq!((win.cwnd, win.cwnd_cnt), (3, Window::ONE / 2));
     }
 
-    /// 988 bytes each 3.952 ms are 250,000 bytes a second, by Linux's way back the same interval.
+    /// 988 bytes every 3.952 ms are 250,000 bytes per second, which Linux converts back to the same interval.
     #[test]
     fn an_interval_becomes_linuxs_pacing_rate() {
         let rate = |nanos, mss| Window { pacing: Some(Dur::from_nanos(nanos)), ..window(8, 8) }.max_pacing_rate(mss);

@@ -2,27 +2,28 @@
 
 use fourhop_units::Rate;
 
-/// Sums over the links of a path, in the order in which a segment passes them, of the time each takes to send one bit.
+/// Prefix sums of the time that the links of a path take to send one bit, in the order in which a segment passes them.
 ///
-/// A packet can collect it along its path: each node adds its link. The first [`PathTime::FRONT`] links are kept one by
-/// one, so that the delay over n hops is known for each n up to that; for larger n the rest counts with its mean.
+/// A packet can collect it along its path: each node adds its link. The first [`PathTime::FRONT`] links are stored
+/// individually, so the delay over n hops is known exactly for each n up to that; beyond, the remaining links count
+/// with their mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathTime {
-    /// After each of the first links: picoseconds a bit.
+    /// Sum after each of the first links, in picoseconds per bit.
     front: [u64; PathTime::FRONT],
     all: u64,
     hops: u32,
 }
 
 impl PathTime {
-    /// Links that are kept one by one.
+    /// Links that are stored individually.
     pub const FRONT: usize = 8;
 
-    /// A path of these links, nearest first; no more than 255 of them count. `None` for no link at all.
+    /// Builds the path of these links, nearest first; at most 255 of them count. `None` without any link.
     pub fn over(rates: impl IntoIterator<Item = Rate>) -> Option<PathTime> {
         let mut path = PathTime { front: [0; PathTime::FRONT], all: 0, hops: 0 };
         for rate in rates.into_iter().take(255) {
-            // To the nearest; at 600 Mbit/s that is 0.03 % off at most, below 11 Mbit/s 0.0006 %.
+            // Rounded to the nearest; the error is at most 0.03 % at 600 Mbit/s, and 0.0006 % below 11 Mbit/s.
             path.all += (1_000_000_000_000 + rate.bps() / 2) / rate.bps();
             path.hops += 1;
             if let Some(slot) = path.front.get_mut(path.hops as usize - 1) {
@@ -32,13 +33,13 @@ impl PathTime {
         (path.hops > 0).then_some(path)
     }
 
-    /// How many links.
+    /// Number of links.
     pub const fn hops(self) -> u32 {
         self.hops
     }
 
-    /// Nanoseconds that the first `links` links take for `bytes`, one after the other; all of them for more than there
-    /// are. `None` if that is longer than 2^46 ns.
+    /// Nanoseconds that the first `links` links take for `bytes`, one after the other, or all links if there are fewer.
+    /// `None` if that is longer than 2^46 ns.
     pub fn time_for(self, bytes: u32, links: u32) -> Option<u64> {
         let picos = match links as usize {
             0 => 0,
@@ -51,7 +52,7 @@ impl PathTime {
             }
         };
         let bits = u64::from(bytes) * 8;
-        // 2^57 ps are more than 2^46 ns; the product is computed only where it fits.
+        // 2^57 ps are more than 2^46 ns; the product is computed only if it fits.
         let nanos = (picos <= (1 << 57) / bits.max(1)).then(|| (picos * bits + 500) / 1_000)?;
         (nanos <= 1 << 46).then_some(nanos)
     }
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(PathTime::over([]), None);
     }
 
-    /// Beyond the links kept one by one the rest counts with its mean.
+    /// Links beyond those stored individually count with their mean.
     #[test]
     fn long_paths_end_in_their_sum() {
         let path = PathTime::over(std::iter::repeat_n(Rate::kbps(1_000), 20)).expect("twenty links");

@@ -3,8 +3,8 @@
 //! Source: Gupta, Wormsbecker, Williamson, "Experimental Evaluation of TCP Performance in Multi-hop Wireless Ad Hoc
 //! Networks", MASCOTS 2004, section 6, with V = 1.
 //!
-//! The paper does not say which round trip it divides, nor whether the window counts the inflation of fast recovery.
-//! [`Samples`] has both readings. Before the first sample nothing is paced.
+//! The paper does not say which round trip it divides, nor whether the window includes the inflation of fast recovery.
+//! [`Samples`] has both readings. Nothing is paced before the first sample.
 //!
 //! Reads [`Params::pacing_v`] and [`Params::pacing_samples`].
 
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!((win.cwnd, win.pacing), (2, Some(Dur::from_millis(40))));
     }
 
-    /// Averages over each acknowledgement, 7/8 of 80 and 1/8 of 400 ms, over a window inflated from 4 to 9 segments;
-    /// what the timer measures, a new state or an acknowledgement by itself leave the interval alone.
+    /// Averages over every acknowledgement, 7/8 of 80 and 1/8 of 400 ms, over a window inflated from 4 to 9 segments;
+    /// timer measurements, a new state or an acknowledgement by itself leave the interval unchanged.
     #[test]
     fn every_acknowledgement_counts() {
         let mut rbp = Rbp::new(&Params { pacing_samples: Samples::EveryAck, ..Params::new() });

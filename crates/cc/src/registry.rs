@@ -1,6 +1,6 @@
 //! The transports a scenario can name, and static dispatch to their algorithms.
 //!
-//! To add one: write `your_algorithm.rs` beside this file and add one line to the table at the bottom.
+//! To add one: write `your_algorithm.rs` beside this file and add a line to the table at the bottom.
 
 use crate::ap2::Ap2;
 use crate::bbr::Bbr;
@@ -23,8 +23,8 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675: the SACK scoreboard says what to send.
     Sack,
-    /// RFC 8985: segments are lost that left long enough before one that has arrived; a probe asks about the last ones.
-    /// A peer without SACK leaves the probe and time-outs.
+    /// RFC 8985: a segment is lost if it was sent long enough before one that has arrived; a probe covers losses at the
+    /// tail. With a peer that lacks SACK, the probe and time-outs remain.
     RackTlp,
     /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission,
     /// resends a segment that a fine clock finds overdue.
@@ -58,7 +58,7 @@ macro_rules! transports {
             }
         }
 
-        // The samples and losses that these hooks get are found by RACK.
+        // RACK produces the samples and losses passed to these hooks.
         $(const _: () = assert!(
             !<$type as CongestionControl>::OWNS_WINDOW || matches!($recovery, Recovery::RackTlp),
             concat!($name, ": an algorithm that owns its window needs Recovery::RackTlp")
@@ -116,7 +116,7 @@ macro_rules! transports {
     };
 }
 
-/// A transport a scenario can name: an algorithm together with the recovery it is defined on.
+/// A transport a scenario can name: an algorithm together with the loss recovery it is defined for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transport {
     /// Name in scenarios.
@@ -129,43 +129,43 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// The transport of that name.
+    /// Finds the transport of that name.
     pub fn find(name: &str) -> Option<&'static Transport> {
         Transport::ALL.iter().find(|t| t.name == name)
     }
 
-    /// Does its algorithm declare [`CongestionControl::OWNS_WINDOW`]?
+    /// Whether its algorithm declares [`CongestionControl::OWNS_WINDOW`].
     pub fn owns_window(&self) -> bool {
         self.owns_window
     }
 
-    /// Does it recover by selective acknowledgements, so that both ends have to agree on them?
+    /// Whether it recovers by selective acknowledgements, so that both ends have to negotiate them.
     pub fn uses_sack(&self) -> bool {
         matches!(self.recovery, Recovery::Sack | Recovery::RackTlp)
     }
 
-    /// Is it one of those that [`crate::tcp_ap`] paces?
+    /// Whether [`crate::tcp_ap`] paces it.
     pub fn is_tcp_ap(&self) -> bool {
         matches!(self.name, "tcp-ap" | "tcp-ap-sack")
     }
 
-    /// Is it one of those that [`crate::rbp`] paces?
+    /// Whether [`crate::rbp`] paces it.
     pub fn is_rbp(&self) -> bool {
         matches!(self.name, "rbp" | "rbp-reno")
     }
 
-    /// Is its sender that of ad hoc TCP, which freezes and probes?
+    /// Whether its sender is that of ad hoc TCP, which freezes and probes.
     pub fn has_adhoc_sender(&self) -> bool {
         matches!(self.name, "adhoc-tcp" | "adhoc-sender")
     }
 
-    /// Is its receiver that of ad hoc TCP, which advertises what the path holds?
+    /// Whether its receiver is that of ad hoc TCP, which advertises the capacity of the path.
     pub fn has_adhoc_receiver(&self) -> bool {
         matches!(self.name, "adhoc-tcp" | "adhoc-receiver")
     }
 }
 
-// The table. Name in scenarios, variant(type) = constructor from the parameters, recovery, one line of summary.
+// The table: name in scenarios, variant(type) = constructor from the parameters, recovery, one-line summary.
 transports! {
     "newreno", NewReno(Reno) = Reno::new, Recovery::NewReno, "NewReno: RFC 5681 window, RFC 6582 recovery";
     "sack", Sack(Reno) = Reno::new, Recovery::Sack, "SACK: RFC 5681 window, RFC 6675 recovery";
@@ -198,12 +198,12 @@ mod tests {
     /// bits.
     const PRIVATE_AREA: usize = 104;
 
-    /// Whose state needs the socket's storage, with its bytes. TCP-AP's are with its parameters and without its
-    /// samples, 8 bytes each.
+    /// Transports whose state needs the socket's storage, with its size in bytes. TCP-AP's includes its parameters, but
+    /// not its samples of 8 bytes each.
     const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 336), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
-    /// Linux knows an algorithm by at most 15 characters (`TCP_CA_NAME_MAX`): the name of the transport, but for those
-    /// that differ by recovery or receiver alone.
+    /// Linux limits an algorithm's name to 15 characters (`TCP_CA_NAME_MAX`). It is the transport's name, except for
+    /// those that differ only in recovery or receiver.
     #[test]
     fn algorithms_have_the_names_of_their_transports() {
         for transport in Transport::ALL {
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Cho, Sirisena, Pawlikowski 2004: the receiver's half and the sender's work alone and together.
+    /// Cho, Sirisena, Pawlikowski 2004: the receiver's and the sender's half work alone and together.
     #[test]
     fn the_halves_of_adhoc_tcp() {
         let halves = |name| {

@@ -1,7 +1,7 @@
 //! Reno: slow start and congestion avoidance of RFC 5681.
 //!
-//! Source: RFC 5681 section 3.1. NewReno (RFC 6582) differs from Reno (RFC 5681 section 3.2) only in what happens
-//! during fast recovery, which belongs to the stack; both grow the window as this file does.
+//! Source: RFC 5681 section 3.1. NewReno (RFC 6582) differs from Reno (RFC 5681 section 3.2) only in fast recovery,
+//! which belongs to the stack; both grow the window as this file does.
 //!
 //! Deviation: the window counts segments with a fixed-point fraction, not bytes. Above the threshold, equation 3 is
 //! applied once per segment that counts, to the window with its fraction, as ns-2.35 does in floating point.

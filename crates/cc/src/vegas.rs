@@ -6,11 +6,11 @@
 //! on the first duplicate ACK belongs to the stack ([`Recovery::Vegas`](crate::Recovery)), which asks this algorithm
 //! for the new window.
 //!
-//! Deviations from the papers, all of them from ns-2.35:
+//! Deviations from the papers, all taken from ns-2.35:
 //! - one segment per round trip is added in shares of 1/cwnd per ACK, and only while no more than two segments of the
 //!   window are unused;
 //! - leaving slow start reduces the window by an eighth and sets the threshold to 2;
-//! - `base` is measured anew when no more than one segment was sent in a round trip;
+//! - `base` is measured anew when at most one segment was sent in a round trip;
 //! - the window is at least 2, even after a time-out.
 //!
 //! Reads [`Params::alpha`], [`Params::beta`], [`Params::gamma`].
@@ -20,8 +20,8 @@ use fourhop_units::{Dur, Time};
 
 /// Least window in segments.
 const FLOOR: u32 = 2;
-/// Most segments that count in one round, so that products with round trips fit 64 bits: more than any window of RFC
-/// 7323, 2^30 bytes, holds.
+/// Most segments that count in one round, so that products with round trips fit in 64 bits: more than the largest
+/// window of RFC 7323, 2^30 bytes.
 const MOST: u64 = 1 << 26;
 
 /// How the window grows until the next decision.
@@ -47,10 +47,10 @@ pub struct Vegas {
     samples: u32,
     /// When this round began.
     begun: Time,
-    /// Segments sent when it began: it ends when one more than those is acknowledged.
+    /// Segments sent when it began: the round ends when more than these are acknowledged.
     begin: u64,
     growth: Growth,
-    /// Slow start decides every other round.
+    /// Whether this round of slow start decides; every other one does.
     decides: bool,
 }
 
@@ -67,7 +67,7 @@ impl Vegas {
             begun: Time::ZERO,
             begin: 0,
             growth: Growth::None,
-            // ns-2.35 spends the first of two rounds on the segment that stands for the SYN.
+            // ns-2.35 spends the first of two rounds on the segment that represents the SYN.
             decides: false,
         }
     }
@@ -75,8 +75,8 @@ impl Vegas {
     /// `diff`, rounded to whole segments: `window` segments in flight, `sent` in the last round trip of `rtt`.
     fn diff(window: u64, sent: u64, base: Dur, rtt: Dur) -> i64 {
         let (base, rtt) = (base.as_nanos(), rtt.as_nanos());
-        // Twice the backlog times `rtt`, and half a segment for rounding; what is below zero is rounded up, as
-        // ns-2.35 does.
+        // Twice the backlog times `rtt`, plus half a segment for rounding; negative values are rounded up, as in
+        // ns-2.35.
         let (under_way, arrived) = ((2 * window.min(MOST) + 1) * rtt, 2 * sent.min(MOST) * base);
         let whole = (under_way.abs_diff(arrived) / (2 * rtt)) as i64;
         if under_way < arrived { -whole } else { whole }
@@ -127,7 +127,7 @@ impl CongestionControl for Vegas {
             return;
         }
         let in_flight = u64::from(view.in_flight.saturating_sub(ack.acked));
-        // The window in use: the data in flight and the segment this ACK lets go.
+        // The window in use: the data in flight and the segment this ACK releases.
         let window = in_flight + 1;
         if ack.total_acked > self.begin {
             let sent_to = ack.total_acked + in_flight;
@@ -177,7 +177,7 @@ mod tests {
 
     const MS: fn(u64) -> Dur = Dur::from_millis;
 
-    /// One round: `sent` segments are acknowledged one by one with `rtt` each, a new one leaving for each.
+    /// One round: `in_flight` segments are acknowledged one by one with `rtt` each, and each ACK releases a new one.
     fn round(vegas: &mut Vegas, win: &mut Window, acked: &mut u64, in_flight: u32, rtt: Dur) {
         for _ in 0..in_flight {
             *acked += 1;
@@ -206,7 +206,7 @@ mod tests {
         for (rtt, change) in [(100, 1i64), (125, 0), (200, -1)] {
             let (mut vegas, mut win) = avoiding(10);
             let mut acked = 0;
-            // The base round trip, and a round that fills the sums.
+            // Measures the base round trip and fills the sums.
             round(&mut vegas, &mut win, &mut acked, 10, MS(100));
             win.set_cwnd(10);
             vegas.growth = Growth::None;
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// ns-2.35: slow start adds a segment per ACK in every other round and ends an eighth lower when more than gamma
-    /// segments queue.
+    /// segments are queued.
     #[test]
     fn slow_start_decides_every_other_round() {
         let mut vegas = Vegas::new(&Params::new());
@@ -242,7 +242,8 @@ mod tests {
         assert!(win.cwnd <= 2 * before, "growth has ended");
     }
 
-    /// The decision after a round with `window` segments in flight and as many sent: base 100 ms, mean `rtt`.
+    /// The decision after a round with `window` segments in flight and as many sent, with a base of 100 ms and mean
+    /// `rtt`.
     fn decided(params: &Params, win: &mut Window, window: u64, rtt: u64, decides: bool) -> Growth {
         let base = Some(MS(100));
         let mut vegas = Vegas { base, sum: MS(2 * rtt), samples: 2, decides: !decides, ..Vegas::new(params) };
@@ -250,8 +251,9 @@ mod tests {
         vegas.growth
     }
 
-    /// Slow start ends when more than gamma segments queue, with an eighth off the window and a threshold of 2. Of 10
-    /// segments 1.07 queue at 112 ms, 1.67 at 120 ms, 2.86 at 140 ms, 3.75 at 160 ms; rounded, as ns-2.35 does.
+    /// Slow start ends when more than gamma segments are queued, with an eighth off the window and a threshold of 2.
+    /// With a window of 10, 1.07 are queued at 112 ms, 1.67 at 120 ms, 2.86 at 140 ms, 3.75 at 160 ms; rounded, as in
+    /// ns-2.35.
     #[test]
     fn slow_start_ends_above_gamma() {
         for (gamma, stays, ends) in [(1, 112, 120), (3, 140, 160)] {
@@ -269,7 +271,7 @@ mod tests {
         assert_eq!(least.fixed(), 2 * 65_536, "not below two");
     }
 
-    /// Brakmo, Peterson 1995, section 4.2: between alpha and beta, both included, the window stays.
+    /// Brakmo, Peterson 1995, section 4.2: between alpha and beta, inclusive, the window stays.
     #[test]
     fn the_window_stays_between_alpha_and_beta() {
         for (rtt, growth, after) in
@@ -281,7 +283,7 @@ mod tests {
         }
     }
 
-    /// ns-2.35: the base is the smallest round trip, but taken anew where no more than one segment was sent in a round.
+    /// ns-2.35: the base is the smallest round trip, but is measured anew if at most one segment was sent in a round.
     #[test]
     fn the_base_is_taken_anew_after_a_round_of_one_segment() {
         for (sent, rtt, base) in [(2, 150, 100), (1, 150, 150), (2, 90, 90), (1, 90, 90), (2, 100, 100)] {

@@ -5,23 +5,23 @@
 //! window grows as in Reno.
 //!
 //! Deviations: bandwidth is counted only at cumulative ACKs, so data that waits behind a hole counts when the hole
-//! closes (Linux attributes duplicate ACKs as they come and subtracts them later, which gives the same sum). After a
-//! time-out the smallest round trip is measured anew; here this happens before the threshold is asked for, in Linux
+//! closes (Linux attributes duplicate ACKs as they arrive and subtracts them later, which gives the same sum). After a
+//! time-out the smallest round trip is measured anew; here this happens before the threshold is requested, in Linux
 //! after.
 
 use crate::reno::Reno;
 use crate::{Ack, CaState, Cause, CongestionControl, MAX_SAMPLE, Params, View, Window};
 use fourhop_units::{Dur, Time};
 
-/// Linux: bandwidth samples cover a round trip, at least this.
+/// Linux: bandwidth samples cover a round trip, but at least this.
 const LEAST_ROUND: Dur = Dur::from_millis(50);
-/// Most segments that count in one bandwidth sample: times 10^6 and [`Westwood::SCALE`] they still fit 64 bits.
+/// Most segments that count in one bandwidth sample: times 10^6 and [`Westwood::SCALE`] they still fit in 64 bits.
 const MOST: u64 = 1 << 24;
 
 /// Westwood+'s state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Westwood {
-    /// Segments acknowledged since the present sample began.
+    /// Segments acknowledged since the current sample began.
     acked: u64,
     /// When it began.
     since: Option<Time>,
@@ -91,7 +91,7 @@ impl CongestionControl for Westwood {
 
     fn on_state(&mut self, _win: &mut Window, _view: &View, state: CaState) {
         if state == CaState::Loss {
-            // Linux: after a time-out the path may be another one.
+            // Linux: after a time-out the path may have changed.
             self.min_rtt = Some(self.last_rtt).filter(|rtt| *rtt > Dur::ZERO).or(self.min_rtt);
         }
     }
@@ -113,7 +113,7 @@ mod tests {
         westwood
     }
 
-    /// 100 segments a second and a smallest round trip of 200 ms are 20 segments.
+    /// 100 segments per second and a smallest round trip of 200 ms make 20 segments.
     #[test]
     fn the_threshold_is_bandwidth_times_smallest_round_trip() {
         let mut westwood = fed(10, 200, 20);
@@ -122,8 +122,8 @@ mod tests {
         assert_eq!(fed(500, 100, 20).capacity(), 2, "never below two");
     }
 
-    /// Linux: a bandwidth sample covers a round trip, and at least 50 ms. 100 segments a second, acknowledged each 10
-    /// ms.
+    /// Linux: a bandwidth sample covers a round trip, but at least 50 ms. 100 segments per second, acknowledged every
+    /// 10 ms.
     #[test]
     fn a_sample_covers_a_round_trip_and_at_least_50_ms() {
         for (rtt_ms, first) in [(200, 21), (10, 6)] {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// The step response against the real-valued filters: twice (7 old + new) / 8.
+    /// The step response against real-valued filters: (7 old + new) / 8, applied twice.
     #[test]
     fn the_filter_is_two_low_passes() {
         let mut westwood = Westwood::default();
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Linux: before a round trip is known there is no bandwidth sample; what was acknowledged until then counts in the
+    /// Linux: there is no bandwidth sample before a round trip is known; segments acknowledged until then count in the
     /// first.
     #[test]
     fn without_a_round_trip_there_is_no_sample() {
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(westwood.filtered, 100 * Westwood::SCALE);
     }
 
-    /// Only the first sample fills both filters; after a silence it takes both as long as ever.
+    /// Only the very first sample initializes both filters; after a silence they converge as slowly as ever.
     #[test]
     fn silence_is_no_new_beginning() {
         let mut westwood = Westwood::default();
@@ -183,7 +183,7 @@ mod tests {
         assert!((1 << 20..2 << 20).contains(&westwood.filtered), "an eighth of that: {}", westwood.filtered);
     }
 
-    /// A longer path after a time-out counts with its own round trip.
+    /// If the path becomes longer after a time-out, its own round trip counts.
     #[test]
     fn a_timeout_takes_the_smallest_round_trip_anew() {
         let mut westwood = fed(10, 100, 5);

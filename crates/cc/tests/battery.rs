@@ -1,5 +1,5 @@
-//! Properties of every algorithm of the registry, whatever the network does: one random course of a connection, driven
-//! as the documentation of [`CongestionControl`] says that a stack drives it, over every entry of [`Transport::ALL`].
+//! Properties of every algorithm of the registry, whatever the network does: one random course of a connection over
+//! every entry of [`Transport::ALL`], driven as the documentation of [`CongestionControl`] says that a stack does.
 
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_cc::tcp_ap::{self, DelaySource, Samples};
@@ -24,20 +24,20 @@ enum Event {
         cause: Cause,
         in_use: u32,
     },
-    /// Recovery is over, or duplicate ACKs begin.
+    /// Recovery ends, or duplicate ACKs begin.
     State(CaState),
     Undo {
         prior: u32,
     },
     Hint(Hint),
-    /// Delivery, for those that own the window.
+    /// Delivery, for algorithms that own the window.
     Rate(RateSample),
     Lost(Lost),
     Mark(Lost),
     Restart,
 }
 
-/// The stack's view at an event, and the time since the one before.
+/// The stack's view at an event, and the time since the previous one.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     pause: Dur,
@@ -48,12 +48,12 @@ struct Around {
     rto: Dur,
 }
 
-/// Any number, the likely and the extreme ones often.
+/// Any number, with likely and extreme ones more often.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0u32..=100, 1 => any::<u32>(), 1 => prop::sample::select(vec![1, u32::MAX - 1, u32::MAX])]
 }
 
-/// Any length of time, those of networks and the extreme ones often.
+/// Any length of time, with those typical of networks and extreme ones more often.
 fn dur() -> impl Strategy<Value = Dur> {
     prop_oneof![
         4 => 1_000_000u64..2_000_000_000,
@@ -148,7 +148,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Parameters within what a scenario may set.
+    /// Parameters within the range of a scenario.
     fn params()(alpha in 0u32..=1_000, beta in 0u32..=1_000, gamma in 0u32..=1_000, pacing_v in 0u32..=1_000,
                 limit in prop::option::of(1u32..=1_000_000), tcp_ap in adaptive_pacing(),
                 (hears_all, hystart, adds) in any::<(bool, bool, bool)>()) -> Params {
@@ -167,7 +167,7 @@ prop_compose! {
     }
 }
 
-/// Invariants after every call. The interval has its bounds from TCP-AP, the only algorithm that stretches round
+/// Invariants after every call. The bounds of the interval are those of TCP-AP, the only algorithm that stretches round
 /// trips: nothing is longer than the longest sample, which is the largest retransmission time-out, times 1 + 2 cov of
 /// ElRakabawy et al. 2005, section 4.4, where cov is at most sqrt(N).
 fn check(win: &Window, mss: u32, history: u32) -> Result<(), TestCaseError> {
@@ -176,14 +176,14 @@ fn check(win: &Window, mss: u32, history: u32) -> Result<(), TestCaseError> {
     if let Some(interval) = win.pacing {
         let longest = MAX_SAMPLE.as_secs_f64() * (1.0 + 2.0 * f64::from(history).sqrt());
         prop_assert!(interval > Dur::ZERO && interval.as_secs_f64() <= 1.001 * longest, "{:?}", win);
-        // The gap that Linux makes of the rate (tcp_update_skb_after_send) is never shorter.
+        // The gap that Linux derives from the rate (tcp_update_skb_after_send) is never shorter.
         let gap = u64::from(mss) * 1_000_000_000 / u64::from(win.max_pacing_rate(mss));
         prop_assert!(gap >= interval.as_nanos() || interval > Dur::from_secs(mss.into()), "{:?} {}", win, gap);
     }
     Ok(())
 }
 
-/// Drives a transport through a connection as the stack does; answers the windows between the events.
+/// Drives a transport through a connection as the stack does; returns the windows between the events.
 fn drive(
     transport: &Transport,
     params: &Params,
@@ -226,7 +226,7 @@ fn drive(
                 total_acked += u64::from(acked);
                 total_sent = total_acked.max(total_sent) + u64::from(in_flight.saturating_sub(acked));
                 cc.on_ack(&mut win, &view, &Ack { acked, credit, rtt, cwnd_limited, total_acked, total_sent });
-                // RFC 5681 section 3.1, RFC 3465 section 2.3: what counts towards growth is the most it can grow by.
+                // RFC 5681 section 3.1, RFC 3465 section 2.3: the window grows at most by the ACK's credit.
                 let may_grow = cwnd_limited && view.state != CaState::Recovery;
                 let most = if may_grow { u64::from(credit.max(1)) * u64::from(Window::ONE) } else { 0 };
                 prop_assert!(
@@ -253,8 +253,8 @@ fn drive(
             Event::Hint(hint) => cc.on_hint(&mut win, &view, hint),
             Event::Rate(sample) => {
                 cc.on_rate(&mut win, &view, &sample);
-                // It grows by the bytes that have arrived, if it does not come back to what it was before recovery or
-                // ProbeRTT; four at least.
+                // It grows at most by the segments that arrived, unless it returns to its value before recovery or
+                // ProbeRTT; at least four.
                 let most = most_ever.saturating_add(unseen).saturating_add(sample.newly_acked).max(4);
                 prop_assert!(win.cwnd <= most, "{}: {:?} {:?} {:?}", transport.name, before, win, sample);
             }
@@ -288,14 +288,14 @@ proptest! {
     ) {
         for transport in Transport::ALL {
             let windows = drive(transport, &params, window, mss, &course)?;
-            // The same events give the same windows, and what comes later changes nothing before.
+            // The same events give the same windows, and later events do not change earlier windows.
             let part = drive(transport, &params, window, mss, &course[..cut.index(course.len())])?;
             prop_assert_eq!(&part[..], &windows[..part.len()], "{}", transport.name);
         }
     }
 }
 
-/// A course without losses and hints: every algorithm grows its window until the clamp, so that nobody starves.
+/// A course without losses and hints: every algorithm grows its window to the clamp, so nobody starves.
 #[test]
 fn every_algorithm_fills_a_path_that_loses_nothing() {
     for transport in Transport::ALL {

@@ -1,29 +1,29 @@
-//! The shortest round trip of a path, which is that without a queue, and drains that look for it anew.
+//! The shortest round trip of a path, that is, without a queue, and drains that measure it anew.
 //!
 //! A sender that keeps a queue would take the queue for part of the path once it forgets the first round trips. So when
-//! none was near the shortest for [`OLD`], it drains: for two rounds it sends less than the path holds, and what it
-//! measures then is the shortest. BBR does the same (draft-ietf-ccwg-bbr-05, section 5.3.4.3): those that drain see the
-//! empty queue at the same time, so that they drain together from then on.
+//! no round trip was near the shortest for [`OLD`], it drains: for two rounds it sends less than the path holds, and
+//! takes what it then measures as the shortest. BBR does the same (draft-ietf-ccwg-bbr-05, section 5.3.4.3): all
+//! senders that drain see the empty queue at the same time, and drain together from then on.
 
 use fourhop_units::{Dur, Time};
 
-/// So long a round trip is remembered that was not seen again.
+/// How long a round trip is remembered without being seen again.
 const OLD: Dur = Dur::from_secs(10);
-/// A quarter more counts as near it.
+/// Up to a quarter more counts as near it.
 const NEAR: u64 = 4;
-/// One for what is under way, one to measure.
+/// One for the segments in flight, one to measure.
 const ROUNDS: u32 = 2;
-/// So many drains while others fill the queue at times may end above the shortest before it is given up.
+/// While others fill the queue at times, this many drains may end above the shortest round trip before it is given up.
 const PATIENCE: u32 = 6;
 
 /// Phase of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Any.
+    /// Not of a drain.
     Usual,
     /// Of a drain.
     Drain,
-    /// The last one of a drain, in which the shortest round trip was so many microseconds.
+    /// The last one of a drain, with its shortest round trip in microseconds.
     Drained(u64),
 }
 
@@ -31,13 +31,13 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base {
     least: u64,
-    /// When a round trip was last near it.
+    /// When a round trip was last near the shortest.
     seen: Time,
-    /// Rounds of the drain that are left.
+    /// Remaining rounds of the drain.
     rounds: u32,
     /// The shortest since the drain began.
     drained: u64,
-    /// Is it to find the shortest, which was not seen for long?
+    /// Whether the drain is to find the shortest, which was not seen for long.
     renews: bool,
     kept: u32,
 }
@@ -47,7 +47,7 @@ impl Base {
         Base { least: u64::MAX, seen: Time::ZERO, rounds: 0, drained: u64::MAX, renews: false, kept: 0 }
     }
 
-    /// The shortest, the largest number before the first.
+    /// The shortest round trip; `u64::MAX` before the first.
     pub(super) fn least(&self) -> u64 {
         self.least
     }
@@ -56,7 +56,7 @@ impl Base {
         self.rounds > 0
     }
 
-    /// Nothing was sent for a while, so that nothing could be seen.
+    /// Nothing was sent for a while, so nothing could be measured.
     pub(super) fn rest(&mut self, now: Time) {
         self.seen = now;
     }
@@ -68,8 +68,8 @@ impl Base {
         self.least = self.least.min(rtt);
     }
 
-    /// A round is over in which no round trip was measured, as all was sent again or the receiver waited. A drain that
-    /// ends so has not found the shortest; the next one is not due at once.
+    /// Ends a round in which no round trip was measured, because everything was retransmitted or the receiver waited. A
+    /// drain that ends so has not found the shortest; the next one is not due at once.
     pub(super) fn end_unmeasured(&mut self, now: Time) {
         self.rounds = self.rounds.saturating_sub(1);
         if self.rounds == 0 && self.renews {
@@ -77,13 +77,13 @@ impl Base {
         }
     }
 
-    /// Drains from now on.
+    /// Starts a drain.
     pub(super) fn drain(&mut self) {
         (self.rounds, self.drained) = (ROUNDS, u64::MAX);
     }
 
-    /// A round is over whose shortest round trip was `least`. Beside others a drain counts only if it came near the
-    /// shortest: what is above is theirs.
+    /// Ends a round whose shortest round trip was `least`. Beside others a drain counts only if it came near the
+    /// shortest: any excess is their queue.
     pub(super) fn end_round(&mut self, now: Time, least: u64, beside_others: bool) -> Phase {
         if self.rounds == 0 {
             if now.saturating_since(self.seen) > OLD {

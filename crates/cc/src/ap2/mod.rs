@@ -1,31 +1,31 @@
-//! AP2: adaptive pacing for radios that aggregate frames as well as for those that do not. docs/ap2.md derives it.
+//! AP2: adaptive pacing for radios that aggregate frames and for those that do not. docs/ap2.md derives it.
 //!
 //! Source: our own. Like TCP-AP (ElRakabawy et al. 2005) it counts hops and spaces segments. The window follows FAST
-//! (Jin, Wei, Low 2004), with a backlog that is a time and a few segments. Once a round trip
+//! (Jin, Wei, Low 2004), with a backlog that consists of a time and a few segments. Once per round trip
 //!
 //! ```text
 //! next = window * least / mean + own + rate * target
 //! ```
 //!
-//! where `least` and `mean` are round trips and `rate` is what arrives. At rest the round trip is `least + target + own
-//! / rate`.
+//! where `least` and `mean` are round trips and `rate` is the delivery rate. In equilibrium the round trip is `least +
+//! target + own / rate`.
 //!
-//! | what | with aggregates | without |
+//! | term | with aggregates | without |
 //! |---|---|---|
-//! | `target` | 10 ms and 10 ms more for each hop, 50 ms at most | none |
-//! | `own` | as many segments as a tenth of the link's Mbit/s, 4 at most, on a wire 6 | nine tenths of a segment |
-//! | segments leave | in bursts of three tenths of the window, four windows a round trip (behind a wire two) | one by one, 1.2 windows a round trip |
+//! | `target` | 10 ms plus 10 ms per hop, at most 50 ms | none |
+//! | `own` | a tenth of the link's Mbit/s in segments, at most 4, or 6 on a wire | nine tenths of a segment |
+//! | segments leave | in bursts of three tenths of the window, four windows per round trip (behind a wire two) | one by one, 1.2 windows per round trip |
 //!
-//! A receiver that delays acknowledgements waits for a second segment: where there are no aggregates, `own` is then one
-//! more, and segments leave by twos. The receiver's wait is no part of a round trip (`receiver`).
+//! A receiver that delays acknowledgements waits for a second segment: without aggregates, `own` is then one more, and
+//! segments leave in pairs. The receiver's wait is no part of a round trip (`receiver`).
 //!
-//! The window falls at once and rises half the way, by no more than arrives. A single loss changes nothing, because
-//! fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so does a
-//! time-out on a radio; behind a wire it halves the window.
+//! The window falls at once but rises only half the way, and by no more than arrives. A single loss changes nothing,
+//! because fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so
+//! does a time-out on a radio; behind a wire a time-out halves the window.
 //!
-//! Beside senders that fill the queue until it overflows it does as they do (`rivals`). If it is not sure that they are
-//! there, it tries whether a larger window carries more (`trial`). A round trip that was not seen for long is looked
-//! for with an empty queue (`base`).
+//! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
+//! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
+//! long, it drains the queue to measure it (`base`).
 //!
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
@@ -45,53 +45,54 @@ use path::{Path, Round};
 use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals, SENDERS};
 use trial::Trial;
 
-/// A segment.
+/// One segment.
 const ONE: u64 = Window::ONE as u64;
-/// Most segments of a window: more than 2^30 bytes, the most of RFC 7323, in segments of 1,024 bytes.
+/// Largest window in segments: more than 2^30 bytes, the limit of RFC 7323, in segments of 1,024 bytes.
 const MOST: u64 = ONE << 20;
-/// Most segments of the first window, which are not spaced (RFC 6928), and of that on radios that do not aggregate: of
-/// more, a short path would see a queue before it is known.
+/// Largest first window in segments, which is not paced (RFC 6928), and its limit on radios that do not aggregate: with
+/// more, a short path would build a queue before it is known.
 const FIRST: u32 = 10;
 const FIRST_SINGLE: u64 = 4 * ONE;
 
-/// `target`: microseconds for each hop and one more, and at most.
+/// `target`: microseconds per hop, plus those of one hop, and the maximum.
 const TARGET_HOP: u64 = 10_000;
 const TARGET_MOST: u64 = 50_000;
-/// `own`: the bit rate that brings one segment, and at most so many, of a first link that is a radio or is not.
+/// `own`: the bit rate that brings one segment, and the maximum if the first link is a radio or a wire.
 const RATE_OF_ONE: u64 = 10_000_000;
 const OWN_MOST: u64 = 4 * ONE;
 const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// Per cent of the window that leave together, and windows in a round trip, per cent: with aggregates, the same behind
-/// a wire once slow start is over, and without aggregates.
+/// Percentage of the window that leaves together, and windows per round trip in per cent: with aggregates, the same
+/// behind a wire after slow start, and without aggregates.
 const BURST: u64 = 30;
 const GAIN_BURSTS: u64 = 400;
 const GAIN_WIRED: u64 = 200;
 const GAIN_SINGLE: u64 = 120;
 
-/// A path whose window would grow by less than this share has been filled: slow start ends.
+/// If the window would grow by less than this share, the path is full: slow start ends.
 const STARTUP_GROWTH: u64 = 30;
-/// RFC 8511 section 3: what a mark leaves, per cent.
+/// RFC 8511 section 3: percentage of the window kept after a mark.
 const MARK_LEAVES: u64 = 80;
-/// Of a round's segments, the share that may be lost before the window shrinks by the same share, and what that leaves,
-/// per cent.
+/// A round that loses more than one in this many segments shrinks the window by the same share, and the percentage that
+/// this leaves.
 const LOSS_SHARE: u64 = 8;
 const MANY_LEAVE: u64 = 87;
-/// Per cent of the window after a time-out behind a wire. We think that on a radio it is due to a fade as a rule.
+/// Percentage of the window kept after a time-out behind a wire. We think that on a radio a time-out is usually due to
+/// a fade.
 const TIMEOUT_LEAVES: u64 = 50;
-/// A queue behind a wire is short if it loses as many. As long as it loses any within such a time, a loss takes as much
-/// as CUBIC's, the window grows by a segment a round, and segments leave one by one.
+/// A queue behind a wire that loses that many is short. As long as it loses any within this time, a loss cuts as much
+/// as CUBIC's, the window grows by a segment per round, and segments leave one by one.
 const LOSSY: Dur = Dur::from_secs(2);
 
-/// The window of a drain, per cent of what the path holds; beside others also no more than a quarter of the window.
+/// The window of a drain: percentage of the path's capacity; beside others also at most a quarter of the window.
 const DRAIN: u64 = 75;
 const DRAIN_BESIDE: u64 = 4;
-/// Per cent of AP2's own queue that a drain may leave.
+/// Percentage of AP2's own queue that a drain may leave.
 const SHORT: u64 = 40;
-/// Radios that aggregate take no longer than so many microseconds for each hop without a queue, and carry this part of
-/// the first link's rate and more, divided by hops that share the air, which are so many at most.
+/// Radios that aggregate need at most this many microseconds per hop without a queue. They carry at least this part of
+/// the first link's rate, divided by the number of hops that share the air, at most the third constant.
 const PATH_HOP: u64 = 20_000;
 const CARRIES: u64 = 3;
 const SHARE_AIR: u64 = 4;
@@ -99,30 +100,30 @@ const SHARE_AIR: u64 = 4;
 const BITS: u64 = 12_000;
 /// Allowance for AP2's own queue on radios without aggregates, in microseconds.
 const QUEUE_SINGLE: u64 = 100_000;
-/// Beside others the window grows by a segment and by this part of itself a round; by a larger one up to the rate that
-/// is to be kept up. Where round trips are long, it grows by as large a part as they are of a time, in microseconds.
+/// Beside others the window grows per round by a segment and by this part of itself; by the larger part up to the rate
+/// to be kept up. With long round trips it grows by their share of this time, in microseconds.
 const GROWTH_OVER: u64 = 2_000_000;
 const GROWTH_BESIDE: u64 = 32;
 const REGAIN: u64 = 8;
 
-/// A part of the algorithm that an experiment takes out.
+/// A part of the algorithm that an experiment disables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Without {
-    /// All of it is there.
+    /// Nothing is disabled.
     Nothing,
-    /// The target counts no hops: it is the most at once.
+    /// The target ignores hops: it is always at its maximum.
     Hops,
     /// Segments leave one by one.
     Bursts,
     /// Bursts leave as soon as the window has room.
     Pacing,
-    /// The window falls half the way, as it grows.
+    /// The window falls only half the way, as it grows.
     QuickFall,
-    /// Any loss in a round takes an eighth of the window.
+    /// Any loss in a round takes an eighth off the window.
     Patience,
-    /// Radios without aggregates are taken for others.
+    /// Radios without aggregates are treated like those with aggregates.
     Radios,
-    /// It gives way to all that fill a queue.
+    /// It gives way to all senders that fill a queue.
     Rivalry,
 }
 
@@ -132,19 +133,19 @@ pub struct Ap2 {
     without: Without,
     path: Path,
     window: u64,
-    /// Where the window grows to, as segments arrive.
+    /// The target towards which the window grows as segments arrive.
     goal: u64,
     slow_start: bool,
-    /// Is the first window under way?
+    /// Whether the first window is still in flight.
     first: bool,
     rivals: Rivals,
-    /// When a round lost many, and is that still to be minded?
+    /// When a round last lost many segments, and whether that still matters.
     lost_at: Time,
     lossy: bool,
 }
 
 impl Ap2 {
-    /// Takes `ap2_without`.
+    /// Reads `ap2_without`.
     pub fn new(params: &Params) -> Ap2 {
         let (path, rivals) = (Path::new(), Rivals::new());
         let without = params.ap2_without;
@@ -161,24 +162,24 @@ impl Ap2 {
         }
     }
 
-    /// Does it take the radios for such as put several packets in a frame?
+    /// Whether it assumes radios that put several packets in a frame.
     pub fn has_aggregates(&self) -> bool {
         self.without == Without::Radios || self.path.has_aggregates()
     }
 
-    /// Smoothed round trip (RFC 6298) without the receiver's waits for a second segment.
+    /// Smoothed round trip (RFC 6298), excluding the receiver's waits for a second segment.
     pub fn smoothed(&self) -> Option<Dur> {
         (self.path.smoothed > 0).then(|| Dur::from_micros(self.path.smoothed))
     }
 
-    /// Backlog beyond the pipe, the same at any rate, so that flows on one path converge to equal shares.
+    /// Backlog beyond the pipe; the same at any rate, so that flows on one path converge to equal shares.
     fn own(&self) -> u64 {
         match self.has_aggregates() {
             true => {
                 let most = if self.path.is_radio { OWN_MOST } else { OWN_MOST_WIRED };
                 (self.path.link * ONE / RATE_OF_ONE).clamp(ONE, most)
             }
-            // One more, which the receiver waits for.
+            // One more, for which the receiver waits.
             false if self.path.receiver.delays_acks() => OWN_SINGLE + ONE,
             false => OWN_SINGLE,
         }
@@ -190,18 +191,18 @@ impl Ap2 {
             (true, true) => (TARGET_HOP * (u64::from(self.path.hops) + 1)).min(TARGET_MOST),
             (true, false) => TARGET_MOST,
         };
-        // Behind a wire a queue longer than the path takes all from BBR, whose window is twice what the path holds.
+        // Behind a wire, a queue longer than the path would starve BBR, whose window is twice the path's capacity.
         let most = if self.path.is_radio { u64::MAX } else { self.path.base.least() };
         Dur::from_micros(micros.min(most))
     }
 
-    /// The part of the window that the path holds without a queue, at this mean round trip.
+    /// The part of the window that the path holds without a queue at this mean round trip.
     fn pipe(&self, rtt: u64) -> u64 {
         self.window * self.path.base.least().min(rtt) / rtt
     }
 
-    /// A round trip that is longer is due to a queue of others, in microseconds. Behind a wire a queue that overflows
-    /// can be shorter than the target, so that after a loss half of that counts.
+    /// The round trip in microseconds above which the queue must be due to others. Behind a wire a queue that overflows
+    /// can be shorter than the target, so after a loss only half of the target counts.
     fn bound(&self) -> u64 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
         let parts = if self.rivals.is_lossy() && !self.path.is_radio { 2 } else { 1 };
@@ -209,8 +210,8 @@ impl Ap2 {
         self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
     }
 
-    /// Radios do not explain a longer round trip, so that it may be due to a queue of others. The shortest round
-    /// trip can hold that queue as well, and beside others the highest rate of late is low.
+    /// The round trip above which radios are no explanation, so that the queue may be due to others. The shortest round
+    /// trip can contain that queue as well, and beside others the highest recent rate is low.
     fn suspected(&self) -> u64 {
         if !self.path.is_radio || !self.has_aggregates() {
             return self.bound();
@@ -223,7 +224,7 @@ impl Ap2 {
         self.bound().min(sure + self.target().as_nanos() / 1_000 + theirs)
     }
 
-    /// Has a drain left so little of the queue that nobody else fills it? CUBIC's is the shortest just then.
+    /// Whether a drain has left so little of the queue that nobody else fills it. CUBIC's queue is shortest just then.
     fn is_short(&self, drained: u64, bound: u64) -> bool {
         let least = self.path.base.least().min(bound);
         drained <= least + bound.saturating_sub(least) * SHORT / 100
@@ -269,7 +270,7 @@ impl Ap2 {
         }
     }
 
-    /// The window follows `next`.
+    /// Moves the window towards `next`.
     fn follow(&mut self, now: Time, mut next: u64, many_lost: bool) {
         if many_lost {
             let kept = if self.lossy { LOSS_LEAVES } else { MANY_LEAVE };
@@ -287,7 +288,7 @@ impl Ap2 {
         }
     }
 
-    /// Others fill the queue: the window grows until it overflows, and gives way then as CUBIC's does.
+    /// Others fill the queue: the window grows until it overflows, then backs off as CUBIC does.
     fn contend(&mut self, round: &Round, next: u64) {
         let floor = self.rivals.floor(round.mean);
         if self.rivals.cuts(round.lost) {
@@ -295,7 +296,7 @@ impl Ap2 {
                 self.rivals.keep_less();
             }
             self.shrink(self.window * CUT_LEAVES / 100);
-            // If all contend with nobody but each other, all drain now, and see it.
+            // If they contend only with each other, all of them drain now, and notice it.
             return self.path.base.drain();
         }
         let mut step = ONE + self.window / GROWTH_BESIDE;
@@ -322,7 +323,7 @@ impl Ap2 {
             let drained = if beside { pipe.min(self.window / DRAIN_BESIDE) } else { pipe };
             win.set_cwnd(Ap2::segments(drained).min(win.cwnd));
         }
-        // One segment would wait for the receiver's timer, and its round trip would be no sample of the path.
+        // A single segment would wait for the receiver's timer, and its round trip would be no sample of the path.
         let in_pairs = match self.has_aggregates() {
             true => self.path.receiver.waits(),
             false => self.path.receiver.delays_acks(),
@@ -330,7 +331,7 @@ impl Ap2 {
         if in_pairs {
             win.set_cwnd(win.cwnd.max(2));
         }
-        // A burst would meet a queue that is full.
+        // A burst would meet a full queue.
         let in_bursts = self.has_aggregates() && !beside && !self.lossy && self.without != Without::Bursts;
         let burst = match in_bursts {
             true if self.slow_start => 1,
@@ -346,7 +347,7 @@ impl Ap2 {
         };
         if self.path.smoothed > 0 {
             let nanos = self.path.smoothed * 1_000 * ONE / self.window * 100 / gain;
-            // The first ten segments of a connection are not spaced by Linux, either.
+            // Linux does not pace the first ten segments of a connection either.
             let clocked = self.without == Without::Pacing || in_bursts && self.first;
             win.pacing = Some(Dur::from_nanos(if clocked { 1 } else { nanos.max(1) }));
         }
@@ -366,7 +367,7 @@ impl CongestionControl for Ap2 {
         self.apply(win);
     }
 
-    /// The model takes samples of delivery, not of acknowledgements.
+    /// The model uses delivery samples, not acknowledgements.
     fn on_ack(&mut self, _win: &mut Window, _view: &View, _ack: &Ack) {}
 
     fn on_rate(&mut self, win: &mut Window, view: &View, sample: &RateSample) {
@@ -396,7 +397,7 @@ impl CongestionControl for Ap2 {
         self.rivals.begin(view.now);
     }
 
-    /// The stack asks, and does not use the answer.
+    /// The stack calls this, but ignores the answer.
     fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
         win.ssthresh
     }
@@ -414,7 +415,7 @@ impl CongestionControl for Ap2 {
     fn on_hint(&mut self, win: &mut Window, _view: &View, hint: Hint) {
         match hint {
             Hint::HopCount(hops) => self.path.hops = hops.clamp(1, 255),
-            // 2^36 bit/s: in units of a segment it stays within 64 bits.
+            // 2^36 bit/s, which fits in 64 bits in units of a segment.
             Hint::LinkRate(rate) => (self.path.link, self.path.is_radio) = (rate.bps().min(1 << 36), true),
             _ => {}
         }

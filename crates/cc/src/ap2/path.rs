@@ -1,4 +1,4 @@
-//! A sender's knowledge of its path: round trips, delivery rate, and measurements of other layers.
+//! A sender's knowledge of its path: round trips, delivery rate, and measurements by other layers.
 
 use super::base::Base;
 use super::receiver::{Answer, Receiver};
@@ -6,19 +6,19 @@ use crate::rate::{Bandwidth, RateSample};
 use crate::{MAX_SAMPLE, View};
 use fourhop_units::{Dur, Time};
 
-/// The highest rate is that of the last one or two times so long.
+/// The highest rate covers the last one or two periods of this length.
 const MOST_OVER: Dur = Dur::from_secs(10);
-/// The mean rate follows with this time constant, in microseconds.
+/// Time constant of the mean rate, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
-/// The slowest rate with aggregates, which is HT's (IEEE 802.11-2020, table 19-27), and the faster ones below 12 Mbit/s
-/// that have none, of OFDM and of 802.11b.
+/// The slowest rate with aggregates, which is HT's (IEEE 802.11-2020, table 19-27), and the faster OFDM and 802.11b
+/// rates below 12 Mbit/s without.
 const SLOWEST: u64 = 6_500_000;
 const SINGLE: [u64; 2] = [9_000_000, 11_000_000];
-/// As long as nothing is known: 802.11n with one antenna at its best, and four hops.
+/// Defaults until the path is known: 802.11n with one antenna at its best, and four hops.
 const LINK: u64 = 65_000_000;
 const HOPS: u32 = 4;
 
-/// A round trip that is over.
+/// A completed round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Round {
     /// Mean of its samples in microseconds, above zero.
@@ -29,19 +29,19 @@ pub(super) struct Round {
     pub(super) lost: u64,
 }
 
-/// Times are in microseconds, zero where nothing was measured.
+/// Times are in microseconds, zero if not measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
-    /// Bit rate of the first link, and hops, as other layers tell.
+    /// Bit rate of the first link, and hops, as reported by other layers.
     pub(super) link: u64,
     pub(super) hops: u32,
-    /// Is the first link known to be a radio?
+    /// Whether the first link is known to be a radio.
     pub(super) is_radio: bool,
     pub(super) newest: u64,
     /// RFC 6298's mean, weight 1/8.
     pub(super) smoothed: u64,
     pub(super) rate: Bandwidth,
-    /// Since the round began.
+    /// Segments lost since the round began.
     pub(super) lost: u64,
     sum: u64,
     samples: u64,
@@ -84,17 +84,17 @@ impl Path {
         }
     }
 
-    /// The highest rate of late.
+    /// The highest recent rate.
     pub(super) fn most(&self) -> Bandwidth {
         self.most[0].max(self.most[1])
     }
 
-    /// Are its radios, as far as the first link tells, of those that aggregate?
+    /// Whether its radios aggregate, judging by the first link.
     pub(super) fn has_aggregates(&self) -> bool {
         self.link >= SLOWEST && !SINGLE.contains(&self.link)
     }
 
-    /// An acknowledgement; answers the round that it ends.
+    /// Takes an acknowledgement; returns the round that it ends.
     pub(super) fn take(&mut self, now: Time, sample: &RateSample, slow_start: bool) -> Option<Round> {
         let rtt = sample.rtt.map(micros);
         let (segments, in_flight, least) = (sample.newly_acked, sample.in_flight, self.base.least());
@@ -113,8 +113,8 @@ impl Path {
         (self.round_at, self.round_delivered) = (now, sample.total_delivered);
         (self.sum, self.samples, self.lost, self.round_least) = (0, 0, 0, u64::MAX);
         if !measured {
-            // Behind a wire a drain goes on until what was lost has arrived. Otherwise CUBIC gets 0.17 instead of 0.27
-            // in `nobody_starves_on_a_wire_with_one_queue` (crates/sim/tests/ap2.rs).
+            // Behind a wire a drain continues until what was lost has arrived. Otherwise CUBIC gets 0.17 instead of
+            // 0.27 in `nobody_starves_on_a_wire_with_one_queue` (crates/sim/tests/ap2.rs).
             if self.is_radio {
                 self.base.end_unmeasured(now);
             }
@@ -136,7 +136,7 @@ impl Path {
 
     fn note_round_trip(&mut self, now: Time, rtt: u64, segments: u64) {
         self.newest = rtt;
-        // Samples of less than 2^26 us, 2^10 times each, and rounds of less than 2^28 acknowledgements.
+        // Samples of less than 2^26 us, counted up to 2^10 times each, and rounds of less than 2^28 acknowledgements.
         if self.samples < 1 << 37 {
             self.sum += rtt * segments;
             self.samples += segments;
@@ -147,7 +147,7 @@ impl Path {
     }
 }
 
-/// In whole microseconds, at least one, at most [`MAX_SAMPLE`].
+/// Whole microseconds, at least one, at most [`MAX_SAMPLE`].
 fn micros(time: Dur) -> u64 {
     (time.min(MAX_SAMPLE).as_nanos() / 1_000).max(1)
 }

@@ -1,48 +1,49 @@
-//! Tells whether a receiver waits for a second segment before it acknowledges (RFC 5681 section 4.2).
+//! Detects whether a receiver waits for a second segment before it acknowledges (RFC 5681 section 4.2).
 //!
 //! Such a wait is no part of the path. Linux waits 40 to 200 ms (TCP_DELACK_MIN and TCP_DELACK_MAX of
-//! include/net/tcp.h), but only after a while, and not for each segment: we think that it answers one with PSH at once
-//! if the application reads it. A sender whose window is one segment cannot tell the wait from a longer path. So a late
-//! acknowledgement of the only segment in flight is in doubt: it does not count as a round trip, and the next segments
-//! leave as a pair. The pair's round trip decides.
+//! include/net/tcp.h), but only after a while, and not for each segment: we think that it acknowledges one with PSH at
+//! once if the application reads it. A sender whose window is one segment cannot distinguish the wait from a longer
+//! path. So a late acknowledgement of the only segment in flight is in doubt: it does not count as a round trip, and
+//! the next segments leave as a pair. The pair's round trip decides.
 
 use crate::Window;
 
-/// All of them.
+/// All acknowledgements.
 const ONE: u64 = Window::ONE as u64;
-/// In doubt is what is so much later than the shortest round trip, in microseconds: less than Linux's shortest wait.
+/// An acknowledgement is in doubt if it is this much later than the shortest round trip, in microseconds: less than
+/// Linux's shortest wait.
 const LATE: u64 = 30_000;
-/// So many doubts are needed for a pair; twice as many after each pair that was as late, up to the second number.
+/// Doubts needed for a pair; doubled after each pair that was as late, up to the second number.
 const NEEDED: [u32; 2] = [1, 8];
-/// A receiver found to wait is known for so many acknowledgements of single segments; if it is found so again within
-/// `SOON` of them, for twice as many, up to the second number. Otherwise the path was late by chance.
+/// A receiver found to wait is remembered for this many acknowledgements of single segments; if it is found to wait
+/// again within `SOON` of them, for twice as many, up to the second number. Otherwise the path was late by chance.
 const KNOWN: [u32; 2] = [4, 1_024];
 const SOON: u32 = 4;
-/// After so many doubts no pair will come, and late acknowledgements count.
+/// After this many doubts no pair will come, and late acknowledgements count.
 const UNHEARD: u32 = 32;
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// Segments that it newly acknowledges.
+    /// Segments newly acknowledged.
     pub(super) segments: u32,
-    /// Segments that are still in flight.
+    /// Segments still in flight.
     pub(super) in_flight: u32,
-    /// Its round trip in microseconds, if that is known, and the shortest of the path.
+    /// Its round trip in microseconds, if known, and the shortest of the path.
     pub(super) rtt: Option<u64>,
     pub(super) least: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receiver {
-    /// Share of acknowledgements that are for two segments and more.
+    /// Share of acknowledgements for two or more segments.
     paired: u64,
     /// Late acknowledgements in doubt, and how many are needed for a pair.
     doubts: u32,
     needed: u32,
-    /// Was the last round trip beyond doubt as late?
+    /// Whether the last round trip beyond doubt was as late.
     longer: bool,
-    /// Single segments for which it is still known to wait, for how many it was the last time, and how many came since.
+    /// Single segments for which it is still known to wait, their number the last time, and how many came since.
     known: u32,
     span: u32,
     since: u32,
@@ -53,22 +54,22 @@ impl Receiver {
         Receiver { paired: ONE / 2, doubts: 0, needed: NEEDED[0], longer: false, known: 0, span: 0, since: 0 }
     }
 
-    /// Does it wait for a second segment? So it seems at first.
+    /// Whether it waits for a second segment. Initially assumed.
     pub(super) fn delays_acks(&self) -> bool {
         self.paired >= ONE / 4 || self.waits()
     }
 
-    /// Has it waited for the second segment of late, or is that to be found out?
+    /// Whether it has recently waited for the second segment, or that is to be found out.
     pub(super) fn waits(&self) -> bool {
         self.known > 0 || self.wants_pair()
     }
 
-    /// Is a pair to leave, whatever the window is?
+    /// Whether a pair is to leave, whatever the window is.
     pub(super) fn wants_pair(&self) -> bool {
         self.doubts >= self.needed
     }
 
-    /// Takes an acknowledgement; is its round trip the path's?
+    /// Takes an acknowledgement; returns whether its round trip is the path's.
     pub(super) fn take(&mut self, answer: &Answer) -> bool {
         let late = answer.rtt.is_some_and(|rtt| rtt > answer.least.saturating_add(LATE));
         let several = answer.segments > 1;
@@ -91,7 +92,7 @@ impl Receiver {
         true
     }
 
-    /// A round trip beyond doubt; `news`: the receiver was not known to wait.
+    /// Handles a round trip beyond doubt; `news`: the receiver was not known to wait.
     fn decide(&mut self, late: bool, news: bool) {
         if self.doubts > 0 && late {
             self.needed = (2 * self.needed).min(NEEDED[1]);
@@ -116,12 +117,12 @@ mod tests {
     use fourhop_units::{Dur, Rate, Time};
     use std::collections::VecDeque;
 
-    /// A path of 10 ms at the least.
+    /// An acknowledgement on a path of at least 10 ms.
     fn answer(segments: u32, in_flight: u32, rtt_ms: u64) -> Answer {
         Answer { segments, in_flight, rtt: Some(1_000 * rtt_ms), least: 10_000 }
     }
 
-    /// One that acknowledges each segment, six times in a row.
+    /// A receiver that acknowledges each segment, six times in a row.
     fn quick() -> Receiver {
         let mut receiver = Receiver::new();
         for n in 0..6 {
@@ -140,8 +141,8 @@ mod tests {
         assert!(!receiver.delays_acks());
     }
 
-    /// The pair is no later than the path, so the receiver had waited: it is known for four single segments, for eight
-    /// if it soon waits again, and for four after a while.
+    /// The pair is no later than the path, so the receiver had waited: this is remembered for four single segments, for
+    /// eight if it soon waits again, and for four after a while.
     #[test]
     fn a_late_answer_to_a_segment_alone_is_tried_with_a_pair() {
         let mut receiver = quick();
@@ -157,7 +158,7 @@ mod tests {
         }
     }
 
-    /// The pair is as late: late answers count, and the next pair needs two, then four, eight, eight.
+    /// The pair is as late: late acknowledgements count, and the next pair needs two doubts, then four, eight, eight.
     #[test]
     fn a_path_that_has_become_longer_is_not_the_receivers_wait() {
         let mut receiver = quick();
@@ -181,7 +182,7 @@ mod tests {
         assert!((0..100).all(|_| receiver.take(&answer(1, 0, 60))));
     }
 
-    /// Less than a segment, as the end of a request: its answer says nothing of pairs, but may be late.
+    /// Less than a segment, like the end of a request: its acknowledgement says nothing about pairs, but may be late.
     #[test]
     fn a_short_segment_says_nothing_of_pairs() {
         let mut receiver = Receiver::new();
@@ -189,9 +190,9 @@ mod tests {
         assert!(!receiver.take(&answer(0, 0, 60)));
     }
 
-    /// One hop of 2 Mbit/s: a segment takes 8 ms and its acknowledgement 2. The receiver answers three segments of four
-    /// at once, as we think Linux does with PSH; after sixteen it waits 90 ms with the fourth unless one more comes.
-    /// The application writes 101 segments each time all have arrived. AP2 keeps the air busy.
+    /// One hop of 2 Mbit/s: a segment takes 8 ms and its acknowledgement 2. The receiver acknowledges three segments of
+    /// four at once, as we think Linux does with PSH; after sixteen it waits 90 ms with the fourth unless one more
+    /// arrives. The application writes 101 segments each time all have arrived. AP2 keeps the air busy.
     #[test]
     fn a_receiver_of_linux_does_not_hold_the_window_down() {
         const LATEST: u64 = 90;
@@ -200,7 +201,7 @@ mod tests {
         ap2.init(&mut win, &View { srtt: Some(Dur::from_millis(4)), ..view() });
         ap2.on_hint(&mut win, &view(), Hint::LinkRate(Rate::kbps(2_000)));
         ap2.on_hint(&mut win, &view(), Hint::HopCount(1));
-        // When each segment under way left and arrives; the last ones at the receiver; until when it waits.
+        // Send and arrival time of each segment in flight; segments waiting at the receiver; the end of its wait.
         let mut air: VecDeque<(u64, u64, u64)> = VecDeque::new();
         let (mut held, mut until) = (VecDeque::new(), 0);
         let (mut written, mut sent, mut acked, mut free, mut next) = (0_u64, 0_u64, 0_u64, 0, 0);

@@ -1,10 +1,11 @@
-//! Each rule by itself, with acknowledgements written by hand, and a bottleneck on which the window comes to rest.
+//! Each rule separately, with hand-written acknowledgements, and a bottleneck on which the window reaches equilibrium.
 
 use super::*;
 use crate::tests::{view, window};
 use fourhop_units::{Rate, Time};
 
-/// A sender after its first acknowledgements: link and hops known, slow start over, a window in segments.
+/// A sender after its first acknowledgements: link and hops are known, slow start is over, and the window is given in
+/// segments.
 struct Sender {
     ap2: Ap2,
     win: Window,
@@ -31,7 +32,7 @@ impl Sender {
         for n in 0..count {
             self.now += Dur::from_micros(gap_us);
             self.delivered += 1;
-            // Only the last one left after the round began.
+            // Only the last acknowledged segment was sent after the round began.
             let (has_data, rtt) = (n + 1 == count, Some(Dur::from_millis(rtt_ms)));
             self.acknowledge(RateSample {
                 has_data,
@@ -60,8 +61,8 @@ impl Sender {
     }
 }
 
-/// A window of 40 at the least round trip: 4 of its own, and 30 ms over two hops at 1,000 segments a second, are 34
-/// more at rest; half of that comes now.
+/// A window of 40 at the least round trip: 4 of its own plus 30 ms over two hops at 1,000 segments per second make 34
+/// more in equilibrium; half of that is added now.
 #[test]
 fn the_window_grows_half_the_way_and_no_faster_than_segments_arrive() {
     let mut sender = Sender::new(Without::Nothing, 65, 2, 40);
@@ -74,7 +75,7 @@ fn the_window_grows_half_the_way_and_no_faster_than_segments_arrive() {
     }
 }
 
-/// Four times the least round trip: a quarter of 100 is the pipe, 4 are its own, 50 ms at 1,000 segments a second are
+/// Four times the least round trip: a quarter of 100 is the pipe, 4 are its own, 50 ms at 1,000 segments per second are
 /// 50.
 #[test]
 fn it_falls_at_once() {
@@ -100,8 +101,7 @@ fn the_target_counts_hops_and_own_the_rate_of_the_link() {
     assert_eq!(of(Without::Radios, 2, 1), (20, 10));
 }
 
-/// A receiver that acknowledges each segment shows itself after six of them; one that waits for the second gets two at
-/// a time.
+/// A receiver that acknowledges each segment is recognized after six of them; one that waits for the second gets pairs.
 #[test]
 fn a_receiver_that_delays_acknowledgements_gets_pairs() {
     let mut sender = Sender::new(Without::Nothing, 2, 3, 4);
@@ -114,7 +114,7 @@ fn a_receiver_that_delays_acknowledgements_gets_pairs() {
     }
 }
 
-/// Four windows a round trip in bursts of three tenths; without aggregates 1.2 windows.
+/// Four windows per round trip in bursts of three tenths; without aggregates 1.2 windows.
 #[test]
 fn bursts_and_intervals_follow_the_window() {
     let of = |without, mbps| {
@@ -129,7 +129,7 @@ fn bursts_and_intervals_follow_the_window() {
     assert_eq!(of(Without::Pacing, 65), (20, 6, Some(0)));
 }
 
-/// Of 17 segments two may be lost; with the third a round takes an eighth of the window.
+/// Two of 17 segments may be lost; with the third, a round takes an eighth off the window.
 #[test]
 fn losses_count_from_an_eighth_on() {
     let after = |without, lost| {
@@ -142,8 +142,8 @@ fn losses_count_from_an_eighth_on() {
     assert_eq!(after(Without::Patience, 1), 35);
 }
 
-/// RFC 8511 for a mark; a time-out takes an eighth of what the window comes back to, behind a wire half, down to two
-/// segments.
+/// RFC 8511 for a mark; a time-out takes an eighth off the window that is restored later, behind a wire half, down to
+/// two segments.
 #[test]
 fn marks_and_timeouts_cut() {
     let mut sender = Sender::new(Without::Nothing, 65, 2, 40);
@@ -167,15 +167,15 @@ fn marks_and_timeouts_cut() {
     }
 }
 
-/// A path that takes a segment in 1 ms and 9 ms there and back, over four hops of 65 Mbit/s. The window doubles until
-/// the queue is what it is to be, and rests where the round trip is 10 ms, 50 ms and 4 segments more.
+/// A path that takes 1 ms per segment and 9 ms there and back, over four hops of 65 Mbit/s. The window doubles until
+/// the queue has reached its target, and converges at a round trip of 10 ms plus 50 ms plus 4 segments.
 #[test]
 fn at_rest_the_round_trip_is_least_and_target_and_own() {
     let mut sender = Sender::new(Without::Nothing, 65, 4, 4);
     sender.ap2.slow_start = true;
     let mut rounds = 0;
     for _ in 0..300 {
-        // A window that fills the pipe of 10 has its round trip; one that does not has the least.
+        // A window that fills the pipe of 10 has its own round trip; a smaller one has the least.
         let window = u64::from(sender.win.cwnd);
         sender.round(window, window.max(10) * 1_000 / window, window.max(10));
         rounds += u32::from(sender.ap2.slow_start);
@@ -184,7 +184,7 @@ fn at_rest_the_round_trip_is_least_and_target_and_own() {
     assert!((63..=65).contains(&sender.win.cwnd), "{:?}", sender.ap2);
 }
 
-/// A link of 802.11b that is known in time gets four segments at first.
+/// A link known in time to be 802.11b gets four segments at first.
 #[test]
 fn the_first_window_is_ten_segments_or_four() {
     for (hint, first) in [
@@ -220,7 +220,7 @@ fn slow_rates_are_of_802_11b_or_not() {
     }
 }
 
-/// A wire says nothing of the radios behind it: they are taken for those that aggregate.
+/// A wire says nothing about the radios behind it, which are assumed to aggregate.
 #[test]
 fn a_wire_is_no_radio() {
     let mut ap2 = Ap2::new(&Params::new());
@@ -230,8 +230,8 @@ fn a_wire_is_no_radio() {
     assert_eq!(ap2.own(), OWN_MOST_WIRED);
 }
 
-/// Rounds of 200 ms on a path of 10 ms, as beside a sender that fills the queue. Eight of them and a second it takes,
-/// then the window no longer gives way: it grows by a segment and a 32nd, and an eighth up to half the former rate.
+/// Rounds of 200 ms on a path of 10 ms, as beside a sender that fills the queue. After eight of them and a second, the
+/// window no longer gives way: it grows by a segment and a 32nd, and by an eighth up to half the former rate.
 #[test]
 fn a_queue_that_does_not_fall_is_of_others() {
     for without in [Without::Nothing, Without::Rivalry] {
@@ -254,12 +254,12 @@ fn a_queue_that_does_not_fall_is_of_others() {
         sender.round(20, 10_000, 200);
         assert!(sender.ap2.goal >= before + before / 8, "{:?}", sender.ap2);
         assert_eq!(sender.win.burst, 1);
-        // A loss takes three tenths, and the queue is looked at.
+        // A loss takes three tenths, and the queue is probed.
         let before = sender.ap2.window;
         sender.lose(1);
         sender.round(20, 10_000, 200);
         assert!(sender.ap2.window <= before * 7 / 10 + 30 * ONE && sender.ap2.path.base.is_draining());
-        // It is empty: nobody else fills it.
+        // The queue is empty: nobody else fills it.
         for _ in 0..2 {
             sender.round(20, 1_000, 12);
         }
@@ -267,8 +267,8 @@ fn a_queue_that_does_not_fall_is_of_others() {
     }
 }
 
-/// The queue that four senders of AP2 leave, 20 ms over a hop and four segments each, is not of others. Radios carry a
-/// third of 65 Mbit/s and more, so that 16 segments take 8.9 ms.
+/// The queue that four senders of AP2 leave, 20 ms over a hop plus four segments each, is not due to others. Radios
+/// carry at least a third of 65 Mbit/s, so 16 segments take 8.9 ms.
 #[test]
 fn the_queue_of_a_few_senders_is_their_own() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
@@ -304,8 +304,8 @@ fn a_queue_that_was_there_first_is_of_others() {
     assert_eq!(sender.ap2.path.base.least(), 80_000);
 }
 
-/// A wire behind the radio takes most of 80 ms, and 1,000 segments per second arrive, whatever the window is. One trial
-/// shows it.
+/// A wire behind the radio accounts for most of the 80 ms, and 1,000 segments per second arrive, whatever the window
+/// is. One trial shows it.
 #[test]
 fn a_long_path_is_no_queue_of_others() {
     let mut sender = late();
@@ -322,7 +322,7 @@ fn a_long_path_is_no_queue_of_others() {
     assert!(sender.win.cwnd < 80 + 20 + 6, "{:?}", sender.win);
 }
 
-/// No round trip is measured while segments are sent again. A drain ends in spite of that.
+/// No round trip is measured while segments are retransmitted. A drain ends nevertheless.
 #[test]
 fn a_drain_ends_without_measurements() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
@@ -336,8 +336,8 @@ fn a_drain_ends_without_measurements() {
     }
 }
 
-/// The only segment of a drain is acknowledged after 40 ms: that is no round trip, so the drain finds nothing. From
-/// then on segments leave as pairs, and the next drain is 10 s later.
+/// The only segment of a drain is acknowledged after 40 ms: that is no round trip sample, so the drain finds nothing.
+/// From then on segments leave in pairs, and the next drain is 10 s later.
 #[test]
 fn a_drain_waits_for_no_receiver() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 6);
@@ -360,7 +360,8 @@ fn a_drain_waits_for_no_receiver() {
     assert!(sender.now - ended > Dur::from_secs(10));
 }
 
-/// Ten seconds of round trips of twice the shortest: two rounds send less than the path holds, and theirs is believed.
+/// Ten seconds of round trips of twice the shortest: two rounds send less than the path holds, and their result is
+/// accepted.
 #[test]
 fn a_round_trip_that_is_not_seen_again_is_looked_for() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
@@ -377,7 +378,7 @@ fn a_round_trip_that_is_not_seen_again_is_looked_for() {
     assert_eq!((sender.ap2.path.base.least(), sender.ap2.path.base.is_draining()), (13_000, false));
 }
 
-/// Behind a wire the queue is no longer than the path: 8 ms of 20.
+/// Behind a wire the queue is no longer than the path: 8 ms instead of 20.
 #[test]
 fn behind_a_wire_the_target_is_the_least_round_trip_at_most() {
     let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
@@ -387,8 +388,8 @@ fn behind_a_wire_the_target_is_the_least_round_trip_at_most() {
     assert_eq!(sender.ap2.target(), Dur::from_millis(8));
 }
 
-/// CUBIC's queue of 200 ms falls short of the bound as a drain ends, and does not look empty: others are still there,
-/// and 80 ms are not taken for the path's. After six looks they are.
+/// CUBIC's queue of 200 ms falls below the bound as a drain ends, but does not look empty: others are still there, and
+/// 80 ms are not taken for the path's. After six probes they are.
 #[test]
 fn a_queue_of_others_does_not_become_the_path() {
     let mut sender = Sender::new(Without::Nothing, 65, 2, 40);

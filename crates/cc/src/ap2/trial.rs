@@ -1,9 +1,9 @@
-//! Does a larger window carry more? It does in a queue that others fill, where a sender gets the share that its packets
-//! have. If the sender is alone, only its own queue grows, and the round trip with it.
+//! Tries whether a larger window carries more. It does in a queue that others fill, where a sender's share of the link
+//! is its share of the packets. If the sender is alone, only its own queue grows, and the round trip with it.
 
 use fourhop_units::{Dur, Time};
 
-/// The window has to be so many times as large as before, for so many rounds and so long.
+/// The window has to be this many times as large as before, for this many rounds and this long.
 const TIMES: u64 = 2;
 const ROUNDS: u32 = 3;
 const LASTS: Dur = Dur::from_millis(500);
@@ -13,10 +13,10 @@ const DIGITS: u32 = 12;
 /// Windows are segments with 16 binary digits of fraction, round trips are microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
-    /// Window and mean round trip before.
+    /// Window and mean round trip before the trial.
     window: u64,
     rtt: u64,
-    /// Rounds with a larger window, the first apart, since when, and sums over them.
+    /// Rounds with a larger window, not counting the first, since when, and sums over them.
     rounds: Option<u32>,
     since: Time,
     windows: u64,
@@ -28,15 +28,15 @@ impl Trial {
         Trial { window, rtt, rounds: None, since: Time::ZERO, windows: 0, rtts: 0 }
     }
 
-    /// A round is over, with this window and mean round trip. Has it shown whether a larger window carries more? It
-    /// does if the rate, which is `window / rtt`, has grown by at least a quarter of what the window has grown by.
+    /// Ends a round with this window and mean round trip. Returns whether a larger window carries more, once the trial
+    /// has shown it: it does if the rate, `window / rtt`, has grown by at least a quarter of the growth of the window.
     pub(super) fn end_round(&mut self, now: Time, window: u64, rtt: u64) -> Option<bool> {
         if window < TIMES * self.window {
             *self = Trial::new(self.window, self.rtt);
             return None;
         }
         let Some(rounds) = self.rounds else {
-            // The segments of this round left before the window had grown.
+            // The segments of this round were sent before the window had grown.
             (self.rounds, self.since) = (Some(0), now);
             return None;
         };
@@ -58,7 +58,7 @@ mod tests {
 
     const ONE: u64 = 1 << 16;
 
-    /// A window of 4 segments took 60 ms; those of 8, 12, 16 and 20 take `rtts_ms`.
+    /// A window of 4 segments took 60 ms; windows of 8, 12, 16 and 20 take `rtts_ms`.
     fn tried(rtts_ms: [u64; 4]) -> Option<bool> {
         let mut trial = Trial::new(4 * ONE, 60_000);
         let mut now = Time::from_secs(1);

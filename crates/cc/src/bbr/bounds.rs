@@ -1,5 +1,5 @@
-//! Bounds from losses (section 5.5.10): short-term bounds that follow what is delivered, and a long-term
-//! one that remembers how much in flight was too much.
+//! Bounds from losses (section 5.5.10): short-term bounds that follow the delivery rate, and a long-term one that
+//! remembers how much in flight was too much.
 
 use super::{Bbr, NONE, State};
 use crate::Window;
@@ -13,7 +13,7 @@ const BETA: u32 = 70;
 /// BBR.Headroom, per cent.
 const HEADROOM: u64 = 15;
 
-/// Rounds of Startup with marks of ECN that end it.
+/// Rounds of Startup with ECN marks that end it.
 const MARKED_ROUNDS: u8 = 2;
 
 /// `percent` per cent of an amount, rounded down.
@@ -53,7 +53,7 @@ impl Bbr {
         (self.bw_shortterm, self.inflight_shortterm) = (Bandwidth::MAX, NONE);
     }
 
-    /// `BBRUpdateCongestionSignals()`: once a round.
+    /// `BBRUpdateCongestionSignals()`: once per round.
     pub(super) fn update_congestion_signals(&mut self, win: &Window, rs: &RateSample) {
         self.update_max_bw(rs);
         if !self.loss_round_start {
@@ -93,8 +93,9 @@ impl Bbr {
         self.loss_in_round = true;
     }
 
-    /// A mark of ECN, which the stack reports once a window. Ours: it is a loss above the threshold, and a second round
-    /// of Startup with marks ends Startup (Linux's v3 for shallow marks: `startup_full_ecn_cnt`, 2).
+    /// Handles an ECN mark, which the stack reports once per window. Our choice: it counts as a loss above the
+    /// threshold, and a second round of Startup with marks ends Startup (Linux's v3 for shallow marks:
+    /// `startup_full_ecn_cnt`, 2).
     pub(super) fn handle_mark(&mut self, win: &Window, now: Time, mark: &Lost) {
         self.note_loss(mark);
         if self.bw_probe_samples {
@@ -106,7 +107,7 @@ impl Bbr {
         }
     }
 
-    /// `BBRHandleInflightTooHigh()`: once a probe.
+    /// `BBRHandleInflightTooHigh()`: once per probe.
     fn handle_inflight_too_high(&mut self, win: &Window, now: Time, lost: &Lost) {
         self.bw_probe_samples = false;
         if !lost.is_app_limited {
@@ -129,8 +130,8 @@ impl Bbr {
     }
 }
 
-/// `BBRInflightAtLoss()`: at how much in flight the losses passed the threshold. The segment itself is what is solved
-/// for.
+/// `BBRInflightAtLoss()`: the amount in flight at which losses passed the threshold, solved for the point within the
+/// segment.
 fn inflight_at_loss(lost: &Lost) -> u32 {
     let inflight_before = lost.tx_in_flight.saturating_sub(1);
     let lost_before = lost.lost.saturating_sub(1);

@@ -14,18 +14,18 @@ const MARGIN: u32 = 99;
 /// BBR.StartupPacingGain.
 const STARTUP_GAIN: u32 = 277;
 
-/// Additions to the window beyond the path's capacity, for hosts that hand segments down in batches.
+/// Additions to the window beyond the path's capacity, for hosts that hand down segments in batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Budget {
     /// At least three quanta in all, of one segment each (draft-ietf-ccwg-bbr-05 sections 5.5.8.1 and 5.6.4.2).
     Draft,
     /// Three quanta more, rounded up to an even number: Linux's version 1 (6.18, `bbr_quantization_budget` in
-    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, one below. ACK aggregation adds at most the
-    /// data of 100 ms (`bbr_ack_aggregation_cwnd`).
+    /// net/ipv4/tcp_bbr.c). A quantum is two segments from 1.2 Mbit/s on, otherwise one. ACK aggregation adds at most
+    /// the data of 100 ms (`bbr_ack_aggregation_cwnd`).
     LinuxV1,
 }
 
-/// Pacing rate in bytes a second from which version 1's least quantum has two segments: 1.2 Mbit/s
+/// Pacing rate in bytes per second from which version 1's smallest quantum has two segments: 1.2 Mbit/s
 /// (`bbr_min_tso_rate`).
 const TWO_FROM: u64 = 1_200_000 / 8;
 /// `bbr_extra_acked_max_us`.
@@ -57,7 +57,7 @@ impl Bbr {
         win.pacing = Some(Bandwidth::over(win.cwnd, srtt).interval(STARTUP_GAIN));
     }
 
-    /// `BBRSetPacingRateWithGain()`: before the plateau only upwards.
+    /// `BBRSetPacingRateWithGain()`: only upwards before the plateau.
     pub(super) fn set_pacing(&mut self, win: &mut Window, gain: u32) {
         if self.bw.is_zero() {
             return;

@@ -1,7 +1,8 @@
-//! BBR, version 3: a model of the path (delivery rate, shortest round trip, inflight limit without losses) sets the
-//! rate and the window.
+//! BBR, version 3: a model of the path (delivery rate, shortest round trip, loss-free limit of the data in flight) sets
+//! the rate and the window.
 //!
-//! Source: draft-ietf-ccwg-bbr-05; sections named below are its. Amounts are segments, not bytes; gains are per cent.
+//! Source: draft-ietf-ccwg-bbr-05, to which the section numbers below refer. Amounts are segments, not bytes; gains are
+//! per cent.
 //!
 //! | file | content |
 //! |---|---|
@@ -20,7 +21,7 @@
 //!      │                   └──────────────────────────────────┘
 //! ```
 //!
-//! Our choices: random numbers come from the clock of the connection; a send quantum is one segment, because the stack
+//! Our choices: random numbers are seeded from the connection's clock; a send quantum is one segment, because the stack
 //! here sends segments one by one, except with [`Budget::LinuxV1`]; section 3.7 only calls an ECN mark congestion, and
 //! `bounds` defines the response. Section 5.5.11 is left out: an undone timeout restores the window, but not the
 //! bounds.
@@ -54,10 +55,10 @@ enum State {
     ProbeRtt,
 }
 
-/// A bound that bounds nothing.
+/// A bound without effect.
 const NONE: u32 = u32::MAX;
 
-/// BBR's state. Names are the draft's, where it has one.
+/// BBR's state, with the draft's names where it has one.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     budget: Budget,
@@ -66,13 +67,14 @@ pub struct Bbr {
     quantum: u32,
     state: State,
     initial_cwnd: u32,
-    /// Rounds counted by packets: the next begins when something is acknowledged that left after so much was delivered.
+    /// Packet-timed rounds: the next begins when a segment is acknowledged that was sent after this much had been
+    /// delivered.
     next_round_delivered: u64,
     round_count: u32,
     round_start: bool,
     max_bw: MaxBandwidth,
     bw: Bandwidth,
-    /// `None`: no sample yet.
+    /// `None` before the first sample.
     min_rtt: Option<Dur>,
     min_rtt_stamp: Time,
     probe_rtt_min_delay: Option<Dur>,
@@ -83,7 +85,7 @@ pub struct Bbr {
     /// The window before recovery or ProbeRTT.
     prior_cwnd: u32,
     idle_restart: bool,
-    /// The stack is to mark what it sends now as limited by the application.
+    /// Whether the stack is to mark what it sends now as limited by the application.
     mark_app_limited: bool,
     extra_acked: MaxExtra,
     extra_acked_start: Time,
@@ -96,7 +98,7 @@ pub struct Bbr {
     /// Acknowledgements of this round that found losses.
     losses_in_round: u32,
     loss_in_round: bool,
-    /// Rounds of Startup with marks.
+    /// Rounds of Startup with ECN marks.
     marked_rounds: u8,
     loss_round_delivered: u64,
     loss_round_start: bool,
@@ -105,7 +107,7 @@ pub struct Bbr {
     bw_shortterm: Bandwidth,
     inflight_shortterm: u32,
     inflight_longterm: u32,
-    /// The data acknowledged now was sent while probing, and no loss of this probe has been answered.
+    /// Whether the data acknowledged now was sent while probing and no loss of this probe has been handled yet.
     bw_probe_samples: bool,
     ack_phase: AckPhase,
     cycle_stamp: Time,
@@ -119,7 +121,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Takes `bbr_budget`.
+    /// Reads `bbr_budget`.
     pub fn new(params: &Params) -> Bbr {
         Bbr {
             budget: params.bbr_budget,
@@ -222,12 +224,12 @@ impl CongestionControl for Bbr {
         (self.min_rtt_stamp, self.probe_rtt_min_stamp) = (view.now, view.now);
         self.probe_rtt_min_delay = self.min_rtt;
         self.extra_acked_start = view.now;
-        // Any number but zero.
+        // Any number except zero.
         self.random = view.now.as_nanos() << 1 | 1;
         self.init_pacing(win, view);
     }
 
-    /// The model takes samples of delivery, not of acknowledgements.
+    /// The model uses delivery samples, not acknowledgements.
     fn on_ack(&mut self, _win: &mut Window, _view: &View, _ack: &Ack) {}
 
     /// `BBRUpdateOnACK()`.
@@ -261,7 +263,7 @@ impl CongestionControl for Bbr {
         self.mark_app_limited
     }
 
-    /// The threshold is nothing that it looks at.
+    /// BBR ignores the threshold.
     fn ssthresh(&mut self, win: &Window, _view: &View, _cause: Cause) -> u32 {
         win.ssthresh
     }

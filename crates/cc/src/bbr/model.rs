@@ -1,4 +1,4 @@
-//! Rounds, the largest delivery rate, and how much acknowledgements come in lumps (sections 5.5.1 to 5.5.6 and 5.5.9).
+//! Rounds, the largest delivery rate, and the aggregation of acknowledgements (sections 5.5.1 to 5.5.6 and 5.5.9).
 
 use super::Bbr;
 use crate::Window;
@@ -21,7 +21,7 @@ impl MaxBandwidth {
         self.0[1] = self.0[1].max(rate);
     }
 
-    /// `BBRAdvanceMaxBwFilter()`: another cycle begins, if the last one has measured anything.
+    /// `BBRAdvanceMaxBwFilter()`: begins another cycle if the last one has measured anything.
     pub(super) fn advance(&mut self) {
         if !self.0[1].is_zero() {
             self.0 = [self.0[1], Bandwidth::default()];
@@ -29,7 +29,7 @@ impl MaxBandwidth {
     }
 }
 
-/// The largest surplus of acknowledgements over some rounds, kept for two halves of that time.
+/// The largest surplus of acknowledgements over some rounds, kept for two halves of that period.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct MaxExtra {
     values: [u32; 2],

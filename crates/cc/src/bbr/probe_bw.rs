@@ -20,11 +20,11 @@ pub(super) enum AckPhase {
     Refilling,
 }
 
-/// The shortest wait between two probes, to which up to a second is added.
+/// The shortest wait between two probes, plus up to a second.
 const WAIT: Dur = Dur::from_secs(2);
 /// T_reno_bound, in rounds.
 const RENO_ROUNDS: u32 = 63;
-/// Doublings of the growth of `inflight_longterm`, at most.
+/// Maximum number of doublings of the growth of `inflight_longterm`.
 const UP_ROUNDS: u32 = 30;
 
 impl Bbr {
@@ -90,7 +90,7 @@ impl Bbr {
         rs.in_flight <= self.inflight_with_headroom() && rs.in_flight <= self.inflight_at(self.max_bw.get(), 100)
     }
 
-    /// `BBRIsTimeToGoDown()`, and going.
+    /// `BBRIsTimeToGoDown()`, and the transition.
     fn check_up_done(&mut self, win: &Window, now: Time, rs: &RateSample) {
         if rs.cwnd_limited && win.cwnd >= self.inflight_longterm {
             self.reset_full_bw(rs.rate);
@@ -99,7 +99,7 @@ impl Bbr {
         }
     }
 
-    /// `BBRRaiseInflightLongtermSlope()`: in every round of UP twice as much as in the one before.
+    /// `BBRRaiseInflightLongtermSlope()`: twice as steep in every round of UP as in the one before.
     fn raise_slope(&mut self, win: &Window) {
         let growth = 1u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS);
@@ -126,7 +126,7 @@ impl Bbr {
             self.ack_phase = AckPhase::Feedback;
         }
         if self.ack_phase == AckPhase::Stopping && self.round_start {
-            // The draft leaves open that this happens once a cycle; as Linux does it (tcp_bbr.c, v3).
+            // The draft leaves open that this happens once per cycle; done as in Linux (tcp_bbr.c, v3).
             self.ack_phase = AckPhase::Init;
             self.bw_probe_samples = false;
             if self.in_probe_bw() && !rs.is_app_limited {

@@ -70,7 +70,7 @@ impl Bbr {
         self.exit_probe_rtt(now);
     }
 
-    /// `BBRExitProbeRTT()`. A round has just begun where this is called.
+    /// `BBRExitProbeRTT()`. Called only when a round has just begun.
     fn exit_probe_rtt(&mut self, now: Time) {
         self.reset_short_term_model();
         if self.full_bw_reached {

@@ -5,14 +5,13 @@ use crate::rate::{Bandwidth, RateSample};
 use crate::{CaState, View};
 use fourhop_units::Time;
 
-/// A rate that has grown by less than a quarter has not grown.
+/// Growth by less than a quarter counts as none.
 const GROWTH: u32 = 125;
-/// Rounds without growth that are a plateau.
+/// Rounds without growth that count as a plateau.
 const PLATEAU_ROUNDS: u8 = 3;
-/// BBRStartupFullLossCnt. Ranges lost are counted by the acknowledgements that found them, as Linux does it (tcp_bbr.c,
-/// v3).
+/// BBRStartupFullLossCnt. Lost ranges are counted by the acknowledgements that found them, as in Linux (tcp_bbr.c, v3).
 const FULL_LOSSES: u32 = 6;
-/// Rounds in Drain after which it ends in any case.
+/// Rounds after which Drain ends in any case.
 const DRAIN_ROUNDS: u32 = 3;
 
 impl Bbr {

@@ -1,4 +1,4 @@
-//! BBR on a path: one bottleneck with a queue, and a delay. Time lines of states, and what a loss does.
+//! BBR on a path with one bottleneck queue and a delay: sequences of states, and the effect of a loss.
 
 use super::*;
 use crate::tests::{view, window};
@@ -9,7 +9,7 @@ const MS: fn(u64) -> Dur = Dur::from_millis;
 #[derive(Clone, Copy)]
 struct Sent {
     at: Time,
-    /// When its acknowledgement comes; `None`: it was dropped.
+    /// When its acknowledgement arrives; `None` if it was dropped.
     back: Option<Time>,
     delivered: u64,
     delivered_at: Time,
@@ -18,8 +18,8 @@ struct Sent {
     tx_in_flight: u32,
 }
 
-/// A sender with endless data, a bottleneck that takes `service` for a segment and has room for `buffer` of them, and
-/// `delay` there and back. A loss is found when the next segment is acknowledged.
+/// A sender with endless data, a bottleneck that takes `service` per segment and has room for `buffer` of them, and
+/// `delay` there and back. A loss is detected when the next segment is acknowledged.
 struct Path {
     bbr: Bbr,
     win: Window,
@@ -34,10 +34,10 @@ struct Path {
     delivered_at: Time,
     first_sent: Time,
     lost: u64,
-    /// Recovery ends when so much was delivered.
+    /// Recovery ends when this much has been delivered.
     recover: u64,
     recovering: bool,
-    /// Queue found by each segment, and the states with their beginnings.
+    /// Queue found by each segment, and the states with their start times.
     queues: Vec<u32>,
     states: Vec<(Time, State)>,
 }
@@ -172,7 +172,7 @@ impl Path {
         self.bbr.on_rate(&mut self.win, &view, &sample);
     }
 
-    /// Lengths of the visits to a state, and when they began.
+    /// Start and length of each visit to a state.
     fn visits(&self, state: State) -> Vec<(Time, Dur)> {
         let ends = self.states.iter().skip(1);
         self.states.iter().zip(ends).filter(|(a, _)| a.1 == state).map(|(a, b)| (a.0, b.0 - a.0)).collect()
@@ -185,12 +185,12 @@ impl Path {
     }
 }
 
-/// 1,000 segments a second, 50 ms: a pipe of 51 segments.
+/// 1,000 segments per second, 50 ms: a pipe of 51 segments.
 fn wide(buffer: u32) -> Path {
     Path::new(MS(1), MS(50), buffer)
 }
 
-/// Section 5.3.1: the rate doubles in each round until it has not grown for three; Drain then takes the queue away.
+/// Section 5.3.1: the rate doubles in each round until it has not grown for three; Drain then empties the queue.
 ///
 /// ```text
 ///   Startup (10, 20, 40, .. segments a round, then three rounds without growth) ─► Drain ─► DOWN, CRUISE at once
@@ -207,7 +207,7 @@ fn startup_ends_when_the_pipe_is_full() {
     let rate = path.bbr.max_bw.get().per_second();
     assert!((980..=1_010).contains(&rate), "{rate}");
     assert_eq!(path.bbr.min_rtt, Some(MS(51)));
-    // The window of twice the pipe bounds the queue of Startup to another pipe or so.
+    // The window of twice the pipe limits the queue of Startup to about another pipe.
     assert!(path.queues.iter().all(|&queue| queue <= 80), "{:?}", path.queues.iter().max());
     assert_eq!(path.lost, 0);
 }
@@ -241,7 +241,7 @@ fn the_cycle_goes_round_in_its_order() {
     assert!(path.median_queue() <= 5, "{}", path.median_queue());
 }
 
-/// Section 5.6.1: the gains of the states are those of the interval.
+/// Section 5.6.1: the pacing interval follows the gain of each state.
 #[test]
 fn the_interval_follows_the_gain() {
     let mut path = wide(1_000);
@@ -251,7 +251,7 @@ fn the_interval_follows_the_gain() {
         path.bbr.state = state;
         let mut win = path.win;
         path.bbr.set_pacing(&mut win, path.bbr.pacing_gain());
-        // 1 ms a segment, 1 per cent less for the margin.
+        // 1 ms per segment, 1 per cent less for the margin.
         let expected = 1_000_000.0 / 0.99 / f64::from(gain) * 100.0;
         let found = win.pacing.expect("paced").as_nanos() as f64;
         assert!((found / expected - 1.0).abs() < 0.03, "{state:?}: {found} {expected}");
@@ -275,7 +275,7 @@ fn round_trips_are_probed_every_five_seconds() {
     assert!(path.bbr.prior_cwnd > path.bbr.probe_rtt_cwnd());
 }
 
-/// Section 5.5.10.2: BBR finds a queue of a fifth of the pipe, and bounds inflight by it with few losses.
+/// Section 5.5.10.2: BBR detects a queue of a fifth of the pipe, and bounds inflight by it with few losses.
 #[test]
 fn a_short_queue_bounds_what_is_in_flight() {
     let mut path = wide(10);
@@ -286,8 +286,8 @@ fn a_short_queue_bounds_what_is_in_flight() {
     assert!(path.delivered > 25_000, "{}", path.delivered);
 }
 
-/// Section 5.5.10.3: a round with a loss in CRUISE takes the rate down to what is delivered, by three tenths at most,
-/// until the next probe.
+/// Section 5.5.10.3: a round with a loss in CRUISE lowers the rate to the delivery rate, by three tenths at most, until
+/// the next probe.
 #[test]
 fn a_loss_while_cruising_lowers_the_short_term_bounds() {
     let mut path = wide(1_000);
@@ -308,7 +308,7 @@ fn a_loss_while_cruising_lowers_the_short_term_bounds() {
     assert_eq!((path.bbr.bw_shortterm, path.bbr.inflight_shortterm), (Bandwidth::MAX, NONE));
 }
 
-/// `BBRInflightAtLoss()`, solved by hand: of 100 in flight the third loss is the first above 2 per cent.
+/// `BBRInflightAtLoss()`, solved by hand: with 100 in flight, the third loss is the first above 2 per cent.
 #[test]
 fn losses_above_the_threshold_name_the_amount() {
     for (lost, too_high) in [(1, false), (2, false), (3, true)] {
@@ -328,8 +328,8 @@ fn losses_above_the_threshold_name_the_amount() {
     assert_eq!(lose(3, true), (99, State::Down));
 }
 
-/// Section 5.6.4.4: recovery remembers the window, a time-out leaves one segment beside what is in flight, the end
-/// restores.
+/// Section 5.6.4.4: recovery saves the window, a time-out leaves one segment plus those in flight, and the end of
+/// recovery restores the window.
 #[test]
 fn the_window_comes_back_after_a_timeout() {
     let mut path = wide(1_000);
@@ -342,7 +342,7 @@ fn the_window_comes_back_after_a_timeout() {
     assert_eq!(win.cwnd, before);
 }
 
-/// Ours for section 3.7: a mark in UP ends it as losses above the threshold do.
+/// Our choice for section 3.7: a mark in UP ends it, as losses above the threshold do.
 #[test]
 fn a_mark_ends_the_probe() {
     let mut path = wide(1_000);
@@ -355,9 +355,9 @@ fn a_mark_ends_the_probe() {
     assert_eq!((path.bbr.state, path.bbr.inflight_longterm), (State::Down, 60));
 }
 
-/// 107 segments a second and 12 ms: twice what the path holds are 3. The draft's least window is 4; version 1 adds
-/// three quanta, of two segments above 1.2 Mbit/s (1,448 bytes a segment: 104 a second), and comes to the next even
-/// number.
+/// 107 segments per second and 12 ms: twice the path's capacity is 3. The draft's smallest window is 4; version 1 adds
+/// three quanta, of two segments above 1.2 Mbit/s (1,448 bytes per segment: 104 per second), and rounds up to the next
+/// even number.
 #[test]
 fn the_room_for_quanta_is_the_drafts_or_that_of_linuxs_version_1() {
     let room = |bbr_budget, rate, state| {

@@ -1,7 +1,8 @@
 //! The n-hop delay: the time a segment needs from the sender to the node n hops away.
 //!
-//! Section 4.3 of the paper: a round trip over h hops consists, for each link, of its transmission times and a queueing
-//! delay t_q, the same at every node and in both directions. With T the sum of all links' times to send one bit,
+//! Section 4.3 of the paper: a round trip over h hops consists of the transmission times over all links and of a
+//! queueing delay t_q, the same at every node and in both directions. With T the sum of all links' times to send one
+//! bit,
 //!
 //! ```text
 //! RTT = 2 h t_q + (s_data + s_ACK) T      so      t_q = (RTT - (s_data + s_ACK) T) / 2h
@@ -20,22 +21,22 @@ pub struct Estimator {
     hops: Option<u32>,
     rate: Option<Rate>,
     path: Option<PathTime>,
-    /// Delay measured by clocks that agree, and over how many hops.
+    /// Delay measured by synchronized clocks, and the number of hops it covers.
     forward: Option<(Dur, u32)>,
     /// Average of the queueing delay per hop in ns.
     queueing: i64,
 }
 
-/// Longest time that links may take for a segment in this arithmetic, in ns: 2^46, about 20 hours.
+/// Longest transmission time over the links for one segment in this arithmetic, in ns: 2^46, about 20 hours.
 const MAX_TRANSMISSION: u64 = 1 << 46;
 
 impl Estimator {
-    /// Nothing is known.
+    /// An estimator that knows nothing yet.
     pub const fn new() -> Estimator {
         Estimator { hops: None, rate: None, path: None, forward: None, queueing: 0 }
     }
 
-    /// Takes what concerns the path.
+    /// Takes hints about the path.
     pub fn take_hint(&mut self, hint: Hint) {
         match hint {
             Hint::HopCount(hops) => self.hops = Some(hops),
@@ -46,10 +47,10 @@ impl Estimator {
         }
     }
 
-    /// The delay over n hops derived from a round trip; `None` before anything is known of hops and rates, or where the
-    /// links alone would take longer than the round trip by more than the delay.
+    /// Derives the delay over n hops from a round trip; `None` until hops and rates are known, or if the links alone
+    /// would take longer than the round trip by more than the delay.
     pub fn n_hop_delay(&mut self, params: &Params, mss: u32, rtt: Dur) -> Option<Dur> {
-        // A path whose links have rates of their own says its length too.
+        // A path given as individual links also gives the number of hops.
         let path = self.path.filter(|_| params.link_rate.is_none());
         let h = u64::from(path.map_or(self.hops?, PathTime::hops).clamp(1, MAX_HOPS));
         let n = match params.short_path {
@@ -64,7 +65,7 @@ impl Estimator {
         };
         let data = mss.saturating_add(params.data_overhead);
         let both = data.saturating_add(params.ack_bytes);
-        // 2h t_q and, of that, n t_q; signed, as the paper's formula has no floor.
+        // 2h t_q and, of that, n t_q; signed, because the paper's formula has no floor.
         let twice_h = 2 * h;
         let mut queued = rtt.as_nanos() as i64 - time(both, h)? as i64;
         if let Some(limit) = params.queue_limit {
@@ -80,7 +81,7 @@ impl Estimator {
         Some(Dur::from_nanos(delay).min(MAX_SAMPLE))
     }
 
-    /// The delay over n hops that clocks measured.
+    /// The delay over n hops measured by clocks.
     pub fn measured_delay(&self, params: &Params) -> Option<Dur> {
         let (delay, over) = self.forward?;
         let over = u64::from(over.clamp(1, MAX_HOPS));
@@ -99,10 +100,10 @@ impl Default for Estimator {
     }
 }
 
-/// Longest path: what an IPv4 packet's time to live allows.
+/// Longest path: limited by the time to live of an IPv4 packet.
 const MAX_HOPS: u32 = 255;
 
-/// ns that `links` links of one rate take for `bytes`, rounded.
+/// Nanoseconds that `links` links of one rate take for `bytes`, rounded.
 fn over_links(bytes: u32, links: u64, rate: Rate) -> u64 {
     // 2^32 bytes times 255 links times 8 x 10^9 would need 73 bits.
     let bits = u64::from(bytes.min(1 << 20)) * 8 * links;
@@ -110,13 +111,13 @@ fn over_links(bytes: u32, links: u64, rate: Rate) -> u64 {
     ((bits * 1_000_000_000).saturating_add(bps / 2) / bps).min(MAX_TRANSMISSION)
 }
 
-/// a / b to the nearest, for b > 0; the division is unsigned, as the kernel's virtual machine has no other.
+/// a / b to the nearest, for b > 0; the division is unsigned, the only kind in the kernel's virtual machine.
 fn rounded(a: i64, b: u64) -> i64 {
     let size = ((a.unsigned_abs() + b / 2) / b) as i64;
     if a < 0 { -size } else { size }
 }
 
-/// The exponentially weighted average: `weight` thousandths of the old and the rest of the new value.
+/// Exponentially weighted average: `weight` thousandths of the old value and the rest of the new one.
 pub fn average(old: u64, new: u64, weight: u32) -> u64 {
     let weight = u64::from(weight.min(1_000));
     (weight * old + (1_000 - weight) * new + 500) / 1_000

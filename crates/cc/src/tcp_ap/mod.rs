@@ -7,17 +7,17 @@
 //! this file only sets [`Window::pacing`]. The stack decides when a segment leaves (`fourhop_proto::tcp::Release`).
 //!
 //! Two sets of parameters: [`Params::paper`] follows the text, [`Params::authors_code`] the ns-2 agent that the authors
-//! published; each difference is a field. [`delay`] and [`variation`] hold the two halves of the arithmetic, and
+//! published; each difference is a field. [`delay`] and [`variation`] contain the two halves of the arithmetic, and
 //! [`Pace`] combines them: for a sender here, for a gateway in `fourhop_proto::gateway`.
 //!
 //! Behind a gateway that reports the wired part of the round trip ([`Hint::WiredRtt`]; the gateway paper, section 4.2),
-//! that part is first subtracted from each round trip, and hops are those to the gateway.
+//! that part is first subtracted from each round trip, and only the hops to the gateway count.
 //!
 //! Arithmetic is in whole nanoseconds. The interval differs from the exact real-valued result by at most 10 ppm plus
 //! (10 ns / (1 - alpha)), as long as mean round trips are at least 100 us; `tests` compares with `f64`.
 //!
 //! Deviations: samples above [`MAX_SAMPLE`] count as [`MAX_SAMPLE`]. The first sample is the first average. With fewer
-//! than N samples the variation is computed from the samples there are; with one it is zero.
+//! than N samples the variation is computed from those available; with one it is zero.
 
 pub mod delay;
 mod pace;
@@ -34,7 +34,7 @@ use crate::reno::Reno;
 use crate::{Ack, CongestionControl, Hint, MAX_SAMPLE, Measurements, View, Window};
 use fourhop_units::Dur;
 
-/// TCP-AP's state. The ring of samples is the only part that grows, with N; in a kernel it is a map next to the socket.
+/// TCP-AP's state. Only the ring of samples grows, with N; in a kernel it is a map next to the socket.
 #[derive(Clone, Debug)]
 pub struct TcpAp {
     params: Params,
@@ -59,7 +59,7 @@ impl TcpAp {
         TcpAp { params, name, pace: Pace::new(&params), wired: Dur::ZERO }
     }
 
-    /// A round trip makes another interval. One that the wired part alone would fill says nothing.
+    /// Updates the interval from a round trip. One no longer than the wired part alone says nothing.
     fn sample(&mut self, win: &mut Window, view: &View, rtt: Dur) {
         if rtt > self.wired {
             win.pacing = self.pace.sample(&self.params, view.mss, rtt - self.wired).or(win.pacing);

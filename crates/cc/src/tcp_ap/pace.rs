@@ -6,8 +6,8 @@ use super::{DelaySource, MAX_SAMPLE, Params};
 use crate::{Hint, Measurements};
 use fourhop_units::Dur;
 
-/// The n-hop delay, its average, the variation, and from them the interval. [`Params`] are handed in with each sample,
-/// so that many of these can share one set.
+/// The n-hop delay, its average, the variation, and from them the interval. [`Params`] are passed with each sample, so
+/// that many of these can share one set.
 #[derive(Clone, Debug)]
 pub struct Pace {
     estimator: Estimator,
@@ -18,7 +18,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Without a sample. Of `params` only `history` counts here.
+    /// A state without samples. Only `history` of `params` matters here.
     pub fn new(params: &Params) -> Pace {
         Pace {
             estimator: Estimator::new(),
@@ -28,13 +28,13 @@ impl Pace {
         }
     }
 
-    /// Takes what concerns the path.
+    /// Takes hints about the path.
     pub fn take_hint(&mut self, hint: Hint) {
         self.estimator.take_hint(hint);
     }
 
-    /// A round trip over the radio hops, of a segment with `mss` bytes of payload. The interval that follows from it
-    /// and those before; `None` as long as none has given a delay.
+    /// Takes a round trip over the radio hops, of a segment with `mss` bytes of payload. Returns the interval that
+    /// follows from it and the earlier ones; `None` until one has given a delay.
     pub fn sample(&mut self, params: &Params, mss: u32, rtt: Dur) -> Option<Dur> {
         let rtt = rtt.min(MAX_SAMPLE);
         self.measured.rtt = Some(rtt);
@@ -64,7 +64,7 @@ impl Pace {
         Some(interval(self.average, variation))
     }
 
-    /// Bytes it takes elsewhere: the samples.
+    /// Heap memory in bytes: the samples.
     pub fn memory(&self) -> usize {
         self.variation.memory()
     }

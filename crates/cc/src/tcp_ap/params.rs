@@ -1,4 +1,4 @@
-//! The parameters of adaptive pacing, of the paper and of its authors' code.
+//! The parameters of adaptive pacing, in the paper and in its authors' code.
 
 use super::variation::Spread;
 use fourhop_units::{Dur, Rate};
@@ -18,7 +18,7 @@ pub enum Samples {
     /// Every ACK, duplicates too: the sender gets the send time of the echoed segment ([`crate::Hint::RoundTrip`]).
     /// ns-2's TCP carries timestamps in every packet without counting their bytes.
     EveryAck,
-    /// Those that acknowledge something new and nothing sent twice ([`crate::Ack::rtt`], Karn).
+    /// Those that acknowledge something new and nothing retransmitted ([`crate::Ack::rtt`], Karn).
     Unambiguous,
 }
 
@@ -27,24 +27,24 @@ pub enum Samples {
 pub enum DelaySource {
     /// Estimated from the round trip.
     RoundTrip,
-    /// Measured by clocks that agree ([`crate::Hint::ForwardDelay`]), the paper's section 5.1.1.
+    /// Measured by synchronized clocks ([`crate::Hint::ForwardDelay`]), the paper's section 5.1.1.
     Clocks,
 }
 
-/// Parameters, with the names of the paper where it has one.
+/// Parameters, named as in the paper where it has a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Params {
     /// Weight of the old average of the n-hop delay, in thousandths. Both: 700.
     pub alpha: u32,
-    /// N: how many samples the variation is taken over, 1 to [`MAX_HISTORY`](super::variation::MAX_HISTORY). Both: 50.
+    /// N: number of samples the variation covers, 1 to [`MAX_HISTORY`](super::variation::MAX_HISTORY). Both: 50.
     pub history: u32,
     /// n: hops that must lie between two senders, at least 1. Both: 4.
     pub factor: u32,
     /// Measure of variation.
     pub spread: Spread,
-    /// Wait on paths shorter than `factor`.
+    /// Distance on paths shorter than `factor`.
     pub short_path: ShortPath,
-    /// Bytes of headers that count on top of the payload of a segment. Paper: those of TCP and IP, 40. Code: 112.
+    /// Header bytes that count on top of a segment's payload. Paper: those of TCP and IP, 40. Code: 112.
     pub data_overhead: u32,
     /// Bytes that count for an acknowledgement. Paper: 40. Code: 112.
     pub ack_bytes: u32,
@@ -54,9 +54,9 @@ pub struct Params {
     pub queue_limit: Option<Dur>,
     /// Weight of the old average of the queueing delay, in thousandths. Code: 500.
     pub queue_alpha: u32,
-    /// An n-hop delay of this and more is no sample. Code: 0.5 s.
+    /// An n-hop delay of at least this is no sample. Code: 0.5 s.
     pub delay_limit: Option<Dur>,
-    /// Between segments before the first sample; `None`: not paced. Code: 50 ms.
+    /// Interval before the first sample; `None`: not paced. Code: 50 ms.
     pub first_interval: Option<Dur>,
     /// Acknowledgements that give a round trip.
     pub samples: Samples,

@@ -1,5 +1,5 @@
-//! The paper's formulas by hand, and the integer arithmetic against real numbers. `tests/battery.rs` has the properties
-//! that hold on every path.
+//! The paper's formulas by hand, and the integer arithmetic against real numbers. `tests/battery.rs` checks the
+//! properties common to every path.
 
 use super::*;
 use crate::tests::{ack, view, window};
@@ -8,7 +8,7 @@ use fourhop_units::Rate;
 use proptest::prelude::*;
 use variation::Spread;
 
-/// TCP-AP with these parameters after hints of hops and rate.
+/// TCP-AP with these parameters after hints about hops and rate.
 fn fed(params: Params, hops: u32, rate: Rate) -> (TcpAp, Window) {
     let mut ap = TcpAp::named("tcp-ap", params);
     let mut win = window(10, 2);
@@ -52,8 +52,8 @@ fn the_interval_is_the_average_times_one_plus_two_cov() {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
-/// Clocks that agree: of five hops in 60 ms four took 48 ms; of three all count, or with the authors' rule one. No time
-/// at all is none that was measured.
+/// Synchronized clocks: of five hops in 60 ms four took 48 ms; of three all count, or one by the authors' rule. A delay
+/// of zero counts as not measured.
 #[test]
 fn a_measured_delay_is_that_of_so_many_hops() {
     let measured = |params: &Params, millis, hops| {
@@ -68,7 +68,7 @@ fn a_measured_delay_is_that_of_so_many_hops() {
     assert_eq!(measured(&paper, 0, 4), None);
 }
 
-/// Eight bytes a sample, and none before the first; what is forgotten makes room for the next.
+/// Eight bytes per sample, none before the first; a forgotten sample makes room for the next.
 #[test]
 fn the_samples_take_what_is_accounted_for() {
     let mut samples = variation::Variation::new(50);
@@ -77,7 +77,7 @@ fn the_samples_take_what_is_accounted_for() {
     assert!((400..1_024).contains(&samples.memory()), "{} bytes", samples.memory());
 }
 
-/// Figure 9 has N from 10 to 200: what is older than N samples is forgotten.
+/// Figure 9 has N from 10 to 200: samples older than the last N are forgotten.
 #[test]
 fn the_variation_forgets() {
     for history in [10, 50, 100, 200] {
@@ -89,8 +89,8 @@ fn the_variation_forgets() {
     }
 }
 
-/// The authors' agent: 112 bytes of headers on either side, one hop's delay below four hops, a fixed rate, 50 ms first,
-/// the mean absolute deviation of the delays, and no sample at half a second.
+/// The authors' agent: 112 bytes of headers in either direction, one hop's delay below four hops, a fixed rate, 50 ms
+/// initially, the mean absolute deviation of the delays, and no sample from half a second on.
 #[test]
 fn the_authors_code_differs_as_the_table_says() {
     let (mut ap, mut win) = fed(Params::authors_code(), 3, Rate::kbps(11_000));
@@ -104,11 +104,11 @@ fn the_authors_code_differs_as_the_table_says() {
     let found = rtt(&mut ap, &mut win, 50_000_000).as_nanos() as f64;
     let expected = 33.18e6 * (1.0 + 2.0 * 2.5 / 34.18);
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
-    // 1 s of round trip means 512 ms over four hops: neither average nor variation move.
+    // 1 s of round trip means 512 ms over four hops: neither average nor variation changes.
     assert_eq!(rtt(&mut ap, &mut win, 1_000_000_000).as_nanos() as f64, found);
 }
 
-/// The authors' second average: a queueing delay above half a second is taken for what it was on the average.
+/// The authors' second average: a queueing delay above half a second is replaced by the average.
 #[test]
 fn the_authors_code_replaces_long_queueing_by_its_average() {
     let (mut ap, mut win) = fed(Params::authors_code(), 1, Rate::kbps(2_000));
@@ -121,8 +121,8 @@ fn the_authors_code_replaces_long_queueing_by_its_average() {
     assert!((found.as_nanos() as f64 / expected - 1.0).abs() < 1e-5, "{found} {expected}");
 }
 
-/// Times of links are rounded to the nearest nanosecond: at 3 kbit/s the 40 bytes of headers take 106,666,666.67 ns,
-/// the 80 of both directions 213,333,333.33 ns.
+/// Link times are rounded to the nearest nanosecond: at 3 kbit/s the 40 bytes of headers take 106,666,666.67 ns, the 80
+/// of both directions 213,333,333.33 ns.
 #[test]
 fn times_of_links_are_rounded_to_the_nearest() {
     let mut estimator = delay::Estimator::new();
@@ -130,14 +130,15 @@ fn times_of_links_are_rounded_to_the_nearest() {
     estimator.take_hint(Hint::LinkRate(Rate::kbps(3)));
     let found = estimator.n_hop_delay(&Params::paper(), 0, Dur::from_nanos(213_333_333));
     assert_eq!(found, Some(Dur::from_nanos(106_666_667)));
-    // A queueing delay of half a nanosecond is one, whatever its sign.
+    // A queueing delay of half a nanosecond rounds to one, whatever its sign.
     for (off, expected) in [(1, 106_666_668), (-1, 106_666_666)] {
         let round_trip = Dur::from_nanos(213_333_333u64.saturating_add_signed(off));
         assert_eq!(estimator.n_hop_delay(&Params::paper(), 0, round_trip), Some(Dur::from_nanos(expected)));
     }
 }
 
-/// Mixed rates (the gateway paper, section 4.2): each link counts with its own. Two links of 2 and six of 11 Mbit/s.
+/// Mixed rates (the gateway paper, section 4.2): each link counts with its own rate. Two links of 2 and six of 11
+/// Mbit/s.
 #[test]
 fn links_of_different_rates_are_summed() {
     let rates = [2_000, 2_000, 11_000, 11_000, 11_000, 11_000, 11_000, 11_000].map(Rate::kbps);
@@ -149,7 +150,7 @@ fn links_of_different_rates_are_summed() {
     let expected = 4.0 * queueing + 1500.0 * 8.0 * front;
     let found = rtt(&mut ap, &mut win, 80_000_000).as_secs_f64();
     assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
-    // Equal rates are the plain formula, to the nanosecond.
+    // Equal rates give the plain formula, to the nanosecond.
     let (mut plain, mut one) = fed(Params::paper(), 8, Rate::kbps(2_000));
     let (mut summed, mut other) = fed(Params::paper(), 3, Rate::kbps(54_000));
     let equal = PathTime::over([Rate::kbps(2_000); 8]).expect("eight links");
@@ -169,7 +170,7 @@ fn one_hop_of_a_short_path_is_measured_too() {
     }
 }
 
-/// Section 5.1.1: clocks that agree replace the estimate; the variation stays that of the round trips.
+/// Section 5.1.1: synchronized clocks replace the estimate; the variation remains that of the round trips.
 #[test]
 fn clocks_give_the_delay_itself() {
     let params = Params { delay_source: DelaySource::Clocks, ..Params::paper() };
@@ -196,7 +197,7 @@ fn echoes_count_only_where_asked_for() {
     }
 }
 
-/// The same with real numbers.
+/// The same computation with real numbers.
 #[derive(Default)]
 struct Float {
     samples: Vec<f64>,
@@ -253,7 +254,7 @@ fn profiles() -> impl Strategy<Value = Params> {
 }
 
 proptest! {
-    /// The bound stated at the head of the algorithm.
+    /// Checks the error bound stated in the module's documentation.
     #[test]
     fn integers_stay_beside_real_numbers(
         params in profiles(),
@@ -266,7 +267,7 @@ proptest! {
         let mut float = Float::default();
         for nanos in samples {
             ap.on_ack(&mut win, &view(), &Ack { rtt: Some(Dur::from_nanos(nanos)), ..ack(1) });
-            // A queueing delay at the limit to the nanosecond may fall to either side.
+            // A queueing delay within a nanosecond of the limit may fall on either side.
             let expected = float.interval(&params, f64::from(hops), kbps as f64 * 1e3, nanos as f64 / 1e9);
             prop_assert_eq!(win.pacing.is_some(), expected.is_some());
             if let (Some(found), Some(expected)) = (win.pacing, expected) {

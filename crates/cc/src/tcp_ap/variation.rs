@@ -2,7 +2,7 @@
 
 use fourhop_units::Dur;
 
-/// Bits of fraction of a coefficient.
+/// Fractional bits of a coefficient.
 pub const BITS: u32 = 20;
 /// A coefficient of one.
 pub const ONE: u32 = 1 << BITS;
@@ -29,13 +29,13 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Of the last `history` samples, 1 to [`MAX_HISTORY`].
+    /// Covers the last `history` samples, 1 to [`MAX_HISTORY`].
     pub fn new(history: u32) -> Variation {
         let most = history.clamp(1, MAX_HISTORY) as usize;
         Variation { samples: Vec::new(), most, oldest: 0, sum: 0 }
     }
 
-    /// A new sample; beyond N the oldest goes.
+    /// Adds a sample; beyond N it replaces the oldest.
     pub fn push(&mut self, sample: Dur) {
         let sample = sample.min(super::MAX_SAMPLE).as_nanos();
         self.sum += sample;
@@ -63,7 +63,8 @@ impl Variation {
         let deviation = match spread {
             Spread::AbsoluteDeviationOfDelays => deviations().sum::<u64>() / count,
             Spread::DeviationOfRoundTrips => {
-                // Squares of at most 27 bits and 1000 of them fit 64; what that cuts off is below 2^-27 of the largest.
+                // Squares of at most 27 bits, 1000 of them, fit in 64; the loss of precision is below 2^-27 of the
+                // largest.
                 let largest = deviations().max().unwrap_or(0);
                 let shift = (u64::BITS - largest.leading_zeros()).saturating_sub(27);
                 let squares: u64 = deviations().map(|d| (d >> shift) * (d >> shift)).sum();

@@ -1,12 +1,12 @@
-//! AP2 behind a queue that others fill, and behind one that nobody else does. No bound is what was measured: nobody has
-//! less than a third of an even share.
+//! AP2 behind a queue that others fill, and behind one that nobody else does. The bounds are not taken from
+//! measurements: nobody gets less than a third of an even share.
 
 mod path;
 
 use fourhop_units::{Dur, Time};
 use path::{Flow, Queue, run};
 
-/// A wire that takes so long for a segment, `ms` there and back, with room for `limit` of them.
+/// A wire that takes `us` per segment and `ms` there and back, with a queue of `limit` segments.
 fn wire(us: u64, ms: u64, limit: usize) -> Queue {
     Queue { limit, service: Box::new(move |_| Dur::from_micros(us)), delay: Dur::from_millis(ms) }
 }
@@ -14,7 +14,7 @@ fn wire(us: u64, ms: u64, limit: usize) -> Queue {
 /// 10 Mbit/s.
 const TEN_MBPS: u64 = 1_200;
 
-/// Shares of arrivals after the first quarter of `secs`, when each flow starts at its time in milliseconds.
+/// Shares of arrivals after the first quarter of `secs`, where each flow starts at its time in milliseconds.
 fn shares(queue: &Queue, flows: &[(&str, u64)], secs: u64) -> Vec<f64> {
     let flows = flows.iter().map(|&(name, at)| Flow::new(name, Dur::from_millis(at), None)).collect();
     let flows = run(queue, flows, Dur::from_secs(secs));
@@ -22,14 +22,14 @@ fn shares(queue: &Queue, flows: &[(&str, u64)], secs: u64) -> Vec<f64> {
     flows.iter().map(|flow| flow.late as f64 / sum as f64).collect()
 }
 
-/// The round trip that a share of a flow's segments, per cent, does not exceed, in milliseconds.
+/// A percentile of a flow's round trips, in milliseconds.
 fn percentile(flow: &Flow, percent: usize) -> u64 {
     let mut trips = flow.trips.clone();
     trips.sort_unstable();
     trips[trips.len() * percent / 100] / 1_000
 }
 
-/// Beside CUBIC, NewReno, BBR and itself, whoever comes first, with queues from a half of what the path holds to six
+/// Beside CUBIC, NewReno, BBR and itself, whichever starts first, with queues from half of the path's capacity to six
 /// times that.
 #[test]
 fn nobody_starves_behind_one_queue() {
@@ -44,7 +44,7 @@ fn nobody_starves_behind_one_queue() {
     }
 }
 
-/// Slow uplinks have queues of a second and more.
+/// Slow uplinks have queues of a second and longer.
 #[test]
 fn a_slow_wire_with_a_long_queue_is_shared() {
     for (us, ms, limit) in [(2_000, 40, 600), (3_000, 40, 450), (4_500, 10, 250), (7_000, 40, 150)] {
@@ -58,8 +58,8 @@ fn a_slow_wire_with_a_long_queue_is_shared() {
     }
 }
 
-/// Prints the cases of a grid in which one of two senders gets less than a sixth; docs/ap2.md sums them up. Slow wires
-/// have none, and neither have two senders of AP2.
+/// Prints the cases of a grid in which one of two senders gets less than a sixth; docs/ap2.md summarizes them. Slow
+/// wires have none, nor do two senders of AP2.
 #[test]
 #[ignore = "a survey, which takes a minute in a release build"]
 fn survey() {
@@ -86,8 +86,8 @@ fn survey() {
     println!("{unfair:?} of {cases} cases, beside CUBIC, NewReno, BBR, AP2");
 }
 
-/// CUBIC's queue stands for many seconds here, and is short when AP2 looks at it: AP2 must not take it for a part of
-/// the path. Where the queue overflows before it is as long as AP2's target, AP2 must notice the others, too.
+/// CUBIC's queue persists for many seconds here, and is short when AP2 probes it: AP2 must not take it for part of the
+/// path. If the queue overflows before it is as long as AP2's target, AP2 must notice the others too.
 #[test]
 fn a_fast_wire_is_shared() {
     let least = |ms, limit, other, ours, theirs| {
@@ -130,7 +130,7 @@ fn bbr_does_not_starve_on_short_paths() {
     }
 }
 
-/// Two of each: a third of a quarter.
+/// Two of each: the bound is a third of a quarter.
 #[test]
 fn two_do_not_starve_beside_two() {
     for other in ["cubic", "newreno"] {
@@ -140,7 +140,7 @@ fn two_do_not_starve_beside_two() {
     }
 }
 
-/// A queue of a few packets loses no more than one in fifty, and three quarters of the wire are used.
+/// With a queue of a few packets at most one segment in fifty is lost, and three quarters of the wire are used.
 #[test]
 fn a_short_queue_loses_little() {
     for limit in [4, 8, 20] {
@@ -150,7 +150,7 @@ fn a_short_queue_loses_little() {
     }
 }
 
-/// A file of CUBIC comes and goes: after it the queue is again what AP2 wants, 20 ms and six segments each.
+/// A CUBIC file transfer comes and goes: afterwards the queue is again AP2's target, 20 ms plus six segments each.
 #[test]
 fn the_queue_is_short_again_when_others_are_gone() {
     for ours in 1..=2u64 {
@@ -166,7 +166,7 @@ fn the_queue_is_short_again_when_others_are_gone() {
     }
 }
 
-/// AP2 among itself: the queue stays short, the shares even.
+/// AP2 among itself: the queue stays short and the shares even.
 #[test]
 fn senders_of_ap2_do_not_take_each_other_for_others() {
     for senders in 1..=3u64 {
@@ -199,8 +199,8 @@ fn a_link_that_fades_is_not_taken_for_others() {
     }
 }
 
-/// A file of AP2 comes at most a round trip after one of CUBIC; beside a sender that fills the queue it comes first, or
-/// a twentieth later.
+/// An AP2 file takes at most a round trip longer than one of CUBIC; beside a sender that fills the queue it finishes
+/// first, or a twentieth later.
 #[test]
 fn short_files_are_as_fast_as_cubics() {
     let takes = |name: &str, segments, beside: Option<&str>| {

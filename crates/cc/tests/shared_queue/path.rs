@@ -1,7 +1,7 @@
-//! One drop-tail queue that several senders fill: a path without a stack, in whole segments and in order.
+//! One drop-tail queue filled by several senders: a path without a stack, in whole segments and in order.
 //!
-//! Leaves out what the stack does beside the window: a segment is known to be lost when a later one of its flow is
-//! acknowledged, and what is lost is sent again as any other segment.
+//! Omits what the stack does apart from the window: a segment is known to be lost when a later one of its flow is
+//! acknowledged, and lost data is sent again like any other segment.
 
 use fourhop_cc::rate::{Bandwidth, Lost, RateSample};
 use fourhop_cc::{Ack, CaState, Cause, CongestionControl, Controller, Hint, Params, Transport, View, Window};
@@ -11,11 +11,12 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const LEAST_RTO: Dur = Dur::from_secs(1);
 
-/// The queue: how many wait at most, and how long the one at its head takes, by the time at which its turn comes.
+/// The queue: its limit in segments, and the service time of the one at its head, as a function of the time at which
+/// its turn comes.
 pub struct Queue {
     pub limit: usize,
     pub service: Box<dyn Fn(Time) -> Dur>,
-    /// Beside queue and service, there and back.
+    /// Excluding queue and service, there and back.
     pub delay: Dur,
 }
 
@@ -31,12 +32,12 @@ struct Segment {
     pub lost: u64,
 }
 
-/// A sender with data without end, or with so many segments.
+/// A sender with endless data, or with a given number of segments.
 pub struct Flow {
     transport: &'static Transport,
     start: Time,
     hops: u32,
-    /// None are left of a file.
+    /// Remaining segments of a file.
     left: Option<u64>,
     control: Controller,
     win: Window,
@@ -44,7 +45,7 @@ pub struct Flow {
     pub next: u64,
     under_way: VecDeque<Segment>,
     pace: Time,
-    /// When it is woken to send.
+    /// When it wakes up to send.
     due: Option<Time>,
     burst_left: u32,
     state: CaState,
@@ -58,7 +59,7 @@ pub struct Flow {
     rto: Dur,
     min_rtt: Option<Dur>,
     timer: Time,
-    /// All that was acknowledged, and when the last segment of a file was.
+    /// All segments acknowledged, and when the last segment of a file was.
     pub delivered: u64,
     pub finished: Option<Time>,
     /// Acknowledged after the first quarter of the run.
@@ -71,7 +72,7 @@ pub struct Flow {
 enum Event {
     /// A flow may send.
     Send(usize),
-    /// Is a flow's retransmission due?
+    /// A flow's retransmission timer may have expired.
     Timer(usize),
     /// The queue's head leaves.
     Depart,
@@ -84,7 +85,7 @@ impl Flow {
         Flow::over(name, 1, start, segments)
     }
 
-    /// Its path has so many hops.
+    /// Over a path with `hops` hops.
     pub fn over(name: &str, hops: u32, start: Dur, segments: Option<u64>) -> Flow {
         let transport = Transport::find(name).expect("known");
         let start = Time::from_secs(1) + start;
@@ -135,7 +136,7 @@ impl Flow {
         u32::try_from(self.under_way.len()).expect("few")
     }
 
-    /// May a segment leave now, and if not by its window, when?
+    /// Whether a segment may leave now; if only pacing prevents it, the time when it may.
     fn may_send(&self, now: Time) -> Result<(), Option<Time>> {
         let room = self.win.cwnd.saturating_sub(self.in_flight());
         let wanted = if self.burst_left > 0 { 1 } else { self.win.burst.min(self.win.cwnd) };

@@ -1,7 +1,7 @@
-//! Changes to a running emulation or medium: where a node stands, what it transmits with, what is lost between two.
+//! Changes to a running emulation or medium: position and transmitter of a node, losses between two nodes.
 //!
-//! A client connects to a Unix socket beside the state of the emulation, writes a line of JSON and reads one line of
-//! answer. The loop of the emulation changes the air between two events: what is on it goes on as it began.
+//! A client connects to a Unix socket next to the emulation's state file, writes a line of JSON and reads one line in
+//! reply. The emulation's loop changes the air between two events: frames on the air continue as they began.
 
 use crate::members::{Member, find};
 use crate::{EmulationError, state};
@@ -16,28 +16,28 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A client writes at once; the emulation does not wait longer for it.
+/// How long the emulation waits for a client's request, which should come at once.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A request is at most so long, in bytes.
+/// Largest request, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Fate of a node.
+/// A change to one node.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// Its name.
     pub node: String,
-    /// It stands here, in metres.
+    /// Its new position, in metres.
     pub position: Option<(f64, f64)>,
-    /// It transmits with this, in watts.
+    /// Its new transmit power, in watts.
     pub power: Option<f64>,
-    /// Gain of its antenna, in dB.
+    /// The new gain of its antenna, in dB.
     pub gain: Option<f64>,
-    /// Losses between it and others, in dB.
+    /// New losses between it and others, in dB.
     pub losses: Vec<(String, f64)>,
 }
 
 impl Request {
-    /// The same for the network; `find` knows nodes with radios by their names.
+    /// Resolves names; `find` looks up nodes with radios by name.
     ///
     /// # Errors
     /// If there is no such node.
@@ -55,10 +55,10 @@ impl Request {
         }
     }
 
-    /// Does it in the network of these nodes; the air from then on.
+    /// Applies the change to the network of these nodes; returns the air from then on.
     ///
     /// # Errors
-    /// If there is no such node, nodes move, or receivers of a frame would be too far apart.
+    /// If there is no such node, nodes move, or the receivers of a frame would be too far apart.
     pub(crate) fn apply(&self, members: &[Member], setup: &mut Setup, seed: u64) -> Result<Air, String> {
         let radio = |name: &str| {
             let found = find(members, name).map(|member| member.node).filter(|node| node.wired_number().is_none());
@@ -71,13 +71,13 @@ impl Request {
         setup.change(node, &change, seed).map_err(|too_wide| too_wide.found())
     }
 
-    /// The answer to the client, and a line of the report.
+    /// The answer to the client, also used as a line of the report.
     pub(crate) fn done(&self, now: Time) -> String {
         format!("{} was changed at {:.3} s", self.node, now.as_secs_f64())
     }
 }
 
-/// Where an emulation takes changes. The file of the socket goes with it.
+/// The socket at which an emulation accepts changes. Dropping it removes its file.
 #[derive(Debug)]
 pub struct Changes {
     listener: UnixListener,
@@ -85,10 +85,10 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// For the emulation of this name, whose state is written down.
+    /// Listens for the emulation of this name, whose state file exists.
     ///
     /// # Errors
-    /// If nothing can be made there.
+    /// If the socket cannot be created.
     pub fn start(id: &str) -> Result<Changes, Error> {
         let path = state::changes(id);
         let failed = || format!("cannot listen at {}", path.display());
@@ -98,16 +98,16 @@ impl Changes {
         Ok(Changes { listener, path })
     }
 
-    /// Lets `change` do what clients ask for, and answers them.
+    /// Lets `change` handle requests from clients, and sends them its answers.
     pub fn serve(&self, mut change: impl FnMut(&Request) -> Result<String, String>) {
         while let Some((mut stream, request)) = self.next() {
             let answer = request.and_then(|request| change(&request)).unwrap_or_else(|why| format!("refused: {why}"));
-            // A client that has gone does not want to know.
+            // A client that has disconnected does not want the answer.
             let _ = writeln!(stream, "{answer}");
         }
     }
 
-    /// The next client and what it asks for, if there is one.
+    /// The next client and its request, if there is one.
     fn next(&self) -> Option<(UnixStream, Result<Request, String>)> {
         let (stream, _) = self.listener.accept().ok()?;
         let request = request(&stream).and_then(|line| Ok(serde_json::from_slice(&line)?));
@@ -115,12 +115,12 @@ impl Changes {
     }
 }
 
-/// The line of a client. One that sends it in pieces does not hold the emulation up for longer than one that is silent.
+/// Reads a client's line. One that sends it in pieces cannot delay the emulation longer than one that is silent.
 fn request(mut stream: &UnixStream) -> std::io::Result<Vec<u8>> {
     stream.set_nonblocking(false)?;
     let (end, mut line, mut part) = (Instant::now() + PATIENCE, Vec::new(), [0; 4096]);
     while line.last() != Some(&b'\n') && line.len() < LONGEST {
-        // A timeout of zero would be none.
+        // A timeout of zero would mean no timeout.
         let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         stream.set_read_timeout(Some(left))?;
         match stream.read(&mut part)? {
@@ -144,10 +144,10 @@ impl Drop for Changes {
     }
 }
 
-/// Asks the emulation of this name for a change; what it has done.
+/// Requests a change from the emulation of this name; returns what was done.
 ///
 /// # Errors
-/// Refused messages, by reason.
+/// If the request cannot be delivered or is refused, with the reason.
 pub fn ask(id: &str, request: &Request) -> Result<String, EmulationError> {
     let path = state::changes(id);
     let failed = || format!("cannot ask {}", path.display());

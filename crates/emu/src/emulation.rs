@@ -40,38 +40,37 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Options of an emulation besides its scenario and its mode.
+/// Options of an emulation, apart from its scenario and its mode.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its name; one is made up if there is none.
+    /// Its name; generated if `None`.
     pub id: Option<String>,
-    /// Seed of the simulated network; that of the scenario if there is none.
+    /// Seed of the simulated network; the scenario's if `None`.
     pub seed: Option<u64>,
-    /// Do the flows of the scenario run beside the programs?
+    /// Whether the scenario's flows run beside the programs.
     pub flows: bool,
-    /// Do the nodes receive as ad hoc TCP does?
+    /// Whether the nodes receive as ad hoc TCP does.
     pub adhoc_receivers: bool,
-    /// Largest packet of the devices.
+    /// MTU of the devices.
     pub mtu: u32,
-    /// The loop sleeps at least so long: events that are closer together are handled together, and late by at most
-    /// this. If there is none, a thirtieth of the time that a full packet takes on the air, at most 100 us.
+    /// The shortest sleep of the loop: events closer together are handled together, and late by at most this. If
+    /// `None`, a thirtieth of a full packet's air time, at most 100 us.
     pub tick: Option<Dur>,
-    /// So long before packets are due it stays awake. If there is none, half of `ahead`.
+    /// How long before packets are due the loop stays awake. If `None`, half of `ahead`.
     pub spin: Option<Dur>,
-    /// Events are handled so long before they are due. If there is none, a third of the time that a full packet takes
-    /// on the air, at most 100 us.
+    /// How long before they are due events are handled. If `None`, a third of a full packet's air time, at most 100 us.
     pub ahead: Option<Dur>,
-    /// Are TCP segments that arrive at the same instant handed to the kernel as one packet?
+    /// Whether TCP segments that arrive at the same instant are handed to the kernel as one packet.
     pub gro: bool,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
-    /// A trace of everything that happens in the network.
+    /// The trace of all events in the network, if requested.
     pub trace: Option<Request>,
-    /// Where metrics are served.
+    /// Address at which metrics are served.
     pub metrics: Option<SocketAddr>,
-    /// Where routing daemons learn what the radios of their nodes hear, in mode `link`.
+    /// Socket at which routing daemons learn what the radios of their nodes receive, in mode `link`.
     pub radio: Option<PathBuf>,
-    /// Nodes whose host is the simulator's AODV or Babel, in mode `link`, by name.
+    /// Names of the nodes hosted by the simulator's AODV or Babel, in mode `link`.
     pub hosted: Vec<String>,
 }
 
@@ -96,26 +95,26 @@ impl Default for Options {
     }
 }
 
-/// When an emulation ends by itself. Signals end it at any time.
+/// When an emulation ends by itself. Signals can end it at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     /// After this time.
     pub after: Option<Dur>,
-    /// With this program, which is started in the namespace of the emulator when the nodes are ready.
+    /// When this program ends, which is started in the emulator's namespace once the nodes are ready.
     pub command: Vec<String>,
 }
 
-/// The largest packet that fits a frame: 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less what encryption
-/// and LLC may add.
+/// The largest packet that fits in a frame: the 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less the
+/// overhead of encryption and LLC.
 const LARGEST_MTU: u32 = 2272;
-/// Packets of slow networks may be so late.
+/// Upper limit of the default `tick`: packets of slow networks may be this late.
 const LONGEST_TICK: Dur = Dur::from_micros(100);
-/// Packets of programs may enter slow networks so late.
+/// Upper limit of the default `ahead`: packets of programs may enter slow networks this late.
 const LONGEST_AHEAD: Dur = Dur::from_micros(100);
-/// The smallest that every host takes (RFC 1122 section 3.3.2).
+/// The smallest MTU that every host accepts (RFC 1122 section 3.3.2).
 const SMALLEST_MTU: u32 = 576;
 
-/// An emulation whose nodes are there.
+/// An emulation whose nodes exist.
 pub struct Emulation {
     pub(crate) poller: Poller,
     pub(crate) nodes: Nodes,
@@ -124,7 +123,7 @@ pub struct Emulation {
     pub(crate) wires: Wires,
     pub(crate) radio: Option<Radio>,
     pub(crate) changes: Changes,
-    /// The network as it is now.
+    /// The current state of the network.
     pub(crate) setup: Setup,
     pub(crate) hosted: Vec<Hosted>,
     pub(crate) mode: Mode,
@@ -132,28 +131,28 @@ pub struct Emulation {
     pub(crate) seed: u64,
     pub(crate) setup_s: f64,
     pub(crate) speed: Option<f64>,
-    /// Time that one packet of full size takes on the air.
+    /// Air time of one full-size packet.
     pub(crate) exchange: Dur,
-    /// The loop sleeps at least so long.
+    /// The shortest sleep of the loop.
     pub(crate) tick: Dur,
-    /// Events are handled so long before they are due.
+    /// How long before they are due events are handled.
     pub(crate) ahead: Dur,
-    /// So long before packets are due it stays awake.
+    /// How long before packets are due the loop stays awake.
     pub(crate) spin: Dur,
     pub(crate) warnings: Vec<String>,
-    /// Flows of the scenario: name, start and ends.
+    /// Flows of the scenario: name, start and endpoints.
     pub(crate) simulated: Vec<(String, Time, FlowEnds)>,
-    /// Bytes of a full segment of theirs.
+    /// Payload bytes of their full segments.
     pub(crate) mss: u64,
 }
 
 impl Emulation {
-    /// Makes the nodes of a scenario.
+    /// Creates the nodes of a scenario.
     ///
     /// # Errors
-    /// If the scenario is not suited, or the system refuses. Nothing is left behind.
+    /// If the scenario is unsuitable or the system refuses. Nothing is left behind.
     pub fn new(scenario: &Scenario, mode: Mode, options: Options) -> Result<Emulation, EmulationError> {
-        // First of all: from now on signals end it in order.
+        // First of all, because from now on signals end it in an orderly way.
         let poller = Poller::new()?;
         let mtu = options.mtu;
         if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu) {
@@ -195,7 +194,7 @@ impl Emulation {
             } else if let Some(plan) = &setup.wired {
                 routes = ways_out(&setup, plan);
             }
-            // The kernels route over the wires, too: the simulated network has none.
+            // The kernels route over the wires too, so the simulated network has none.
             if let Some(plan) = setup.wired.take() {
                 (ends, wires) = (wires::ends(&setup, &plan), Wires::new(&plan));
             }
@@ -233,7 +232,7 @@ impl Emulation {
             .map_err(|error| forbidden(error, "fourhop emulate"))?;
         let changes = Changes::start(&id)?;
         let mut world = world;
-        // Without wires in the world it has no nodes without radios.
+        // If the world has no wires, it has no nodes without radios.
         let in_world = members.iter().filter(|member| mode == Mode::Routed || member.node.wired_number().is_none());
         in_world.for_each(|member| world.attach(member.node));
         let exchange = exchange(&setup.node.mac, mtu);
@@ -279,7 +278,7 @@ impl Emulation {
         })
     }
 
-    /// Its name and its nodes.
+    /// Its name and nodes.
     pub fn state(&self) -> &State {
         self.nodes.state()
     }
@@ -289,21 +288,21 @@ impl Emulation {
         self.world.frames()
     }
 
-    /// Warnings of the set-up.
+    /// Warnings from the set-up.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Runs it to its end and removes the nodes. `watch` is called once a second; it should not take long.
+    /// Runs it to its end and removes the nodes. `watch` is called once per second; it should not take long.
     ///
     /// # Errors
-    /// If the system fails it. The nodes are removed in any case.
+    /// If the system fails. The nodes are removed in any case.
     pub fn run(self, stop: &Stop, watch: &mut dyn FnMut(&Running)) -> Result<Report, EmulationError> {
         Running::new(self).run(stop, watch)
     }
 }
 
-/// Why the mode `link` does not suit a scenario, if it does not.
+/// Why the mode `link` does not suit a scenario, or `None` if it does.
 fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
     if scenario.discipline_config().is_some() {
         return Some("[gateway] needs simulated routing: leave out --tap, with which the kernels are the gateways");
@@ -311,8 +310,8 @@ fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
     scenario.c3tcp.enabled.then_some("[c3tcp] needs simulated routing: leave out --tap")
 }
 
-/// Routes for the kernels, where the scenario has static ones: for each node with a radio, destinations and the
-/// neighbours on their way.
+/// Routes for the kernels if the scenario has static ones: for each node with a radio, destinations and the next hops
+/// towards them.
 fn kernel_routes(
     scenario: &Scenario,
     setup: &Setup,
@@ -322,7 +321,7 @@ fn kernel_routes(
     let plan = setup.wired.as_ref();
     let radios = || (0..setup.positions.len() as u32).map(NodeId);
     let hosts = |from: NodeId| {
-        // A gateway has its wires.
+        // A gateway has wires.
         let count = plan.filter(|plan| !plan.gateways.contains(&from)).map_or(0, |plan| plan.hosts);
         (0..count).map(NodeId::wired)
     };
@@ -335,7 +334,7 @@ fn kernel_routes(
     Ok(radios().map(of).collect())
 }
 
-/// Where every radio address counts as a neighbour, the nearest gateway is the neighbour for what is behind gateways.
+/// Where every radio address counts as a neighbour, the nearest gateway is the next hop for addresses behind gateways.
 fn ways_out(setup: &Setup, plan: &WiredPlan) -> Vec<Vec<(Network, Ipv4Addr)>> {
     let hops = setup.hops_to(&plan.gateways);
     let outside = (WiredPlan::OUTSIDE.addr(), WiredPlan::OUTSIDE.bits());
@@ -348,7 +347,7 @@ fn ways_out(setup: &Setup, plan: &WiredPlan) -> Vec<Vec<(Network, Ipv4Addr)>> {
     (0..setup.positions.len()).map(out).collect()
 }
 
-/// Observers.
+/// Creates the observers.
 fn taps(
     scenario: &Scenario,
     setup: &Setup,
@@ -377,12 +376,12 @@ fn captures(scenario: &Scenario, setup: &Setup, folder: &Path) -> Result<PcapFol
     Ok(made.tried(|| format!("cannot write captures to {}", folder.display()))?)
 }
 
-/// A name that no other emulation of this machine has at this time.
+/// A name that no other running emulation of this machine has.
 pub(crate) fn made_up() -> String {
     format!("e{}", std::process::id())
 }
 
-/// Names of namespaces are files; those of nodes follow.
+/// Names of namespaces are file names; those of nodes are appended.
 pub(crate) fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationError> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let longest = members.iter().map(|member| member.name.len()).max().unwrap_or(0);
@@ -393,8 +392,8 @@ pub(crate) fn check_id(id: &str, members: &[Member]) -> Result<(), EmulationErro
     Ok(())
 }
 
-/// Time that a packet of `mtu` bytes takes on the air with everything that belongs to it: DIFS, RTS and CTS if they are
-/// used, data and ACK (IEEE 802.11-2020 clause 10.3).
+/// Time that a packet of `mtu` bytes takes on the air including its whole exchange: DIFS, RTS and CTS if used, data and
+/// ACK (IEEE 802.11-2020 clause 10.3).
 pub(crate) fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     let len = Bytes(u64::from(mtu));
     let rates = mac.rates_around(mac.reference_rate());
@@ -406,7 +405,7 @@ pub(crate) fn exchange(mac: &mac::Config, mtu: u32) -> Dur {
     mac.difs() + before + data
 }
 
-/// The nodes that the simulator's routing hosts.
+/// The nodes hosted by the simulator's routing.
 fn hosted(
     options: &Options,
     mode: Mode,

@@ -1,22 +1,22 @@
-//! Why there is no emulation.
+//! Errors of an emulation.
 
 use fourhop_live::Error;
 use fourhop_sim::scenario::ScenarioError;
 use thiserror::Error as Explained;
 
-/// Why an emulation cannot begin or go on.
+/// Why an emulation cannot start or continue.
 #[derive(Explained, Debug)]
 pub enum EmulationError {
-    /// The scenario is not sound, or has no network for this seed.
+    /// The scenario is invalid, or has no network for this seed.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// The scenario is sound, but not for this.
+    /// The scenario is valid, but unsuitable here.
     #[error("{0}")]
     Unsuited(String),
-    /// The system refuses something.
+    /// The system refused something.
     #[error(transparent)]
     System(#[from] Error),
-    /// The system refuses what only the administrator may do.
+    /// The system refused something reserved to the administrator.
     #[error(
         "{0}\nAn emulation makes network namespaces and devices: it needs root, or a system that gives users \
             namespaces of \

@@ -1,4 +1,4 @@
-//! The flows that pass the devices: pairs of addresses and ports, what was sent, what arrived, and round trips of TCP.
+//! The flows that pass the devices: pairs of addresses and ports, packets sent and arrived, and TCP round trips.
 
 use fourhop_proto::wire::bytes::{self, IpHead};
 use fourhop_units::{Dur, Time};
@@ -6,13 +6,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Most flows that are listed separately; later ones are counted together.
+/// Most flows listed separately; further ones are counted together.
 const MOST: usize = 4096;
 
-/// Identity of a flow.
+/// Key of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
-    /// Sender and its port; 0 where there are none.
+    /// Sender and its port; 0 if there are no ports.
     pub src: (IpAddr, u16),
     /// Receiver and its port.
     pub dst: (IpAddr, u16),
@@ -30,7 +30,7 @@ impl Key {
         Key { src: self.dst, dst: self.src, ..self }
     }
 
-    /// Name of its protocol.
+    /// Name of the protocol.
     pub fn protocol_name(&self) -> String {
         match self.protocol {
             1 => "icmp".to_owned(),
@@ -47,27 +47,27 @@ impl Key {
 pub struct Flow {
     /// Packets and bytes, headers included, that its sender put into the network.
     pub sent: (u64, u64),
-    /// Those that came to its receiver.
+    /// Packets and bytes that reached its receiver.
     pub arrived: (u64, u64),
-    /// When the first was sent.
+    /// When the first packet was sent.
     pub first: Time,
-    /// When the last was sent or came.
+    /// When the last packet was sent or arrived.
     pub last: Time,
-    /// Sum and number of round trips of TCP, and the newest.
+    /// Sum and number of the TCP round trips, and the newest.
     rtt: (Dur, u32, Option<Dur>),
-    /// The segment whose acknowledgement is waited for: the sequence number behind it, and when it was sent.
+    /// The segment whose acknowledgement is awaited: the sequence number following it, and when it was sent.
     timed: Option<(u32, Time)>,
     /// The highest sequence number sent.
     newest: Option<u32>,
 }
 
 impl Flow {
-    /// Mean of its round trips.
+    /// Mean of the round trips.
     pub fn rtt_mean(&self) -> Option<Dur> {
         (self.rtt.1 > 0).then(|| self.rtt.0 / u64::from(self.rtt.1))
     }
 
-    /// The newest of its round trips.
+    /// The newest round trip.
     pub fn rtt_newest(&self) -> Option<Dur> {
         self.rtt.2
     }
@@ -78,8 +78,8 @@ impl Flow {
         if over > 0.0 { self.arrived.1 as f64 * 8.0 / over } else { 0.0 }
     }
 
-    /// A segment of `len` bytes was sent. One is timed at a time, and never one that may have been sent before (Karn's
-    /// rule, RFC 6298 section 3).
+    /// A segment of `len` bytes was sent. Only one is timed at a time, and never one that may be a retransmission
+    /// (Karn's rule, RFC 6298 section 3).
     fn time(&mut self, seq: u32, len: u32, now: Time) {
         let end = seq.wrapping_add(len);
         let is_new = self.newest.is_none_or(|newest| after(end, newest) && !after(newest, seq));
@@ -104,19 +104,19 @@ impl Flow {
     }
 }
 
-/// Is sequence number `a` after `b` (RFC 9293 section 3.4)?
+/// Whether sequence number `a` is after `b` (RFC 9293 section 3.4).
 fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// All flows that have been seen.
+/// All flows observed.
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
     by_key: BTreeMap<Key, Flow>,
 }
 
 impl Flows {
-    /// Its own sender has put this packet into the network.
+    /// The packet's own sender has put it into the network.
     pub fn sent(&mut self, now: Time, packet: &[u8], head: &IpHead) {
         let key = self.key(packet, head);
         let segment = bytes::segment(packet);
@@ -128,7 +128,7 @@ impl Flows {
         }
     }
 
-    /// This packet has come to its receiver.
+    /// The packet has reached its receiver.
     pub fn arrived(&mut self, now: Time, packet: &[u8], head: &IpHead) {
         let key = self.key(packet, head);
         if let Some(flow) = self.by_key.get_mut(&key) {
@@ -142,7 +142,7 @@ impl Flows {
         }
     }
 
-    /// Every flow in order.
+    /// Every flow, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Flow)> {
         self.by_key.iter()
     }
@@ -159,7 +159,7 @@ impl Flows {
 pub struct FlowReport {
     /// Name or address of the sender, and port.
     pub src: String,
-    /// Port of the sender; 0 where there are none.
+    /// Port of the sender; 0 if there are no ports.
     pub src_port: u16,
     /// Name or address of the receiver.
     pub dst: String,
@@ -175,16 +175,16 @@ pub struct FlowReport {
     pub arrived_bytes: u64,
     /// From the first packet sent to the last sent or arrived.
     pub active_s: f64,
-    /// Arrivals in that time.
+    /// Rate of arrivals in that time.
     pub rate_bps: f64,
     /// Mean round trip, of TCP data.
     pub rtt_mean_s: Option<f64>,
-    /// Name of a flow of the scenario, which the simulator sends; `None`: of programs.
+    /// Name of a scenario flow, which the simulator sends; `None` for a program's flow.
     pub simulated: Option<String>,
 }
 
 impl FlowReport {
-    /// Of this flow; `name` knows the nodes.
+    /// The report of this flow; `name` returns the name of a node.
     pub fn new(key: &Key, flow: &Flow, name: impl Fn(IpAddr) -> String) -> FlowReport {
         FlowReport {
             src: name(key.src.0),
@@ -228,7 +228,7 @@ mod tests {
         let mut flows = Flows::default();
         both(&mut flows, [0, 5], &segment(1, 2, u32::MAX - 99, 1, 100));
         both(&mut flows, [5, 30], &segment(2, 1, 1, 0, 0));
-        // The next is sent twice: its acknowledgement may be for either.
+        // The next segment is sent twice: its acknowledgement may be for either.
         let again = segment(1, 2, 0, 1, 100);
         both(&mut flows, [40, 45], &again);
         both(&mut flows, [90, 95], &again);

@@ -12,12 +12,12 @@ use std::net::Ipv4Addr;
 /// A node of an emulation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name for the system, which makes a host name and a file of it: ASCII letters, digits and hyphens.
+    /// Its name for the system, used as a host name and a file name: ASCII letters, digits and hyphens.
     pub name: String,
-    /// Its name in the scenario: that of `[[nodes]]` or `[wired]`, or `n` and its number.
+    /// Its name in the scenario: that of `[[nodes]]` or `[wired]`, or `n` followed by its number.
     #[serde(default)]
     pub label: String,
-    /// Other names for it, such as `gateway-1`.
+    /// Other names, such as `gateway-1`.
     pub also: Vec<String>,
     /// Its address.
     pub address: Ipv4Addr,
@@ -27,7 +27,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Is this one of its names?
+    /// Whether this is one of its names.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.label == name || self.also.iter().any(|other| other == name)
     }
@@ -41,7 +41,7 @@ pub fn find<'a>(members: &'a [Member], name: &str) -> Option<&'a Member> {
 /// The nodes with radios in order, then those without.
 ///
 /// # Errors
-/// If two have one name.
+/// If two nodes share a name.
 pub fn members(scenario: &Scenario, setup: &Setup) -> Result<Vec<Member>, EmulationError> {
     let radios = (0..setup.positions.len() as u32).map(NodeId);
     let plan = setup.wired.as_ref();
@@ -64,7 +64,7 @@ pub fn members(scenario: &Scenario, setup: &Setup) -> Result<Vec<Member>, Emulat
     }
 }
 
-/// Names that the system takes as they are stay; the others give way to them.
+/// Names that the system accepts unchanged are kept; others give way to them.
 fn with_system_names(listed: &[(String, Vec<String>, NodeId)]) -> Vec<Member> {
     let mut taken: BTreeSet<String> = listed
         .iter()
@@ -94,7 +94,7 @@ fn with_system_names(listed: &[(String, Vec<String>, NodeId)]) -> Vec<Member> {
     listed.iter().enumerate().map(member).collect()
 }
 
-/// ASCII letters and digits, at most 32, with hyphens between them; of others a hyphen is left.
+/// ASCII letters and digits, at most 32 characters, joined by hyphens, which replace all others.
 fn system_name(label: &str) -> String {
     let plain: String = label.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
     let mut parts: Vec<&str> = plain.split('-').collect();
@@ -107,10 +107,10 @@ fn system_name(label: &str) -> String {
     name.trim_end_matches('-').to_owned()
 }
 
-/// Characters of a name for the system.
+/// Longest name for the system, in characters.
 const LONGEST: usize = 32;
 
-/// The file /etc/hosts of a node.
+/// The content of a node's /etc/hosts.
 pub fn hosts_file(members: &[Member], own: &Member) -> String {
     let mut text = format!("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n{}\tself\n", own.address);
     for Member { name, also, address, .. } in members {

@@ -11,70 +11,70 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Open files besides those of nodes: sockets, namespaces, traces, metrics.
+/// Open files other than those of nodes: sockets, namespaces, traces, metrics.
 const OTHER_FILES: u64 = 128;
 
-/// The device that stands for the radio of a node, or for the wires of one without.
+/// The device that represents a node's radio, or all wires of a node without one.
 pub const DEVICE: &str = "mesh0";
 
-/// All addresses of an emulation: radios and what is behind gateways.
+/// All addresses of an emulation: radios and hosts behind gateways.
 const ALL: Network = (Ipv4Addr::new(10, 0, 0, 0), 8);
-/// Those of radios.
+/// Addresses of radios.
 const RADIOS: Network = (Ipv4Addr::new(10, 0, 0, 0), 9);
 
-/// Is this an address of several nodes: of multicast or broadcast, that of the radios' network included?
+/// Whether this address belongs to several nodes: multicast or broadcast, including that of the radios' network.
 pub(crate) fn is_group(address: Ipv4Addr) -> bool {
     let (network, bits) = RADIOS;
     address.is_multicast() || address.is_broadcast() || address.to_bits() == network.to_bits() | u32::MAX >> bits
 }
 
-/// Threads that make namespaces at the same time: most of the time the kernel waits for other processors.
+/// Threads that create namespaces in parallel: most of the time the kernel waits for other processors.
 const BUILDERS: usize = 4;
 
-/// Task of a node's kernel.
+/// Set-up of a node's kernel.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Packets on its device.
     pub kind: Kind,
-    /// Largest packet.
+    /// MTU.
     pub mtu: u32,
-    /// Routes to networks and the neighbours they lead over, where the kernel forwards: for each node in order.
+    /// If the kernels forward: for each node, routes to networks with their next hops.
     pub routes: Vec<Vec<(Network, Ipv4Addr)>>,
-    /// Where the kernels route: the ends of wires. Nodes without radios then have no other devices.
+    /// If the kernels route: the ends of wires. Nodes without radios then have no other devices.
     pub wires: Vec<WireEnd>,
 }
 
-/// An address and how many bits of it count.
+/// An address and its prefix length.
 pub type Network = (Ipv4Addr, u8);
 
 impl Plan {
-    /// Does this node have a device for its radio, or for all its wires?
+    /// Whether this node has a device for its radio, or for all its wires.
     fn has_own(&self, member: &Member) -> bool {
         self.kind == Kind::Tun || member.node.wired_number().is_none()
     }
 }
 
-/// The nodes of an emulation in the system. Dropping it removes them.
+/// The nodes of an emulation as the system sees them. Dropping it removes them.
 #[derive(Debug)]
 pub struct Nodes {
     state: State,
     devices: Vec<SegmentDevice>,
-    /// Of the ends of wires: the places of their nodes.
+    /// For each end of a wire, the index of its node.
     ends: Vec<usize>,
     removed: bool,
 }
 
 impl Nodes {
-    /// Makes them.
+    /// Creates the nodes.
     ///
     /// # Errors
     /// If the system refuses; then nothing is left of them.
     pub fn create(state: State, plan: &Plan) -> Result<Nodes, Error> {
         namespace::prepare()?;
-        // A device and a capture for each node and end of a wire, and what the process and its builders have besides.
+        // A device and a capture for each node and each end of a wire, plus the files of the process and its builders.
         open_files::allow(2 * (state.members.len() + plan.wires.len()) as u64 + OTHER_FILES)?;
         state.write()?;
-        // From here on whatever fails is cleaned up when this is dropped.
+        // From here on, dropping this cleans up after a failure.
         let place = |end: &WireEnd| state.members.iter().position(|member| member.node == end.node).unwrap_or_default();
         let ends = plan.wires.iter().map(place).collect();
         let mut nodes = Nodes { state, devices: Vec::new(), ends, removed: false };
@@ -82,32 +82,32 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// Their files.
+    /// Their record.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Their devices in their order, of those that have one; then those of the ends of wires in theirs.
+    /// Devices of the nodes that have one, in order of the nodes; then those of the ends of wires, in their order.
     pub fn devices(&self) -> &[SegmentDevice] {
         &self.devices
     }
 
-    /// The place of the node at an end of a wire.
+    /// The index of the node at an end of a wire.
     pub fn wire(&self, end: usize) -> usize {
         self.ends[end]
     }
 
-    /// The number of the device of an end of a wire.
+    /// The index of the device of an end of a wire.
     pub fn wire_device(&self, end: usize) -> usize {
         self.devices.len() - self.ends.len() + end
     }
 
-    /// The end of a wire that a device is, if it is one.
+    /// The end of a wire to which a device belongs, if any.
     pub fn wire_end(&self, device: usize) -> Option<usize> {
         device.checked_sub(self.devices.len() - self.ends.len())
     }
 
-    /// The place of the node that has a device.
+    /// The index of the node that owns a device.
     pub fn owner(&self, device: usize) -> usize {
         self.wire_end(device).map_or(device, |end| self.ends[end])
     }
@@ -115,7 +115,7 @@ impl Nodes {
     /// Removes everything.
     ///
     /// # Errors
-    /// The first that cannot be removed; the others are.
+    /// The first failure; the rest is still removed.
     pub fn remove(mut self) -> Result<(), Error> {
         self.clear()
     }
@@ -125,8 +125,8 @@ impl Nodes {
             return Ok(());
         }
         let done = self.state.remove();
-        // A device goes when the last program and the last name of its namespace have gone; closing takes the kernel
-        // some milliseconds each.
+        // A device is removed once the last program and the last name of its namespace are gone; closing takes the
+        // kernel some milliseconds each.
         let devices = std::mem::take(&mut self.devices);
         let share = devices.len().div_ceil(BUILDERS).max(1);
         let mut devices = devices.into_iter().peekable();
@@ -169,17 +169,17 @@ fn build_all(state: &State, plan: &Plan) -> Result<Vec<SegmentDevice>, Error> {
     Ok(devices.into_iter().map(|(_, device)| device).collect())
 }
 
-/// Where a device stands among all.
+/// Position of a device among all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Place {
     Node(usize),
     Wire(usize),
 }
 
-/// A device with its place.
+/// A device with its position.
 type Placed = (Place, SegmentDevice);
 
-/// Makes one node, on a thread that may enter its namespace.
+/// Creates one node, on a thread that may enter its namespace.
 fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error> {
     let member = &state.members[number];
     let name = state.namespace(member);
@@ -203,7 +203,7 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
                 batch.address(index, from, 32);
                 batch.route(Owner::STATIC, Route { to: ALL, device: index, via: None, from, priority: 0 });
             }
-            // The kernel asks for neighbours; what is further away has a route through one of them.
+            // The kernel resolves neighbours; more distant addresses have a route through one of them.
             Kind::Tap => batch.address(index, from, RADIOS.1),
         }
         for &(to, via) in plan.routes.get(number).into_iter().flatten() {
@@ -214,7 +214,7 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
         let (device, index) = create(&end.device, Kind::Tun, &name)?;
         devices.push((Place::Wire(place), device));
         if Path::new("/proc/sys/net/ipv6").exists() {
-            // A wire carries IPv4 alone.
+            // A wire carries only IPv4.
             namespace::set_variable(&format!("net/ipv6/conf/{}/disable_ipv6", end.device), "1")?;
         }
         batch.up(index, Some(plan.mtu));
@@ -230,7 +230,7 @@ fn build(state: &State, plan: &Plan, number: usize) -> Result<Vec<Placed>, Error
     Ok(devices)
 }
 
-/// A device in the present namespace, and its number.
+/// Creates a device in the current namespace; returns it with its interface index.
 fn create(device: &str, kind: Kind, namespace: &str) -> Result<(SegmentDevice, u32), Error> {
     let made = SegmentDevice::create(device, kind)?;
     let index = nix::net::if_::if_nametoindex(device).tried(|| format!("{device} of {namespace}"))?;
@@ -242,41 +242,41 @@ fn write_files(name: &str, state: &State, member: &Member) -> Result<(), Error> 
     let failed = || format!("cannot write the files of {}", folder.display());
     fs::create_dir_all(&folder).tried(failed)?;
     fs::write(folder.join("hosts"), hosts_file(&state.members, member)).tried(failed)?;
-    // A file of its own takes the place of one that is there. Without one, a resolver asks the node itself, too.
+    // It overrides the host's file if there is one. Without the file a resolver asks the node itself anyway.
     if Path::new("/etc/resolv.conf").exists() {
         fs::write(folder.join("resolv.conf"), RESOLVER).tried(failed)?;
     }
     Ok(())
 }
 
-/// The servers of the host's file are not in the network: what is not in `hosts` is refused at once by the node itself,
-/// where a server of names can be started.
+/// The servers of the host's file are not in the network: names that are not in `hosts` are refused at once by the node
+/// itself, where a name server can be started.
 const RESOLVER: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 
-/// How the kernel of the present namespace behaves.
+/// Sets the kernel variables of the current namespace.
 fn set_variables(kind: Kind) -> Result<(), Error> {
     // Keep one connection's path metrics from the next (tcp_metrics of RFC 2140).
     namespace::set_variable("net/ipv4/tcp_no_metrics_save", "1")?;
-    // Everybody may ping (icmp(7)). In a user namespace there is nobody but root, who may in any case.
+    // Everyone may ping (icmp(7)). A user namespace has only root, who may in any case.
     if user::outside().is_none() {
         namespace::set_variable("net/ipv4/ping_group_range", "0 2147483647")?;
     }
     for place in ["all", "default"] {
-        // A mesh is no place where an address tells the way: a neighbour's packets may come over any path (RFC 3704).
+        // In a mesh an address does not determine the path: a neighbour's packets may arrive over any path (RFC 3704).
         namespace::set_variable(&format!("net/ipv4/conf/{place}/rp_filter"), "0")?;
-        // ICMP messages of the network below come with the address of this node.
+        // ICMP messages of the network below arrive with the address of this node.
         namespace::set_variable(&format!("net/ipv4/conf/{place}/accept_local"), "1")?;
     }
     match kind {
-        // Only IPv4 is routed here, and what hosts announce to routers of IPv6 would only take up the air.
+        // Only IPv4 is routed here, and what hosts announce to IPv6 routers would only take up air time.
         Kind::Tun if Path::new("/proc/sys/net/ipv6").exists() => {
             namespace::set_variable("net/ipv6/conf/all/disable_ipv6", "1")?;
             namespace::set_variable("net/ipv6/conf/default/disable_ipv6", "1")
         }
         Kind::Tun => Ok(()),
         Kind::Tap => {
-            // A relay sends where it has received; that is no detour (RFC 1812 section 5.2.7.2 has wired networks in
-            // mind).
+            // A relay sends on the interface on which it received; that is no detour (RFC 1812 section 5.2.7.2 has
+            // wired networks in mind).
             for place in ["all", "default"] {
                 namespace::set_variable(&format!("net/ipv4/conf/{place}/send_redirects"), "0")?;
                 namespace::set_variable(&format!("net/ipv4/conf/{place}/accept_redirects"), "0")?;

@@ -1,4 +1,4 @@
-//! Results of an emulation, with the verdict on its time.
+//! Results of an emulation, with the verdict on its timing.
 
 use crate::carry::Mode;
 use crate::flows::FlowReport;
@@ -12,52 +12,52 @@ use std::fmt;
 /// Packets at the devices.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Packets {
-    /// Sent by programs in the nodes and taken into the network.
+    /// Packets of programs in the nodes that entered the network.
     pub taken: u64,
     /// Delivered by the network to the nodes, copies included.
     pub delivered: u64,
-    /// Of those, copies of packets that had been delivered before: of broadcasts, which several nodes get, and of
-    /// packets that were sent again because an acknowledgement of the MAC was lost.
+    /// Of those, copies of packets delivered before: of broadcasts, which several nodes get, and of packets that were
+    /// retransmitted because a MAC acknowledgement was lost.
     pub copies: u64,
-    /// In the network when it ended: in a queue, on the air, on a wire. `taken` + `from_routers` = `delivered` -
+    /// Packets in the network at the end: in a queue, on the air, on a wire. `taken` + `from_routers` = `delivered` -
     /// `copies` + `undelivered` + `lost` + `in_flight`.
     pub in_flight: u64,
     /// Messages of relays about lost packets (ICMP) that entered the network.
     pub from_routers: u64,
-    /// Delivered, but not taken by the kernel of the node: its device is down or gone.
+    /// Delivered, but not accepted by the node's kernel: its device is down or gone.
     pub undelivered: u64,
-    /// Sent by programs, but no matter for the network, by reason.
+    /// Sent by programs, but refused by the network, by reason.
     pub refused: BTreeMap<&'static str, u64>,
-    /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not among them:
-    /// packets are sent again or come back to routing, which counts what it cannot save.
+    /// Lost in the network, by layer and reason. Frames that a radio missed or the MAC gave up are not included:
+    /// packets are retransmitted or return to routing, which counts those that it cannot salvage.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    /// Messages of routers about lost packets (ICMP), those to their own kernels included.
+    /// ICMP messages of routers about lost packets, including those to their own kernels.
     pub icmp_errors: u64,
 }
 
-/// Whether the time of a run was that of the network it stands for.
+/// Whether a run kept the timing of the network it represents.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Truth {
-    /// 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by more than a
-    /// tenth of a second.
+    /// Whether 99 of 100 packets were late by at most a tenth of `exchange_us`, and the network was never behind by
+    /// more than a tenth of a second.
     pub holds: bool,
-    /// Why not, in a sentence. If no packet passed, nothing shows whether it was true.
+    /// Why not, in a sentence. If no packet passed, there is no evidence either way.
     pub because: Option<String>,
-    /// How long one packet of full size occupies the air, with everything that belongs to it.
+    /// Air time of one full-size packet, with its whole exchange.
     pub exchange_us: f64,
-    /// How far the network was behind the clock at most: how late one of its events was handled, or its devices looked
-    /// at.
+    /// The furthest that the network fell behind the clock: how late one of its events was handled, or its devices
+    /// checked.
     pub behind_max_us: f64,
-    /// The node to which the latest packet was delivered, and how late it was.
+    /// The node that received the latest packet, and how late it was.
     pub latest: Option<(String, f64)>,
 }
 
-/// A network that was further behind than this was not that of the scenario, whatever single packets say.
+/// A network further behind than this was not that of the scenario, whatever the packets' lateness.
 const BEHIND: Dur = Dur::from_millis(100);
 
 impl Truth {
-    /// Was the time of a network that of the clock? `what` passed it, late by `lateness`, the latest at `latest`; one
-    /// of full size takes `exchange` on the air.
+    /// Judges whether a network kept to the clock. `what` passed it, late by `lateness`, the latest at `latest`; a
+    /// full-size one takes `exchange` on the air.
     pub(crate) fn new(
         what: &str,
         exchange: Dur,
@@ -93,25 +93,25 @@ impl Truth {
 /// The machine's load.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Machine {
-    /// Share of one processor that the emulation took.
+    /// Share of one processor used by the emulation.
     pub cpu: f64,
-    /// Time that a virtual machine's host gave to others, on all processors.
+    /// Time that a virtual machine's host gave to others (steal time), on all processors.
     pub stolen_s: f64,
-    /// Real-time priority?
+    /// Whether it ran with real-time priority.
     pub real_time: bool,
     /// Simulated seconds per second with saturated air, measured before the start.
     pub saturated_speed: Option<f64>,
 }
 
 impl Machine {
-    /// The load during a run of so many seconds.
+    /// The load during a run of `ran_s` seconds.
     pub(crate) fn new(used: Reading, ran_s: f64, real_time: bool, saturated_speed: Option<f64>) -> Machine {
         let cpu = if ran_s > 0.0 { used.own.as_secs_f64() / ran_s } else { 0.0 };
         Machine { cpu, stolen_s: used.stolen.as_secs_f64(), real_time, saturated_speed }
     }
 }
 
-/// Writes how late packets or frames (`what`) were, whether the time was true, and the machine's load.
+/// Writes how late packets or frames (`what`) were, whether the timing was accurate, and the machine's load.
 pub(crate) fn write_time(
     f: &mut fmt::Formatter<'_>,
     what: &str,
@@ -139,29 +139,29 @@ pub struct Report {
     pub id: String,
     /// The scenario.
     pub scenario: String,
-    /// Routing.
+    /// Whether the network or the kernels route.
     pub mode: Mode,
     /// Seed of the simulated network.
     pub seed: u64,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
     /// How long it ran.
     pub ran_s: f64,
-    /// Reason of the end.
+    /// Reason why it ended.
     pub ended_by: &'static str,
     /// Exit status of the command, if there was one and it ended.
     pub exit_status: Option<i32>,
-    /// How long it took to make the nodes.
+    /// How long it took to create the nodes.
     pub setup_s: f64,
-    /// How much later than they left the simulated network packets were handed to kernels, in microseconds.
+    /// How long after leaving the simulated network packets were handed to kernels, in microseconds.
     pub lateness_us: Summary,
-    /// Of this, what the kernel took: waking up late, and taking the packets before, its TCP's answers included.
+    /// The kernel's part of this: late wake-ups, and accepting the packets before, including its TCP's replies.
     pub kernel_us: Summary,
-    /// How much later than the emulator had read them packets entered the network, which is ahead of the clock.
+    /// How long after being read by the emulator packets entered the network, which is ahead of the clock.
     pub entering_us: Summary,
-    /// Whether that is as good as the network itself.
+    /// Whether the timing was accurate.
     pub truth: Truth,
-    /// The machine.
+    /// The machine's load.
     pub machine: Machine,
     /// Packets at the devices.
     pub packets: Packets,

@@ -35,25 +35,25 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command};
 
-/// How often the watcher is called and metrics are published.
+/// Interval at which the watcher is called and metrics are published.
 const WATCHED: Dur = Dur::from_secs(1);
-/// After so many packets of one device it is another's turn.
+/// Packets taken from one device before the next has its turn.
 const TURN: usize = 32;
-/// After so many packets, the world is brought up to the present instant: more would make events late.
+/// Packets after which the world is brought up to the current time: more would make events late.
 const PAUSE: usize = 8;
-/// The loop looks at its devices at least this often, however far the world is behind the clock.
+/// Longest time between looks at the devices, however far the world is behind the clock.
 const LONGEST: Dur = Dur::from_millis(5);
-/// The loop wakes at least this often, to see whether it can: nothing else tells that packets wait at devices while the
-/// machine does something else.
+/// Longest time between wake-ups, to check that the loop can wake: nothing else shows that packets wait at devices
+/// while the machine is busy with something else.
 const BEAT: Dur = Dur::from_millis(10);
-/// The number of the radio's socket among what can be read: no device has it.
+/// The id of the radio's socket in the poller: no device has it.
 const RADIO: u32 = u32::MAX;
-/// The socket of changes.
+/// The id of the socket for changes.
 const CHANGES: u32 = u32::MAX - 1;
-/// More than any device carries, whatever MTU somebody gives it: the largest packet and an Ethernet header.
+/// More than any device carries, whatever its MTU: the largest packet plus an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
 
-/// Reason for the end of an emulation.
+/// Reason why an emulation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Time,
@@ -81,19 +81,20 @@ pub struct Running {
     lateness: Lateness,
     /// When the kernel had the processor.
     spent: Spent,
-    /// Of `lateness`, what the kernel took.
+    /// The part of `lateness` that the kernel caused.
     kernel: Lateness,
-    /// How far ahead of the clock the network was when programs' packets entered it.
+    /// How far ahead of the clock the network was when packets of programs entered it.
     entering: Lateness,
-    /// The longest lateness at each node.
+    /// The maximum lateness at each node.
     late_at: Vec<Dur>,
-    /// How late an event of the world was handled, or the loop woke, at most.
+    /// Maximum lateness with which an event of the world was handled, or the loop woke.
     behind_max: Dur,
     packets: Packets,
     underway: Underway,
-    /// Packets of hosts that the network has lost.
+    /// Packets of hosts lost in the network.
     lost_packets: BTreeMap<DropReason, u64>,
-    /// Whose an address of IPv6 is: the node that first sent from it, since nobody can forward what has not been sent.
+    /// The node to which an IPv6 address belongs: the first that sent from it, since nobody can forward a packet before
+    /// it is sent.
     senders: HashMap<Ipv6Addr, NodeId>,
     refused: BTreeMap<Refused, u64>,
     flows: Flows,
@@ -104,13 +105,13 @@ pub struct Running {
     real_time: bool,
     /// When its time is over.
     end: Time,
-    /// Reused.
+    /// Reused buffers.
     delivered: Vec<(NodeId, Ipv4Packet)>,
     powers: Vec<Watt>,
     wired: Vec<(usize, Ipv4Packet)>,
     lost: Vec<(NodeId, Ipv4Packet, DropReason)>,
     outgoing: Outgoing,
-    /// Bytes from a device, and a segment of them, reused.
+    /// Bytes from a device, and one segment of them; reused.
     buffer: Vec<u8>,
     segment: Vec<u8>,
 }
@@ -159,7 +160,7 @@ impl Running {
         self.emulation.world.now()
     }
 
-    /// How late packets were.
+    /// Lateness of the packets.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
@@ -169,7 +170,7 @@ impl Running {
         &self.flows
     }
 
-    /// Packets at the devices, with what the network has lost.
+    /// Packets at the devices, including those lost in the network.
     pub fn packets(&self) -> Packets {
         let refused = self.refused.iter().map(|(reason, &count)| (reason.name(), count)).collect();
         let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
@@ -180,7 +181,7 @@ impl Running {
         let (mut in_flight, unheard) = self.underway.count(self.now());
         let drops = self.emulation.world.drops();
         if self.emulation.simulated.is_empty() {
-            // Nobody hands these back.
+            // Nobody reports these otherwise.
             for reason in [DropReason::LinkCodel, DropReason::WiredQueueFull] {
                 let uncounted = drops.of(reason).saturating_sub(self.lost_packets.get(&reason).copied().unwrap_or(0));
                 if uncounted > 0 {
@@ -191,7 +192,7 @@ impl Running {
         }
         if let Carry::Measured(_) = self.emulation.carry {
             // Segments that C3TCP measures are the simulator's, which counts them. Copies at radios and in the MAC are
-            // no packets; what the MAC gives up comes back to routing, which counts what it cannot save.
+            // not packets; those that the MAC gives up return to routing, which counts the ones it cannot salvage.
             let reasons = DropReason::ALL.iter().filter(|reason| !matches!(reason.layer(), Layer::Radio | Layer::Mac));
             for &reason in reasons {
                 let counted = self.lost_packets.get(&reason).copied().unwrap_or(0);
@@ -206,7 +207,8 @@ impl Running {
         Packets { refused, lost, in_flight, ..self.packets.clone() }
     }
 
-    /// Packets have reached a node, which its kernel has taken or not; so many of them are the first of their copies.
+    /// Counts packets that have reached a node, `firsts` of them being the first of their copies; `taken`: its kernel
+    /// accepted them.
     fn count_delivered(&mut self, packets: u64, firsts: u64, taken: bool) {
         if taken {
             self.packets.delivered += packets;
@@ -216,24 +218,24 @@ impl Running {
         }
     }
 
-    /// The network has lost a packet. Of one that has arrived as well, nothing is lost but the word of it.
+    /// The network has lost a packet. If it has arrived as well, only the sender's knowledge of that is lost.
     fn count_lost(&mut self, packet: &Ipv4Packet, reason: DropReason) {
         if self.underway.leave(packet) {
             *self.lost_packets.entry(reason).or_default() += 1;
         }
     }
 
-    /// Does this node send from this address itself?
+    /// Whether this address belongs to the node as a sender.
     fn sends_from(&mut self, node: NodeId, address: IpAddr) -> bool {
         match address {
             IpAddr::V4(address) => address == node.ipv4(),
-            // The unspecified one is everybody's.
+            // The unspecified address belongs to everyone.
             IpAddr::V6(address) if address.is_unspecified() => false,
             IpAddr::V6(address) => *self.senders.entry(address).or_insert(node) == node,
         }
     }
 
-    /// Is a packet to this address at its end at this node? One for several is where it arrives first.
+    /// Whether a packet to this address ends at this node. One for several nodes ends where it arrives first.
     fn ends_at(&self, node: NodeId, address: IpAddr, first: bool) -> bool {
         match address {
             IpAddr::V4(address) if nodes::is_group(address) => first,
@@ -243,7 +245,7 @@ impl Running {
         }
     }
 
-    /// Name of the node that has this address, or the address.
+    /// The name of the node with this address, or the address.
     pub fn name_of(&self, address: IpAddr) -> String {
         let number = match address {
             IpAddr::V4(address) => return self.name(address),
@@ -252,7 +254,7 @@ impl Running {
         number.map_or_else(|| address.to_string(), |number| self.emulation.state().members[number].name.clone())
     }
 
-    /// Name of the node that has this address, or the address.
+    /// The name of the node with this address, or the address.
     pub fn name(&self, address: Ipv4Addr) -> String {
         let number = NodeId::from_ipv4(address).and_then(|node| self.number(node));
         number.map_or_else(|| address.to_string(), |number| self.emulation.state().members[number].name.clone())
@@ -271,7 +273,7 @@ impl Running {
         }
         self.emulation.poller.add(&self.emulation.changes, CHANGES)?;
         let mut child = self.start_command(&stop.command)?;
-        // Last, so that threads and programs started before have the usual priority.
+        // Last, so that threads and programs started before have normal priority.
         let _awake = priority::awake();
         match priority::on_time() {
             Ok(()) => self.real_time = true,
@@ -288,7 +290,8 @@ impl Running {
             self.warnings.push(format!("captures or the trace are not whole: {error}"));
         }
         let report = self.report(ended, machine, exit_status);
-        // Programs in the nodes go first, which takes a moment: the report does not wait for what they would send.
+        // Programs in the nodes are ended first, which takes a moment: the report does not wait for what they would
+        // send.
         self.emulation.nodes.remove()?;
         Ok(report)
     }
@@ -325,7 +328,7 @@ impl Running {
                 watched = now + WATCHED;
             }
             ready.clear();
-            // Do not wait if something is due, but look at the devices.
+            // If something is due, only check the devices without waiting.
             let due = self.next_due(now);
             match due <= now {
                 true => self.emulation.poller.look(&mut ready)?,
@@ -359,7 +362,7 @@ impl Running {
         }
     }
 
-    /// Waits until `at` or the first event: asleep, and before packets are due awake at the end.
+    /// Waits until `at` or the first event: asleep, but busy-waiting at the end if packets are due.
     fn wait(&mut self, at: Time, ready: &mut Vec<Ready>) -> Result<(), EmulationError> {
         let spin = if self.outgoing.next_due() == Some(at) { self.emulation.spin } else { Dur::ZERO };
         let asleep = Time::ZERO + at.saturating_since(Time::ZERO + spin);
@@ -372,7 +375,7 @@ impl Running {
         Ok(())
     }
 
-    /// When the loop has to hand packets over or begin with an event.
+    /// When the loop next has to hand packets over or start on an event.
     fn next_due(&mut self, now: Time) -> Time {
         let leaves = Time::or_never(self.outgoing.next_due());
         if self.is_close(leaves, now) {
@@ -388,20 +391,20 @@ impl Running {
         })
     }
 
-    /// Are packets due so soon that no event may begin ahead of its time, whose computation would make them late?
+    /// Whether packets are due so soon that no event may be handled early, because computing it would make them late.
     fn is_close(&self, leaves: Time, now: Time) -> bool {
         leaves <= now + self.emulation.ahead / 2
     }
 
-    /// When something happens next, on the air or on a wire.
+    /// When the next event happens, on the air or on a wire.
     fn next_event(&mut self) -> Option<Time> {
         let hosts = self.emulation.hosted.iter().filter_map(Hosted::next_timeout).min();
         let world = Time::earlier_of(self.emulation.world.next_event(), hosts);
         Time::earlier_of(world, self.emulation.wires.next_event())
     }
 
-    /// Brings the world up to `now`, and events up to `ahead` beyond it, or as far as it comes before devices have to
-    /// be looked at. Packets are handed over when they are due.
+    /// Brings the world up to `now`, and handles events up to `ahead` beyond it, or as many as possible before devices
+    /// have to be checked. Packets are handed over when they are due.
     fn advance(&mut self, now: Time) {
         let latest = Time::earlier_of(self.next_event(), self.outgoing.next_due());
         self.behind_max = self.behind_max.max(latest.map_or(Dur::ZERO, |at| now.saturating_since(at)));
@@ -428,7 +431,7 @@ impl Running {
         }
     }
 
-    /// A device is gone: somebody has removed it, or its namespace. The others go on.
+    /// A device is gone because somebody removed it or its namespace. The others continue.
     fn give_up(&mut self, number: usize, error: &std::io::Error) {
         self.emulation.poller.remove(&self.emulation.nodes.devices()[number]);
         self.alive[number] = false;
@@ -440,12 +443,12 @@ impl Running {
         self.warnings.push(format!("{what} of {name} is gone: {error}"));
     }
 
-    /// Number in the world of a member.
+    /// The number of a member in the world.
     fn node(&self, member: usize) -> NodeId {
         self.emulation.state().members[member].node
     }
 
-    /// Place of a node among the members: radios come first.
+    /// The index of a node among the members: radios come first.
     fn number(&self, node: NodeId) -> Option<usize> {
         let count = self.emulation.state().members.len();
         let radios = self.emulation.world.nodes().len();

@@ -1,4 +1,4 @@
-//! The record of a running emulation, by which others find its nodes and clean up after it.
+//! The record of a running emulation, used to find its nodes and to clean up after it.
 
 use crate::members::{Member, find};
 use crate::program::{MEANT, NODE};
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 
-/// Where running emulations are written down: those of root, and those of each other user.
+/// The folder with the records of running emulations: one for root, and one for each other user.
 fn folder() -> PathBuf {
     let user = if user::is_root() { user::outside() } else { Some(nix::unistd::geteuid().as_raw()) };
     user.map_or_else(|| PathBuf::from("/run/fourhop"), |uid| PathBuf::from(format!("/tmp/fourhop-{uid}")))
 }
 
-/// Makes that folder, which nobody else can write to.
+/// Creates that folder, which nobody else can write to.
 fn make_folder() -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     let folder = folder();
@@ -27,17 +27,17 @@ fn make_folder() -> std::io::Result<()> {
 /// A running emulation or medium, or one that was killed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// Its name, with which the names of its namespaces begin.
+    /// Its name, which is the prefix of its namespaces.
     pub id: String,
     /// The process that runs it.
     pub pid: u32,
-    /// When that process started, in ticks since the machine did: numbers of processes come again.
+    /// When that process started, in ticks since boot: process ids are reused.
     pub started: u64,
     /// The scenario.
     pub scenario: String,
     /// Its nodes.
     pub members: Vec<Member>,
-    /// Is it a medium, which has no namespaces?
+    /// Whether it is a medium, which has no namespaces.
     #[serde(default)]
     pub medium: bool,
     /// Folder of its trace, if it writes one.
@@ -46,7 +46,7 @@ pub struct State {
 }
 
 impl State {
-    /// State file of an emulation that this process runs.
+    /// The record of an emulation that this process runs.
     pub fn new(id: &str, scenario: &str, members: &[Member]) -> State {
         let pid = std::process::id();
         let (id, scenario) = (id.to_owned(), scenario.to_owned());
@@ -64,15 +64,15 @@ impl State {
         find(&self.members, name)
     }
 
-    /// Does the process that runs it still live?
+    /// Whether the process that runs it is still alive.
     pub fn is_alive(&self) -> bool {
         started(self.pid) == Some(self.started)
     }
 
-    /// Writes it down, unless one of this name is there.
+    /// Writes the record, unless one of this name exists.
     ///
     /// # Errors
-    /// If there is one, or nothing can be written.
+    /// If one exists, or it cannot be written.
     pub fn write(&self) -> Result<(), Error> {
         let file = file(&self.id);
         let failed = || format!("cannot write {}", file.display());
@@ -93,15 +93,15 @@ impl State {
         }
     }
 
-    /// Removes everything of it that the system has: processes in its nodes, namespaces, files.
+    /// Removes everything the system has of it: processes in its nodes, namespaces, files.
     ///
     /// # Errors
-    /// The first that cannot be removed; the others are.
+    /// The first failure; the rest is still removed.
     pub fn remove(&self) -> Result<(), Error> {
         let names: Vec<_> = self.members.iter().map(|member| self.namespace(member)).collect();
         let mut namespaces = namespace::identities(names.iter().map(String::as_str));
         if namespaces.is_empty() {
-            // The mounts of a killed user's emulation have gone with it; programs in its nodes have not.
+            // The mounts of a killed emulation of a user are gone; programs in its nodes are not.
             let (own, inside) = (format!("{MEANT}={}\0", self.id), format!("{NODE}="));
             namespaces = namespace::of_marked(&[own.as_bytes(), inside.as_bytes()]);
         }
@@ -116,7 +116,7 @@ impl State {
                 _ => {}
             }
         }
-        // Without a name nobody can enter any more.
+        // Without a name nobody can enter them any more.
         end_processes(&namespaces);
         let _ = fs::remove_file(changes(&self.id));
         let file = file(&self.id);
@@ -133,12 +133,12 @@ fn file(id: &str) -> PathBuf {
     folder().join(id).with_extension("json")
 }
 
-/// Where the emulation of this name takes changes.
+/// The socket at which the emulation of this name accepts changes.
 pub fn changes(id: &str) -> PathBuf {
     folder().join(id).with_extension("change")
 }
 
-/// Everything that is written down, by name; what cannot be read is left out.
+/// All records, sorted by name, except unreadable ones.
 pub fn all() -> Vec<State> {
     let entries = fs::read_dir(folder()).into_iter().flatten().flatten();
     let written = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
@@ -148,10 +148,10 @@ pub fn all() -> Vec<State> {
     states
 }
 
-/// How long programs in the nodes have to end by themselves when they are asked to, in steps of 20 ms.
+/// How long programs in the nodes have to exit after SIGTERM, in steps of 20 ms.
 const STEPS: u32 = 50;
 
-/// Ends the programs in these namespaces: asks first.
+/// Ends the programs in these namespaces, with SIGTERM first.
 fn end_processes(namespaces: &[namespace::Identity]) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;

@@ -1,5 +1,5 @@
-//! The wires of `[wired]` where the kernels route: each end is a device of its own (TUN) at the node there, and between
-//! the two ends there is what a wire has: a queue, a rate, a delay.
+//! The wires of `[wired]` if the kernels route: each end is a separate TUN device at its node, and between the two ends
+//! is the wire itself: a queue, a rate, a delay.
 //!
 //! Leaves out: everything but IPv4, and captures.
 
@@ -12,20 +12,20 @@ use fourhop_sim::wired::Plan;
 use fourhop_units::{NodeId, Time};
 use std::net::Ipv4Addr;
 
-/// An end of a wire as the system has it.
+/// An end of a wire, as set up in the system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WireEnd {
     /// The node.
     pub node: NodeId,
     /// Name of its device: `wire0`, `wire1`, ... in the order of the node's ports.
     pub device: String,
-    /// Its address, if the node has no other device that could have it.
+    /// Its address, unless another device of the node has it.
     pub address: Option<Ipv4Addr>,
     /// The addresses that its kernel reaches over this wire.
     pub routes: Vec<Ipv4Addr>,
 }
 
-/// The ends of all wires: those of the first wire, then those of the second, ...
+/// The ends of all wires: both of the first wire, then both of the second, ...
 pub fn ends(setup: &Setup, plan: &Plan) -> Vec<WireEnd> {
     let hosts = (0..plan.hosts).map(NodeId::wired);
     let tables = plan.routes(&setup.hops_to(&plan.gateways));
@@ -52,24 +52,24 @@ pub fn ends(setup: &Setup, plan: &Plan) -> Vec<WireEnd> {
     ends
 }
 
-/// The wires, in the order of [`ends`]: what is sent at an end comes out at the other.
+/// The wires, in the order of [`ends`]: a packet sent at one end comes out at the other.
 #[derive(Debug, Default)]
 pub struct Wires {
     /// From each end to the other.
     ways: Vec<Port>,
-    /// Packets that found a queue full.
+    /// Packets that found a full queue.
     pub lost: u64,
     actions: Vec<port::Action>,
 }
 
 impl Wires {
-    /// Idle ones.
+    /// Idle wires.
     pub fn new(plan: &Plan) -> Wires {
         let ways = plan.cables.iter().flat_map(|cable| [Port::new(cable.port), Port::new(cable.port)]);
         Wires { ways: ways.collect(), ..Wires::default() }
     }
 
-    /// A packet is sent at an end. Returns what found no room.
+    /// Sends a packet at an end. Returns it if there was no room.
     pub fn enter(&mut self, now: Time, end: usize, packet: Ipv4Packet) -> Option<Ipv4Packet> {
         self.ways[end].handle_packet(now, packet, &mut self.actions);
         let mut dropped = None;
@@ -88,7 +88,7 @@ impl Wires {
         self.ways.iter().filter_map(Port::next_timeout).min()
     }
 
-    /// Puts what has arrived by `now` into `out`, each packet with the end where it comes out.
+    /// Moves packets that have arrived by `now` into `out`, each with the end where it comes out.
     pub fn leave(&mut self, now: Time, out: &mut Vec<(usize, Ipv4Packet)>) {
         for (end, way) in self.ways.iter_mut().enumerate() {
             if way.next_timeout().is_none_or(|at| at > now) {
@@ -112,7 +112,7 @@ mod tests {
     use fourhop_sim::translate;
     use fourhop_units::Dur;
 
-    /// Two gateways at the ends of a chain of three, each with a wire to the router, behind which a host is.
+    /// Two gateways at the ends of a chain of three, each with a wire to the router, behind which there is a host.
     fn setup() -> Setup {
         let text = "profile = 'standard'\nduration = '9s'\n[topology]\nkind = 'chain'\nhops = 3\nspacing = '200m'\n\
             [wired]\ngateways = ['last', 'first']\nnodes = ['router', 'host']\nrate = '8Mbps'\ndelay = '5ms'\nqueue = \

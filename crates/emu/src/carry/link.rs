@@ -1,9 +1,8 @@
-//! The kernels route: devices carry Ethernet frames; each becomes one frame on the simulated air.
+//! The kernels route: devices carry Ethernet frames, and each becomes one frame on the simulated air.
 //!
-//! The network knows packets, not Ethernet. An IPv4 packet is one; its `dst` is the neighbour that the frame is for,
-//! and `src` the station that sends it, whatever addresses the packet has in its bytes, which stay as they are.
-//! Everything else (ARP, IPv6) crosses as a datagram of the same length that says which frame it stands for; the frame
-//! itself waits here.
+//! The network knows packets, not Ethernet. An IPv4 packet stays one; its `dst` is the neighbour that the frame is for,
+//! and `src` the sending station, whatever addresses its bytes contain, which stay unchanged. Everything else (ARP,
+//! IPv6) is carried as a datagram of the same length that identifies the frame; the frame itself waits here.
 
 use super::Refused;
 use fourhop_proto::net::sizes::Sizes;
@@ -18,17 +17,16 @@ pub(super) const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// Frames that wait for their datagrams, per node. More than an interface queue holds and the MAC has in hand; those in
-/// excess were lost at a full queue.
+/// Frames that wait for their datagrams, per node. More than an interface queue and the MAC contain; those in excess
+/// were lost at a full queue.
 const WAITING: usize = 1024;
 
-/// The frames of all nodes that are no IPv4.
+/// The non-IPv4 frames of all nodes.
 #[derive(Debug)]
 pub struct Link {
-    /// Bytes that a datagram counts on the air besides its payload.
+    /// Bytes that a datagram counts on the air in addition to its payload.
     overhead: u32,
-    /// Of each node: its frames in the order in which they were sent, the number of the first, how many there have
-    /// been.
+    /// For each node: its frames in the order of transmission, the number of the first, and how many there have been.
     waiting: Vec<Waiting>,
 }
 
@@ -48,8 +46,8 @@ impl Waiting {
         self.first.wrapping_add(self.frames.len() as u32 - 1)
     }
 
-    /// A station's frames leave it in order: those before this one are on the air no more. It stays for other
-    /// receivers.
+    /// A station's frames leave it in order, so those before this one are no longer on the air. This one is kept for
+    /// other receivers.
     fn take(&mut self, number: u32) -> Option<Rc<[u8]>> {
         let before = number.wrapping_sub(self.first) as usize;
         if before >= self.frames.len() {
@@ -62,7 +60,7 @@ impl Waiting {
 }
 
 impl Link {
-    /// For so many nodes with radios, whose network counts sizes like this.
+    /// Handles `nodes` nodes with radios, in a network that counts sizes like this.
     pub fn new(nodes: usize, sizes: Sizes) -> Link {
         let overhead = match sizes {
             Sizes::Ns2 => 20,
@@ -78,7 +76,7 @@ impl Link {
             return Err(Refused::ForeignSource);
         }
         let dst = match to.node() {
-            // The bit that says group (IEEE 802-2014 clause 8.2.2).
+            // The group bit (IEEE 802-2014 clause 8.2.2).
             _ if to.0[0] & 1 == 1 => Ipv4Addr::BROADCAST,
             Some(to) if to.index() < self.waiting.len() => to.ipv4(),
             _ => return Err(Refused::UnknownDestination),
@@ -114,14 +112,14 @@ impl Link {
                 encode::packet(packet, out);
                 true
             }
-            // Simulated flows are at addresses of nodes, too; what they send to a node that knows nothing of them ends
+            // Simulated flows also use the nodes' addresses; packets they send to a node that does not know them end
             // here.
             _ => false,
         }
     }
 }
 
-/// The group address of Ethernet for one of IPv4 (RFC 1112 section 6.4).
+/// The Ethernet group address of an IPv4 group (RFC 1112 section 6.4).
 fn group_mac(group: Ipv4Addr) -> MacAddr {
     let [_, b, c, d] = group.octets();
     if group.is_multicast() { MacAddr([0x01, 0x00, 0x5e, b & 0x7f, c, d]) } else { MacAddr::BROADCAST }
@@ -179,7 +177,7 @@ mod tests {
             let packets: Vec<_> = sent.iter().map(|frame| link.enter(NodeId(0), frame).unwrap()).collect();
             let payload = fourhop_proto::wire::Payload::Ipv4(packets[0].clone());
             assert_eq!(sizes.of(&payload).0, 60);
-            // The first is lost, the third comes twice, as a frame for all would.
+            // The first is lost, the third arrives twice, as a broadcast frame would.
             for arrives in [1, 2, 2, 4] {
                 let mut out = Vec::new();
                 assert!(link.leave(NodeId(1), &packets[arrives], &mut out));

@@ -1,14 +1,14 @@
 //! The simulated network routes, and its link layers measure for TCP (C3TCP): the module below the kernel's TCP.
 //!
-//! Options in MAC headers and the module know segments, not bytes. A segment of the kernel crosses as one of the
+//! Options in MAC headers and the module know segments, not bytes. A segment of the kernel is carried as one of the
 //! simulator's, of the same length; its bytes wait here. At the other end they get the time to live and the window with
-//! which the segment has come through the module there, with the checksums that follow. Segments with
-//! options that the simulator does not know cross as bytes and are not measured. So does what
-//! goes to a wire or comes from one: links of other kinds measure nothing (docs/c3tcp.md).
+//! which the segment left the module there, with matching checksums. Segments with options unknown to the simulator are
+//! carried as bytes and not measured. So are packets to or from a wire: links of other kinds measure nothing
+//! (docs/c3tcp.md).
 //!
-//! With acknowledgements of its own (`c3tcp.local_acks`) a module makes segments that the kernel has not sent, and cuts
-//! those that it has sent: every segment is then made anew from the simulator's, with the [bytes of its
-//! connection](super::streams). Of the kernel's IP header only addresses and time to live remain.
+//! With local acknowledgements (`c3tcp.local_acks`) a module creates segments that the kernel has not sent, and cuts
+//! those that it has sent: every segment is then rebuilt from the simulator's, with the [bytes of its
+//! connection](super::streams). Only addresses and time to live of the kernel's IP header remain.
 
 use super::Refused;
 use super::streams::{self, Streams};
@@ -16,22 +16,22 @@ use etherparse::TcpHeader;
 use fourhop_proto::wire::{Body, Ipv4Packet, PacketMeta, TcpSegment, bytes, encode};
 use fourhop_units::{NodeId, Time};
 
-/// Segments of a node that are on their way at once; those before have arrived or are lost.
+/// Segments of a node that are in flight at once; earlier ones have arrived or are lost.
 const WAITING: usize = 4096;
-/// Bytes of an IPv4 header that is made here.
+/// Length of an IPv4 header created here.
 const IPV4: usize = 20;
-/// Place of the checksum in a TCP header.
+/// Offset of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
 
-/// The segments of all nodes that are on their way.
+/// The segments of all nodes in flight.
 #[derive(Debug)]
 pub struct Measured {
     nodes: Vec<Waiting>,
-    /// Where modules make segments.
+    /// Present if modules create segments.
     streams: Option<Streams>,
 }
 
-/// Those of one node, each at the place that its number says.
+/// The segments of one node, each at the index given by its number.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     next: u16,
@@ -39,7 +39,7 @@ struct Waiting {
 }
 
 impl Measured {
-    /// For so many nodes with radios, whose modules make acknowledgements or not.
+    /// Handles `nodes` nodes with radios, whose modules create acknowledgements or not.
     pub fn new(nodes: usize, local_acks: bool) -> Measured {
         Measured { nodes: vec![Waiting::default(); nodes], streams: local_acks.then(Streams::default) }
     }
@@ -66,14 +66,14 @@ impl Measured {
         let kept = (ident, Box::from(&host[..packet.len() as usize]));
         match waiting.places.get_mut(place) {
             Some(old) => *old = kept,
-            // The places are filled in order before one is used again.
+            // The slots are filled in order before one is reused.
             None => waiting.places.push(kept),
         }
         waiting.next = ident.wrapping_add(1);
         Ok(typed)
     }
 
-    /// False if the segment is none of a kernel's.
+    /// Returns false if the segment is not a kernel's.
     pub(super) fn leave(&mut self, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
         let Some(segment) = packet.segment() else { return super::routed::leave(packet, out) };
         if let Some(streams) = &self.streams {
@@ -89,7 +89,7 @@ impl Measured {
     fn find(&self, packet: &Ipv4Packet, segment: &TcpSegment) -> Option<&[u8]> {
         let waiting = self.nodes.get(NodeId::from_ipv4(packet.src)?.index())?;
         let (ident, host) = waiting.places.get(usize::from(packet.ident) % WAITING)?;
-        // Simulated flows make segments, too, with numbers of their own.
+        // Simulated flows also create segments, with their own numbers.
         let known = bytes::segment(host)?;
         let ends = |segment: &TcpSegment| (segment.src_port, segment.dst_port, segment.seq, segment.payload);
         (*ident == packet.ident && ends(&known) == ends(segment)).then_some(host)
@@ -100,7 +100,7 @@ fn ends(packet: &Ipv4Packet, segment: &TcpSegment) -> (streams::End, streams::En
     ((packet.src, segment.src_port), (packet.dst, segment.dst_port))
 }
 
-/// A segment of the simulator's with what the kernel has sent at its place.
+/// Rebuilds a segment of the simulator's with the bytes that the kernel has sent at its position.
 fn made_anew(streams: &Streams, packet: &Ipv4Packet, segment: &TcpSegment, out: &mut Vec<u8>) -> bool {
     let ends = ends(packet, segment);
     if !streams.knows(ends) {
@@ -186,7 +186,7 @@ mod tests {
         entered(99, "S", b"");
         let first = entered(100, "A", b"what the kernel ");
         let second = entered(116, "A", b"sends");
-        // The module sends the end of one and the beginning of the other, and acknowledges to the kernel.
+        // The module sends the end of one segment and the beginning of the other, and acknowledges to the kernel.
         let mut cut = first.clone();
         let Body::Tcp(segment) = &mut cut.body else { panic!("{cut:?}") };
         (segment.seq, segment.payload, segment.window) = (fourhop_units::Seq::from_wire(109), 10, 77);

@@ -1,11 +1,11 @@
-//! From bytes at a device to packets of the world, and back.
+//! Conversion between bytes at a device and packets of the world.
 //!
-//! | file | mode | what a device carries |
+//! | file | mode | content of a device |
 //! |---|---|---|
 //! | [`routed`] | TUN: the simulated network routes | IPv4 packets |
-//! | [`measured`] | the same, with C3TCP | the same; TCP segments are measured on their way |
-//! | [`receivers`] | the same, with receivers of ad hoc TCP | the same; acknowledgements offer what the path holds |
-//! | [`streams`] | for [`measured`] | the bytes of connections whose modules acknowledge by themselves |
+//! | [`measured`] | the same, with C3TCP | the same; TCP segments are measured along their path |
+//! | [`receivers`] | the same, with receivers of ad hoc TCP | the same; ACKs advertise the path's capacity |
+//! | [`streams`] | for [`measured`] | the bytes of connections with local acknowledgements |
 //! | [`link`] | TAP: the kernels route over the simulated air | Ethernet frames |
 
 pub mod link;
@@ -20,7 +20,7 @@ use link::Link;
 use measured::Measured;
 use receivers::Receivers;
 
-/// Routing.
+/// Whether the network or the kernels route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -30,19 +30,19 @@ pub enum Mode {
     Link,
 }
 
-/// Why something from a device does not enter the network.
+/// Why the network refuses something from a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Refused {
-    /// No whole IPv4 packet.
+    /// Not a complete IPv4 packet.
     NotIpv4,
-    /// No Ethernet frame.
+    /// Not an Ethernet frame.
     Malformed,
-    /// From another MAC address than the node's: stations of an ad hoc cell send for themselves only (IEEE 802.11-2020
-    /// clause 4.3.3), so a bridge cannot pass.
+    /// From another MAC address than the node's: stations of an ad hoc cell send only for themselves (IEEE 802.11-2020
+    /// clause 4.3.3), so bridging does not work.
     ForeignSource,
     /// To a MAC address that no node has.
     UnknownDestination,
-    /// Longer than the network carries: somebody has given a device a larger MTU.
+    /// Longer than the network carries: somebody has raised the MTU of a device.
     TooLong,
 }
 
@@ -59,7 +59,7 @@ impl Refused {
     }
 }
 
-/// Either mode's treatment of bytes.
+/// The treatment of bytes in either mode.
 #[derive(Debug)]
 pub enum Carry {
     /// See [`routed`].
@@ -76,7 +76,7 @@ impl Carry {
     /// Turns a packet that `node` sends through its device into a packet of the world.
     ///
     /// # Errors
-    /// If it has no business in the network.
+    /// If the network refuses it.
     pub fn enter(&mut self, now: Time, node: NodeId, bytes: &[u8]) -> Result<Ipv4Packet, Refused> {
         match self {
             Carry::Measured(measured) => measured.enter(now, node, bytes),
@@ -86,7 +86,8 @@ impl Carry {
         }
     }
 
-    /// Writes what a packet for `node` is at its device into `out`, which is empty. False if it is nothing there.
+    /// Writes the bytes of a packet for `node` at its device into `out`, which is empty. Returns false if there are
+    /// none.
     pub fn leave(&mut self, now: Time, node: NodeId, packet: &Ipv4Packet, out: &mut Vec<u8>) -> bool {
         match self {
             Carry::Measured(measured) => measured.leave(packet, out),
@@ -96,12 +97,12 @@ impl Carry {
         }
     }
 
-    /// Bytes that a device puts before what counts against its MTU.
+    /// Length of the header that a device puts before the part that counts against its MTU.
     pub fn header(&self) -> usize {
         if let Carry::Link(_) = self { link::HEADER } else { 0 }
     }
 
-    /// The IP packet in what a device carries, if it is one.
+    /// The IP packet in what a device carries, if any.
     pub fn ip<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         match self {
             Carry::Routed | Carry::Measured(_) | Carry::Receivers(_) => Some(bytes),
@@ -116,8 +117,8 @@ mod tests {
     use fourhop_proto::net::sizes::Sizes;
     use fourhop_units::{Purpose, Stream};
 
-    /// Whatever a program writes to its device is taken or refused, and what is taken can be handed over; with a sound
-    /// beginning more of it gets that far.
+    /// Whatever a program writes to its device is accepted or refused, and what is accepted can be delivered; valid
+    /// first bytes let more of it get that far.
     #[test]
     fn any_bytes_are_taken_or_refused() {
         let mut draw = Stream::new(1, NodeId(0), Purpose::Tcp);

@@ -1,13 +1,14 @@
 //! The simulated network routes, and every node receives as ad hoc TCP does: rater, delimiter and freezer below the
-//! kernel's TCP, which write the window into the acknowledgements that leave a node (Cho, Sirisena, Pawlikowski 2004,
-//! sections III-B to III-D). The sender need not know: any TCP obeys a window.
+//! kernel's TCP write the window into the acknowledgements that leave a node (Cho, Sirisena, Pawlikowski 2004, sections
+//! III-B to III-D). The sender need not know: any TCP obeys a window.
 //!
 //! The paper takes forward delays from timestamps of synchronised clocks. The kernel's timestamps count milliseconds
-//! from an arbitrary beginning for each connection (RFC 7323 section 5.4). The delay here is therefore from the instant
-//! at which a segment enters the network to that at which it leaves, read with the clock that `[adhoc_tcp]` describes.
+//! from an arbitrary start for each connection (RFC 7323 section 5.4). The delay here is therefore measured from the
+//! instant at which a segment enters the network to that at which it leaves, read with the clock that `[adhoc_tcp]`
+//! describes.
 //!
-//! Leaves out: acknowledgements of its own. A closed window leaves with the next acknowledgement of the kernel, which
-//! may wait for its delayed-ACK timer.
+//! Leaves out: separate acknowledgements. A closed window is sent with the kernel's next acknowledgement, which may
+//! wait for its delayed-ACK timer.
 
 use super::Refused;
 use fourhop_proto::tcp::adhoc::{Clock, Packet, Receiver, ReceiverOptions};
@@ -17,10 +18,9 @@ use fourhop_units::{NodeId, Seq, Time};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Connections that are known at most; of more, the one that was silent longest is forgotten, and its window is the
-/// kernel's.
+/// Most connections tracked; beyond that, the one silent for longest is forgotten, and its window is the kernel's.
 const MOST: usize = 4096;
-/// RFC 9293 section 3.7.1: the largest payload if the SYN does not say.
+/// RFC 9293 section 3.7.1: the largest payload if the SYN does not give it.
 const DEFAULT_MSS: u16 = 536;
 /// Bytes of the timestamp option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
@@ -33,7 +33,7 @@ type End = (Ipv4Addr, u16);
 pub struct Receivers {
     options: ReceiverOptions,
     clock: Clock,
-    /// By the receiving end and the other.
+    /// Keyed by the receiving end and the other.
     connections: BTreeMap<(End, End), Connection>,
 }
 
@@ -44,9 +44,9 @@ struct Connection {
     used: Time,
     /// Options of the receiver's SYN: its largest payload and its window scale.
     own: Option<(u16, Option<u8>)>,
-    /// Did the SYN of the sending end have a scale? Only if both have does one apply (RFC 7323 section 2.2).
+    /// Whether the SYN of the sending end had a scale. Only if both have one does scaling apply (RFC 7323 section 2.2).
     scaled: Option<bool>,
-    /// Behind the last byte that has come.
+    /// The sequence number after the last byte received.
     next: Option<Seq>,
     /// Acknowledgements whose window was lowered.
     lowered: u64,
@@ -60,7 +60,8 @@ impl Connection {
         Some(own.filter(|_| scaled).map_or(0, |shift| shift.min(14)))
     }
 
-    /// The window field instead of the kernel's. Segments count: a fraction of the field's unit is one.
+    /// The window field to use instead of the kernel's. Whole segments count: a fraction of the field's unit is rounded
+    /// up.
     fn limited(&self, advertised: u16) -> u16 {
         match self.shift().zip(self.receiver.limit()) {
             Some((shift, limit)) => advertised.min(u16::try_from(limit.div_ceil(1 << shift)).unwrap_or(u16::MAX)),
@@ -87,7 +88,7 @@ impl Connection {
 }
 
 impl Receivers {
-    /// None has received anything.
+    /// No receiver has received anything yet.
     pub fn new(options: ReceiverOptions, clock: Clock) -> Receivers {
         Receivers { options, clock, connections: BTreeMap::new() }
     }
@@ -99,7 +100,7 @@ impl Receivers {
         Ok(packet)
     }
 
-    /// Segment to send with another window, if any.
+    /// The segment with a changed window, if it changes.
     fn limited(&mut self, now: Time, node: NodeId, host: &[u8]) -> Option<Vec<u8>> {
         let (head, segment) = read(host)?;
         if head.src != node.ipv4() {
@@ -235,7 +236,7 @@ mod tests {
         out
     }
 
-    /// Sends a segment at `at` ms that takes `delay` ms over eight hops; the window with which it comes out.
+    /// Sends a segment at `at` ms that takes `delay` ms over eight hops; returns its window on arrival.
     fn passes(receivers: &mut Receivers, at: u64, delay: u64, sent: &Sent) -> u16 {
         let mut packet = receivers.enter(Time::from_millis(at), sent.from, &bytes_of(sent)).unwrap();
         packet.ttl -= 7;

@@ -1,19 +1,18 @@
-//! The bytes of TCP connections, for modules that acknowledge data by themselves (`c3tcp.local_acks`): the kernel has
-//! let go of what it takes for acknowledged, and segments of a module begin and end where it wants.
+//! The bytes of TCP connections, for modules that acknowledge data themselves (`c3tcp.local_acks`): the kernel has
+//! released what it considers acknowledged, and a module's segments begin and end where it wants.
 
 use fourhop_proto::wire::TcpSegment;
 use fourhop_units::{Seq, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// Connections that are known at most, in either direction; of more, the one that was silent longest is forgotten.
-/// Modules remember fewer.
+/// Most connections tracked, in either direction; beyond that, the one silent for longest is forgotten. Modules
+/// remember fewer.
 const MOST: usize = 4096;
-/// Bytes of a connection that the peer has acknowledged already and that are kept: a module that has not heard of it
-/// sends them again.
+/// Bytes of a connection kept although the peer has acknowledged them: a module that has not heard of it retransmits
+/// them.
 const BEHIND: usize = 1 << 18;
-/// Bytes of a connection that are kept at all: more than an unscaled window, and what autotuning of the kernel comes
-/// to.
+/// Most bytes of a connection kept: more than an unscaled window, or than the kernel's autotuning reaches.
 const AHEAD: usize = 1 << 24;
 
 /// An end of a connection.
@@ -29,7 +28,7 @@ pub struct Streams {
 struct Stream {
     /// In order, without overlaps.
     pieces: VecDeque<(Seq, Box<[u8]>)>,
-    /// Bytes of them.
+    /// Total bytes of the pieces.
     buffered: usize,
     /// The peer's own acknowledgements.
     acked: Option<Seq>,
@@ -63,7 +62,7 @@ impl Stream {
         }
     }
 
-    /// Fills `out` with what begins at `seq`. False if not all of it is there.
+    /// Fills `out` with the bytes from `seq` on. Returns false if some are missing.
     fn fill(&self, seq: Seq, out: &mut [u8]) -> bool {
         let mut done = 0;
         for piece in &self.pieces {
@@ -83,7 +82,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// The kernel at the first of the two ends has sent this.
+    /// The kernel at the first of the two ends has sent this segment.
     pub fn enter(&mut self, now: Time, ends: (End, End), segment: &TcpSegment, payload: &[u8]) {
         if segment.flags.syn {
             self.by_ends.remove(&ends);
@@ -105,12 +104,12 @@ impl Streams {
         }
     }
 
-    /// Are these the ends of a connection whose beginning has passed?
+    /// Whether these are the ends of a connection whose handshake was seen.
     pub fn knows(&self, ends: (End, End)) -> bool {
         self.by_ends.contains_key(&ends) || self.by_ends.contains_key(&(ends.1, ends.0))
     }
 
-    /// Fills `out` with what the first end has sent from `seq` on. False if not all of it is there.
+    /// Fills `out` with the bytes the first end sent from `seq` on. Returns false if some are missing.
     pub fn fill(&self, ends: (End, End), seq: Seq, out: &mut [u8]) -> bool {
         self.by_ends.get(&ends).is_some_and(|stream| stream.fill(seq, out))
     }
@@ -133,7 +132,7 @@ mod tests {
         (from..from + len).map(|n| (n * 7 % 251) as u8).collect()
     }
 
-    /// Streams of one connection whose numbers wrap after 100 bytes.
+    /// Streams of one connection whose sequence numbers wrap after 100 bytes.
     fn streams() -> Streams {
         let mut streams = Streams::default();
         streams.enter(Time::ZERO, ENDS, &segment(u32::MAX - 100, 0, true), &[]);

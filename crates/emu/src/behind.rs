@@ -1,11 +1,11 @@
-//! Writes a trace on a thread of its own: the loop of an emulation hands rows over and goes on.
+//! Writes a trace on a separate thread: the emulation's loop hands over rows and continues.
 
 use fourhop_sim::trace::{Rows, Sink};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Tables' rows that may wait for the disk; with more the loop waits, too, which its report calls lateness.
+/// Tables' rows that may wait for the disk; beyond that the loop waits too, which its report counts as lateness.
 const WAITING: usize = 64;
 
 enum Job {
@@ -14,14 +14,14 @@ enum Job {
     Finish(String),
 }
 
-/// A sink behind a thread.
+/// A sink that writes on a thread.
 pub struct Behind {
     jobs: Option<SyncSender<Job>>,
     writer: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Behind {
-    /// Lets `sink` be written to by a thread that begins now.
+    /// Starts a thread that writes to `sink`.
     pub fn new(sink: impl Sink + 'static) -> Behind {
         let (jobs, coming) = sync_channel(WAITING);
         Behind { jobs: Some(jobs), writer: Some(std::thread::spawn(move || write(sink, &coming))) }
@@ -30,7 +30,7 @@ impl Behind {
     fn hand_over(&mut self, job: Job) -> io::Result<()> {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => Ok(()),
-            // It has ended, which it does early only if it could not write.
+            // The thread has ended, which it does early only if it could not write.
             _ => self.end(),
         }
     }
@@ -72,7 +72,7 @@ fn write(mut sink: impl Sink, coming: &Receiver<Job>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Writes nothing from the second part on.
+    /// Cannot write from the second part on.
     struct Full(u32);
 
     impl Sink for Full {

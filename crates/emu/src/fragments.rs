@@ -1,13 +1,14 @@
-//! Fragmentation, by a device whose MTU is larger than what the network carries (RFC 791 section 3.2).
+//! Fragmentation, for a device whose MTU is larger than what the network carries (RFC 791 section 3.2).
 //!
-//! Leaves out: which options belong into the first fragment only. All have them.
+//! Leaves out: that some options belong in the first fragment only. All fragments have them.
 
 use etherparse::{IpFragOffset, Ipv4Header, Ipv4HeaderSlice};
 
-/// An offset counts in so many bytes.
+/// The unit of a fragment's offset, in bytes.
 const UNIT: usize = 8;
 
-/// The fragments of an IPv4 packet, none longer than `mtu`. `None` if it is no whole packet, or forbids them.
+/// Splits an IPv4 packet into fragments no longer than `mtu`. `None` if it is not a whole packet or must not be
+/// fragmented.
 pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let slice = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let header = slice.to_header();

@@ -1,10 +1,10 @@
-//! Nodes whose host is the simulator's AODV or Babel, in mode `link`: beside the nodes whose kernels and routing
-//! daemons route. Such a node speaks to them by the same frames: ARP, messages of RFC 3561 or RFC 8966 as bytes,
-//! packets that it passes on, and echoes that it answers. Babel's packets are within IPv6, as daemons send them.
+//! Nodes hosted by the simulator's AODV or Babel, in mode `link`, next to nodes whose kernels and routing daemons
+//! route. They talk to each other with the same frames: ARP, messages of RFC 3561 or RFC 8966 as bytes, packets to be
+//! forwarded, and echo requests that get answered. Babel's packets are sent over IPv6, as daemons do.
 //!
-//! Its parameters are those of `[routing]` of the scenario, its time is that of the network. A packet's missing fields,
-//! simulated AODV does without (`Aodv::with_notes`). It has no programs, and no queue of its own: that of its radio is
-//! the network's.
+//! Its parameters are those of the scenario's `[routing]`, its time is that of the network. The simulated AODV does
+//! without the fields that a real packet lacks (`Aodv::with_notes`). Such a node has no programs, and no queue besides
+//! its radio's, which is the network's.
 
 mod ipv6;
 
@@ -17,7 +17,7 @@ use fourhop_units::{Dbm, MacAddr, NodeId, Time};
 use ipv6::Arrived;
 use std::net::Ipv4Addr;
 
-/// An Ethernet header, and the types that matter.
+/// Length of an Ethernet header, and the types handled.
 const HEADER: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const ARP: [u8; 2] = [0x08, 0x06];
@@ -25,10 +25,10 @@ const IPV6: [u8; 2] = [0x86, 0xdd];
 /// UDP (IANA), and its header.
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
-/// ARP for IPv4 over Ethernet, a request (RFC 826).
+/// Start of an ARP request for IPv4 over Ethernet (RFC 826).
 const ASKS: [u8; 8] = [0, 1, 8, 0, 6, 4, 0, 1];
 
-/// A node that the simulator's routing hosts.
+/// A node hosted by the simulator's routing.
 #[derive(Debug)]
 pub struct Hosted {
     node: NodeId,
@@ -37,7 +37,7 @@ pub struct Hosted {
 }
 
 impl Hosted {
-    /// The host of a node, with its router.
+    /// Hosts a node with its router.
     pub fn new(node: NodeId, router: Router) -> Hosted {
         Hosted { node, router, actions: Vec::new() }
     }
@@ -52,17 +52,17 @@ impl Hosted {
         &self.router
     }
 
-    /// When [`Hosted::handle_timeout`] has something to do.
+    /// When [`Hosted::handle_timeout`] is next due.
     pub fn next_timeout(&self) -> Option<Time> {
         self.router.next_timeout()
     }
 
-    /// Does what is due; frames to send are appended.
+    /// Handles timeouts that are due; frames to send are appended.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Vec<u8>>) {
         self.call(out, |router, actions| router.handle_timeout(now, actions));
     }
 
-    /// A frame has arrived, with this strength. Frames that are not for a host are dropped.
+    /// Handles a frame received with this strength. Frames that are not for a host are dropped.
     pub fn handle_frame(&mut self, now: Time, frame: &[u8], strength: Dbm, out: &mut Vec<Vec<u8>>) {
         let Some((header, content)) = frame.split_at_checked(HEADER) else { return };
         let from = MacAddr([header[6], header[7], header[8], header[9], header[10], header[11]]);
@@ -134,7 +134,7 @@ impl Hosted {
         let mut actions = std::mem::take(&mut self.actions);
         call(&mut self.router, &mut actions);
         for action in actions.drain(..) {
-            // There is no kernel whose table would follow, and nobody to whom a lost packet would be reported.
+            // There is no kernel table to update, and nobody to whom a lost packet could be reported.
             let Action::Send { packet, next_hop } = action else { continue };
             let to = match next_hop {
                 NextHop::Broadcast => None,
@@ -265,14 +265,14 @@ mod tests {
         let head = Ipv4Head::read(&out[0][HEADER..]).unwrap();
         assert_eq!((head.src, head.dst, out[0][HEADER + 20]), (NodeId(1).ipv4(), NodeId(0).ipv4(), 0));
         out.clear();
-        // For somebody else there is no route: an error.
+        // There is no route to another node: an error.
         let mut other = Vec::new();
         PacketBuilder::ipv4(src, NodeId(9).ipv4().octets(), 64).udp(1, 2).write(&mut other, b"x").unwrap();
         host.handle_frame(Time::ZERO, &frame(NodeId(0), NodeId(1).mac(), IPV4, &other), Dbm(-50.0), &mut out);
         assert!(matches!(decode::aodv(&out[0][HEADER + 28..]), Ok(AodvMessage::Rerr(_))));
     }
 
-    /// Two nodes that hear each other's frames know the ways to each other.
+    /// Two nodes that hear each other's frames have routes to each other.
     #[test]
     fn two_nodes_of_babel_become_neighbours_over_ipv6() {
         let host = |n| {
@@ -307,7 +307,7 @@ mod tests {
             let now = Time::from_millis(20 * n);
             let mut bytes: Vec<u8> = (0..draw.below(90)).map(|_| draw.bits32() as u8).collect();
             if bytes.len() >= 62 {
-                // As long as a request.
+                // As long as an ARP request or more.
                 bytes.resize(HEADER + 28 + 24, 10);
                 let len = (bytes.len() - HEADER) as u8;
                 bytes[..HEADER].copy_from_slice(&frame(

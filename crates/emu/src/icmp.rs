@@ -8,15 +8,15 @@ use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_units::{Dur, Time};
 use std::net::Ipv4Addr;
 
-/// Bytes of the lost packet that are quoted: its header and 8 bytes at least (RFC 792); with more, up to 576 bytes in
-/// all, sockets of extended protocols find themselves, too (RFC 1812 section 4.3.2.3).
+/// Bytes quoted of the lost packet: its header and at least 8 bytes (RFC 792); with more, up to a total of 576 bytes,
+/// sockets of extended protocols can be found too (RFC 1812 section 4.3.2.3).
 const QUOTED: usize = 576 - 28;
 
-/// Each router says so much at once, and later so often (RFC 1812 section 4.3.2.8): what Linux does by default.
+/// Rate limit of each router: burst and interval (RFC 1812 section 4.3.2.8), with the defaults of Linux.
 const BURST: u32 = 6;
 const INTERVAL: Dur = Dur::from_millis(100);
 
-/// How much a router may still say.
+/// The rest of a router's rate limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     left: u32,
@@ -30,7 +30,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// May it say something now? Then that is counted.
+    /// Whether a message may be sent now. If so, it is counted.
     pub fn take(&mut self, now: Time) -> bool {
         let earned = now.saturating_since(self.since).as_nanos() / INTERVAL.as_nanos();
         if earned > 0 {
@@ -43,7 +43,7 @@ impl Allowance {
     }
 }
 
-/// The message of the router `at` about this packet, as an IPv4 packet; `None` if there is none.
+/// The message of router `at` about this packet, as an IPv4 packet; `None` if no message is due.
 pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Vec<u8>> {
     let kind = match reason {
         DropReason::TtlExpired => Icmpv4Type::TimeExceeded(TimeExceededCode::TtlExceededInTransit),
@@ -52,7 +52,7 @@ pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Ve
         | DropReason::ArpUnresolved
         | DropReason::BufferTimeout
         | DropReason::DiscoveryFailed => Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host),
-        // A full queue says nothing (RFC 6633 took source quench back); a loop has the time to live that ends it.
+        // A full queue causes no message (RFC 6633 deprecated source quench); a loop is ended by the time to live.
         _ => return None,
     };
     let mut bytes = Vec::new();
@@ -63,7 +63,7 @@ pub fn message(at: Ipv4Addr, lost: &Ipv4Packet, reason: DropReason) -> Option<Ve
 /// The message of the router `at` about a packet that is longer than `mtu` and must not be fragmented (RFC 1191 section
 /// 4); `None` if it may be.
 pub fn too_long(at: Ipv4Addr, bytes: &[u8], mtu: u32) -> Option<Vec<u8>> {
-    // The bit DF (RFC 791 section 3.1).
+    // The DF bit (RFC 791 section 3.1).
     let whole = bytes.get(6).is_some_and(|flags| flags & 0x40 != 0);
     let next_hop_mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
     let header = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu };
@@ -81,11 +81,11 @@ fn about(at: Ipv4Addr, bytes: &[u8], kind: Icmpv4Type) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Nothing is said about messages of errors, later fragments, and packets from or for more than one (RFC 1812 section
-/// 4.3.2.7).
+/// Whether an error may be reported: not for ICMP errors, later fragments, and packets from or to more than one host
+/// (RFC 1812 section 4.3.2.7).
 fn deserves(head: &Ipv4Head, bytes: &[u8]) -> bool {
     const ICMP: u8 = 1;
-    // Echo and its reply; all below 40 that are not errors are as old and as rare.
+    // Echo and its reply; all other types below 40 that are not errors are as old and as rare.
     let error = head.protocol == ICMP && !matches!(bytes.get(head.header_len), Some(0 | 8));
     let later = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0;
     let one = |address: Ipv4Addr| !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();

@@ -6,18 +6,18 @@ use fourhop_sim::scenario::{Form, Overrides, Scenario, load};
 use fourhop_units::Dur;
 use std::io::Read;
 
-/// Reads a time such as 60s, longer than none.
+/// Parses a duration such as 60s, above zero.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not one.
 pub fn duration(text: &str) -> Result<Dur, String> {
     duration_or_none(text).and_then(|found| if found.is_zero() { Err(unread(text)) } else { Ok(found) })
 }
 
-/// Reads a time such as 60s or 0s.
+/// Parses a duration such as 60s or 0s.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not one.
 pub fn duration_or_none(text: &str) -> Result<Dur, String> {
     const UNITS: [(&str, f64); 5] = [("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0)];
     let allowed = || unread(text);
@@ -31,10 +31,10 @@ fn unread(text: &str) -> String {
     format!("found {text:?}, allowed: a time such as \"60s\", \"5min\" or \"100us\"")
 }
 
-/// Reads a scenario from a file, or from standard input if that is `-`, with some keys changed.
+/// Reads a scenario from a file, or from standard input if `name` is `-`, with some keys changed.
 ///
 /// # Errors
-/// If it cannot be read, or is not sound.
+/// If it cannot be read or is invalid.
 pub fn read(name: &str, set: &[String]) -> Result<Scenario, EmulationError> {
     let unreadable = |error: std::io::Error| EmulationError::Unsuited(format!("{name}: cannot be read: {error}"));
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Packets that have left the network, which is ahead of the clock, until their kernels may have them.
+//! Packets that have left the network, which is ahead of the clock, until they are due at their kernels.
 
 use crate::segments::join::{Join, Joined};
 use fourhop_proto::wire::bytes::IpHead;
@@ -8,28 +8,28 @@ use std::collections::VecDeque;
 /// Packets for devices, in the order in which they are due.
 #[derive(Debug, Default)]
 pub struct Outgoing {
-    /// Packets that leave at the present instant of the network.
+    /// Packets that leave at the current time of the network.
     join: Join,
     due: VecDeque<(Time, Joined)>,
 }
 
 impl Outgoing {
-    /// Empty memory for a packet.
+    /// Returns an empty buffer for a packet.
     pub fn memory(&mut self) -> Vec<u8> {
         self.join.memory()
     }
 
-    /// Takes memory back.
+    /// Takes a buffer back.
     pub fn keep(&mut self, memory: Vec<u8>) {
         self.join.keep(memory);
     }
 
-    /// A packet leaves at the present instant of the network: see [`Join::push`].
+    /// A packet leaves at the current time of the network: see [`Join::push`].
     pub fn push(&mut self, device: usize, bytes: Vec<u8>, link: usize, head: Option<&IpHead>, may: bool, first: bool) {
         self.join.push(device, bytes, link, head, may, first);
     }
 
-    /// Nothing else leaves at `now`, the present instant of the network.
+    /// Nothing else leaves at `now`, the current time of the network.
     pub fn close(&mut self, now: Time) {
         self.due.extend(self.join.drain().map(|joined| (now, joined)));
     }
@@ -39,7 +39,7 @@ impl Outgoing {
         self.due.front().map(|&(at, _)| at)
     }
 
-    /// The next packets, with the instant at which they are due.
+    /// The next packets, with the time at which they are due.
     pub fn take(&mut self) -> Option<(Time, Joined)> {
         self.due.pop_front()
     }

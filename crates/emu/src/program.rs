@@ -1,4 +1,4 @@
-//! Programs inside a node, and the choice among several emulations.
+//! Programs inside a node, and selection among several emulations.
 
 use crate::EmulationError;
 use crate::state::{self, State};
@@ -6,12 +6,12 @@ use fourhop_live::{namespace, user};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Environment variable with the name of the emulation that is meant.
+/// Environment variable with the name of the selected emulation.
 pub const MEANT: &str = "FOURHOP_EMULATION";
-/// Environment variable of programs in a node: its name.
+/// Environment variable that names the node, for programs in it.
 pub const NODE: &str = "FOURHOP_NODE";
 
-/// The emulation that is meant: the one of that name, or the only one that runs.
+/// Finds the selected emulation: the one of that name, or the only one running.
 ///
 /// # Errors
 /// If there is none, or several.
@@ -33,7 +33,7 @@ pub fn choose(name: Option<&str>) -> Result<State, EmulationError> {
     }
 }
 
-/// Becomes a program inside a node. It returns only if it cannot.
+/// Replaces this process by a program inside a node. Returns only if that fails.
 ///
 /// # Errors
 /// If there is no such node, or the program cannot be started.
@@ -58,7 +58,7 @@ pub fn become_program(state: &State, node: &str, words: &[String]) -> Result<(),
     Err(EmulationError::Unsuited(format!("{}: {error}", words[0])))
 }
 
-/// As many names as fit a line.
+/// As many names as fit on a line.
 fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 12;
     match names.split_at_checked(SHOWN) {
@@ -67,7 +67,7 @@ fn shortened(names: &[&str]) -> String {
     }
 }
 
-/// Says what helps where only the administrator may do something.
+/// Turns an error into one with a hint if only the administrator may do something.
 pub fn forbidden(error: fourhop_live::Error, command: &str) -> EmulationError {
     match error.source.kind() {
         std::io::ErrorKind::PermissionDenied => EmulationError::Forbidden(error, command.to_owned()),

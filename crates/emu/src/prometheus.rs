@@ -6,7 +6,7 @@ use fourhop_live::lateness::Summary;
 use fourhop_live::metrics::Page;
 use std::collections::BTreeMap;
 
-/// Flows that are shown, those with the most bytes first: every flow is a time series of its own at the collector.
+/// Most flows exported, those with the most bytes first: every flow is a separate time series at the collector.
 const FLOWS: usize = 64;
 
 impl Running {
@@ -47,7 +47,7 @@ impl Running {
     }
 }
 
-/// Losses by layer and reason, as values of the figure `name`.
+/// Writes losses by layer and reason, as values of the metric `name`.
 pub(crate) fn losses(page: &mut Page, name: &str, lost: &BTreeMap<&str, BTreeMap<&str, u64>>) {
     for (layer, reasons) in lost {
         for (reason, &count) in reasons {
@@ -56,7 +56,7 @@ pub(crate) fn losses(page: &mut Page, name: &str, lost: &BTreeMap<&str, BTreeMap
     }
 }
 
-/// How late what `help` names was.
+/// Writes a lateness, described by `help`.
 pub(crate) fn lateness(page: &mut Page, help: &str, late: &Summary) {
     page.begin("fourhop_lateness_seconds", "gauge", help);
     for (quantile, micros) in [("0.5", late.p50), ("0.99", late.p99), ("0.999", late.p999), ("1", late.max)] {

@@ -1,9 +1,9 @@
-//! Receptions of the radios, for programs that look at them: in mode `link` a routing daemon learns here how
-//! strongly its node has received each frame, before the frame itself, and which frames were given up.
+//! Receptions of the radios, for programs interested in them: in mode `link` a routing daemon learns here how strongly
+//! its node received each frame, before the frame itself, and which frames were given up.
 //!
-//! A Unix socket that keeps the bounds of messages (`SOCK_SEQPACKET`). A client says which node it is by its MAC
-//! address; from then on it gets `signal MAC DBM` for each frame that is handed to the node and `failed MAC` for each
-//! that the node has given up. A client that does not read loses what has no room.
+//! A Unix socket that preserves message boundaries (`SOCK_SEQPACKET`). A client identifies its node by MAC address;
+//! from then on it gets `signal MAC DBM` for each frame handed to the node and `failed MAC` for each that the node has
+//! given up. A client that does not read loses messages once its buffer is full.
 
 use fourhop_live::{Error, Tried};
 use fourhop_units::{Dbm, MacAddr, NodeId};
@@ -14,10 +14,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// Clients at a time: more nodes than a machine emulates.
+/// Maximum number of clients: more nodes than a machine emulates.
 const MOST: usize = 1_024;
 
-/// The socket. Its file goes with it.
+/// The socket. Dropping it removes its file.
 #[derive(Debug)]
 pub struct Radio {
     listener: UnixListener,
@@ -28,15 +28,15 @@ pub struct Radio {
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// Its node, once it has named it.
+    /// Its node, once identified.
     node: Option<NodeId>,
 }
 
 impl Radio {
-    /// Listens there, in place of one that a killed emulator has left.
+    /// Listens there, replacing the socket of a killed emulator.
     ///
     /// # Errors
-    /// If nothing can be made there.
+    /// If the socket cannot be created.
     pub fn start(path: &Path) -> Result<Radio, Error> {
         let failed = || format!("cannot listen at {}", path.display());
         let _ = fs::remove_file(path);
@@ -48,7 +48,7 @@ impl Radio {
         Ok(Radio { listener: listener.into(), path: path.to_owned(), clients: Vec::new() })
     }
 
-    /// Takes in who has connected.
+    /// Accepts new clients.
     pub fn welcome(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
             if self.clients.len() < MOST && stream.set_nonblocking(true).is_ok() {
@@ -57,7 +57,7 @@ impl Radio {
         }
     }
 
-    /// A frame of `from` with this strength is handed to `node` next.
+    /// A frame of `from` with this strength is about to be handed to `node`.
     pub fn heard(&mut self, node: NodeId, from: NodeId, strength: Dbm) {
         if !self.clients.is_empty() {
             self.tell(node, &format!("signal {} {:.2}", text(from.mac()), strength.0));
@@ -82,7 +82,7 @@ impl Radio {
 }
 
 impl Client {
-    /// Reads what it is, if it has said so by now.
+    /// Reads the client's node, if it has sent it by now.
     fn introduce(&mut self) {
         let mut name = [0; 17];
         if self.node.is_none() && self.stream.read(&mut name).is_ok() {

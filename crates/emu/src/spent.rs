@@ -3,7 +3,7 @@
 use fourhop_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Spans remembered. More packets than this never wait for each other.
+/// Spans remembered. No more packets than this wait for each other.
 const MOST: usize = 256;
 
 /// Recent spans, in order and without overlaps.
@@ -21,7 +21,7 @@ impl Spent {
         self.spans.push_back((from, to));
     }
 
-    /// How much of the time since `from` it had.
+    /// How much of the time since `from` the kernel had.
     pub fn since(&self, from: Time) -> Dur {
         let recent = self.spans.iter().rev().take_while(|&&(_, to)| to > from);
         recent.map(|&(began, to)| to.saturating_since(began.max(from))).sum()

@@ -1,25 +1,25 @@
 //! Packets that have entered the network and have neither left it nor been lost.
 //!
-//! A packet is known by the instant at which its host made it, which is in all its copies. Two that enter at the same
-//! time are a nanosecond apart.
+//! A packet is identified by the instant at which its host created it, which all its copies share. Two that enter at
+//! the same time are made a nanosecond apart.
 
 use fourhop_proto::wire::{Body, Ipv4Packet};
 use fourhop_units::{Dur, Time};
 use std::collections::HashMap;
 
-/// No queue of an interface holds a packet for so long.
+/// Longer than any interface queue keeps a packet.
 const WAITS: Dur = Dur::from_secs(2);
 
 /// The packets under way.
 #[derive(Clone, Debug, Default)]
 pub struct Underway {
-    /// By the instant of each; is it for all who hear it?
+    /// Keyed by the instant of each; whether it is for all who hear it.
     entered: HashMap<Time, bool>,
     newest: Time,
 }
 
 impl Underway {
-    /// This packet enters.
+    /// A packet enters.
     pub fn enter(&mut self, now: Time, packet: &mut Ipv4Packet) {
         if is_hosts(packet) {
             self.newest = now.max(self.newest + Dur::from_nanos(1));
@@ -28,13 +28,13 @@ impl Underway {
         }
     }
 
-    /// It has left the network or is lost. False if a copy of it has before.
+    /// A packet has left the network or is lost. Returns false if a copy already has.
     pub fn leave(&mut self, packet: &Ipv4Packet) -> bool {
         !is_hosts(packet) || self.entered.remove(&packet.meta.created).is_some()
     }
 
-    /// How many there are, and how many were for all and reached nobody: no acknowledgement tells that, but their queue
-    /// has been empty since.
+    /// How many are under way, and how many were for all and reached nobody: no acknowledgement shows that, but their
+    /// queue has drained since.
     pub fn count(&self, now: Time) -> (u64, u64) {
         let is_unheard = |&(&entered, &for_all): &(&Time, &bool)| for_all && now.saturating_since(entered) > WAITS;
         let unheard = self.entered.iter().filter(is_unheard).count();
@@ -42,7 +42,7 @@ impl Underway {
     }
 }
 
-/// Is it of a host, as bytes? What C3TCP measures becomes a segment of the simulator's, and is not followed.
+/// Whether it is a host's, as bytes. A segment that C3TCP measures becomes the simulator's, and is not followed.
 fn is_hosts(packet: &Ipv4Packet) -> bool {
     matches!(packet.body, Body::Opaque(_) | Body::Udp(_))
 }

@@ -1,5 +1,5 @@
-//! Babel between the simulated network, where it goes over IPv4, and daemons, which speak it over IPv6 (RFC 8966
-//! section 4 allows both): link-local addresses stand for nodes, IPv4 routes name their next hop, and neighbours are
+//! Babel between the simulated network, which carries it over IPv4, and daemons, which speak it over IPv6 (RFC 8966
+//! section 4 allows both): link-local addresses represent nodes, IPv4 routes name their next hop, and neighbours are
 //! discovered (RFC 4861).
 
 use etherparse::{Icmpv6Type, IpNumber, Ipv6Slice, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
@@ -9,30 +9,30 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// Babel's group (RFC 8966 section 4), and its address on Ethernet (RFC 2464 section 7).
 pub const GROUP: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 1, 6);
-/// The same on Ethernet.
+/// The corresponding Ethernet address.
 pub const GROUP_MAC: MacAddr = MacAddr([0x33, 0x33, 0, 1, 0, 6]);
-/// A neighbour solicitation and its advertisement (RFC 4861 sections 4.3 and 4.4).
+/// Neighbour solicitation and advertisement (RFC 4861 sections 4.3 and 4.4).
 const SOLICITS: u8 = 135;
 const ADVERTISES: u8 = 136;
-/// Hop limit of a neighbour discovery packet that has passed no router.
+/// Hop limit of a neighbour discovery packet that has not been routed.
 const UNROUTED: u8 = 255;
 
-/// The link-local address of a node: of its MAC address as EUI-64 (RFC 4291 appendix A).
+/// The link-local address of a node: its MAC address as EUI-64 (RFC 4291 appendix A).
 pub fn link_local(node: NodeId) -> Ipv6Addr {
     let [a, b, c, d, e, f] = node.mac().0;
     let pair = |high, low| u16::from_be_bytes([high, low]);
     Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f))
 }
 
-/// Kind of an IPv6 packet for a node.
+/// Content of an IPv6 packet for a node.
 pub enum Arrived {
-    /// A packet of Babel, as the simulated network has it.
+    /// A Babel packet in the simulated network's form.
     Babel(BabelMessage),
-    /// An answer to send: the packet and to whom.
+    /// A reply to send.
     Answer(Vec<u8>),
 }
 
-/// Reads a packet that has arrived at `own`; nothing if it is none of its business.
+/// Reads a packet that has arrived at `own`; `None` if it is of no interest.
 pub fn read(own: NodeId, bytes: &[u8]) -> Option<Arrived> {
     let sliced = SlicedPacket::from_ip(bytes).ok()?;
     let Some(NetSlice::Ipv6(ip)) = &sliced.net else { return None };
@@ -54,7 +54,7 @@ pub fn read(own: NodeId, bytes: &[u8]) -> Option<Arrived> {
     }
 }
 
-/// An IHU to this node's link-local address is one to its address.
+/// Turns an IHU for this node's link-local address into one for its IPv4 address.
 fn inwards(own: NodeId, tlv: &BabelTlv) -> BabelTlv {
     match *tlv {
         BabelTlv::Ihu { address: Some(IpAddr::V6(addr)), rxcost, interval } if addr == link_local(own) => {
@@ -77,7 +77,7 @@ fn outwards(own: NodeId, tlv: &BabelTlv) -> BabelTlv {
     }
 }
 
-/// A packet of Babel of `own`, to a neighbour or to all.
+/// A Babel packet of `own`, to a neighbour or to all.
 pub fn write(own: NodeId, to: Option<NodeId>, message: &BabelMessage) -> Vec<u8> {
     let message = BabelMessage { tlvs: message.tlvs.iter().map(|tlv| outwards(own, tlv)).collect() };
     let (mut payload, mut bytes) = (Vec::new(), Vec::new());
@@ -85,12 +85,12 @@ pub fn write(own: NodeId, to: Option<NodeId>, message: &BabelMessage) -> Vec<u8>
     let dst = to.map_or(GROUP, link_local);
     let port = BabelMessage::PORT;
     let packet = PacketBuilder::ipv6(link_local(own).octets(), dst.octets(), 1).udp(port, port);
-    // INVARIANT: a message fits a packet, and a vector takes all that is written.
+    // INVARIANT: a message fits in a packet, and writing to a vector does not fail.
     packet.write(&mut bytes, &payload).expect("a packet of Babel fits");
     bytes
 }
 
-/// The answer to whoever asks which MAC address `own` has (RFC 4861 section 7.2.4).
+/// The answer to a solicitation for the MAC address of `own` (RFC 4861 section 7.2.4).
 fn advertise(own: NodeId, ip: &Ipv6Slice<'_>, asked: &[u8]) -> Option<Vec<u8>> {
     let address = link_local(own);
     let head = ip.header();
@@ -98,10 +98,10 @@ fn advertise(own: NodeId, ip: &Ipv6Slice<'_>, asked: &[u8]) -> Option<Vec<u8>> {
     {
         return None;
     }
-    // Duplicate address detection has no address to answer to; no other node has this one.
+    // Duplicate address detection has no address to reply to; no other node has this one.
     let asker = Some(head.source_addr()).filter(Ipv6Addr::is_unicast_link_local)?;
     let mut target = address.octets().to_vec();
-    // The option with the link-layer address (section 4.6.1), in units of eight bytes.
+    // The link-layer address option (section 4.6.1), with its length in units of eight bytes.
     target.extend([2, 1]);
     target.extend(own.mac().0);
     // Flags: solicited and override.

@@ -1,4 +1,4 @@
-//! The program that an emulation was started for.
+//! The program for which an emulation was started.
 
 use fourhop_live::clock::Clock;
 use fourhop_units::{Dur, Time};
@@ -6,10 +6,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::Child;
 
-/// Programs that are asked to end have this long.
+/// Time that programs have to exit after SIGTERM.
 const GRACE: Dur = Dur::from_secs(2);
 
-/// The exit status of a program, which is asked to end if it runs.
+/// The exit status of a program; if it is still running, it is asked to exit first.
 pub(super) fn end(child: &mut Child) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
     let status =

@@ -10,7 +10,7 @@ use fourhop_proto::drop::DropReason;
 use fourhop_units::NodeId;
 
 impl Running {
-    /// Takes what a device has, up to its turn's end.
+    /// Takes packets from a device, until its turn is over.
     pub(super) fn take(&mut self, number: usize) {
         let (mut buffer, mut segment) = (std::mem::take(&mut self.buffer), std::mem::take(&mut self.segment));
         let wire = self.emulation.nodes.wire_end(number);
@@ -44,7 +44,7 @@ impl Running {
     }
 
     fn enter(&mut self, node: NodeId, bytes: &[u8]) {
-        // Behind the device of a node that is hosted is a kernel that has nothing to say.
+        // The kernel behind a hosted node's device has no part in the network.
         if !self.is_hosted(node) {
             self.enter_frame(node, bytes);
         }
@@ -71,7 +71,7 @@ impl Running {
         }
     }
 
-    /// A kernel sends over a wire, whose largest packet is that of all devices.
+    /// A kernel sends over a wire, which has the same MTU as all devices.
     fn enter_wire(&mut self, end: usize, bytes: &[u8]) {
         let address = self.emulation.state().members[self.emulation.nodes.wire(end)].address;
         let long = bytes.len() > self.emulation.options.mtu as usize;
@@ -92,7 +92,8 @@ impl Running {
         }
     }
 
-    /// Takes a packet that is too long for a frame, in fragments. If it forbids them, its sender learns what fits.
+    /// Takes a packet that is too long for a frame, in fragments. If it must not be fragmented, its sender learns the
+    /// MTU.
     fn enter_long(&mut self, node: NodeId, bytes: &[u8]) {
         let routed = self.emulation.mode == Mode::Routed;
         let mtu = self.emulation.options.mtu;

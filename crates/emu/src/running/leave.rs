@@ -9,7 +9,7 @@ use fourhop_proto::wire::{Ipv4Packet, encode};
 use fourhop_units::{Dbm, NodeId, Time};
 
 impl Running {
-    /// Takes over what has left the air for the nodes' kernels, and answers lost packets.
+    /// Takes over packets that have left the air for the nodes' kernels, and handles lost packets.
     pub(super) fn hand_over(&mut self) {
         let mut delivered = std::mem::take(&mut self.delivered);
         let mut lost = std::mem::take(&mut self.lost);
@@ -39,7 +39,7 @@ impl Running {
         self.emulation.hosted.iter().any(|host| host.node() == node)
     }
 
-    /// Hands a packet to the simulator's routing, as the frame that a device would have got.
+    /// Hands a packet to the simulator's routing, as the frame that a device would have received.
     fn hand_to_host(&mut self, node: NodeId, packet: &Ipv4Packet, strength: Dbm) {
         let (now, mut frame, mut frames) = (self.now(), Vec::new(), Vec::new());
         if self.emulation.carry.leave(now, node, packet, &mut frame)
@@ -52,7 +52,7 @@ impl Running {
         self.send_of_host(node, frames);
     }
 
-    /// Lets hosts do what is due.
+    /// Handles the hosts' timeouts that are due.
     pub(super) fn wake_hosts(&mut self, now: Time) {
         for n in 0..self.emulation.hosted.len() {
             let host = &mut self.emulation.hosted[n];
@@ -71,7 +71,7 @@ impl Running {
         }
     }
 
-    /// Takes over what has come out of wires.
+    /// Takes over packets that have come out of wires.
     pub(super) fn hand_over_wired(&mut self, now: Time) {
         let mut wired = std::mem::take(&mut self.wired);
         self.emulation.wires.leave(now, &mut wired);
@@ -91,7 +91,7 @@ impl Running {
         self.wired = wired;
     }
 
-    /// A packet leaves the network for a device.
+    /// Delivers a packet from the network to a device.
     fn deliver(&mut self, node: NodeId, packet: &Ipv4Packet) {
         let Some(number) = self.number(node) else { return };
         let now = self.emulation.world.now();
@@ -112,14 +112,14 @@ impl Running {
         self.outgoing.push(number, bytes, link, head.as_ref(), self.emulation.options.gro, first);
     }
 
-    /// Hands the kernels the packets that are due. Those that are joined are equally late.
+    /// Hands over the packets that are due to the kernels. Packets joined into one are equally late.
     pub(super) fn write(&mut self) {
         while let Some(due) = self.outgoing.next_due().filter(|&due| due <= self.clock.now()) {
             self.write_next(due);
         }
     }
 
-    /// Hands the kernels all that has left the network, at its end.
+    /// At the end, hands over everything that has left the network to the kernels.
     pub(super) fn write_all(&mut self) {
         while let Some(due) = self.outgoing.next_due() {
             self.write_next(due);
@@ -145,13 +145,13 @@ impl Running {
         self.outgoing.keep(joined.into_memory());
     }
 
-    /// The node at which a packet was lost tells the sender, as far as a router may.
+    /// The node at which a packet was lost notifies the sender, as far as a router may.
     fn answer(&mut self, node: NodeId, packet: &Ipv4Packet, reason: DropReason) {
         let Some(number) = self.number(node) else { return };
-        // Between kernels that route, the network below loses frames, and says nothing of it.
+        // Between kernels that route, the network below loses frames silently.
         let routed = self.emulation.mode == Mode::Routed;
         let now = self.now();
-        // A full queue is no broken link.
+        // A full queue is not a broken link.
         let broken = reason.layer() != Layer::Link || reason == DropReason::ArpUnresolved;
         if let Some(host) = self.emulation.hosted.iter_mut().find(|host| broken && host.node() == node) {
             let mut frames = Vec::new();
@@ -169,7 +169,7 @@ impl Running {
         let Some(bytes) = icmp::message(address, packet, reason) else { return };
         self.packets.icmp_errors += 1;
         if packet.src == address {
-            // The sender is here: its own kernel gets the error.
+            // The sender is this node: its own kernel gets the error.
             self.packets.undelivered +=
                 u64::from(self.emulation.nodes.devices()[number].deliver(Form::Whole, &bytes).is_err());
         } else if let Ok(mut message) = Ipv4Packet::from_bytes(&bytes) {

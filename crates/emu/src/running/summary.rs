@@ -1,4 +1,4 @@
-//! The report at the end of an emulation, and whether its network was true in time.
+//! The report at the end of an emulation, and whether its network kept to the clock.
 
 use super::{Ending, Running};
 use crate::carry::Carry;
@@ -66,7 +66,7 @@ impl Running {
         })
     }
 
-    /// Was the time of the network that of the clock?
+    /// Whether the network kept to the clock.
     fn truth(&self) -> Truth {
         let worst = (0..self.late_at.len()).max_by_key(|&number| self.late_at[number]);
         let latest = worst.filter(|&number| !self.late_at[number].is_zero());

@@ -1,18 +1,18 @@
-//! Joins segments of a flow that reach a node at the same instant, as those of an aggregate do, into one packet for its
+//! Joins segments of a flow that reach a node at the same instant, like those of an aggregate, into one packet for its
 //! kernel, as drivers of 802.11n do (generic receive offload, GRO).
 //!
-//! They are consecutive in sequence number and in identification, have equal headers otherwise, and only the last may
-//! be shorter, or carry PSH or FIN. Other packets keep their place in their flow.
+//! They are consecutive in sequence number and in identification, and their headers are otherwise equal; only the last
+//! may be shorter, or have PSH or FIN set. Other packets keep their place in their flow.
 
 use super::headers::{self, FIN, FLAGS, Headers, IDENT, IP_CHECKSUM, PSH, SEQ, TCP_CHECKSUM, be16, be32, put};
 use fourhop_live::device::Form;
 use fourhop_proto::wire::bytes::IpHead;
 use std::net::IpAddr;
 
-/// Longest packet of IP.
+/// Longest IP packet.
 const LONGEST: usize = u16::MAX as usize;
 
-/// Addresses and ports: packets with the same ones stay in order.
+/// Addresses and ports: packets that share them stay in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Flow {
     ends: (IpAddr, IpAddr),
@@ -20,18 +20,18 @@ struct Flow {
     protocol: u8,
 }
 
-/// Packets for a device, as they are handed to it.
+/// Packets for a device, in the form in which they are written to it.
 #[derive(Debug)]
 pub struct Joined {
     /// The device.
     pub device: usize,
-    /// How many packets there are.
+    /// Number of packets.
     pub packets: u64,
     /// How many of them are the first of their copies.
     pub firsts: u64,
     bytes: Vec<u8>,
     flow: Option<Flow>,
-    /// The segment that may join.
+    /// The segment that may join next.
     next: Option<Next>,
 }
 
@@ -56,12 +56,12 @@ impl Joined {
         (Form::Segments { ipv6, start: tcp as u16, headers: end as u16, size: size as u16 }, &self.bytes)
     }
 
-    /// Its memory, for [`Join::keep`].
+    /// Its buffer, for [`Join::keep`].
     pub fn into_memory(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Takes a segment of the same flow at its end, if it fits.
+    /// Appends a segment of the same flow, if it fits.
     fn take(&mut self, bytes: &[u8], own: &Headers) -> bool {
         let Some(next) = &mut self.next else { return false };
         let Headers { ip, tcp, end, ipv6 } = next.headers;
@@ -84,7 +84,7 @@ impl Joined {
     }
 }
 
-/// Are all fields equal but those that differ between the segments of a packet?
+/// Whether all fields are equal except those that vary between the segments of a packet.
 fn is_same(one: &[u8], other: &[u8], headers: &Headers) -> bool {
     let Headers { ipv6, ip, tcp, end } = *headers;
     let same = |from: usize, to: usize| one[from..to] == other[from..to];
@@ -103,24 +103,24 @@ fn is_same(one: &[u8], other: &[u8], headers: &Headers) -> bool {
 #[derive(Debug, Default)]
 pub struct Join {
     waiting: Vec<Joined>,
-    /// Memory of earlier packets.
+    /// Buffers of earlier packets.
     spare: Vec<Vec<u8>>,
 }
 
 impl Join {
-    /// Empty memory for a packet.
+    /// Returns an empty buffer for a packet.
     pub fn memory(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Takes memory back.
+    /// Takes a buffer back.
     pub fn keep(&mut self, mut memory: Vec<u8>) {
         memory.clear();
         self.spare.push(memory);
     }
 
-    /// A packet for a device; its link's header is `link` bytes long, and `head` that of IP, if it is of IP. It joins
-    /// others if it may, and is the first of its copies or not.
+    /// Adds a packet for a device; its link header is `link` bytes long, and `head` is its IP header, if it is an IP
+    /// packet. It joins others if it may (`may`), and is the first of its copies or not.
     pub fn push(&mut self, device: usize, bytes: Vec<u8>, link: usize, head: Option<&IpHead>, may: bool, first: bool) {
         let ports = |head: &IpHead| head.ports(bytes.get(link..)?);
         let flow = head
@@ -145,7 +145,7 @@ impl Join {
         self.waiting.push(Joined { device, packets: 1, firsts: first.into(), bytes, flow, next });
     }
 
-    /// Packets that have arrived, joined.
+    /// The packets that have arrived, joined.
     pub fn drain(&mut self) -> impl Iterator<Item = Joined> {
         self.waiting.drain(..)
     }

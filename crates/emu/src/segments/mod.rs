@@ -1,12 +1,12 @@
-//! TCP segments that cross a device as one packet (generic segmentation offload, GSO), as pure code.
+//! TCP segments passed through a device as one packet (generic segmentation offload, GSO), as pure code.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`split`] | a packet from the kernel enters the network as its segments |
-//! | [`join`] | segments of a flow that reach a node at the same instant, as an aggregate does, are one packet for its kernel |
-//! | `headers` | where the headers of a packet are, and its checksums |
+//! | [`join`] | segments of a flow that reach a node at the same instant, like those of an aggregate, become one packet for its kernel |
+//! | `headers` | positions of a packet's headers, and its checksums |
 //!
-//! The kernel, splitting a joined packet again, would make the same segments, byte by byte.
+//! Splitting a joined packet again, the kernel would produce the same segments, byte for byte.
 
 mod headers;
 pub mod join;

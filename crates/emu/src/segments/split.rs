@@ -1,4 +1,4 @@
-//! Splits a packet of several segments as the kernel's software does for a device without this offload: the same
+//! Splits a packet of several segments as the kernel's software does for a device without this offload: into the same
 //! segments, in the same order, at the same instant.
 
 use super::headers::{self, CWR, FIN, FLAGS, Headers, IDENT, PSH, SEQ, TCP_CHECKSUM, be16, be32, put};
@@ -7,8 +7,8 @@ use fourhop_live::device::Form;
 /// EtherTypes of VLAN tags (IEEE 802.1Q), which are 4 bytes long.
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
 
-/// Calls `each` with every packet that the bytes of a device stand for; `link` is the length of its link's header.
-/// `piece` is memory.
+/// Calls `each` with every packet that the bytes of a device represent; `link` is the length of the link header.
+/// `piece` is a buffer.
 pub fn split(bytes: &mut [u8], form: Form, link: usize, piece: &mut Vec<u8>, mut each: impl FnMut(&[u8])) {
     match form {
         Form::Whole => each(bytes),
@@ -29,7 +29,7 @@ pub fn split(bytes: &mut [u8], form: Form, link: usize, piece: &mut Vec<u8>, mut
     }
 }
 
-/// Bytes of tags between a link's header and the packet.
+/// Bytes of tags between the link header and the packet.
 fn tags(bytes: &[u8], link: usize) -> usize {
     let is_tag = |at: &usize| bytes.get(*at..*at + 2).is_some_and(|kind| TAGS.contains(&be16(kind, 0)));
     match link.checked_sub(2) {
@@ -38,10 +38,10 @@ fn tags(bytes: &[u8], link: usize) -> usize {
     }
 }
 
-/// Completes a checksum that holds the sum of the pseudo header.
+/// Completes a checksum field that contains the sum of the pseudo header.
 fn complete(bytes: &mut [u8], start: usize, offset: usize) {
     let Some(content) = bytes.get_mut(start..).filter(|content| content.len() >= offset + 2) else { return };
-    // Of UDP, zero would say that there is none (RFC 768).
+    // For UDP, zero would mean that there is none (RFC 768).
     let checksum = match headers::sum(content) {
         0 => 0xffff,
         checksum => checksum,
@@ -67,7 +67,7 @@ fn segment(
     whole.set_length(out);
     let seq = be32(bytes, whole.tcp + SEQ).wrapping_add(before as u32);
     out[whole.tcp + SEQ..whole.tcp + SEQ + 4].copy_from_slice(&seq.to_be_bytes());
-    // Only the last ends a write or the connection; only the first says that the window was reduced.
+    // Only the last segment ends a write or the connection; only the first signals that the window was reduced.
     let ends = if is_last { 0 } else { FIN | PSH };
     let begins = if number == 0 { 0 } else { CWR };
     out[whole.tcp + FLAGS] &= !(ends | begins);

@@ -47,7 +47,7 @@ impl Segment {
     }
 }
 
-/// Behind an Ethernet header if its length is 14.
+/// Adds an Ethernet header if `link` is 14.
 fn frame(link: usize, packet: &[u8]) -> Vec<u8> {
     let kind = if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat().split_off(14 - link)
@@ -83,7 +83,7 @@ fn counts(written: &[(u64, Form, Vec<u8>)]) -> Vec<u64> {
     written.iter().map(|(packets, ..)| *packets).collect()
 }
 
-/// So many consecutive segments of 100 bytes, over the ends of both numbers.
+/// Consecutive segments of 100 bytes, with both numbers wrapping around.
 fn train(count: u32) -> Vec<Segment> {
     (0..count)
         .map(|n| Segment::new((u32::MAX - 150).wrapping_add(100 * n), 65_534_u16.wrapping_add(n as u16), 100))
@@ -105,7 +105,7 @@ fn an_aggregate_is_one_packet_of_which_the_kernel_makes_the_same_segments() {
             let ip = if ipv6 { 40 } else { 20 };
             let start = (link + ip) as u16;
             assert_eq!(*form, Form::Segments { ipv6, start, headers: start + 32, size: 100 });
-            // As the kernel reads it: whole headers, an IP checksum that is right, and the sum of the pseudo header.
+            // As the kernel reads it: complete headers, a correct IP checksum, and the sum of the pseudo header.
             let read = PacketHeaders::from_ip_slice(&bytes[link..]).unwrap();
             let Some(TransportHeader::Tcp(tcp)) = read.transport else { panic!("{read:?}") };
             assert_eq!(read.payload.slice().len(), 440);
@@ -126,7 +126,7 @@ fn an_aggregate_is_one_packet_of_which_the_kernel_makes_the_same_segments() {
     }
 }
 
-/// Its name, the packets of each write, and the change of the segment in the middle of five.
+/// Name of a change, the packets of each write, and the change to the middle one of five segments.
 type Change = (&'static str, &'static [u64], fn(&mut Segment));
 
 #[test]
@@ -168,7 +168,7 @@ fn what_differs_from_its_predecessor_stays_for_itself() {
     }
 }
 
-/// Nobody looks at the checksums of joined segments again.
+/// The checksums of joined segments are not checked again.
 #[test]
 fn a_damaged_segment_reaches_the_kernel_as_it_is() {
     let packets: Vec<_> = train(3).iter().map(Segment::v4).collect();
@@ -186,7 +186,7 @@ fn packets_are_no_longer_than_ip_allows_and_flows_do_not_wait_for_each_other() {
     let segments: Vec<_> = (0..64).map(|n| Segment::new(1448 * n, n as u16, 1448)).collect();
     let mut packets: Vec<_> = segments.iter().map(Segment::v4).collect();
     assert_eq!(counts(&written(0, &packets)), [45, 19], "65,535 bytes");
-    // Another flow, and acknowledgements of a third, between them.
+    // Another flow, and acknowledgements of a third, in between.
     let other: Vec<_> = train(64)
         .into_iter()
         .map(|mut segment| {
@@ -225,7 +225,7 @@ fn devices_and_instants_are_apart() {
     join.drain().for_each(|joined| assert_eq!(joined.packets, 1, "not where it is switched off"));
 }
 
-/// The first reacts to congestion, the last ends what was written.
+/// The first segment reacts to congestion, the last ends the write.
 #[test]
 fn segments_of_a_packet_share_its_flags_as_software_in_the_kernel_does() {
     let mut whole = Segment::new(1, 9, 250);

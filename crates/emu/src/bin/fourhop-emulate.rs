@@ -205,7 +205,7 @@ mod program {
     fn run(line: RunLine) -> Result<ExitCode, EmulationError> {
         let scenario = line::read(&line.file, &line.set)?;
         if !user::is_root() {
-            // While there is one thread.
+            // As long as there is only one thread.
             user::become_root().map_err(|error| program::forbidden(error, "fourhop emulate"))?;
         }
         if let Some(folder) = &line.out {
@@ -261,7 +261,7 @@ mod program {
             let table = super::table::Table::start();
             emulation.run(&stop, &mut |running: &Running| table.show(running))?
         };
-        // First where it is seen: the disk may be full.
+        // First to the screen: the disk may be full.
         screen::report(&report, line.json)?;
         if let Some(folder) = &line.out {
             write(folder, &scenario, &report).map_err(|error| unwritable(folder, &error))?;

@@ -1,7 +1,7 @@
-//! Captures of the air: a folder for each channel, a file in it with an interface for each node.
+//! Captures of the air: a folder for each channel, with a file that has an interface for each node.
 //!
-//! Frames of the kernel are in them as they are, at every attempt. RTS, CTS and acknowledgements are the medium's own
-//! and name nodes: here they get the addresses of the kernel's interfaces.
+//! They contain the kernel's frames unchanged, at every attempt. RTS, CTS and acknowledgements are the medium's own and
+//! name nodes: here they get the addresses of the kernel's interfaces.
 
 use super::hwsim::Address;
 use crate::EmulationError;
@@ -15,7 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Addresses of interfaces, by those that their nodes have in the simulated network.
+/// Addresses of interfaces, keyed by those of their nodes in the simulated network.
 type Addresses = Arc<Mutex<HashMap<MacAddr, MacAddr>>>;
 
 /// Where captures go.
@@ -27,12 +27,12 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Captures of these nodes in a folder.
+    /// Writes captures of these nodes into a folder.
     pub fn new(folder: PathBuf, nodes: Vec<String>) -> Captures {
         Captures { folder, nodes, addresses: Addresses::default() }
     }
 
-    /// The two addresses of a frame: in the simulated network, and the kernel's.
+    /// Records the two addresses of a frame's sender and receiver: in the simulated network, and the kernel's.
     pub fn learn(&self, from: (MacAddr, Address), to: (MacAddr, Address)) {
         let mut known = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend([from, to].map(|(node, address)| (node, MacAddr(address))));
@@ -41,7 +41,7 @@ impl Captures {
     /// Begins the capture of a channel.
     ///
     /// # Errors
-    /// If nothing can be written there.
+    /// If the files cannot be written.
     pub fn tap(&self, frequency: u32) -> Result<Box<dyn Tap>, EmulationError> {
         let folder = self.folder.join(frequency.to_string());
         let form = CaptureForm { merged: true, lost: false };

@@ -1,4 +1,4 @@
-//! One channel: the world of its radios, and the frames that wait at them.
+//! One channel: the world of its radios, and the frames queued at them.
 
 use fourhop_proto::wire::{Category, Msdu, Payload};
 use fourhop_sim::batch::Control;
@@ -12,25 +12,25 @@ const BEACONS: u8 = 7;
 /// One channel.
 pub(super) struct Channel {
     pub(super) world: World,
-    /// Frames that wait at each node, by category.
+    /// Frames queued at each node, by access category.
     waiting: Vec<[VecDeque<Msdu>; 4]>,
-    /// Beacons that are put off, until when and by which node.
+    /// Deferred beacons: until when, and at which node.
     beacons: Vec<(Time, NodeId, Msdu)>,
 }
 
 impl Channel {
-    /// Nothing waits yet; the radios of all nodes are there.
+    /// Creates a channel with the radios of all nodes and empty queues.
     pub(super) fn new(mut world: World, nodes: usize) -> Channel {
         (0..nodes as u32).for_each(|node| world.attach(NodeId(node)));
         Channel { world, waiting: vec![Default::default(); nodes], beacons: Vec::new() }
     }
 
-    /// A beacon is put off until then.
+    /// Defers a beacon.
     pub(super) fn put_off(&mut self, until: Time, node: NodeId, msdu: Msdu) {
         self.beacons.push((until, node, msdu));
     }
 
-    /// Of what waits, only frames that somebody still knows by their number stay.
+    /// Drops queued frames, except those whose number is still known.
     pub(super) fn keep(&mut self, is_known: impl Fn(u64) -> bool) {
         let known = |msdu: &Msdu| number_of(msdu).is_some_and(&is_known);
         self.waiting.iter_mut().flatten().for_each(|queue| queue.retain(known));
@@ -41,16 +41,16 @@ impl Channel {
         Time::earlier_of(self.world.next_event(), self.beacons.iter().map(|&(at, ..)| at).min())
     }
 
-    /// A frame comes to a node.
+    /// Queues a frame at a node.
     pub(super) fn take(&mut self, node: NodeId, priority: u8, msdu: Msdu) {
-        // Without EDCA there is one queue.
+        // Without EDCA there is a single queue.
         let has_categories = self.world.nodes()[node.index()].mac().has_categories();
         let category = if has_categories { Category::of_priority(priority) } else { Category::Be };
         self.waiting[node.index()][category as usize].push_back(msdu);
         self.refill(node);
     }
 
-    /// Gives the radio of a node the frames that it takes.
+    /// Gives a node's radio the frames that it accepts.
     fn refill(&mut self, node: NodeId) {
         for category in Category::ALL.into_iter().rev() {
             let queue = &mut self.waiting[node.index()][category as usize];
@@ -72,7 +72,7 @@ impl Channel {
                 }
                 show(at, node, event);
             }
-            // A radio takes its next frame as soon as it is done with one.
+            // A radio accepts its next frame as soon as it is done with one.
             free.drain(..).for_each(|node| self.refill(node));
             while let Some(place) = self.beacons.iter().position(|&(due, ..)| due <= at) {
                 let (_, node, msdu) = self.beacons.swap_remove(place);

@@ -1,4 +1,4 @@
-//! The record of a running medium: its name, its nodes, the socket that takes changes.
+//! The record of a running medium: its name, its nodes, and the socket that accepts changes.
 
 use crate::EmulationError;
 use crate::change::Changes;
@@ -7,19 +7,19 @@ use crate::members::Member;
 use crate::state::State;
 use fourhop_live::screen::note;
 
-/// Removes the record at its end.
+/// The record of a medium; dropping it removes the record.
 #[derive(Debug)]
 pub struct Control {
     state: State,
-    /// Where it takes changes.
+    /// The socket for changes.
     pub changes: Changes,
 }
 
 impl Control {
-    /// Writes it down: a name is made up if there is none.
+    /// Writes the record. A name is generated if none is given.
     ///
     /// # Errors
-    /// If the name is taken, or cannot be written down.
+    /// If the name is taken, or the record cannot be written.
     pub fn start(id: Option<&str>, scenario: &str, members: &[Member]) -> Result<Control, EmulationError> {
         let id = id.map_or_else(|| format!("medium{}", std::process::id()), str::to_owned);
         check_id(&id, members)?;

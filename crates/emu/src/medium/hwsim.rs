@@ -1,5 +1,5 @@
-//! Messages of the kernel's simulated Wi-Fi radios: frames that they send, the fate of these, frames that they receive
-//! (drivers/net/wireless/virtual/mac80211_hwsim.h).
+//! Messages of the kernel's simulated Wi-Fi radios: frames that they send, the status of these, and frames that they
+//! receive (drivers/net/wireless/virtual/mac80211_hwsim.h).
 
 use fourhop_live::netlink::{attribute, attributes};
 use fourhop_units::Rate;
@@ -8,14 +8,14 @@ use thiserror::Error;
 
 /// Its name in generic netlink.
 pub const FAMILY: &str = "MAC80211_HWSIM";
-/// Its group of listeners, who learn of radios that come and go.
+/// Its multicast group, which announces radios that appear and disappear.
 pub const GROUP: &str = "config";
 
-/// Asks for the frames of all radios.
+/// Requests the frames of all radios.
 pub const REGISTER: u8 = 1;
 /// A frame, in both directions.
 pub const FRAME: u8 = 2;
-/// The fate of a frame.
+/// The status of a frame.
 pub const STATUS: u8 = 3;
 const NEW_RADIO: u8 = 4;
 const DEL_RADIO: u8 = 5;
@@ -34,35 +34,36 @@ const RADIO_ID: u16 = 10;
 const FREQUENCY: u16 = 19;
 const TRY_FLAGS: u16 = 21;
 
-/// Flags of a frame: nobody is to acknowledge it; it was acknowledged.
+/// Flags of a frame: no acknowledgement is expected; it was acknowledged.
 pub const NO_ACK: u32 = 2;
 /// See [`NO_ACK`].
 pub const ACKNOWLEDGED: u32 = 4;
 
-/// Flags of a rate: an RTS comes first; it is one of 802.11n, or of 802.11ac.
+/// Flags of a rate: an RTS comes first; the rate is one of 802.11n, or of 802.11ac.
 const RTS: u16 = 1;
 const HT: u16 = 1 << 3;
 const VHT: u16 = 1 << 8;
 
-/// Rates that a frame may be sent at, one after another (`IEEE80211_TX_MAX_RATES`).
+/// Number of rates at which a frame may be tried, one after another (`IEEE80211_TX_MAX_RATES`).
 pub const RATES: usize = 4;
-/// A header with three addresses, which the kernel asks for in frames that radios receive. Control frames are shorter.
+/// Length of a header with three addresses, which the kernel expects in frames that radios receive. Control frames are
+/// shorter.
 pub const SHORTEST: usize = 24;
-/// `IEEE80211_MAX_DATA_LEN`: longer ones it refuses.
+/// `IEEE80211_MAX_DATA_LEN`: the kernel refuses longer frames.
 pub const LONGEST: usize = 2304;
 
-/// Where hwsim has channels with these rates, in MHz.
+/// Bands in which hwsim has channels with these rates, in MHz.
 const BANDS: [RangeInclusive<u32>; 2] = [2_400..=2_500, 4_900..=7_125];
 
 /// A hardware address.
 pub type Address = [u8; 6];
 
-/// A rate of a frame and how often it is tried.
+/// A rate of a frame and its number of tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Try {
-    /// Its place in the rates of the band, or the number of an MCS; negative: no more rates.
+    /// Its index among the rates of the band, or the number of an MCS; negative: no more rates.
     pub index: i8,
-    /// How often.
+    /// The number of tries.
     pub count: u8,
     /// Its flags (`enum hwsim_tx_rate_flags`).
     pub flags: u16,
@@ -72,7 +73,7 @@ impl Try {
     /// Marks the end of the rates.
     pub const NONE: Try = Try { index: -1, count: 0, flags: 0 };
 
-    /// Does an RTS come first?
+    /// Whether an RTS comes first.
     pub fn has_rts(self) -> bool {
         self.flags & RTS != 0
     }
@@ -85,13 +86,13 @@ impl Try {
     }
 }
 
-/// The rates of a radio of hwsim in units of 100 kbit/s, in its order.
+/// The rates of a hwsim radio in units of 100 kbit/s, in its order.
 fn rates(frequency: u32) -> &'static [u16] {
     const ALL: [u16; 12] = [10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540];
     if frequency < 3_000 { &ALL } else { &ALL[4..] }
 }
 
-/// The place of a rate among those of the band.
+/// The index of a rate among those of the band.
 pub fn place_of(rate: Rate, frequency: u32) -> Option<u32> {
     let at = rates(frequency).iter().position(|&units| Rate::kbps(100 * u64::from(units)) == rate)?;
     Some(at as u32)
@@ -108,7 +109,7 @@ pub struct Sent<'a> {
     pub flags: u32,
     /// Its rates.
     pub tries: [Try; RATES],
-    /// Number by which the radio knows it.
+    /// The radio's identifier of the frame.
     pub cookie: u64,
     /// Its channel, in MHz.
     pub frequency: u32,
@@ -130,18 +131,18 @@ impl Sent<'_> {
         std::array::from_fn(|n| self.bytes[at + n])
     }
 
-    /// Is it for several?
+    /// Whether it is a group frame.
     pub fn is_for_all(&self) -> bool {
         self.bytes[4] & 1 != 0
     }
 
-    /// Is it a beacon?
+    /// Whether it is a beacon.
     pub fn is_beacon(&self) -> bool {
         const TYPE_AND_SUBTYPE: u8 = 0xfc;
         self.bytes[0] & TYPE_AND_SUBTYPE == 0x80
     }
 
-    /// The priority of IEEE 802.1D that it has: 6 or 7 for management.
+    /// Its IEEE 802.1D priority: 6 or 7 for management.
     pub fn priority(&self) -> u8 {
         const TYPE: u8 = 0x0c;
         const QOS_DATA: u8 = 0x88;
@@ -155,7 +156,7 @@ impl Sent<'_> {
     }
 }
 
-/// A message of the kernel.
+/// A message from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message<'a> {
     /// A radio sends a frame.
@@ -166,28 +167,28 @@ pub enum Message<'a> {
         radio: Address,
         /// The address.
         address: Address,
-        /// Has it no longer?
+        /// Whether it has been removed.
         gone: bool,
     },
-    /// The radio with this number has gone.
+    /// The radio with this number has been removed.
     Gone(u32),
-    /// A radio has come.
+    /// A radio has been added.
     New,
 }
 
 /// Why a message is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Refused {
-    /// It lacks something, or what it has is too short.
+    /// An attribute is missing or too short.
     #[error("messages that are not whole")]
     Incomplete,
-    /// The frame has no header of three addresses.
+    /// The frame has no header with three addresses.
     #[error("control frames, and frames that are cut off")]
     Short,
     /// The frame is longer than the kernel itself allows.
     #[error("frames that are too long")]
     Long,
-    /// The channel is in no band whose rates are known.
+    /// The channel is not in a band with known rates.
     #[error("frames outside of the bands at 2.4, 5 and 6 GHz")]
     Band,
 }
@@ -195,7 +196,7 @@ pub enum Refused {
 /// Reads a message.
 ///
 /// # Errors
-/// If it is garbage, or a frame that cannot be carried.
+/// If it is malformed, or a frame that cannot be carried.
 pub fn read(command: u8, bytes: &[u8]) -> Result<Message<'_>, Refused> {
     let find = |wanted| attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
     let address = |wanted| find(wanted).and_then(|content| Address::try_from(content).ok()).ok_or(Refused::Incomplete);
@@ -250,7 +251,7 @@ pub fn write_received(radio: Address, bytes: &[u8], place: u32, (signal, frequen
     attribute(out, FREQUENCY, &frequency.to_ne_bytes());
 }
 
-/// Appends the attributes of a frame's fate: how often each rate was tried.
+/// Appends the attributes of a frame's status: how often each rate was tried.
 pub fn write_status(radio: Address, cookie: u64, flags: u32, (tries, signal): (&[Try; RATES], i32), out: &mut Vec<u8>) {
     attribute(out, TRANSMITTER, &radio);
     attribute(out, FLAGS, &flags.to_ne_bytes());

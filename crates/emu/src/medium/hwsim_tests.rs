@@ -1,4 +1,4 @@
-//! Bytes as the kernel's header lays them out, on a machine whose numbers begin with their last byte.
+//! Bytes as laid out by the kernel's header, on a little-endian machine.
 #![cfg(target_endian = "little")]
 
 use super::*;
@@ -39,7 +39,7 @@ fn what_is_cut_off_or_lacks_something_is_refused() {
         assert_eq!(read(FRAME, &bytes[..end]), Err(Refused::Incomplete), "{end}");
     }
     assert_eq!(read(99, &bytes), Err(Refused::Incomplete));
-    // The same attributes around other frames.
+    // The same attributes with other frames.
     let of = |content: &[u8], frequency: u32| {
         let mut cut = bytes[..12].to_vec();
         attribute(&mut cut, CONTENT, content);

@@ -5,17 +5,17 @@
 //! mac80211 ◄── hwsim ◄── frame, rate, signal; what became of the one sent ◄───────────────────────┘
 //! ```
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | `control` | who finds it while it runs |
+//! | `control` | the record by which it is found while it runs |
 //! | [`hwsim`] | messages from and to the kernel |
-//! | [`radios`] | which radio of the kernel is which node, with which addresses, on which channel |
-//! | [`spectrum`] | the channels: frames wait, contend, are lost and arrive |
-//! | `channel` | one of them |
-//! | [`captures`] | what is on it, as files |
-//! | [`series`] | the rates of a frame, as attempts and as what was tried |
+//! | [`radios`] | the kernel's radios: their nodes, addresses and channels |
+//! | [`spectrum`] | the channels: frames are queued, contend, are lost and arrive |
+//! | `channel` | a single channel |
+//! | [`captures`] | captures of the channels |
+//! | [`series`] | the rates of a frame: the attempts, and the tries reported |
 //! | `running` | clock, kernel and channels in one loop; changes and metrics |
-//! | [`report`] | what has been carried, and whether its time was true |
+//! | [`report`] | results, and whether the timing was accurate |
 
 pub mod captures;
 mod channel;

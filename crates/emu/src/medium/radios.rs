@@ -1,4 +1,4 @@
-//! Radios of the kernel as nodes of the scenario.
+//! The kernel's radios as nodes of the scenario.
 
 use super::hwsim::Address;
 use fourhop_units::NodeId;
@@ -18,26 +18,26 @@ pub struct Radio {
     pub sent: u64,
 }
 
-/// The radios that are known.
+/// The known radios.
 #[derive(Clone, Debug, Default)]
 pub struct Radios {
-    /// Nodes of radios whose number does not say them.
+    /// Nodes assigned to radios explicitly, rather than by number.
     given: BTreeMap<Address, NodeId>,
     nodes: u32,
     radios: BTreeMap<Address, Radio>,
     /// The radio of each node.
     of: BTreeMap<NodeId, Address>,
-    /// Nodes whose radio has gone.
+    /// Nodes whose radio was removed.
     free: BTreeSet<NodeId>,
 }
 
 impl Radios {
-    /// None is known yet; there are so many nodes.
+    /// No radio is known yet.
     pub fn new(nodes: usize, given: BTreeMap<Address, NodeId>) -> Radios {
         Radios { given, nodes: nodes as u32, ..Radios::default() }
     }
 
-    /// The radio of this address, which is met now if it was not known; `None` if it is no node.
+    /// The radio of this address, which is registered if it was unknown; `None` if it is no node.
     pub fn meet(&mut self, address: Address) -> Option<&mut Radio> {
         if !self.radios.contains_key(&address) {
             let node = self.node(address)?;
@@ -51,20 +51,20 @@ impl Radios {
 
     fn node(&self, address: Address) -> Option<NodeId> {
         let given = self.given.get(&address).copied();
-        // A node that is given to one radio is not another's.
+        // A node assigned to one radio is not available to another.
         let by_number = || number(address).map(NodeId).filter(|node| !self.given.values().any(|other| other == node));
         let named = given.or_else(by_number).filter(|node| node.0 < self.nodes && !self.of.contains_key(node));
-        // hwsim numbers radios on: one that comes late takes the place of one that went.
+        // hwsim does not reuse numbers: a radio added late takes the node of a removed one.
         named.or_else(|| number(address).filter(|&number| number >= self.nodes).and(self.free.first().copied()))
     }
 
-    /// The radio with this number has gone. Its node is free for the next one.
+    /// Removes the radio with this number. Its node becomes free for the next one.
     pub fn remove(&mut self, gone: u32) -> Option<(Address, Radio)> {
         let address = self.radios.keys().copied().find(|&address| number(address) == Some(gone))?;
         self.remove_at(address)
     }
 
-    /// All of them have gone.
+    /// Removes all radios.
     pub fn clear(&mut self) -> Vec<(Address, Radio)> {
         let all: Vec<_> = self.radios.keys().copied().collect();
         all.into_iter().filter_map(|address| self.remove_at(address)).collect()
@@ -73,14 +73,14 @@ impl Radios {
     fn remove_at(&mut self, address: Address) -> Option<(Address, Radio)> {
         let radio = self.radios.remove(&address)?;
         self.of.remove(&radio.node);
-        // A node that is given to one radio is not another's.
+        // A node assigned to one radio is not available to another.
         if !self.given.values().any(|&node| node == radio.node) {
             self.free.insert(radio.node);
         }
         Some((address, radio))
     }
 
-    /// An interface of a radio has this address.
+    /// Records that an interface of a radio has this address.
     pub fn learn(&mut self, radio: Address, address: Address) {
         if let Some(radio) = self.meet(radio)
             && !radio.addresses.contains(&address)
@@ -89,14 +89,14 @@ impl Radios {
         }
     }
 
-    /// It no longer has it.
+    /// Removes an address of a radio.
     pub fn forget(&mut self, radio: Address, address: Address) {
         if let Some(radio) = self.radios.get_mut(&radio) {
             radio.addresses.retain(|&other| other != address);
         }
     }
 
-    /// The node that an address on this channel belongs to.
+    /// The node with this address on this channel.
     pub fn find(&self, address: Address, frequency: u32) -> Option<NodeId> {
         let there = |radio: &&Radio| radio.frequency == Some(frequency) && radio.addresses.contains(&address);
         self.radios.values().find(there).map(|radio| radio.node)
@@ -107,13 +107,13 @@ impl Radios {
         self.of.get(&node).copied()
     }
 
-    /// All of them, by address.
+    /// All radios, by address.
     pub fn all(&self) -> impl Iterator<Item = (Address, &Radio)> {
         self.radios.iter().map(|(&address, radio)| (address, radio))
     }
 }
 
-/// The number of a radio that has the address which hwsim gives it: 42:00:00, two bytes, 00.
+/// The number of a radio, from an address assigned by hwsim: 42:00:00, two bytes, 00.
 fn number(address: Address) -> Option<u32> {
     match address {
         [0x42, 0, 0, high, low, 0] => Some(u32::from(high) << 8 | u32::from(low)),
@@ -121,10 +121,10 @@ fn number(address: Address) -> Option<u32> {
     }
 }
 
-/// Reads an address. A radio may also be called by that of its first interface, 02:00:00 and so on.
+/// Parses an address. A radio may also be given by the address of its first interface, 02:00:00 and so on.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not an address.
 pub fn parse(text: &str) -> Result<Address, String> {
     let refused = || format!("found {text:?}, allowed: the address of a radio, as 42:00:00:00:03:00");
     let mut bytes = text.split(':').map(|part| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2));
@@ -132,12 +132,12 @@ pub fn parse(text: &str) -> Result<Address, String> {
     for byte in &mut address {
         *byte = bytes.next().flatten().ok_or_else(refused)?;
     }
-    // hwsim gives each radio two addresses, which differ in this bit, and names it by the second.
+    // hwsim gives each radio two addresses, which differ in this bit, and identifies it by the second.
     address[0] |= 0x40;
     if bytes.next().is_none() { Ok(address) } else { Err(refused()) }
 }
 
-/// An address for people.
+/// An address in readable form.
 pub struct Shown(pub Address);
 
 impl fmt::Display for Shown {

@@ -1,4 +1,4 @@
-//! Results of a medium, with the verdict on its time.
+//! Results of a medium, with the verdict on its timing.
 
 use super::radios::{Radio, Radios, Shown};
 use super::spectrum::Counts;
@@ -11,7 +11,7 @@ use std::fmt;
 /// A radio of the kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RadioReport {
-    /// The address by which hwsim knows it.
+    /// The address by which hwsim identifies it.
     pub radio: String,
     /// The node.
     pub node: String,
@@ -24,7 +24,7 @@ pub struct RadioReport {
 }
 
 impl RadioReport {
-    /// All radios, by their addresses; `name` knows nodes.
+    /// All radios, by address; `name` returns the name of a node.
     pub fn all(radios: &Radios, name: impl Fn(&Radio) -> String) -> Vec<RadioReport> {
         let of = |(address, radio): (_, &Radio)| RadioReport {
             radio: Shown(address).to_string(),
@@ -46,34 +46,35 @@ pub struct Report {
     pub seed: u64,
     /// How long it ran.
     pub ran_s: f64,
-    /// Reason of the end.
+    /// Reason why it ended.
     pub ended_by: &'static str,
     /// Radios of the kernel that are nodes.
     pub radios: Vec<RadioReport>,
-    /// Radios that are no node of the scenario, which hear nothing, with the number of their frames.
+    /// Radios that are not nodes of the scenario and hear nothing, with the number of their frames.
     pub strangers: BTreeMap<String, u64>,
-    /// Radios that have gone, with the number of their frames.
+    /// Radios that were removed, with the number of their frames.
     pub gone: BTreeMap<String, u64>,
-    /// Their frames.
+    /// Counts of frames.
     pub frames: Counts,
-    /// Frames that radios on their channel did not receive, by layer and reason; one frame may count at several.
+    /// Frames that radios on their channel did not receive, by layer and reason; one frame may count for several
+    /// radios.
     pub lost: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    /// Frames that waited or were on the air at the end.
+    /// Frames queued or on the air at the end.
     pub in_flight: usize,
-    /// Frames on the air, with RTS, answers and repeats, by channel in MHz.
+    /// Frames on the air, including RTS, responses and retransmissions, by channel in MHz.
     pub on_air: BTreeMap<u32, u64>,
     /// Messages of the kernel that were refused, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// Messages that the kernel refused: frames for radios that are down or on another channel, the status of frames
-    /// that it has forgotten.
+    /// Messages that the kernel refused: frames for radios that are down or on another channel, statuses of frames that
+    /// it has forgotten.
     pub refused_by_kernel: u64,
-    /// How often frames were lost between the kernel and the medium, since too many came at once.
+    /// How often frames were lost between the kernel and the medium because too many arrived at once.
     pub missed: u64,
     /// How much later than in the simulated network frames and statuses reached the kernel, in microseconds.
     pub lateness_us: Summary,
-    /// Whether that is as good as the network itself.
+    /// Whether the timing was accurate.
     pub truth: Truth,
-    /// The machine.
+    /// The machine's load.
     pub machine: Machine,
     /// Other warnings.
     pub warnings: Vec<String>,

@@ -1,7 +1,7 @@
 //! A running medium: the clock, the kernel's radios and the channels in one loop.
 //!
-//! The channels never run ahead of the clock: they are brought up to the present instant, then what radios have sent
-//! enters them. The kernel ends the registration with the socket, so that nothing is left behind however this ends.
+//! The channels never run ahead of the clock: they are brought up to the current time, then frames sent by radios enter
+//! them. The kernel ends the registration when the socket closes, so nothing is left behind however this ends.
 
 mod kernel;
 mod summary;
@@ -32,27 +32,27 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// The kernel's socket among what is waited for.
+/// The id of the kernel's socket in the poller.
 const KERNEL: u32 = 0;
-/// The socket of changes.
+/// The id of the socket for changes.
 const CHANGES: u32 = 1;
-/// How often metrics are published, and the kernel's module is looked for once radios have gone.
+/// Interval at which metrics are published, and the kernel's module is looked for once radios were removed.
 const WATCHED: Dur = Dur::from_secs(1);
-/// Bytes of the packet whose air time lateness is compared with.
+/// Size of the packet whose air time lateness is compared with, in bytes.
 const PACKET: u32 = 1500;
 
-/// Choices about a medium besides its scenario.
+/// Options of a medium, apart from its scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Seed of the simulated network; that of the scenario if there is none.
+    /// Seed of the simulated network; the scenario's if `None`.
     pub seed: Option<u64>,
-    /// Nodes of radios whose address does not say it: address and name.
+    /// Radios assigned to nodes explicitly rather than by address: address and node name.
     pub radios: Vec<(Address, String)>,
-    /// The loop sleeps at least so long: events that are closer together are handled together.
+    /// The shortest sleep of the loop: events closer together are handled together.
     pub tick: Dur,
-    /// Its name; one is made up if there is none.
+    /// Its name; generated if `None`.
     pub id: Option<String>,
-    /// Where metrics are served.
+    /// Address at which metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Folder for captures of the air.
     pub pcap: Option<PathBuf>,
@@ -88,12 +88,12 @@ pub struct Medium {
 }
 
 impl Medium {
-    /// Becomes the medium of the radios of this network namespace.
+    /// Becomes the medium of the radios in this network namespace.
     ///
     /// # Errors
-    /// If the scenario is not suited, the kernel has no such radios, or somebody else is their medium.
+    /// If the scenario is unsuitable, the kernel has no such radios, or another program is their medium.
     pub fn new(scenario: &Scenario, options: Options) -> Result<Medium, EmulationError> {
-        // First of all: from now on signals end it in order.
+        // First of all, because from now on signals end it in an orderly way.
         let poller = Poller::new()?;
         let seed = options.seed.unwrap_or(scenario.seed);
         let (setup, _) = translate::setup(scenario, seed, &batch::Control::new())?;
@@ -110,7 +110,7 @@ impl Medium {
         }
         let members = members(scenario, &setup)?;
         let given = given(&options.radios, &members)?;
-        // Refused now rather than with the first frame.
+        // Fail now rather than at the first frame.
         setup.build(seed, None).map_err(|too_wide| scenario.too_wide(&too_wide))?;
         let family = kernel::open()?;
         let exchange = exchange(&setup.node.mac, PACKET);
@@ -148,7 +148,7 @@ impl Medium {
             warnings: Vec::new(),
         };
         medium.register()?;
-        // Last, since its thread outlives what fails.
+        // Last, because its thread would outlive a failure.
         let serve = |addr| Server::start(addr).tried(|| format!("cannot serve metrics at {addr}"));
         medium.metrics = options.metrics.map(serve).transpose()?;
         Ok(medium)
@@ -164,10 +164,10 @@ impl Medium {
         self.control.id()
     }
 
-    /// Carries frames until it is over or a signal comes.
+    /// Carries frames until its time is over or a signal arrives.
     ///
     /// # Errors
-    /// If the system fails it.
+    /// If the system fails.
     pub fn run(mut self, after: Option<Dur>) -> Result<Report, EmulationError> {
         let _awake = priority::awake();
         match priority::on_time() {
@@ -224,7 +224,7 @@ impl Medium {
         }
     }
 
-    /// Does what clients ask for, and answers.
+    /// Handles and answers requests from clients.
     fn change(&mut self) {
         let Medium { control, spectrum, warnings, now, .. } = self;
         control.changes.serve(|request| {
@@ -235,7 +235,7 @@ impl Medium {
         });
     }
 
-    /// Brings the channels up to `end`, and tells the kernel what has happened.
+    /// Brings the channels up to `end`, and reports to the kernel what has happened.
     fn advance(&mut self, end: Time) -> Result<(), EmulationError> {
         if let Some(at) = self.spectrum.next_event() {
             self.behind_max = self.behind_max.max(end.saturating_since(at));
@@ -246,7 +246,7 @@ impl Medium {
     }
 }
 
-/// The nodes that radios are given to.
+/// Resolves the nodes assigned to radios.
 fn given(radios: &[(Address, String)], members: &[Member]) -> Result<BTreeMap<Address, NodeId>, EmulationError> {
     let mut given = BTreeMap::new();
     for (address, name) in radios {

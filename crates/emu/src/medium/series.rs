@@ -1,11 +1,11 @@
-//! The rates of a frame: what the medium attempts, and what it reports of them.
+//! The rates of a frame: those that the medium attempts, and those it reports.
 
 use super::hwsim::{RATES, Try};
 use fourhop_proto::phy::PhyKind;
 use fourhop_proto::wire::Attempt;
 use fourhop_units::Rate;
 
-/// The rates of a frame. Those that the scenario's radio does not have cost no time and are never answered, as if the
+/// The rates of a frame. Those that the scenario's radio lacks take no time and are never acknowledged, as if the
 /// receiver could not decode them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Series {
@@ -14,13 +14,13 @@ pub struct Series {
 }
 
 impl Series {
-    /// The rates on a channel for which the radio is of this kind.
+    /// The rates on a channel, for a radio of this kind.
     pub fn new(tries: [Try; RATES], frequency: u32, phy: PhyKind) -> Series {
         let carried = tries.map(|one| rate(one, frequency, phy).is_some());
         Series { tries, carried }
     }
 
-    /// The attempts in their order; for what is for several the first alone, without RTS.
+    /// The attempts in order; for group frames only the first, without RTS.
     pub fn attempts(&self, frequency: u32, for_all: bool) -> Vec<Attempt> {
         if for_all {
             let first = Some(self.tries[0]).filter(|_| self.carried[0]).and_then(|one| one.rate(frequency));
@@ -31,8 +31,8 @@ impl Series {
         carried.flat_map(|(attempt, count)| std::iter::repeat_n(attempt, count.into())).collect()
     }
 
-    /// The attempts at each rate, once so many have begun: rates that are not carried count as tried once their turn
-    /// has come.
+    /// The tries at each rate, once `begun` attempts have begun: rates that are not carried count as tried once their
+    /// turn has come.
     pub fn tried(&self, begun: usize, lost: bool) -> [Try; RATES] {
         let (mut left, mut tried) = (begun, [Try::NONE; RATES]);
         for ((one, carried), report) in self.listed().zip(&mut tried) {
@@ -71,7 +71,7 @@ fn rate(one: Try, frequency: u32, phy: PhyKind) -> Option<Rate> {
 mod tests {
     use super::*;
 
-    /// Rates by their place at 2.4 GHz, each with its number of tries.
+    /// Rates by their index at 2.4 GHz, each with its number of tries.
     fn series(rates: &[(i8, u8)], phy: PhyKind) -> Series {
         let tries = std::array::from_fn(|n| {
             rates.get(n).map_or(Try::NONE, |&(index, count)| Try { index, count, ..Try::NONE })
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn rates_that_the_radio_lacks_fail_at_once() {
-        // 54 Mbit/s in a network of 802.11b.
+        // 54 Mbit/s in an 802.11b network.
         let series = series(&[(11, 3), (3, 1), (10, 2), (0, 2)], PhyKind::Dsss);
         assert_eq!(series.attempts(2412, false).len(), 3);
         assert_eq!(counts(series.tried(1, false)), [(11, 3), (3, 1)]);

@@ -1,11 +1,11 @@
-//! The channels: on each, frames wait at their radios, contend, are lost and arrive.
+//! The channels: on each, frames are queued at their radios, contend, are lost and arrive.
 //!
-//! Each channel is a world of its own with the radios of all nodes, made when the first frame is sent there. Channels
-//! do not disturb each other. hwsim passes on at once whatever mac80211 gives it, so that queues are here. Like hwsim,
-//! a radio forgets the oldest of a hundred frames that wait for their status.
+//! Each channel is a separate world with the radios of all nodes, created when the first frame is sent there. Channels
+//! do not interfere with each other. hwsim passes on at once whatever mac80211 gives it, so the queues are here. Like
+//! hwsim, a radio forgets the oldest frames when a hundred wait for their status.
 //!
-//! The clocks of hwsim's radios agree, so that all beacons come at one instant. Each is put off as in an IBSS, by up to
-//! twice the least contention window (clause 11.1.3.5 of IEEE Std 802.11-2020).
+//! The clocks of hwsim's radios agree, so all beacons come at the same instant. Each is deferred as in an IBSS, by up
+//! to twice the minimum contention window (clause 11.1.3.5 of IEEE Std 802.11-2020).
 
 use super::captures::Captures;
 use super::channel::Channel;
@@ -24,16 +24,16 @@ use fourhop_sim::world::FrameEvent;
 use fourhop_units::{Bytes, Dbm, MacAddr, NodeId, Purpose, Stream, Time, Watt};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Frames of a radio that wait for their status, and how many hwsim keeps when there are so many (`MAX_QUEUE`,
+/// Most frames of a radio that wait for their status, and how many hwsim keeps when that is reached (`MAX_QUEUE`,
 /// `WARN_QUEUE`).
 const MOST: usize = 100;
 const KEPT: usize = 49;
 
 /// Octets of the FCS, which hwsim leaves out.
 const FCS: u64 = 4;
-/// The address of nobody: no node has this number.
+/// The address of no node: none has this number.
 const NOBODY: NodeId = NodeId(NodeId::FIRST_WIRED - 1);
-/// The signal where none was received, in dBm.
+/// The signal reported if none was received, in dBm.
 const SILENCE: i32 = -100;
 
 /// News for the kernel.
@@ -45,24 +45,24 @@ pub enum Notice {
         radio: Address,
         /// The frame.
         frame: Foreign,
-        /// Place of its rate in the band.
+        /// Index of its rate in the band.
         place: u32,
-        /// How strong it was, in dBm.
+        /// Its signal strength, in dBm.
         signal: i32,
         /// The channel, in MHz.
         frequency: u32,
     },
-    /// The fate of a frame.
+    /// The status of a frame.
     Status {
         /// The radio that has sent it.
         radio: Address,
-        /// The number by which that knows it.
+        /// The radio's identifier of the frame.
         cookie: u64,
         /// Flags for the kernel.
         flags: u32,
         /// How often each rate was tried.
         tries: [Try; RATES],
-        /// How strong the acknowledgement was, in dBm.
+        /// Signal strength of the acknowledgement, in dBm.
         signal: i32,
     },
 }
@@ -72,28 +72,28 @@ pub enum Notice {
 pub struct Counts {
     /// Frames that radios have sent.
     pub taken: u64,
-    /// Of those, acknowledged by their receiver.
+    /// Of those, frames acknowledged by their receiver.
     pub acknowledged: u64,
-    /// Given up after the last attempt.
+    /// Frames given up after the last attempt.
     pub given_up: u64,
-    /// Sent to all, or to a receiver that is not to answer.
+    /// Frames sent to all, or to a receiver that is not to acknowledge.
     pub unanswered: u64,
-    /// Forgotten as hwsim forgets them, since a hundred waited.
+    /// Frames forgotten, as by hwsim, because a hundred were waiting.
     pub forgotten: u64,
-    /// Forgotten since their radio went.
+    /// Frames forgotten because their radio was removed.
     pub abandoned: u64,
-    /// At no rate that the scenario's radio has.
+    /// Frames without any rate that the scenario's radio has.
     pub uncarried: u64,
-    /// Delivered to radios, copies included.
+    /// Frames delivered to radios, copies included.
     pub delivered: u64,
-    /// Frames for one receiver, by the attempts that the kernel allows them.
+    /// Frames for one receiver, by the number of attempts that the kernel allows.
     pub attempts_allowed: BTreeMap<usize, u64>,
-    /// Tries at rates that the scenario's radio lacks, in single frames, by rate in kbit/s; 0: of 802.11n or later.
+    /// Tries at rates that the scenario's radio lacks, by single frames, by rate in kbit/s; 0: of 802.11n or later.
     pub tries_uncarried: BTreeMap<u64, u64>,
 }
 
 impl Counts {
-    /// How many met each fate.
+    /// Number of frames with each fate.
     pub fn fates(&self) -> [(&'static str, u64); 5] {
         let Counts { acknowledged, given_up, unanswered, forgotten, abandoned, .. } = *self;
         [
@@ -106,7 +106,7 @@ impl Counts {
     }
 }
 
-/// A frame without a status so far.
+/// A frame that has no status yet.
 #[derive(Clone, Debug)]
 struct Pending {
     radio: Address,
@@ -133,7 +133,7 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// Silence in the network of a scenario. Its flows, its routing and its rate control do not count.
+    /// An idle spectrum in the network of a scenario. Its flows, routing and rate control are ignored.
     pub fn new(mut setup: Setup, seed: u64, captures: Option<Captures>) -> Spectrum {
         setup.flows.clear();
         (setup.wired, setup.discipline, setup.c3tcp) = (None, None, None);
@@ -141,7 +141,7 @@ impl Spectrum {
         setup.radios = None;
         (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         setup.node.mac.rate_control = RateControl::Fixed;
-        // Frames come with their headers.
+        // Frames include their headers.
         setup.node.mac.data_overhead = Bytes(0);
         Spectrum {
             setup,
@@ -163,17 +163,17 @@ impl Spectrum {
         &self.counts
     }
 
-    /// Frames that wait, or are on the air.
+    /// Frames queued or on the air.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Frames on the air so far, with RTS, answers and repeats, by channel.
+    /// Frames on the air so far, including RTS, responses and retransmissions, by channel.
     pub fn frames(&self) -> BTreeMap<u32, u64> {
         self.channels.iter().map(|(&frequency, channel)| (frequency, channel.world.frames())).collect()
     }
 
-    /// Losses so far, copies that receivers missed included, by layer and reason.
+    /// Losses so far, including copies that receivers missed, by layer and reason.
     pub fn lost(&self) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
         let mut lost: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for channel in self.channels.values() {
@@ -190,10 +190,10 @@ impl Spectrum {
         self.channels.values_mut().filter_map(Channel::next_event).min()
     }
 
-    /// A radio sends a frame, at the present instant. It is known to `radios`.
+    /// A radio, known to `radios`, sends a frame at the current time.
     ///
     /// # Errors
-    /// If receivers of a frame are too far apart for the shortest of its frames.
+    /// If the receivers of a frame are too far apart for the shortest frame.
     pub fn enter(
         &mut self,
         node: NodeId,
@@ -227,7 +227,7 @@ impl Spectrum {
             true => MacAddr::BROADCAST,
             false => radios.find(sent.receiver(), sent.frequency).unwrap_or(NOBODY).mac(),
         };
-        // The frame has all that the MAC counts besides.
+        // The frame already includes what the MAC adds to the length.
         let beside = self.setup.node.mac.data_len(Bytes(0));
         let len = Bytes(sent.bytes.len() as u64 + FCS) - beside;
         let msdu = Msdu { dst: to, len, payload: Payload::Foreign(frame) };
@@ -244,7 +244,7 @@ impl Spectrum {
         Ok(())
     }
 
-    /// hwsim forgets the oldest frames of a radio when too many wait.
+    /// Like hwsim, forgets the oldest frames of a radio when too many wait.
     fn make_room(&mut self, radio: Address) {
         let Some(list) = self.of_radio.get_mut(&radio).filter(|list| list.len() >= MOST) else { return };
         while list.len() > KEPT {
@@ -255,7 +255,7 @@ impl Spectrum {
         self.keep_pending();
     }
 
-    /// Nobody waits for the status of the frames of a radio that has gone.
+    /// Forgets the frames of a removed radio: nobody waits for their status.
     pub fn forget(&mut self, radio: Address) {
         for number in self.of_radio.remove(&radio).unwrap_or_default() {
             self.pending.remove(&number);
@@ -269,10 +269,10 @@ impl Spectrum {
         self.channels.values_mut().for_each(|channel| channel.keep(|number| pending.contains_key(&number)));
     }
 
-    /// Changes the air among these nodes on all channels, those that are not yet used included.
+    /// Changes the air among these nodes on all channels, including those not yet used.
     ///
     /// # Errors
-    /// If that cannot be done.
+    /// If the change is impossible.
     pub fn change(&mut self, request: &Request, members: &[Member]) -> Result<(), String> {
         let air = request.apply(members, &mut self.setup, self.seed)?;
         for channel in self.channels.values_mut() {
@@ -297,11 +297,11 @@ impl Spectrum {
             world.run_until(self.now, &self.control);
             self.channels.insert(frequency, Channel::new(world, self.setup.positions.len()));
         }
-        // INVARIANT: it has been made.
+        // INVARIANT: it has been created.
         Ok(self.channels.get_mut(&frequency).expect("the channel is there"))
     }
 
-    /// Brings all channels up to `end`. Appends news for the kernel to `notices`, each with its instant.
+    /// Brings all channels up to `end`. Appends notices for the kernel, each with its time.
     pub fn advance(&mut self, end: Time, radios: &Radios, notices: &mut Vec<(Time, Notice)>) {
         let mut happened = Vec::new();
         for (&frequency, channel) in &mut self.channels {
@@ -326,7 +326,7 @@ impl Spectrum {
         }
     }
 
-    /// A frame is done with.
+    /// Completes a frame.
     fn resolve(
         &mut self,
         number: u64,

@@ -1,4 +1,4 @@
-//! Radios without a kernel.
+//! Tests of radios without a kernel.
 
 use super::*;
 use crate::medium::radios::Radios;
@@ -12,7 +12,7 @@ fn chain() -> (Spectrum, Radios) {
     chain_with(&[])
 }
 
-/// The same with other keys of the scenario.
+/// The same with other keys in the scenario.
 fn chain_with(keys: &[&str]) -> (Spectrum, Radios) {
     let (spectrum, radios, _) = network(keys, None);
     (spectrum, radios)
@@ -43,7 +43,7 @@ fn interface(number: u8) -> Address {
     [2, 0, 0, 0, number, 0]
 }
 
-/// Data of so many bytes with FCS.
+/// A data frame of `len` bytes with FCS.
 fn data(to: Address, from: u8, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len - 4];
     bytes[0] = 0x08;
@@ -52,13 +52,13 @@ fn data(to: Address, from: u8, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// At places of rates at 2.4 GHz, with the number of tries and flags.
+/// A frame with rates given as index at 2.4 GHz, number of tries, and flags.
 fn sent<'a>(from: u8, bytes: &'a [u8], rates: &[(i8, u8, u16)], cookie: u64) -> Sent<'a> {
     let one = |n: usize| rates.get(n).map_or(Try::NONE, |&(index, count, flags)| Try { index, count, flags });
     Sent { radio: radio(from), bytes, flags: 0, tries: std::array::from_fn(one), cookie, frequency: 2412 }
 }
 
-/// All news until nothing more happens, each with its microsecond.
+/// All notices until nothing more happens, each with its time in microseconds.
 fn carry(spectrum: &mut Spectrum, radios: &Radios) -> Vec<(u64, String)> {
     let mut notices = Vec::new();
     while let Some(at) = spectrum.next_event() {
@@ -102,7 +102,7 @@ fn a_frame_takes_its_air_time_and_is_reported_to_both() {
 fn nobody_answers_for_a_radio_that_is_far_away_elsewhere_or_unknown() {
     let (mut spectrum, mut radios) = chain();
     let mut notices = Vec::new();
-    // Two hops away; an address that nobody has.
+    // Two hops away, or an address that nobody has.
     for (cookie, to) in [(1, interface(2)), (2, [2, 9, 9, 9, 9, 9])] {
         let bytes = data(to, 0, 200);
         spectrum.enter(NodeId(0), &sent(0, &bytes, &[(3, 2, 0), (0, 3, 1)], cookie), &radios, &mut notices).unwrap();
@@ -163,7 +163,7 @@ fn beacons_of_one_instant_do_not_all_collide() {
         }
         carry(&mut spectrum, &radios);
     }
-    // Nodes 0 and 2 hear node 1, node 1 hears node 0: without collisions 150.
+    // Nodes 0 and 2 hear node 1, node 1 hears node 0: 150 without collisions.
     assert!((120..=150).contains(&spectrum.counts().delivered), "{:?}", spectrum.counts());
     assert_eq!(spectrum.counts().unanswered, 100);
 }
@@ -279,7 +279,7 @@ fn captures_have_every_attempt_and_the_addresses_of_interfaces() {
     let written = std::fs::read(folder.join("2412").join("capture.pcapng")).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
     let count = |wanted: &[u8]| written.windows(wanted.len()).filter(|found| *found == wanted).count();
-    // Node 0 sends once and three times; node 1 hears all of it.
+    // Node 0 sends once and then three times; node 1 hears all of it.
     assert_eq!(count(&body), 2 * (1 + 3));
     let header = |first: u8, retry: u8, to: Address| [&[first, retry, 0, 0][..], &to, &interface(0)].concat();
     let unanswered = |retry| count(&header(0x08, retry, [2, 9, 9, 9, 9, 9]));

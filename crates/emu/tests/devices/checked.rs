@@ -1,9 +1,9 @@
-//! Nodes that send anything at all, in a world of three radios and a wired host: whatever bytes a device gives is taken
-//! or refused, what is taken goes through the network and comes out as something that a device takes, and no packet
-//! comes out that nobody has sent. Shared by the test beside and by the fuzz target in `fuzz/`.
+//! Nodes that send arbitrary bytes, in a world of three radios and a wired host: whatever bytes a device gives are
+//! accepted or refused, what is accepted passes through the network and comes out as something that a device accepts,
+//! and no packet comes out that nobody has sent. Shared by the test next to it and by the fuzz target in `fuzz/`.
 //!
-//! An input is steps: first what the devices carry and who measures, then for each frame its node, how long the network
-//! runs afterwards (in units of 100 us), and its length (two bytes), which its bytes follow.
+//! An input is a sequence of steps: first the content of the devices and who measures, then for each frame its node,
+//! how long the network runs afterwards (in units of 100 us), its length (two bytes), and its bytes.
 
 use fourhop_emu::carry::link::Link;
 use fourhop_emu::carry::measured::Measured;
@@ -35,7 +35,7 @@ pub struct Passed {
     pub taken: u64,
     /// Packets and frames that came out at devices.
     pub delivered: u64,
-    /// Messages about lost packets.
+    /// ICMP messages about lost packets.
     pub icmp_errors: u64,
 }
 
@@ -60,7 +60,7 @@ fn made(kind: u8) -> (World, Carry) {
     (world, carry)
 }
 
-/// Does what `data` says.
+/// Executes the steps of `data`.
 pub fn exercise(data: &[u8]) -> Passed {
     let mut passed = Passed::default();
     let Some((&kind, mut rest)) = data.split_first() else { return passed };
@@ -86,8 +86,7 @@ pub fn exercise(data: &[u8]) -> Passed {
     }
     let end = world.now() + Dur::from_secs(2);
     go_on(&mut world, &mut carry, &mut flows, mode, end, &control, &mut passed);
-    // A copy for each node that may hear it, and one more each time that a link layer has not heard the
-    // acknowledgement.
+    // A copy for each node that may hear it, and another one each time a link layer missed the acknowledgement.
     assert!(passed.taken > 0 || passed.delivered == 0, "{passed:?}");
     passed
 }
@@ -125,7 +124,7 @@ fn go_on(
         assert!(!out.is_empty() && out.len() <= carry.header() + MTU, "{} bytes", out.len());
         let Some(bytes) = carry.ip(&out) else { continue };
         if mode == Mode::Routed {
-            // The kernel gets a packet, whose header checksum is as right as it was.
+            // The kernel gets a packet whose header checksum is correct if it was before.
             let head = Ipv4Head::read(bytes).expect("an IPv4 packet");
             assert_eq!(head.total_len, bytes.len());
         }

@@ -1,9 +1,9 @@
-//! Radios of the kernel that say anything at all, in a world of three nodes. A message is taken or refused; each frame
-//! that is taken gets one status unless its radio has forgotten it; the kernel can read all answers. Shared by the test
-//! beside and by the fuzz target in `fuzz/`.
+//! Radios of the kernel that send arbitrary messages, in a world of three nodes. A message is accepted or refused; each
+//! frame that is accepted gets one status unless its radio has forgotten it; the kernel can parse all replies. Shared
+//! by the test next to it and by the fuzz target in `fuzz/`.
 //!
-//! An input is messages: for each its command, how long the network runs afterwards (in units of 100 us), and its
-//! length (two bytes), which its attributes follow.
+//! An input is a sequence of messages: for each its command, how long the network runs afterwards (in units of 100 us),
+//! its length (two bytes), and its attributes.
 
 use fourhop_emu::medium::hwsim::{self, Message};
 use fourhop_emu::medium::radios::Radios;
@@ -22,15 +22,15 @@ const RADIOS: usize = 3;
 /// Counts of an input's outcomes.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Passed {
-    /// Frames that the medium took.
+    /// Frames accepted by the medium.
     pub taken: u64,
-    /// Frames that it delivered.
+    /// Frames delivered.
     pub delivered: u64,
-    /// Messages that it refused.
+    /// Messages refused.
     pub refused: u64,
 }
 
-/// Lets the radios say `data`.
+/// Lets the radios send `data`.
 pub fn exercise(mut data: &[u8]) -> Passed {
     let scenario = load_toml(SCENARIO, "radios", &[]).expect("a scenario");
     let (setup, _) = translate::setup(&scenario, 1, &Control::new()).expect("a network");
@@ -73,7 +73,7 @@ pub fn exercise(mut data: &[u8]) -> Passed {
     Passed { taken: counts.taken, delivered: counts.delivered, ..passed }
 }
 
-/// The kernel can read what is notices; how many statuses there are.
+/// Checks that the kernel can parse all notices; returns the number of statuses.
 fn check(notices: &mut Vec<(Time, Notice)>) -> u64 {
     let mut statuses = 0;
     for (_, one) in notices.drain(..) {

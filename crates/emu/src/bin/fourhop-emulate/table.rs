@@ -9,27 +9,27 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-/// Flows that are shown.
+/// Most flows shown.
 const ROWS: usize = 12;
 
-/// Shows flows, frames, losses and lateness on standard error. A thread writes: a slow terminal delays
+/// Shows flows, frames, losses and lateness on standard error. It is written on a thread: a slow terminal delays
 /// nothing else.
 pub struct Table {
     lines: SyncSender<String>,
-    /// Bytes of each flow when it was last shown, and when that was.
+    /// Bytes of each flow at the last update, and its time.
     before: RefCell<(Time, BTreeMap<Key, u64>)>,
 }
 
 impl Table {
-    /// Nothing is shown yet.
+    /// Starts with an empty table.
     pub fn start() -> Table {
         let (lines, shown) = sync_channel::<String>(1);
         std::thread::spawn(move || {
             let mut height = 0;
             for text in shown {
-                // Over what was there: up, and clear to the end of the screen (ECMA-48).
+                // Overwrite the previous text: cursor up, and clear to the end of the screen (ECMA-48).
                 let up = if height > 0 { format!("\x1b[{height}A") } else { String::new() };
-                // A terminal that has gone ends no emulation.
+                // A closed terminal does not end the emulation.
                 let _ = write!(std::io::stderr(), "{up}\r\x1b[J{text}");
                 height = text.lines().count();
             }
@@ -37,7 +37,7 @@ impl Table {
         Table { lines, before: RefCell::default() }
     }
 
-    /// Shows how things stand, unless the terminal has not taken the last.
+    /// Updates the table, unless the terminal has not yet taken the previous update.
     pub fn show(&self, running: &Running) {
         let _ = self.lines.try_send(self.text(running));
     }

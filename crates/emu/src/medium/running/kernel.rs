@@ -1,4 +1,4 @@
-//! Messages of the kernel, and to it.
+//! Messages from and to the kernel.
 
 use super::Medium;
 use crate::EmulationError;
@@ -8,12 +8,12 @@ use crate::medium::spectrum::Notice;
 use fourhop_live::netlink::generic::{Family, Received};
 use nix::errno::Errno;
 
-/// Bytes that are sent to the kernel together.
+/// Bytes sent to the kernel together.
 const TOGETHER: usize = 32 * 1024;
-/// Datagrams that are read before time goes on.
+/// Datagrams read before time advances.
 const AT_ONCE: usize = 64;
 
-/// Are the radios there?
+/// Whether the radios exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Module {
     /// As far as is known.
@@ -24,7 +24,7 @@ pub(super) enum Module {
     Gone,
 }
 
-/// Opens the socket to the radios.
+/// Opens the socket for the radios.
 pub(super) fn open() -> Result<Family, EmulationError> {
     let family = Family::open(FAMILY, "simulated radios").map_err(|error| match error.source.kind() {
         std::io::ErrorKind::NotFound => EmulationError::Unsuited(
@@ -37,7 +37,7 @@ pub(super) fn open() -> Result<Family, EmulationError> {
 }
 
 impl Medium {
-    /// Asks the kernel for the frames of its radios.
+    /// Requests the frames of the kernel's radios.
     pub(super) fn register(&mut self) -> Result<(), EmulationError> {
         self.ask_for_frames()?;
         let mut answer = None;
@@ -67,12 +67,11 @@ impl Medium {
         Ok(self.family.send(&message)?)
     }
 
-    /// Once radios have gone: finds out whether the module has, and becomes the medium of a module that was loaded
-    /// again.
+    /// Once radios were removed: finds out whether the module is gone, and becomes the medium of a module loaded again.
     pub(super) fn look_for_module(&mut self) -> Result<(), EmulationError> {
         match self.module {
             Module::There => Ok(()),
-            // Of two answers one comes: it is the medium already, or there is no such family.
+            // One of two answers comes back: this is the medium already, or there is no such family.
             Module::Doubtful => self.ask_for_frames(),
             Module::Gone => {
                 let Ok(family) = open() else { return Ok(()) };
@@ -84,7 +83,7 @@ impl Medium {
         }
     }
 
-    /// The kernel has answered a message of ours.
+    /// The kernel has answered one of our messages.
     fn answered(&mut self, code: i32) {
         match Errno::from_raw(-code) {
             Errno::UnknownErrno | Errno::EBUSY => {}
@@ -101,7 +100,7 @@ impl Medium {
         }
     }
 
-    /// Sends all news to the kernel.
+    /// Sends all notices to the kernel.
     pub(super) fn notify(&mut self) -> Result<(), EmulationError> {
         let mut notices = std::mem::take(&mut self.notices);
         for (at, one) in notices.drain(..) {
@@ -130,7 +129,7 @@ impl Medium {
         match notice {
             Notice::Received { radio, frame, place, signal, frequency } => {
                 let how = (*signal, *frequency);
-                // The flag of frames that are sent again.
+                // The retry flag.
                 const RETRY: u8 = 0x08;
                 let mut bytes = [0; hwsim::LONGEST];
                 let bytes = &mut bytes[..frame.bytes().len()];
@@ -148,7 +147,7 @@ impl Medium {
         }
     }
 
-    /// Takes what the kernel has sent.
+    /// Handles the kernel's messages.
     pub(super) fn listen(&mut self) -> Result<(), EmulationError> {
         let Medium { family, spectrum, radios, notices, strangers, refused, missed, module, gone, .. } = self;
         let (mut failed, mut answers) = (Ok(()), Vec::new());

@@ -69,7 +69,7 @@ impl Medium {
         }
     }
 
-    /// Was the time of the network that of the clock?
+    /// Whether the network kept to the clock.
     fn truth(&self) -> Truth {
         let worst = self.late_at.iter().max_by_key(|(_, late)| **late);
         let latest = worst.and_then(|(&address, late)| {

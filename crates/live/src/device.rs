@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Packets on a device.
+/// The kind of packets on a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// IP packets.
@@ -27,7 +27,7 @@ impl Kind {
     }
 }
 
-/// The end of a device at this process. The device goes with it.
+/// This process's end of a device. Dropping it removes the device.
 #[derive(Debug)]
 pub struct Device {
     fd: OwnedFd,
@@ -39,15 +39,15 @@ mod ioctl {
 }
 
 impl Device {
-    /// A new device in the network namespace of the present thread, down and without addresses.
+    /// Creates a device in the network namespace of the current thread, down and without addresses.
     ///
     /// # Errors
-    /// If the system has no TUN devices, or this process may not make them.
+    /// If the system has no TUN devices, or this process may not create them.
     pub fn create(name: &str, kind: Kind) -> Result<Device, Error> {
         Ok(Device { fd: made(name, kind.flag())? })
     }
 
-    /// The next packet or frame that the kernel sends; `None`: there is none now.
+    /// The next packet or frame that the kernel sends, if any.
     ///
     /// # Errors
     /// If the device is gone.
@@ -59,10 +59,10 @@ impl Device {
         }
     }
 
-    /// Hands the kernel a packet or frame as received.
+    /// Passes a packet or frame to the kernel as received.
     ///
     /// # Errors
-    /// If the kernel does not take it: the device is down, or it is no packet.
+    /// If the kernel refuses it, because the device is down or it is no packet.
     pub fn deliver(&self, bytes: &[u8]) -> Result<(), io::Error> {
         write(&self.fd, bytes)?;
         Ok(())
@@ -92,28 +92,28 @@ fn made(name: &str, flags: libc::c_int) -> Result<OwnedFd, Error> {
     Ok(fd)
 }
 
-/// How the bytes at a [`SegmentDevice`] stand for packets.
+/// How the bytes at a [`SegmentDevice`] represent packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// One packet with its checksums.
     Whole,
-    /// One packet whose last checksum is missing: it covers everything from `start`, is at `start + offset`, and has
-    /// the sum of the pseudo header instead.
+    /// One packet whose last checksum is missing: it covers everything from `start`, is located at `start + offset`,
+    /// and contains the sum of the pseudo header instead.
     NoChecksum {
-        /// The first byte that counts.
+        /// The first byte covered.
         start: u16,
-        /// From there to the checksum.
+        /// Offset of the checksum from there.
         offset: u16,
     },
     /// Consecutive TCP segments as one packet with one header. Its checksum is that of `NoChecksum`.
     Segments {
-        /// Is it IPv6?
+        /// Whether it is IPv6.
         ipv6: bool,
         /// The first byte of the TCP header.
         start: u16,
-        /// Bytes of all headers.
+        /// Length of all headers.
         headers: u16,
-        /// Payload of each segment; the last has the rest.
+        /// Payload of each segment; the last has the remainder.
         size: u16,
     },
 }
@@ -124,7 +124,7 @@ impl Form {
     const NEEDS_CSUM: u8 = 1;
     const GSO_TCPV4: u8 = 1;
     const GSO_TCPV6: u8 = 4;
-    /// The checksum in a TCP header.
+    /// Offset of the checksum in a TCP header.
     const TCP_CHECKSUM: u16 = 16;
 
     fn to_bytes(self) -> [u8; Form::BYTES] {
@@ -142,7 +142,7 @@ impl Form {
         bytes
     }
 
-    /// The kernel sends no other forms than those that were asked for.
+    /// The kernel sends only the forms that were requested.
     fn from_bytes(bytes: [u8; Form::BYTES]) -> Form {
         let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let (headers, size, start, offset) = (word(2), word(4), word(6), word(8));
@@ -163,10 +163,10 @@ pub struct SegmentDevice {
 }
 
 impl SegmentDevice {
-    /// As [`Device::create`].
+    /// Like [`Device::create`].
     ///
     /// # Errors
-    /// If the system has no TUN devices, or this process may not make them.
+    /// If the system has no TUN devices, or this process may not create them.
     pub fn create(name: &str, kind: Kind) -> Result<SegmentDevice, Error> {
         let fd = made(name, kind.flag() | libc::IFF_VNET_HDR)?;
         let offered = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
@@ -176,7 +176,7 @@ impl SegmentDevice {
         Ok(SegmentDevice { file: fd.into() })
     }
 
-    /// The next packet or segments that the kernel sends; `None`: there are none now.
+    /// The next packet or segments that the kernel sends, if any.
     ///
     /// # Errors
     /// If the device is gone.
@@ -189,10 +189,10 @@ impl SegmentDevice {
         }
     }
 
-    /// Hands the kernel bytes as received.
+    /// Passes bytes to the kernel as received.
     ///
     /// # Errors
-    /// If the kernel does not take them: the device is down, or they are not of that form.
+    /// If the kernel refuses them, because the device is down or they do not have that form.
     pub fn deliver(&self, form: Form, bytes: &[u8]) -> Result<(), io::Error> {
         let taken = (&self.file).write_vectored(&[IoSlice::new(&form.to_bytes()), IoSlice::new(bytes)])?;
         if taken == Form::BYTES + bytes.len() { Ok(()) } else { Err(ErrorKind::WriteZero.into()) }
@@ -237,7 +237,7 @@ mod tests {
         let segments = |ipv6| Form::Segments { ipv6, start: 20, headers: 52, size: 1_448 };
         assert_eq!((form(1, 1), form(1, 4)), (segments(false), segments(true)));
         assert_eq!(form(1, 0), Form::NoChecksum { start: 20, offset: 16 });
-        // Other flags say that checksums were looked at (VIRTIO_NET_HDR_F_DATA_VALID).
+        // Other flags mean that checksums were verified (VIRTIO_NET_HDR_F_DATA_VALID).
         assert_eq!((form(2, 0), form(3, 1)), (Form::Whole, segments(false)));
     }
 
@@ -263,7 +263,7 @@ mod tests {
             program.send_to(b"hello", (to, 5_000)).unwrap();
             assert_eq!(device.receive(&mut buffer).unwrap(), Some(33));
             assert_eq!((&buffer[12..20], &buffer[28..33]), (&[10, 0, 0, 1, 10, 0, 0, 2][..], &b"hello"[..]));
-            // Sent back: the addresses change places, which changes no checksum.
+            // Sent back with the addresses swapped, which changes no checksum.
             let packet = [&buffer[..12], &buffer[16..20], &buffer[12..16], &buffer[20..33]].concat();
             program.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
             device.deliver(&packet).unwrap();

@@ -1,4 +1,4 @@
-//! Refusals of the system, and the attempted operation.
+//! Errors of the system, with the attempted operation.
 
 use std::io;
 use thiserror::Error;
@@ -7,18 +7,18 @@ use thiserror::Error;
 #[derive(Error, Debug)]
 #[error("{what}: {source}")]
 pub struct Error {
-    /// The failed action, with the name of its object.
+    /// The operation that failed, with the name of its object.
     pub what: String,
     /// The system's message.
     pub source: io::Error,
 }
 
-/// Says what was tried where the system refused it.
+/// Adds the attempted operation to an error of the system.
 pub trait Tried<T> {
-    /// `what` is put before what the system says.
+    /// `what` precedes the system's message.
     ///
     /// # Errors
-    /// As before.
+    /// The original one.
     fn tried(self, what: impl FnOnce() -> String) -> Result<T, Error>;
 }
 

@@ -4,10 +4,10 @@
 //! | module | content |
 //! |---|---|
 //! | [`clock`] | the monotonic clock as the simulator's time |
-//! | [`poll`] | waiting for devices, an instant and signals in one place |
+//! | [`poll`] | waiting for devices, a point in time and signals in one place |
 //! | [`priority`] | the scheduling class of real-time programs |
-//! | [`namespace`] | network namespaces with a name |
-//! | [`netlink`] | interfaces, addresses and routes, many at a time |
+//! | [`namespace`] | named network namespaces |
+//! | [`netlink`] | interfaces, addresses and routes, in batches |
 //! | [`nfqueue`] | packets from the packet filter, and their verdicts |
 //! | [`device`] | TUN and TAP devices |
 //! | [`capture`] | packets of a device |
@@ -20,12 +20,12 @@
 //! | [`manual`] | manual pages |
 //! | [`user`] | namespaces for users other than root |
 //! | [`exit`] | the end of a program |
-//! | [`instance`] | one process of a service in a network namespace |
+//! | [`instance`] | a single process of a service per network namespace |
 //! | [`open_files`] | the limit of open files |
 //! | [`host`] | load of the machine: stolen time, processor time |
 //!
-//! On other systems than Linux the crate has only [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
-// They panic where nobody takes the line, such as a log on a full disk: `screen` does not.
+//! On systems other than Linux the crate has only [`exit`], [`lateness`], [`manual`], [`metrics`] and [`screen`].
+// These macros panic if the line cannot be written, such as to a log on a full disk; `screen` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 #[cfg(target_os = "linux")]

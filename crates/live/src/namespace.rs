@@ -1,6 +1,6 @@
-//! Network namespaces with a name, in the place where `ip netns` has them.
+//! Named network namespaces, in the place where `ip netns` keeps them.
 //!
-//! A namespace belongs to a thread: what has to happen in it happens on a thread that has entered it and ends there.
+//! A namespace belongs to a thread: work inside it is done on a thread that has entered it and ends there.
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -12,18 +12,18 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where names are (ip-netns(8)).
+/// Folder of the names (ip-netns(8)).
 pub const FOLDER: &str = "/run/netns";
-/// Where folders are with files that take the place of those of the same name in /etc, by namespace: where ip-netns(8)
-/// looks for them, or, in a user namespace, where they can be.
+/// Folder that contains, by namespace, folders with files to override those of the same name in /etc: where ip-netns(8)
+/// looks for them or, in a user namespace, where they can be created.
 pub fn etc() -> &'static Path {
     Path::new(if crate::user::outside().is_none() { "/etc/netns" } else { "/run/etc" })
 }
 
-/// The namespace of the present thread.
+/// The namespace of the current thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// Prepares the place of the names: a mount of its own, so that namespaces can be mounted there and are seen by all.
+/// Prepares the folder of the names: a separate mount, so that namespaces can be mounted there and are visible to all.
 ///
 /// # Errors
 /// If this process may not mount.
@@ -32,7 +32,7 @@ pub fn prepare() -> Result<(), Error> {
     fs::create_dir_all(FOLDER).tried(failed)?;
     let shared = || mount(None::<&str>, FOLDER, None::<&str>, MsFlags::MS_SHARED | MsFlags::MS_REC, None::<&str>);
     match shared() {
-        // It is no mount yet.
+        // It is not a mount yet.
         Err(Errno::EINVAL) => {
             mount(Some(FOLDER), FOLDER, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
                 .tried(failed)?;
@@ -42,15 +42,15 @@ pub fn prepare() -> Result<(), Error> {
     }
 }
 
-/// Where the namespace of that name is.
+/// The path of the namespace of that name.
 pub fn path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// Takes the present thread, which must have no other use, into a new namespace of that name.
+/// Moves the current thread, which must have no other use, into a new namespace of that name.
 ///
 /// # Errors
-/// If this process may not make namespaces, or one of that name is there.
+/// If this process may not create namespaces, or one of that name exists.
 pub fn create(name: &str) -> Result<(), Error> {
     let path = path(name);
     let failed = || format!("cannot create the network namespace {name}");
@@ -63,7 +63,7 @@ pub fn create(name: &str) -> Result<(), Error> {
     made.tried(failed)
 }
 
-/// Takes the present thread into the namespace of that name.
+/// Moves the current thread into the namespace of that name.
 ///
 /// # Errors
 /// If there is none, or this process may not enter it.
@@ -73,16 +73,16 @@ pub fn enter(name: &str) -> Result<(), Error> {
     setns(file, CloneFlags::CLONE_NEWNET).tried(failed)
 }
 
-/// The network namespaces of the host, one file each: that of this thread, those that have a name, and those of the
-/// processes into which this one may look.
+/// The network namespaces of the host, one file each: that of this thread, those with a name, and those of the
+/// processes that this one may inspect.
 pub fn all() -> Vec<File> {
     let entries = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let of_processes = entries("/proc").map(|process| process.join("ns/net"));
     among(std::iter::once(PathBuf::from(OWN)).chain(entries(FOLDER)).chain(of_processes))
 }
 
-/// The namespaces behind these files, each once. `ip netns add` makes an empty file and mounts the namespace on it
-/// afterwards; until then the file is not on the device that all namespaces are on.
+/// The namespaces behind these files, without duplicates. `ip netns add` creates an empty file and mounts the namespace
+/// on it afterwards; until then the file is not on the device of the namespaces.
 fn among(places: impl Iterator<Item = PathBuf>) -> Vec<File> {
     let Ok(own) = fs::metadata(OWN) else { return Vec::new() };
     let mut seen = BTreeSet::new();
@@ -94,7 +94,7 @@ fn among(places: impl Iterator<Item = PathBuf>) -> Vec<File> {
     places.filter_map(open).collect()
 }
 
-/// Takes the present thread into the namespace of that file.
+/// Moves the current thread into the namespace of that file.
 ///
 /// # Errors
 /// If this process may not enter it.
@@ -102,22 +102,22 @@ pub fn enter_file(file: &File) -> Result<(), Error> {
     setns(file, CloneFlags::CLONE_NEWNET).tried(|| "cannot enter a network namespace".to_owned())
 }
 
-/// Takes the present thread into the namespace of that name, with the files that [`etc`] has for it: a program started
-/// by it finds them in /etc. Everything else of the file system stays as it is, /sys with it.
+/// Moves the current thread into the namespace of that name, with the files that [`etc`] has for it: a program started
+/// from it finds them in /etc. The rest of the file system stays unchanged, including /sys.
 ///
 /// # Errors
 /// If there is none, or this process may not enter it.
 pub fn enter_with_files(name: &str) -> Result<(), Error> {
     enter(name)?;
-    // Removing a namespace takes its name away and then ends its processes: this may have happened in between.
+    // Removing a namespace removes its name and then ends its processes: this may have happened in between.
     if identity(&path(name)) != identity(Path::new("/proc/thread-self/ns/net")) {
         return Err(io::Error::from(io::ErrorKind::NotFound))
             .tried(|| format!("the network namespace {name} has ended"));
     }
     let failed = || format!("cannot mount the files of programs in {name}");
-    // The two together, since the root folder of threads that share it cannot be in another set of mounts.
+    // Both together, because the root folder of threads that share it cannot be in another mount namespace.
     unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS).tried(failed)?;
-    // Mounts here are invisible to others.
+    // Mounts made here are invisible to others.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>).tried(failed)?;
     let Ok(files) = fs::read_dir(etc().join(name)) else { return Ok(()) };
     for file in files.flatten() {
@@ -127,7 +127,7 @@ pub fn enter_with_files(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs `work` on a thread of its own, which may enter namespaces, since it ends afterwards.
+/// Runs `work` on a separate thread, which may enter namespaces because it ends afterwards.
 ///
 /// # Errors
 /// Those of `work`.
@@ -138,7 +138,7 @@ pub fn on_a_thread<T: Send, E: Send>(work: impl FnOnce() -> Result<T, E> + Send)
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-/// Removes the name, and the namespace if nobody is in it. One that is not there is no error.
+/// Removes the name, and the namespace if nobody is in it. A missing one is no error.
 ///
 /// # Errors
 /// If this process may not unmount.
@@ -146,7 +146,7 @@ pub fn remove(name: &str) -> Result<(), Error> {
     let path = path(name);
     let failed = || format!("cannot remove the network namespace {name}");
     match umount2(&path, MntFlags::MNT_DETACH) {
-        // There is no such name, or it is a file on which nothing is mounted.
+        // There is no such name, or it is a file with nothing mounted on it.
         Ok(()) | Err(Errno::ENOENT | Errno::EINVAL) => {}
         Err(error) => return Err(io::Error::from(error)).tried(failed),
     }
@@ -156,29 +156,29 @@ pub fn remove(name: &str) -> Result<(), Error> {
     }
 }
 
-/// The identity of a namespace, whatever its name: device and inode of its file.
+/// The identity of a namespace, independent of its name: device and inode of its file.
 pub type Identity = (u64, u64);
 
-/// The namespace behind a file that stands for it.
+/// The namespace that a file represents.
 fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// The existing namespaces of these names, with identities that stay valid if the names go.
+/// The existing namespaces of these names; the identities stay valid if the names are removed.
 pub fn identities<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Identity> {
     names.into_iter().filter_map(|name| identity(&path(name))).collect()
 }
 
-/// The processes that are in one of these namespaces.
+/// The processes in any of these namespaces.
 pub fn processes(wanted: &[Identity]) -> Vec<i32> {
     let inside = |pid: &i32| identity(Path::new(&format!("/proc/{pid}/ns/net"))).is_some_and(|id| wanted.contains(&id));
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(inside).collect()
 }
 
-/// The namespaces, other than the present one, of processes of this user whose environment has a variable that begins
-/// with each of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process
-/// is in them.
+/// The namespaces, other than the current one, of this user's processes whose environment has a variable beginning with
+/// each of `marks`. They are found whatever their names are and wherever those are mounted, as long as a process is in
+/// them.
 pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
     let user = nix::unistd::geteuid().as_raw();
     let own = identity(Path::new(OWN));
@@ -186,7 +186,7 @@ pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
         entry.file_name().to_str()?.parse::<i32>().ok()?;
         let place = entry.path();
         let variables = fs::read(place.join("environ")).ok()?;
-        // Each ends with a zero, which a mark may end with, too.
+        // Each variable ends with a zero byte, which a mark may include.
         let has = |mark: &&[u8]| variables.split_inclusive(|&byte| byte == 0).any(|one| one.starts_with(mark));
         let marked = marks.iter().all(has) && fs::metadata(&place).is_ok_and(|found| found.uid() == user);
         identity(&place.join("ns/net")).filter(|id| marked && Some(*id) != own)
@@ -197,7 +197,7 @@ pub fn of_marked(marks: &[&[u8]]) -> Vec<Identity> {
     found
 }
 
-/// Sets a variable of the kernel (sysctl) for the namespace of the present thread.
+/// Sets a kernel variable (sysctl) for the namespace of the current thread.
 ///
 /// # Errors
 /// If there is no such variable, or this process may not write it.

@@ -1,7 +1,7 @@
 //! Interfaces, addresses and routes of a network namespace, many in one message to the kernel (rtnetlink(7)).
 //!
-//! Only what a node needs. Many requests are one `send`, then come their answers; the crates for netlink need an
-//! exchange for each request, and with it most of the time that setting up a hundred namespaces takes.
+//! Only the operations that a node needs. Many requests are one `send`, followed by their answers; the netlink crates
+//! need an exchange per request, which takes most of the time for setting up a hundred namespaces.
 
 pub(crate) mod answer;
 mod ask;
@@ -21,7 +21,7 @@ use nix::sys::socket::{MsgFlags, SockProtocol, send};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
-/// Number of the loopback device, in every namespace.
+/// Index of the loopback device, in every namespace.
 pub const LOOPBACK: u32 = 1;
 
 /// Length of `struct nlmsghdr`.
@@ -36,33 +36,33 @@ const ONLINK: u32 = 4;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Where each request begins, and what it is for, by sequence number.
+    /// Offset and description of each request, by sequence number.
     requests: Vec<(usize, String)>,
 }
 
-/// Requests in one message: their answers must find room in the socket's buffer.
+/// Requests in one message: their answers must fit in the socket's buffer.
 const TOGETHER: usize = 64;
 
 /// A route to a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// The network and the number of bits of it that count.
+    /// The network and its prefix length.
     pub to: (Ipv4Addr, u8),
-    /// The device it leads over.
+    /// The output device.
     pub device: u32,
-    /// The neighbour it leads to, which need not be in a network of the device; `None`: the destination itself.
+    /// The next hop, which need not be in a network of the device; `None`: the destination itself.
     pub via: Option<Ipv4Addr>,
-    /// Source address of packets that are sent here.
+    /// Source address of packets sent over this route.
     pub from: Ipv4Addr,
-    /// Of several routes to a network the one with the least number is taken.
+    /// Among several routes to a network the one with the lowest number is used.
     pub priority: u32,
 }
 
 impl Batch {
-    /// Puts a device up, with this largest packet.
+    /// Brings a device up, with this MTU if given.
     pub fn up(&mut self, device: u32, mtu: Option<u32>) {
         self.begin(libc::RTM_NEWLINK, REQUEST, || format!("device {device} up"));
-        // struct ifinfomsg: family, type, index, flags, which flags are meant.
+        // struct ifinfomsg: family, type, index, flags, change mask.
         self.bytes.extend([0, 0, 0, 0]);
         [device, libc::IFF_UP as u32, libc::IFF_UP as u32].into_iter().for_each(|word| self.word(word));
         if let Some(mtu) = mtu {
@@ -71,7 +71,7 @@ impl Batch {
         self.end();
     }
 
-    /// Gives a device that is down its MAC address.
+    /// Sets the MAC address of a device that is down.
     pub fn mac(&mut self, device: u32, mac: [u8; 6]) {
         self.begin(libc::RTM_NEWLINK, REQUEST, || format!("MAC address of device {device}"));
         self.bytes.extend([0, 0, 0, 0]);
@@ -80,10 +80,10 @@ impl Batch {
         self.end();
     }
 
-    /// Gives a device an address in a network of so many bits.
+    /// Adds an address with this prefix length to a device.
     pub fn address(&mut self, device: u32, address: Ipv4Addr, bits: u8) {
         self.begin(libc::RTM_NEWADDR, CREATE, || format!("address {address}/{bits}"));
-        // struct ifaddrmsg: family, bits, flags, scope, index.
+        // struct ifaddrmsg: family, prefix length, flags, scope, index.
         self.bytes.extend([libc::AF_INET as u8, bits, 0, libc::RT_SCOPE_UNIVERSE]);
         self.word(device);
         self.attribute(libc::IFA_LOCAL, &address.octets());
@@ -91,13 +91,13 @@ impl Batch {
         self.end();
     }
 
-    /// Adds a route, or puts it in the place of another to the same network with the same priority.
+    /// Adds a route, or replaces one to the same network with the same priority.
     pub fn route(&mut self, owner: Owner, route: Route) {
         let Route { to: (network, bits), device, via, from, priority } = route;
         self.begin(libc::RTM_NEWROUTE, CREATE, || format!("route to {network}/{bits}"));
         let scope = if via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
-        // struct rtmsg: family, bits of the two networks, TOS, table, protocol, scope, type, flags. The table is an
-        // attribute, which has room for its number.
+        // struct rtmsg: family, prefix lengths of the two networks, TOS, table, protocol, scope, type, flags. The table
+        // is an attribute, which is large enough for its number.
         self.bytes.extend([libc::AF_INET as u8, bits, 0, 0, 0, owner.protocol, scope, libc::RTN_UNICAST]);
         self.word(if via.is_some() { ONLINK } else { 0 });
         self.attribute(libc::RTA_DST, &network.octets());
@@ -111,15 +111,15 @@ impl Batch {
         self.end();
     }
 
-    /// Sends them to the kernel and waits for all answers.
+    /// Sends the requests to the kernel and waits for all answers.
     ///
     /// # Errors
-    /// The first that the kernel refuses; those behind it have been tried, too.
+    /// The first that the kernel refuses; later ones have been tried too.
     pub fn send(&self) -> Result<(), Error> {
         self.send_but(&[])
     }
 
-    /// Sends them; which the kernel refuses, by number.
+    /// Sends the requests; returns those refused by the kernel, by number.
     fn exchange(&self) -> Result<Vec<(usize, Errno)>, Error> {
         let failed = || "cannot talk to the kernel's routing".to_owned();
         let socket = answer::asking(SockProtocol::NetlinkRoute).tried(failed)?;
@@ -146,7 +146,7 @@ impl Batch {
     fn begin(&mut self, kind: u16, flags: u16, name: impl FnOnce() -> String) {
         let number = self.requests.len() as u32;
         self.requests.push((self.bytes.len(), name()));
-        // The length, which is known when the message ends.
+        // The length, known at the end of the message.
         self.word(0);
         self.bytes.extend(kind.to_ne_bytes());
         self.bytes.extend(flags.to_ne_bytes());
@@ -170,7 +170,8 @@ impl Batch {
     }
 }
 
-/// Appends a `struct rtattr` or `nlattr`: length with these four bytes, type, content, filled to a multiple of four.
+/// Appends a `struct rtattr` or `nlattr`: length including these four bytes, type, content, padded to a multiple of
+/// four.
 pub fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
     bytes.extend((content.len() as u16 + 4).to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
@@ -183,29 +184,29 @@ pub(crate) fn length_at(bytes: &[u8], start: usize) -> Option<usize> {
     Some(u32::from_ne_bytes(length.try_into().ok()?) as usize)
 }
 
-/// A message of the kernel.
+/// A message from the kernel.
 struct Message<'a> {
     kind: u16,
-    /// Number of the request that it answers.
+    /// Sequence number of the request that it answers.
     number: u32,
     /// The bytes after `struct nlmsghdr`.
     content: &'a [u8],
 }
 
 impl Message<'_> {
-    /// The code in an answer: 0, or an error less than that. `None`: it is none.
+    /// The code of an answer: 0, or a negative error. `None` if this is no answer.
     fn code(&self) -> Option<i32> {
         let code = self.content.first_chunk().filter(|_| i32::from(self.kind) == libc::NLMSG_ERROR)?;
         Some(i32::from_ne_bytes(*code))
     }
 }
 
-/// Number and code of every answer in a datagram.
+/// Sequence number and code of every answer in a datagram.
 fn acknowledgements(bytes: &[u8]) -> impl Iterator<Item = (u32, i32)> {
     messages(bytes).filter_map(|message| Some((message.number, message.code()?)))
 }
 
-/// The messages of a datagram; what is cut off is left out.
+/// The messages of a datagram, except a truncated one.
 fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     std::iter::from_fn(move || {
         let (head, content) = bytes.get(..length_at(bytes, 0)?)?.split_first_chunk::<HEADER>()?;
@@ -299,7 +300,7 @@ mod tests {
         for n in 0..2 * TOGETHER as u32 + 1 {
             batch.up(0x7fff_ff00 + n, None);
         }
-        // There are no such devices, or this process may not say so.
+        // There are no such devices, or this process has no permission.
         let refused = batch.exchange().unwrap();
         assert!(refused.iter().map(|&(number, _)| number).eq(0..2 * TOGETHER + 1), "{refused:?}");
         assert!(refused.iter().all(|(_, error)| [Errno::ENODEV, Errno::EPERM].contains(error)), "{refused:?}");

@@ -1,7 +1,7 @@
-//! Packets that the kernel's filter hands to a program, which says later what becomes of each (NFQUEUE,
+//! Packets that the kernel's packet filter hands to a program, which later decides on each (NFQUEUE,
 //! linux/netfilter/nfnetlink_queue.h).
 //!
-//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. One system call brings
+//! The program sees the beginning of a packet; the rest stays in the kernel until the verdict. One system call returns
 //! many packets, and another takes many verdicts. The queue fails open: if the program is slow or its queue is full,
 //! packets pass. When the program ends, the kernel drops the waiting packets, unless a [`guard`] lets them pass.
 
@@ -16,7 +16,7 @@ use nix::sys::socket::{MsgFlags, MultiHeaders, SockProtocol, recv, recvmmsg, sen
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Kinds of messages: subsystem 3 in the upper byte.
+/// Message types: subsystem 3 in the upper byte.
 const PACKET: u16 = 3 << 8;
 const VERDICT: u16 = 3 << 8 | 1;
 const CONFIG: u16 = 3 << 8 | 2;
@@ -32,39 +32,39 @@ const MOST: u16 = 3;
 const MASK: u16 = 4;
 const FLAGS: u16 = 5;
 const BIND: u8 = 1;
-/// Copy the beginning of a packet.
+/// Copies the beginning of a packet.
 const COPY_PACKET: u8 = 2;
-/// Packets pass if the queue is full.
+/// Lets packets pass if the queue is full.
 const FAIL_OPEN: u32 = 1;
 /// NF_ACCEPT of linux/netfilter.h.
 const ACCEPT: u32 = 1;
-/// Length of the common beginning of all messages here: `struct nlmsghdr`, or that and `struct nfgenmsg`.
+/// Lengths of the common beginning of all messages here: `struct nlmsghdr`, and that with `struct nfgenmsg`.
 const HEADER: usize = 16;
 const PREFIX: usize = 20;
-/// Where a message has its sequence number, and that of the first request: refused verdicts have zero.
+/// Position of a message's sequence number, and the first request's number: refused verdicts have zero.
 const SEQUENCE: std::ops::Range<usize> = 8..12;
 const ASKED: u32 = 1;
-/// Requests are sent so often, if answers were lost in a full socket.
+/// How often requests are sent, if answers were lost in a full socket.
 const TRIES: u32 = 3;
-/// Messages that are looked at for the answers to one sending.
+/// Most messages searched for the answers to one `send`.
 const MOST_LOOKS: u32 = 1 << 16;
-/// Packets that one system call brings.
+/// Packets returned by one system call.
 const TOGETHER: usize = 64;
-/// Bytes of a message besides the packet: its prefix and attributes; the longest attribute is a security context.
+/// Bytes of a message apart from the packet: its prefix and attributes; the longest attribute is a security context.
 const AROUND: usize = 512;
-/// Verdicts are sent when there are so many bytes of them.
+/// Verdicts are sent once they exceed this many bytes.
 const FULL: usize = 16 * 1024;
 
-/// A packet that the kernel holds.
+/// A packet queued in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedPacket<'a> {
-    /// The queue it is in, and its number there, for the verdict.
+    /// Its queue, needed for the verdict.
     pub queue: u16,
     /// Its number in the queue.
     pub id: u32,
     /// Its beginning, from the IP header on.
     pub bytes: &'a [u8],
-    /// Bytes that it has as a whole.
+    /// Total length of the packet.
     pub len: u32,
 }
 
@@ -77,7 +77,7 @@ pub struct Queues {
     verdicts: Vec<u8>,
 }
 
-/// Where messages are read into; it belongs to the thread that reads.
+/// Receive buffers, which belong to the thread that reads.
 #[derive(Debug)]
 pub struct Room {
     headers: MultiHeaders<()>,
@@ -86,37 +86,37 @@ pub struct Room {
 }
 
 impl Room {
-    /// For packets of this many copied bytes.
+    /// Buffers for packets with `copied` bytes copied from each.
     pub fn new(copied: u32) -> Room {
         let each = copied as usize + AROUND;
         Room { headers: MultiHeaders::preallocate(TOGETHER, None), buffer: vec![0; each * TOGETHER], each }
     }
 }
 
-/// How the kernel keeps packets.
+/// How the kernel queues packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keep {
-    /// Bytes of a packet that are handed over.
+    /// Bytes of a packet passed to the program.
     pub copied: u32,
-    /// Packets that a queue holds at most; what comes beyond that passes.
+    /// Most packets in a queue; any beyond that pass.
     pub packets: u32,
-    /// Bytes of memory for packets that the program has not looked at.
+    /// Bytes of memory for packets that the program has not yet read.
     pub unseen: usize,
 }
 
 impl Queues {
-    /// Takes the packets of these queues of the present network namespace.
+    /// Receives the packets of these queues in the current network namespace.
     ///
     /// # Errors
-    /// If this process may not (CAP_NET_ADMIN), another has one of them, or the kernel has no such queues.
+    /// If this process lacks CAP_NET_ADMIN, another one has one of the queues, or the kernel has no such queues.
     pub fn open(numbers: &[u16], keep: Keep) -> Result<Queues, Error> {
         let failed = || "cannot open a packet queue".to_owned();
         let socket = asking(SockProtocol::NetlinkNetFilter).tried(failed)?;
-        // Those who may not have that much get what everybody gets.
+        // Without the right to that much, the system's limit applies.
         let _ = setsockopt(&socket, RcvBufForce, &keep.unseen).or_else(|_| setsockopt(&socket, RcvBuf, &keep.unseen));
         let on: libc::c_int = 1;
         // SAFETY: the option is an int; `on` is one and lives until the call returns, which only reads it. Without the
-        // option an overload would be an error of the next reading.
+        // option, the next read would fail after an overload.
         let set = unsafe {
             let size = size_of::<libc::c_int>() as libc::socklen_t;
             libc::setsockopt(
@@ -133,11 +133,11 @@ impl Queues {
         Ok(queues)
     }
 
-    /// Binds the queues again after a [`guard`] gave them up. Earlier packets have left: their numbers mean nothing any
-    /// more.
+    /// Binds the queues again after a [`guard`] gave them up. Earlier packets have left, and their numbers are no
+    /// longer valid.
     ///
     /// # Errors
-    /// If another program has one of them meanwhile.
+    /// If another program has bound one of them in the meantime.
     pub fn take_again(&mut self, room: &mut Room) -> Result<(), Error> {
         self.verdicts.clear();
         // Discard messages about packets that have left: their numbers would match new ones.
@@ -145,7 +145,8 @@ impl Queues {
         self.bind()
     }
 
-    /// One system call carries all requests: packets of the first queue cannot fill the socket before the last answer.
+    /// One system call carries all requests, so packets of the first queue cannot fill the socket before the last
+    /// answer.
     fn bind(&self) -> Result<(), Error> {
         let keep = self.keep;
         let copy = [&keep.copied.to_be_bytes()[..], &[COPY_PACKET]].concat();
@@ -169,7 +170,7 @@ impl Queues {
         for _ in 0..TRIES {
             send(self.socket.as_raw_fd(), &requests, MsgFlags::empty()).tried(|| failed(queues[0]))?;
             self.acknowledge(&mut answers).tried(|| failed(queues[0]))?;
-            // A queue that is busy is this socket's already; one of another program is not permitted.
+            // A busy queue already belongs to this socket; one of another program is not permitted.
             let refused = |code: &Option<i32>| code.is_some_and(|code| code != 0 && -code != libc::EBUSY);
             if let Some(place) = answers.iter().position(refused) {
                 let code = answers[place].unwrap_or_default();
@@ -184,7 +185,7 @@ impl Queues {
     }
 
     /// Reads the answers to requests. The kernel has given them before `send` returned, unless the socket was full.
-    /// Nobody has promised a verdict to the packets before and between them: these leave when the queue does.
+    /// Packets before and between them get no verdict here: they leave when the queue does.
     fn acknowledge(&self, answers: &mut [Option<i32>]) -> Result<(), io::Error> {
         let mut answer = vec![0; 64 * 1024];
         for _ in 0..MOST_LOOKS {
@@ -202,7 +203,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Hands over what has come, at most 64 packets, without waiting. Says how many messages there were.
+    /// Passes received packets to `each`, at most 64, without waiting. Returns the number of messages.
     ///
     /// # Errors
     /// If the socket has failed.
@@ -231,7 +232,7 @@ impl Queues {
         Ok(count)
     }
 
-    /// Lets a packet go, with these bytes in its place if there are any. It leaves with the next
+    /// Accepts a packet, with its bytes replaced by `instead` if given. It leaves with the next
     /// [`flush`](Queues::flush), in the order of these calls.
     pub fn accept(&mut self, queue: u16, id: u32, instead: Option<&[u8]>) {
         let start = self.verdicts.len();
@@ -245,7 +246,7 @@ impl Queues {
         }
         end(&mut self.verdicts, start);
         if self.verdicts.len() > FULL {
-            // An error stays for the next flush to say.
+            // The next flush will report an error.
             let _ = self.flush();
         }
     }
@@ -270,12 +271,12 @@ impl AsFd for Queues {
     }
 }
 
-/// Begins a message: `struct nlmsghdr`, its length to be filled in, and `struct nfgenmsg`.
+/// Begins a message: `struct nlmsghdr`, with its length to be filled in, and `struct nfgenmsg`.
 fn begin(message: &mut Vec<u8>, kind: u16, flags: u16, queue: u16) {
     message.extend([0; 4]);
     message.extend(kind.to_ne_bytes());
     message.extend(flags.to_ne_bytes());
-    // Sequence and port numbers: answers come in order, from the kernel.
+    // Sequence and port numbers: answers arrive in order, from the kernel.
     message.extend([0; 8]);
     message.extend([libc::AF_UNSPEC as u8, 0]);
     message.extend(queue.to_be_bytes());
@@ -286,21 +287,21 @@ fn end(message: &mut [u8], start: usize) {
     message[start..start + 4].copy_from_slice(&length.to_ne_bytes());
 }
 
-/// The content of a message of the kernel, by its kind.
+/// The type and content of a kernel message.
 fn content(message: &[u8]) -> Option<(u16, &[u8])> {
     let length = length_at(message, 0).filter(|&length| length >= HEADER)?;
     let message = message.get(..length)?;
     Some((u16::from_ne_bytes([message[4], message[5]]), &message[HEADER..]))
 }
 
-/// The code of an answer; `None`: it is none.
+/// The code of an answer; `None` if this is no answer.
 fn refusal(message: &[u8]) -> Option<i32> {
     let (kind, content) = content(message)?;
     let code = content.first_chunk::<4>().filter(|_| i32::from(kind) == libc::NLMSG_ERROR)?;
     Some(i32::from_ne_bytes(*code))
 }
 
-/// Notes the code of an answer at the place of its request.
+/// Stores the code of an answer at the position of its request.
 fn note(message: &[u8], answers: &mut [Option<i32>]) {
     let Some(code) = refusal(message) else { return };
     let sequence = u32::from_ne_bytes(message[SEQUENCE].try_into().expect("four bytes"));
@@ -309,7 +310,7 @@ fn note(message: &[u8], answers: &mut [Option<i32>]) {
     }
 }
 
-/// The packet in a message; `None`: it is another one.
+/// The packet in a message; `None` if it is another message.
 fn packet(message: &[u8]) -> Option<QueuedPacket<'_>> {
     let (kind, content) = content(message)?;
     let (prefix, rest) = content.split_at_checked(PREFIX - HEADER).filter(|_| kind == PACKET)?;
@@ -365,7 +366,7 @@ mod tests {
             message
         };
         let mut answers = [None; 2];
-        // A refused verdict, a packet, an answer to a request that was not made.
+        // A refused verdict, a packet, and an answer to a request never made.
         for message in [answer(0, -2), message(PACKET, &[]), answer(ASKED + 2, -1)] {
             note(&message, &mut answers);
         }
@@ -392,7 +393,7 @@ mod tests {
 
     #[test]
     fn many_verdicts_do_not_wait_for_the_end_of_a_turn() {
-        // A pipe takes no messages: what is sent is gone, with an error.
+        // A pipe accepts no messages: whatever is sent is lost, with an error.
         let socket = io::pipe().unwrap().0.into();
         let keep = Keep { copied: 0, packets: 0, unseen: 0 };
         let mut queues = Queues { socket, numbers: vec![], keep, verdicts: vec![] };

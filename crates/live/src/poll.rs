@@ -1,4 +1,4 @@
-//! Waiting in one place for devices, an instant and signals.
+//! Waiting in one place for devices, a point in time and signals.
 
 use crate::clock::Clock;
 use crate::{Error, Tried};
@@ -12,7 +12,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// Events that have come.
+/// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
     /// The source with this number is readable, or has failed.
@@ -21,15 +21,15 @@ pub enum Ready {
     Signal(Signal),
 }
 
-/// Numbers of the timer and of the signals; all others are those of the caller.
+/// Ids of the timer and of the signals; all others are the caller's.
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
-/// Operations that need descriptors.
+/// Description of operations that need descriptors.
 const FAILED: &str = "cannot create the event loop";
-/// Most that one wait returns.
+/// Most events that one wait returns.
 const BATCH: usize = 64;
 
-/// Waits for devices, an instant and signals.
+/// Waits for devices, a point in time and signals.
 #[derive(Debug)]
 pub struct Poller {
     epoll: Epoll,
@@ -38,8 +38,8 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// One that waits for the signals that end a program, and for children that have ended. They are blocked for this
-    /// thread and those that it starts: from now on they come here only.
+    /// A poller for the signals that end a program and for children that have exited. These signals are blocked for
+    /// this thread and those that it starts: from now on they are delivered only here.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -53,7 +53,7 @@ impl Poller {
         made.tried(|| FAILED.to_owned())
     }
 
-    /// One for a thread beside that which waits for signals.
+    /// A poller for a thread other than the one that waits for signals.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -71,7 +71,7 @@ impl Poller {
         Ok(Poller { epoll, timer, signals })
     }
 
-    /// From now on says when something can be read from `source`.
+    /// From now on, reports when `source` is readable.
     ///
     /// # Errors
     /// If the system has no memory left.
@@ -80,19 +80,19 @@ impl Poller {
         self.epoll.add(source, event).tried(|| "cannot wait for a device".to_owned())
     }
 
-    /// No longer waits for `source`.
+    /// Stops waiting for `source`.
     pub fn remove(&self, source: impl AsFd) {
-        // It can fail only for what is not waited for.
+        // Fails only if it is not being waited for.
         let _ = self.epoll.delete(source);
     }
 
-    /// Waits until `at` or the first event, and writes events to `out`. Pending events return at once.
+    /// Waits until `at` or the first event, and appends events to `out`. Returns at once if events are pending.
     ///
     /// # Errors
     /// If the system refuses to wait.
     pub fn wait(&mut self, clock: &Clock, at: Time, out: &mut Vec<Ready>) -> Result<(), Error> {
-        // Zero would switch the timer off; for an instant that has passed, it expires at once. Setting the timer clears
-        // earlier expiries.
+        // Zero would switch the timer off; for a time in the past it expires at once. Setting the timer clears earlier
+        // expirations.
         let reading = clock.reading(at).max(Duration::from_nanos(1));
         let when = Expiration::OneShot(TimeSpec::from_duration(reading));
         let set = self.timer.set(when, TimerSetTimeFlags::TFD_TIMER_ABSTIME);
@@ -100,10 +100,10 @@ impl Poller {
         self.collect(EpollTimeout::NONE, out)
     }
 
-    /// Events that are pending.
+    /// Collects pending events without waiting.
     ///
     /// # Errors
-    /// If the system refuses to look.
+    /// If the system refuses to poll.
     pub fn look(&mut self, out: &mut Vec<Ready>) -> Result<(), Error> {
         self.collect(EpollTimeout::ZERO, out)
     }

@@ -78,7 +78,7 @@ impl Try {
         self.flags & RTS != 0
     }
 
-    /// Its rate, if it is not of 802.11n or later.
+    /// The rate, unless it is one of 802.11n or later.
     pub fn rate(self, frequency: u32) -> Option<Rate> {
         let legacy = self.flags & (HT | VHT) == 0;
         let place = usize::try_from(self.index).ok().filter(|_| legacy)?;

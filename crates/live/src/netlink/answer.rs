@@ -1,4 +1,4 @@
-//! Questions to the kernel, whose answers do not keep a program waiting for ever: an emulated system may have none.
+//! Questions to the kernel that do not block a program forever: an emulated system may have no answers.
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -8,17 +8,17 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// Time for an answer. The kernel gives it before the question's system call returns.
+/// Seconds to wait for an answer. The kernel gives it before the question's system call returns.
 const PATIENCE: i64 = 5;
 
-/// A socket for questions, on which [`answered`] waits only so long.
+/// A socket for questions, on which [`answered`] waits only this long.
 pub(crate) fn asking(protocol: SockProtocol) -> Result<OwnedFd, io::Error> {
     let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
     setsockopt(&socket, ReceiveTimeout, &TimeVal::seconds(PATIENCE))?;
     Ok(socket)
 }
 
-/// Waits for a datagram; its length.
+/// Waits for a datagram; returns its length.
 pub(crate) fn answered(socket: &impl AsFd, buffer: &mut [u8]) -> Result<usize, io::Error> {
     loop {
         match recv(socket.as_fd().as_raw_fd(), buffer, MsgFlags::empty()) {

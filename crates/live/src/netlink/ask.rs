@@ -1,4 +1,4 @@
-//! Reads devices and routes of the kernel, and changes them without touching the rest.
+//! Reads devices and routes of the kernel, and changes them without affecting the rest.
 
 use super::answer::{answered, asking};
 use super::{Batch, CREATE, ONLINK, REQUEST, messages};
@@ -12,11 +12,13 @@ use std::os::fd::AsRawFd;
 /// Length of `struct ifinfomsg` and of `struct rtmsg`.
 const LINK: usize = 16;
 const ROUTE: usize = 12;
-/// `RTM_F_FIB_MATCH` of linux/rtnetlink.h, which libc lacks: the route of the table, not what has been looked up in it.
+/// `RTM_F_FIB_MATCH` of linux/rtnetlink.h, which libc lacks: asks for the route in the table, not for the result of a
+/// lookup.
 const FIB_MATCH: u32 = 0x2000;
 /// `IFLA_GSO_MAX_SEGS` of linux/if_link.h.
 const GSO_MAX_SEGS: u16 = 40;
-/// Marks attributes that contain attributes (`NLA_F_NESTED`); the kernel's answers may have it or not.
+/// Mask for the attribute type, without the flag of nested attributes (`NLA_F_NESTED`), which the kernel's answers may
+/// or may not set.
 const KIND: u16 = 0x3fff;
 
 /// Metrics of a route (linux/rtnetlink.h, `RTAX_*`).
@@ -31,7 +33,7 @@ pub enum Metric {
     CongestionControl = 16,
 }
 
-/// A route as the kernel's table has it.
+/// A route in the kernel's table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// `struct rtmsg`.
@@ -42,10 +44,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The route of this thread's namespace that leads to an address.
+    /// The route to an address in this thread's namespace.
     ///
     /// # Errors
-    /// If there is none, or the kernel does not say.
+    /// If there is none, or the kernel does not answer.
     pub fn to(address: IpAddr) -> Result<Entry, Error> {
         let (family, octets) = match address {
             IpAddr::V4(v4) => (libc::AF_INET, v4.octets().to_vec()),
@@ -71,7 +73,7 @@ impl Entry {
                 _ => entry.attributes.push((kind, content.to_vec())),
             }
         }
-        // Of the flags only this one can be set.
+        // Only this flag can be set.
         let flags = u32::from_ne_bytes([head[8], head[9], head[10], head[11]]) & ONLINK;
         entry.head[8..].copy_from_slice(&flags.to_ne_bytes());
         Ok(entry)
@@ -87,47 +89,47 @@ impl Entry {
         v4.or_else(|_| <[u8; 16]>::try_from(content).map(IpAddr::from)).ok()
     }
 
-    /// The network it leads to and the number of bits of it that count; `None`: everywhere.
+    /// The destination network and its prefix length; `None` for the default route.
     pub fn network(&self) -> Option<(IpAddr, u8)> {
         Some((self.address(libc::RTA_DST)?, self.head[1]))
     }
 
-    /// The neighbour it leads over.
+    /// The next hop.
     pub fn via(&self) -> Option<IpAddr> {
         self.address(libc::RTA_GATEWAY)
     }
 
-    /// Number of the device it leads over, where that is one.
+    /// Index of the output device, if there is one.
     pub fn device(&self) -> Option<u32> {
         Some(u32::from_ne_bytes(self.attribute(libc::RTA_OIF)?.try_into().ok()?))
     }
 
-    /// A metric, as the kernel has it.
+    /// A metric, in the kernel's format.
     pub fn metric(&self, wanted: Metric) -> Option<&[u8]> {
         self.metrics.iter().find(|(kind, _)| *kind == wanted as u16).map(|(_, content)| &content[..])
     }
 
-    /// A metric that is a number.
+    /// A numeric metric.
     pub fn number(&self, wanted: Metric) -> Option<u32> {
         Some(u32::from_ne_bytes(self.metric(wanted)?.try_into().ok()?))
     }
 
-    /// A metric that is a name.
+    /// A textual metric.
     pub fn name(&self, wanted: Metric) -> Option<String> {
         let text = self.metric(wanted)?;
         Some(String::from_utf8_lossy(text.split(|&byte| byte == 0).next()?).into_owned())
     }
 
-    /// Sets a metric, or takes it away.
+    /// Sets or removes a metric.
     pub fn set(&mut self, metric: Metric, value: Option<Vec<u8>>) {
         self.metrics.retain(|(kind, _)| *kind != metric as u16);
         self.metrics.extend(value.map(|value| (metric as u16, value)));
     }
 
-    /// Puts it in the place of the one it was.
+    /// Replaces the original route by this one.
     ///
     /// # Errors
-    /// If the kernel refuses it: there may be no congestion control of that name.
+    /// If the kernel refuses it, for example because there is no congestion control of that name.
     pub fn replace(&self) -> Result<(), Error> {
         let mut batch = Batch::default();
         batch.begin(libc::RTM_NEWROUTE, CREATE, || "change of the route".to_owned());
@@ -145,19 +147,19 @@ impl Entry {
     }
 }
 
-/// Most segments that the kernel hands to a device of this thread's namespace at once.
+/// Most segments that the kernel hands at once to a device of this thread's namespace.
 ///
 /// # Errors
-/// If there is no such device, or the kernel does not say.
+/// If there is no such device, or the kernel does not answer.
 pub fn segments(device: u32) -> Result<u32, Error> {
     let number = link(device, GSO_MAX_SEGS)?.and_then(|content| content.try_into().ok()).map(u32::from_ne_bytes);
     number.ok_or_else(|| cut_off("the segments of the device"))
 }
 
-/// Largest packet of a device of this thread's namespace.
+/// MTU of a device of this thread's namespace.
 ///
 /// # Errors
-/// If there is no such device, or the kernel does not say.
+/// If there is no such device, or the kernel does not answer.
 pub fn mtu(device: u32) -> Result<u32, Error> {
     let number = link(device, libc::IFLA_MTU)?.and_then(|content| content.try_into().ok()).map(u32::from_ne_bytes);
     number.ok_or_else(|| cut_off("the largest packet of the device"))
@@ -172,7 +174,7 @@ pub fn mac(device: u32) -> Result<[u8; 6], Error> {
     mac.ok_or_else(|| cut_off("the MAC address of the device"))
 }
 
-/// The kernel's data on a device under this number.
+/// The attribute of this type of a device.
 fn link(device: u32, wanted: u16) -> Result<Option<Vec<u8>>, Error> {
     let mut batch = Batch::default();
     batch.begin(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16, || format!("device {device}"));
@@ -189,7 +191,7 @@ fn cut_off(what: &str) -> Error {
 }
 
 impl Batch {
-    /// Lets the kernel hand so many segments to a device at once.
+    /// Lets the kernel hand this many segments to a device at once.
     pub fn set_segments(&mut self, device: u32, most: u32) {
         self.begin(libc::RTM_NEWLINK, REQUEST, || format!("at most {most} segments at once for device {device}"));
         self.bytes.extend([0, 0, 0, 0]);
@@ -198,7 +200,7 @@ impl Batch {
         self.end();
     }
 
-    /// Sends the one question and returns what the kernel answers, without its header.
+    /// Sends a single question and returns the kernel's answer, without its header.
     fn ask(&self) -> Result<Vec<u8>, Error> {
         let failed = || self.requests.first().map_or_else(String::new, |(_, name)| name.clone());
         let socket = asking(SockProtocol::NetlinkRoute).tried(failed)?;
@@ -213,7 +215,7 @@ impl Batch {
     }
 }
 
-/// Kind and content of each `struct rtattr`; what is cut off is left out.
+/// Type and content of each `struct rtattr`, except a truncated one.
 pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));

@@ -1,4 +1,4 @@
-//! Families of generic netlink: a socket that speaks with one of them.
+//! Families of generic netlink: a socket for one of them.
 
 use super::ask::attributes;
 use super::own::all_answers;
@@ -11,21 +11,21 @@ use nix::sys::socket::{
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// linux/genetlink.h: the number of the controller, the question for a family by its name.
+/// linux/genetlink.h: the id of the controller, and the query for a family by name.
 const CONTROLLER: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-/// Its groups of listeners, of each the name and the number.
+/// The multicast groups, each with name and id.
 const GROUPS: u16 = 7;
 const GROUP_NAME: u16 = 1;
 const GROUP_NUMBER: u16 = 2;
 /// Length of `struct genlmsghdr`.
 pub(super) const HEAD: usize = 4;
-/// Bytes that may wait at the socket until its program reads them.
+/// Receive buffer of the socket, in bytes.
 const WAITING: usize = 4 << 20;
 
-/// The number of a family, if the kernel has it; `what` it is for is part of an error.
+/// The id of a family, if the kernel has it; `what` describes its purpose in errors.
 pub(super) fn family(name: &str, what: &str) -> Result<Option<u16>, Error> {
     Ok(number(&about(name, what)?))
 }
@@ -35,7 +35,7 @@ fn number(about: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(id.try_into().ok()?))
 }
 
-/// The attributes of a family; none if the kernel does not have it.
+/// The attributes of a family; empty if the kernel does not have it.
 fn about(name: &str, what: &str) -> Result<Vec<u8>, Error> {
     let mut batch = Batch::default();
     batch.begin(CONTROLLER, (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16, || what.to_owned());
@@ -46,7 +46,7 @@ fn about(name: &str, what: &str) -> Result<Vec<u8>, Error> {
     Ok(answers.iter().find_map(|answer| answer.get(HEAD..)).unwrap_or_default().to_vec())
 }
 
-/// The number of a group of listeners in what the kernel says of a family.
+/// The id of a multicast group, from the attributes of a family.
 fn group(about: &[u8], name: &str) -> Option<u32> {
     let (_, groups) = attributes(about).find(|(kind, _)| *kind == GROUPS)?;
     attributes(groups).find_map(|(_, group)| {
@@ -56,20 +56,20 @@ fn group(about: &[u8], name: &str) -> Option<u32> {
     })
 }
 
-/// Something that the kernel has sent.
+/// Something received from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Received<'a> {
     /// A message of the family: its command and its attributes.
     Message(u8, &'a [u8]),
-    /// The kernel refuses a message of ours, or agrees with code 0.
+    /// The kernel's answer to one of our messages: an error, or 0 for success.
     Answer(i32),
-    /// The socket was too small for all that was sent: some of it is lost.
+    /// The socket's buffer was too small: some messages are lost.
     Missed,
-    /// Bytes that are no message of the family.
+    /// Bytes that are not a message of the family.
     Garbage,
 }
 
-/// A socket that speaks with one family.
+/// A socket for one family.
 #[derive(Debug)]
 pub struct Family {
     socket: OwnedFd,
@@ -79,10 +79,10 @@ pub struct Family {
 }
 
 impl Family {
-    /// The family of this name, in the namespace of this thread.
+    /// Opens the family of this name, in the namespace of this thread.
     ///
     /// # Errors
-    /// If the kernel has none of this name.
+    /// If the kernel has no family of this name.
     pub fn open(name: &str, what: &str) -> Result<Family, Error> {
         let missing = || Error { what: what.to_owned(), source: io::ErrorKind::NotFound.into() };
         let about = about(name, what)?;
@@ -91,13 +91,13 @@ impl Family {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket =
             socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkGeneric).tried(failed)?;
-        // Only the administrator of the machine may have more than others.
+        // Only the machine's administrator may exceed the limit.
         let large = setsockopt(&socket, sockopt::RcvBufForce, &WAITING);
         large.or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &WAITING)).tried(failed)?;
         Ok(Family { socket, number, about, buffer: vec![0; 64 * 1024] })
     }
 
-    /// From now on hears what is said to this group of listeners too.
+    /// Joins a multicast group of the family.
     ///
     /// # Errors
     /// If the family has no such group.
@@ -137,7 +137,7 @@ impl Family {
         sent.map(drop).tried(|| "cannot send to the kernel".to_owned())
     }
 
-    /// Takes one datagram of what the kernel has sent, if there is one, and shows what is in it. Says whether there
+    /// Receives one datagram from the kernel, if there is one, and passes its messages to `show`. Returns whether there
     /// was one.
     pub fn receive(&mut self, mut show: impl FnMut(Received)) -> bool {
         match recv(self.socket.as_raw_fd(), &mut self.buffer, MsgFlags::empty()) {
@@ -160,7 +160,7 @@ impl AsFd for Family {
     }
 }
 
-/// Reads a datagram.
+/// Parses a datagram.
 fn received(mut bytes: &[u8], family: u16, mut show: impl FnMut(Received)) {
     while !bytes.is_empty() {
         let Some(length) = length_at(bytes, 0).filter(|&length| length >= HEADER && length <= bytes.len()) else {

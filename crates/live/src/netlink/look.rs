@@ -1,5 +1,5 @@
-//! Devices, routes and neighbours of this thread's network namespace, all at once: what a program looks at before it is
-//! set up.
+//! Devices, routes and neighbours of this thread's network namespace, listed at once: what a program inspects before it
+//! is set up.
 
 use super::Batch;
 use super::ask::attributes;
@@ -22,41 +22,41 @@ const NEIGHBOUR: usize = 12;
 /// A device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Device {
-    /// Its number.
+    /// Its index.
     pub index: u32,
     /// Its name.
     pub name: String,
     /// Its kind, such as "veth" or "batadv"; `None` for hardware.
     pub kind: Option<String>,
-    /// The device it is part of: a bridge, a mesh of batman-adv.
+    /// The device to which it belongs: a bridge, a batman-adv mesh.
     pub master: Option<u32>,
-    /// Is it up?
+    /// Whether it is up.
     pub up: bool,
 }
 
-/// A route of IPv4 in any table.
+/// An IPv4 route in any table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// The network and the number of bits of it that count.
+    /// The network and its prefix length.
     pub to: (Ipv4Addr, u8),
-    /// Its originator: RTPROT of linux/rtnetlink.h, or a number of a daemon's own.
+    /// Its originator: RTPROT of linux/rtnetlink.h, or a daemon's own number.
     pub protocol: u8,
-    /// The device it leads over.
+    /// The output device.
     pub device: u32,
-    /// The neighbour it leads to; `None`: the destination itself.
+    /// The next hop; `None`: the destination itself.
     pub via: Option<Ipv4Addr>,
 }
 
-/// All devices but the loopback.
+/// All devices except the loopback.
 ///
 /// # Errors
-/// If the kernel does not say.
+/// If the kernel does not answer.
 pub fn devices() -> Result<Vec<Device>, Error> {
     let all = dump(libc::RTM_GETLINK, libc::AF_UNSPEC as u8, LINK, "devices")?;
     Ok(all.iter().filter_map(|answer| device(answer)).filter(|device| device.index != super::LOOPBACK).collect())
 }
 
-/// Devices of these names that carry nothing: those that have disappeared, and those that are down.
+/// Problems of the devices of these names that carry nothing: those that have disappeared, and those that are down.
 pub fn idle(names: &[String], devices: &[Device]) -> Vec<String> {
     let problem = |name: &String| match devices.iter().find(|device| device.name == *name) {
         None => Some(format!("device {name} has disappeared")),
@@ -65,19 +65,19 @@ pub fn idle(names: &[String], devices: &[Device]) -> Vec<String> {
     names.iter().filter_map(problem).collect()
 }
 
-/// All routes of IPv4 that lead somewhere.
+/// All IPv4 routes that lead somewhere.
 ///
 /// # Errors
-/// If the kernel does not say.
+/// If the kernel does not answer.
 pub fn routes() -> Result<Vec<Listed>, Error> {
     let all = dump(libc::RTM_GETROUTE, libc::AF_INET as u8, ROUTE, "routes")?;
     Ok(all.iter().filter_map(|answer| route(answer)).collect())
 }
 
-/// Addresses at a device whose MAC addresses are known.
+/// Neighbours at a device with known MAC addresses.
 ///
 /// # Errors
-/// If the kernel does not say.
+/// If the kernel does not answer.
 pub fn neighbours(device: u32) -> Result<Vec<IpAddr>, Error> {
     let all = dump(libc::RTM_GETNEIGH, libc::AF_UNSPEC as u8, NEIGHBOUR, "neighbours")?;
     Ok(all.iter().filter_map(|answer| neighbour(answer, device)).collect())

@@ -1,5 +1,5 @@
-//! Routes and rules of a program that keeps a table of its own: marked with its number of a protocol, by which they are
-//! found again after it was killed.
+//! Routes and rules of a program with a routing table of its own, marked with its protocol number, by which they are
+//! found after it was killed.
 
 use super::answer::{answered, asking};
 use super::ask::attributes;
@@ -23,21 +23,21 @@ const RULE_TABLE: u16 = 15;
 const RULE_PROTOCOL: u16 = 21;
 const TO_TABLE: u8 = 1;
 
-/// Whose a route is: number of the protocol, and the table.
+/// The owner of a route: protocol number and table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
-    /// `rtm_protocol`: above 4, which are the kernel's (rtnetlink(7)).
+    /// `rtm_protocol`: above 4, because lower ones are the kernel's (rtnetlink(7)).
     pub protocol: u8,
     /// The table.
     pub table: u32,
 }
 
 impl Owner {
-    /// The routes that people set by hand.
+    /// Routes configured by hand.
     pub const STATIC: Owner = Owner { protocol: libc::RTPROT_STATIC, table: libc::RT_TABLE_MAIN as u32 };
 }
 
-/// A route as the kernel has it: table, network with its bits, neighbour, device, priority.
+/// A route in the kernel: table, network with prefix length, next hop, device, priority.
 pub type Written = (u32, (Ipv4Addr, u8), Option<Ipv4Addr>, u32, u32);
 
 /// A program's entries in the kernel.
@@ -50,7 +50,7 @@ pub struct Present {
 }
 
 impl Route {
-    /// How the kernel has it in this table.
+    /// The route's form in the kernel, in this table.
     pub fn written(&self, table: u32) -> Written {
         (table, self.to, self.via, self.device, self.priority)
     }
@@ -60,7 +60,7 @@ fn word(content: Option<&[u8]>) -> Option<u32> {
     Some(u32::from_ne_bytes(content?.try_into().ok()?))
 }
 
-/// A route out of struct rtmsg and its attributes.
+/// Parses a route from struct rtmsg and its attributes.
 fn written(head: &[u8], rest: &[u8]) -> Written {
     let of = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, content)| content);
     let address = |wanted| Some(Ipv4Addr::from(<[u8; 4]>::try_from(of(wanted)?).ok()?));
@@ -70,7 +70,7 @@ fn written(head: &[u8], rest: &[u8]) -> Written {
     (table, to, address(libc::RTA_GATEWAY), number(libc::RTA_OIF), number(libc::RTA_PRIORITY))
 }
 
-/// The originator of the route or rule that a kernel message reports gone.
+/// The originator of the route or rule whose removal a kernel message reports.
 pub(super) fn gone(kind: u16, content: &[u8]) -> Option<u8> {
     let (head, rest) = content.split_at_checked(HEAD)?;
     match kind {
@@ -92,10 +92,10 @@ impl Batch {
         self.end();
     }
 
-    /// A rule: look into the owner's table before those of rules with larger priorities.
+    /// Adds a rule: look up the owner's table before those of rules with higher priority numbers.
     pub fn own_rule(&mut self, owner: Owner, priority: u32) {
         self.begin(NEW_RULE, CREATE, || format!("rule {priority} for table {}", owner.table));
-        // struct fib_rule_hdr: family, bits of the two networks, TOS, table, two reserved, action, flags.
+        // struct fib_rule_hdr: family, prefix lengths of the two networks, TOS, table, two reserved, action, flags.
         self.bytes.extend([libc::AF_INET as u8, 0, 0, 0, 0, 0, 0, TO_TABLE]);
         self.word(0);
         self.attribute(RULE_PRIORITY, &priority.to_ne_bytes());
@@ -104,11 +104,11 @@ impl Batch {
         self.end();
     }
 
-    /// Removes whatever has been written under this number of a protocol in the namespace of this thread: rules, and
-    /// routes of all tables. Returns how many there were.
+    /// Removes everything written under this protocol number in the namespace of this thread: rules, and routes of all
+    /// tables. Returns their number.
     ///
     /// # Errors
-    /// If the kernel does not say what there is, or refuses to remove it.
+    /// If the kernel does not list them, or refuses to remove them.
     pub fn remove_all_of(protocol: u8) -> Result<usize, Error> {
         let mut batch = Batch::default();
         for rule in dump(GET_RULE)? {
@@ -124,7 +124,7 @@ impl Batch {
                 batch.echo(libc::RTM_DELROUTE, head, rest, "removal of a route");
             }
         }
-        // One that has gone with its device meanwhile is no error.
+        // One that has disappeared with its device in the meantime is no error.
         batch.send_but(&[Errno::ESRCH, Errno::ENODEV, Errno::ENOENT])?;
         Ok(batch.requests.len())
     }
@@ -153,7 +153,7 @@ impl Batch {
         Ok(present)
     }
 
-    /// Asks for something with the content that the kernel gave.
+    /// Sends a request with the content that the kernel returned.
     fn echo(&mut self, kind: u16, head: &[u8], rest: &[u8], name: &str) {
         self.begin(kind, REQUEST, || name.to_owned());
         self.bytes.extend(head);
@@ -161,10 +161,10 @@ impl Batch {
         self.end();
     }
 
-    /// As [`Batch::send`], where some refusals are none.
+    /// Like [`Batch::send`], but ignores some refusals.
     ///
     /// # Errors
-    /// The first other that the kernel refuses.
+    /// The first other refusal.
     pub fn send_but(&self, allowed: &[Errno]) -> Result<(), Error> {
         let refused = self.exchange()?.into_iter().find(|(_, error)| !allowed.contains(error));
         match refused {
@@ -177,7 +177,7 @@ impl Batch {
     }
 }
 
-/// All routes or rules of IPv4, each as the kernel has it.
+/// All IPv4 routes or rules, in the kernel's format.
 fn dump(kind: u16) -> Result<Vec<Vec<u8>>, Error> {
     let mut batch = Batch::default();
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
@@ -188,7 +188,7 @@ fn dump(kind: u16) -> Result<Vec<Vec<u8>>, Error> {
     all_answers(SockProtocol::NetlinkRoute, &batch.bytes, "what the kernel's tables hold")
 }
 
-/// Sends one question that many messages answer; their contents.
+/// Sends one question with a multi-part answer; returns the contents of all parts.
 pub(super) fn all_answers(protocol: SockProtocol, question: &[u8], what: &str) -> Result<Vec<Vec<u8>>, Error> {
     let failed = || what.to_owned();
     let socket = asking(protocol).tried(failed)?;

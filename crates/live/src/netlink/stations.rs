@@ -8,7 +8,7 @@ use crate::Error;
 use nix::sys::socket::SockProtocol;
 use std::io;
 
-/// nl80211 (linux/nl80211.h).
+/// nl80211 commands and attributes (linux/nl80211.h).
 const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
 const DEVICE: u16 = 3;
@@ -18,43 +18,43 @@ const STATION: u16 = 21;
 const INACTIVE: u16 = 1;
 const SIGNAL: u16 = 7;
 const TX_RATE: u16 = 8;
-/// Of a rate: in units of 100 kbit/s, with 16 bits and, since Linux 3.12, with 32.
+/// Attributes of a rate: in units of 100 kbit/s, with 16 bits and, since Linux 3.12, with 32.
 const RATE_16: u16 = 1;
 const RATE_32: u16 = 5;
 const TX_PACKETS: u16 = 10;
 const TX_FAILED: u16 = 12;
 
-/// A station as a device sees it.
+/// A station as seen by a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Station {
     /// Its MAC address.
     pub mac: [u8; 6],
-    /// Strength of the last frame from it, in dBm.
+    /// Signal strength of the last frame from it, in dBm.
     pub signal: Option<i8>,
     /// Time since then, in ms.
     pub inactive: u32,
-    /// Frames sent to it, ever.
+    /// Total frames sent to it.
     pub sent: u32,
-    /// Of those, given up after the last attempt.
+    /// Of those, frames given up after the last attempt.
     pub failed: u32,
     /// Rate of the last frame sent to it, in bit/s.
     pub rate: Option<u64>,
 }
 
-/// How a Wi-Fi device takes part in its network (`enum nl80211_iftype`).
+/// The role of a Wi-Fi device in its network (`enum nl80211_iftype`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// Ad hoc: an IBSS.
     AdHoc,
     /// An 802.11s mesh.
     Mesh,
-    /// A station of an access point, or the access point.
+    /// A station of an access point, or the access point itself.
     Infrastructure,
     /// Anything else: a monitor, a device without a network.
     Other,
 }
 
-/// nl80211 of this kernel.
+/// nl80211 in this kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Nl80211 {
     family: u16,
@@ -72,10 +72,10 @@ impl Nl80211 {
         found.map(|family| Nl80211 { family }).ok_or_else(missing)
     }
 
-    /// How a device takes part in its network.
+    /// The role of a device in its network.
     ///
     /// # Errors
-    /// If it is no Wi-Fi device.
+    /// If it is not a Wi-Fi device.
     pub fn part(&self, device: u32) -> Result<Part, Error> {
         let what = format!("type of device {device}");
         let mut batch = Batch::default();
@@ -96,10 +96,10 @@ impl Nl80211 {
         })
     }
 
-    /// The stations that a device knows.
+    /// The stations known to a device.
     ///
     /// # Errors
-    /// If it is no Wi-Fi device.
+    /// If it is not a Wi-Fi device.
     pub fn stations(&self, device: u32) -> Result<Vec<Station>, Error> {
         let what = format!("stations of device {device}");
         let mut batch = Batch::default();
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_wifi_says_so() {
-        // Either answer is right: a device without Wi-Fi has no stations in both.
+        // Either outcome is fine: a device without Wi-Fi has no stations in both.
         if let Ok(wifi) = Nl80211::find() {
             assert!(wifi.stations(super::super::LOOPBACK).map_or(true, |all| all.is_empty()));
         }

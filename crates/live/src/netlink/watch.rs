@@ -1,5 +1,5 @@
-//! Notifications of the kernel: neighbours that do not answer, devices that go down or come back, routes and rules
-//! that go.
+//! Notifications from the kernel: neighbours that do not answer, devices that go down or come up, routes and rules that
+//! are removed.
 
 use super::ask::attributes;
 use super::messages;
@@ -10,7 +10,7 @@ use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProto
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// `struct ndmsg` and `struct ifinfomsg`.
+/// Lengths of `struct ndmsg` and `struct ifinfomsg`.
 const NEIGHBOUR: usize = 12;
 const LINK: usize = 16;
 /// `NDA_DST` of linux/neighbour.h.
@@ -18,7 +18,7 @@ const ADDRESS: u16 = 1;
 /// `RTMGRP_IPV4_RULE` of linux/rtnetlink.h.
 const RULES: libc::c_int = 0x80;
 
-/// News from the kernel.
+/// A notification from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A neighbour does not answer ARP (`NUD_FAILED`).
@@ -28,30 +28,30 @@ pub enum Event {
         /// Its address.
         address: Ipv4Addr,
     },
-    /// A device is up and has its carrier, or not.
+    /// A device has come up with carrier, or no longer has both.
     Device {
-        /// Its number.
+        /// Its index.
         device: u32,
-        /// Can it send?
+        /// Whether it can send.
         up: bool,
     },
-    /// A route or a rule of IPv4 has gone, whoever took it away.
+    /// An IPv4 route or rule was removed, by whomever.
     Gone {
-        /// Whose it was: the number of a protocol.
+        /// The protocol number of its owner.
         protocol: u8,
     },
-    /// The socket was too small for all that was said: some of it is lost.
+    /// The socket's buffer was too small: some notifications are lost.
     Missed,
 }
 
-/// Listens to the kernel.
+/// A listener for kernel notifications.
 #[derive(Debug)]
 pub struct Watch {
     socket: OwnedFd,
 }
 
 impl Watch {
-    /// In the namespace of this thread.
+    /// Listens in the namespace of this thread.
     ///
     /// # Errors
     /// If the system has no sockets left.
@@ -65,7 +65,7 @@ impl Watch {
         Ok(Watch { socket })
     }
 
-    /// Appends what has been said since.
+    /// Appends the notifications since the last call.
     pub fn read(&self, out: &mut Vec<Event>) {
         let mut buffer = [0; 8 * 1024];
         loop {
@@ -114,7 +114,7 @@ mod tests {
     use super::super::HEADER;
     use super::*;
 
-    /// A message of the kernel, with what comes behind its header.
+    /// A kernel message, with this content after its header.
     fn message(kind: u16, content: &[u8]) -> Vec<u8> {
         let mut bytes = ((HEADER + content.len()) as u32).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());

@@ -1,6 +1,6 @@
 //! A second process that lets packets pass when the first one does not work: stopped, hung or killed.
 //!
-//! It shares the sockets of the queues. As long as the first process sends beats, the guard does nothing. If the beats
+//! It shares the sockets of the queues. As long as the first process sends heartbeats, the guard does nothing. If they
 //! stop, the guard accepts the waiting packets and unbinds the queues, so that packets pass by the rule's bypass. It
 //! reports this to the first process, which binds its queues again when it resumes. If the first process has ended, the
 //! guard accepts the waiting packets and ends: packets of a killed process are late, not lost.
@@ -18,19 +18,19 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The word that makes a program a guard.
+/// The argument that makes a program a guard.
 pub const WORD: &str = "guard";
-/// After so long without a beat packets pass. Beats come five times as often.
+/// Milliseconds without a heartbeat after which packets pass. Heartbeats are five times as frequent.
 const SILENCE: u16 = 1_000;
-/// The time between two beats.
+/// The time between two heartbeats.
 pub const BEAT: Duration = Duration::from_millis(200);
-/// Bytes for the number of a queue.
+/// Length of a queue number, in bytes.
 const NUMBER: usize = 2;
 /// `NFQNL_MSG_VERDICT_BATCH`: a verdict for all packets up to a number; `NFQNL_CFG_CMD_UNBIND`.
 const VERDICTS: u16 = 3 << 8 | 3;
 const UNBIND: u8 = 2;
 
-/// The guard, as the first process sees it. Dropping it ends the guard.
+/// The guard, as seen by the first process. Dropping it ends the guard.
 #[derive(Debug)]
 pub struct Guard {
     line: Option<UnixStream>,
@@ -38,8 +38,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts this program once more, as a guard of these queues. It has the rights of this process, no open files but
-    /// the sockets, and a group of its own, so that Ctrl-Z in a terminal does not stop both.
+    /// Starts another instance of this program as the guard of these queues. It has the rights of this process, no open
+    /// files except the sockets, and a separate process group, so that Ctrl-Z in a terminal does not stop both.
     ///
     /// # Errors
     /// If the system cannot start it.
@@ -52,7 +52,7 @@ impl Guard {
         let guard = Guard { line: Some(line), child };
         let line = guard.line()?;
         for queues in queues {
-            // Each has its queue for either direction.
+            // Each has one queue per direction.
             let bytes: Vec<u8> = queues.numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
             let sockets = [queues.socket.as_raw_fd()];
             let rights = [ControlMessage::ScmRights(&sockets)];
@@ -60,7 +60,7 @@ impl Guard {
             message.extend(bytes);
             sendmsg::<()>(line.as_raw_fd(), &[IoSlice::new(&message)], &rights, MsgFlags::MSG_NOSIGNAL, None)
                 .tried(failed)?;
-            // One byte of answer each, so that no two messages run together.
+            // Each is answered by one byte, so that no two messages run together.
             (&mut &*line).read_exact(&mut [0]).tried(failed)?;
         }
         (&mut &*line).write_all(&[0]).tried(failed)?;
@@ -72,20 +72,20 @@ impl Guard {
         self.line.as_ref().ok_or_else(|| io::Error::from(Errno::EPIPE)).tried(|| "the guard".to_owned())
     }
 
-    /// Says that this process works.
+    /// Sends a heartbeat.
     ///
     /// # Errors
     /// If the guard has ended.
     pub fn beat(&self) -> Result<(), Error> {
         let failed = || "the guard process, which lets packets pass if this one hangs, has ended".to_owned();
         match (&mut self.line()?).write(b".") {
-            // It has not read for a while: it is stopped, and will see those that wait.
+            // It has not read for a while: it is stopped, and will see the heartbeats that wait.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             done => done.map(drop).tried(failed),
         }
     }
 
-    /// Has it given the queues up since this was asked last?
+    /// Whether it has given the queues up since the last call.
     ///
     /// # Errors
     /// If the guard has ended.
@@ -103,7 +103,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The end of the line is its end, too; nobody else may have the queues before.
+        // Closing the line ends the guard, too; nobody else can have the queues before that.
         self.line = None;
         for _ in 0..20 {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -111,7 +111,7 @@ impl Drop for Guard {
             }
             std::thread::sleep(BEAT / 4);
         }
-        // One that is stopped does not see it.
+        // A stopped guard does not notice.
         let _ = self.child.kill().and_then(|()| self.child.wait());
     }
 }
@@ -124,7 +124,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Those of `queues`. They stay with this process as long as this value does.
+    /// Shares the queues. They stay with this process as long as this value exists.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -144,9 +144,9 @@ impl Guarded {
             end(&mut messages, start);
         };
         for &number in &self.numbers {
-            // From now on there is no room: what comes passes, so that nothing is in the queue when it goes.
+            // The limit is now zero: new packets pass, so the queue is empty when it is removed.
             say(super::CONFIG, number, super::MOST, &0_u32.to_be_bytes());
-            // Numbers of packets go round: any of them is less than half a round before one of these.
+            // Packet numbers wrap around: each is less than half a cycle before one of these.
             for up_to in [0x3fff_ffff_u32, 0x7fff_ffff, 0xbfff_ffff, 0xffff_ffff] {
                 say(
                     VERDICTS,
@@ -157,18 +157,18 @@ impl Guarded {
             }
             say(super::CONFIG, number, super::COMMAND, &[UNBIND, 0, 0, 0]);
         }
-        // There is nobody to tell if it fails.
+        // A failure cannot be reported to anybody.
         let _ = nix::sys::socket::send(self.socket.as_raw_fd(), &messages, MsgFlags::empty());
     }
 }
 
-/// The guard's life: `line` is its standard input.
+/// Runs the guard; its standard input is the line to the first process.
 ///
 /// # Errors
 /// If it is not started by [`Guard::start`].
 pub fn run() -> Result<(), Error> {
     let failed = || "the guard is started by the gateway".to_owned();
-    // It ends with the process that it guards, whatever is sent to both.
+    // It ends with the process that it guards, whatever signals are sent to both.
     let ignore = nix::sys::signal::SigHandler::SigIgn;
     for signal in [nix::sys::signal::SIGINT, nix::sys::signal::SIGTERM, nix::sys::signal::SIGHUP] {
         // SAFETY: the signal is ignored; no handler runs.
@@ -179,7 +179,7 @@ pub fn run() -> Result<(), Error> {
     watch(&line, &guarded).tried(failed)
 }
 
-/// The sockets and the numbers of their queues.
+/// Receives the sockets with their queue numbers.
 fn take(line: &UnixStream) -> Result<Vec<Guarded>, io::Error> {
     let mut all = Vec::new();
     loop {
@@ -190,12 +190,12 @@ fn take(line: &UnixStream) -> Result<Vec<Guarded>, io::Error> {
         let (bytes, sockets) = (got.bytes, got.cmsgs()?.collect::<Vec<_>>());
         let length = usize::from(head[0]);
         if bytes <= 1 || length + 1 != bytes {
-            // A message without queues ends the list; none at all is the end of the other process.
+            // A message without queues ends the list; no message at all means the other process has ended.
             return if bytes == 1 { Ok(all) } else { Err(Errno::EPROTO.into()) };
         }
         let Some(ControlMessageOwned::ScmRights(sockets)) = sockets.first() else { return Err(Errno::EPROTO.into()) };
         let Some(&socket) = sockets.first() else { return Err(Errno::EPROTO.into()) };
-        // SAFETY: the kernel has just made this descriptor for this process, and nobody else knows it.
+        // SAFETY: the kernel has just created this descriptor for this process, and nobody else knows it.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         let numbers = head[1..bytes].chunks_exact(NUMBER).map(|two| u16::from_ne_bytes([two[0], two[1]])).collect();
         all.push(Guarded { socket, numbers });
@@ -213,7 +213,7 @@ fn watch(line: &UnixStream, guarded: &[Guarded]) -> Result<(), io::Error> {
             Ok(0) => {
                 guarded.iter().for_each(Guarded::release);
                 released = true;
-                // If it has ended, the next look finds that.
+                // If the other process has ended, the next poll finds that.
                 let _ = (&mut &*line).write_all(b"r");
             }
             Ok(_) => {

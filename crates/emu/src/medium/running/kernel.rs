@@ -16,9 +16,9 @@ const AT_ONCE: usize = 64;
 /// Whether the radios exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Module {
-    /// As far as is known.
+    /// Yes, as far as is known.
     There,
-    /// One has gone, and the module may have gone with it.
+    /// A radio was removed, and the module may be gone as well.
     Doubtful,
     /// The module was unloaded.
     Gone,

@@ -1,4 +1,4 @@
-//! Looking at what passes a device, without holding it up (packet(7)).
+//! Capturing packets that pass a device, without delaying them (packet(7)).
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -8,55 +8,55 @@ use nix::sys::socket::{
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Selected packets.
+/// Packets to capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// The beginnings of IPv4 packets, sent and received, from their IP headers on.
     Ipv4,
-    /// The beginnings of all frames, from the header of the link on: of a Wi-Fi monitor, radiotap.
+    /// The beginnings of all frames, from the link header on: for a Wi-Fi monitor, from radiotap on.
     Frames,
 }
 
-/// Bytes of each that are kept: IP with all options, and ports; radiotap and three addresses.
+/// Bytes captured of each packet: IP with all options, and ports; radiotap and three addresses.
 pub const KEPT: usize = 128;
 
-/// Where a packet was going.
+/// A captured packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passed {
-    /// Length of what is kept of it.
+    /// Number of captured bytes.
     pub len: usize,
-    /// Was it sent here, and not received?
+    /// Whether it was sent by this machine rather than received.
     pub outgoing: bool,
     /// MAC address of its sender.
     pub from: [u8; 6],
 }
 
-/// A look at a device.
+/// A capture on a device.
 #[derive(Debug)]
 pub struct Capture {
     socket: OwnedFd,
 }
 
 impl Capture {
-    /// Begins to look; what is not read waits in a buffer of about this size, and what has no room there is not seen.
+    /// Starts capturing; unread packets wait in a buffer of about this size, and are lost if it is full.
     ///
     /// # Errors
-    /// If there is no such device, or this process may not (CAP_NET_RAW).
+    /// If there is no such device, or this process lacks CAP_NET_RAW.
     pub fn open(device: u32, what: What, buffer: usize) -> Result<Capture, Error> {
         let failed = || format!("cannot capture on device {device}");
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let kind = if what == What::Ipv4 { SockType::Datagram } else { SockType::Raw };
-        // Without a protocol: nothing comes before it is bound.
+        // Without a protocol, so that nothing arrives before it is bound.
         let socket = socket(AddressFamily::Packet, kind, flags, None::<SockProtocol>).tried(failed)?;
         filter(&socket, what).tried(failed)?;
-        // Without the right to exceed the system's limit the buffer is as large as that.
+        // Without the right to exceed the system's limit, the limit applies.
         let _ = setsockopt(&socket, sockopt::RcvBufForce, &buffer)
             .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &buffer));
         attach(&socket, device).tried(failed)?;
         Ok(Capture { socket })
     }
 
-    /// The next that has passed.
+    /// The next captured packet, if any.
     pub fn next(&self, buffer: &mut [u8; KEPT]) -> Option<Passed> {
         let mut parts = [IoSliceMut::new(buffer)];
         let got = recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty()).ok()?;
@@ -72,10 +72,10 @@ impl AsFd for Capture {
     }
 }
 
-/// Classic BPF that keeps the beginning of what is wanted (linux/filter.h).
+/// Classic BPF that returns the beginning of the packets wanted (linux/filter.h).
 fn filter(socket: &OwnedFd, what: What) -> Result<(), Errno> {
     let code = |code: u32, jt, jf, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
-    // The protocol of the packet, which the kernel offers at this place beyond its bytes.
+    // The protocol of the packet, which the kernel provides at this offset outside the packet.
     let protocol = (libc::SKF_AD_OFF + libc::SKF_AD_PROTOCOL) as u32;
     let give = libc::BPF_RET | libc::BPF_K;
     let ipv4 = [
@@ -94,7 +94,7 @@ fn filter(socket: &OwnedFd, what: What) -> Result<(), Errno> {
     Errno::result(done).map(drop)
 }
 
-/// Binds to one device; from now on packets come.
+/// Binds to one device; from now on packets arrive.
 fn attach(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
     // SAFETY: all bytes zero is a value of this structure of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
@@ -102,7 +102,7 @@ fn attach(socket: &OwnedFd, device: u32) -> Result<(), Errno> {
     address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
     address.sll_ifindex = device as i32;
     let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: `address` is of the socket's family, as long as is said, and lives until the call returns.
+    // SAFETY: `address` has the socket's family and the given length, and lives until the call returns.
     let done = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) };
     Errno::result(done).map(drop)
 }
@@ -122,7 +122,7 @@ mod tests {
             let mut buffer = [0; KEPT];
             assert_eq!(packets.next(&mut buffer), None, "nothing has passed");
             from.send_to(&[7; 200], to.local_addr().unwrap()).unwrap();
-            // It has passed once it has arrived.
+            // The packet has passed once it has arrived.
             to.recv(&mut [0; 200]).unwrap();
             for outgoing in [true, false] {
                 assert_eq!(packets.next(&mut buffer), Some(Passed { len: KEPT, outgoing, from: [0; 6] }));

@@ -1,24 +1,23 @@
-//! Clients that are served at the same time, each on a thread of its own: one that is slow, or says nothing, keeps
-//! nobody out.
+//! Concurrent clients, each served on a separate thread: one that is slow or silent does not block the others.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many at the same time. One more ends the oldest.
+/// Maximum number of clients. A further one ends the oldest.
 const MOST: usize = 16;
-/// Memory for the stack of a client's thread.
+/// Stack size of a client's thread.
 const STACK: usize = 128 * 1024;
 
-/// A connection that another thread can end.
+/// A connection that another thread can close.
 pub(crate) trait Stream: Send + Sync + 'static {
-    /// Its readers and writers get an end or an error.
+    /// Closes the connection: its readers and writers get an end or an error.
     fn end(&self);
 }
 
 impl Stream for TcpStream {
     fn end(&self) {
-        // It may have ended already.
+        // It may have been closed already.
         let _ = self.shutdown(Shutdown::Both);
     }
 }
@@ -30,7 +29,7 @@ impl Stream for std::os::unix::net::UnixStream {
     }
 }
 
-/// Those that are being served, the oldest first.
+/// The clients being served, oldest first.
 #[derive(Debug)]
 pub(crate) struct Clients<S>(Arc<Mutex<VecDeque<Arc<S>>>>);
 
@@ -45,7 +44,7 @@ impl<S: Stream> Clients<S> {
         all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does this for a client, on a thread.
+    /// Runs `work` for a client, on a thread.
     pub fn serve(&self, stream: S, work: impl FnOnce(&S) + Send + 'static) {
         let stream = Arc::new(stream);
         {
@@ -76,7 +75,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::net::UnixStream;
 
-    /// The ends of clients that say nothing, and are served as long as they live.
+    /// The remote end of a silent client, which is served as long as it lives.
     fn silent(clients: &Clients<UnixStream>) -> UnixStream {
         let (served, client) = UnixStream::pair().unwrap();
         clients.serve(served, |mut stream| drop(stream.read(&mut [0])));

@@ -4,7 +4,7 @@ use fourhop_units::{Dur, Time};
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// The time since an instant that is the simulator's zero.
+/// The time since the simulator's zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Reading of `CLOCK_MONOTONIC` at zero.
@@ -17,18 +17,18 @@ fn monotonic() -> Duration {
 }
 
 impl Clock {
-    /// Zero is now.
+    /// Starts a clock at zero.
     pub fn start() -> Clock {
         Clock { zero: monotonic() }
     }
 
-    /// The present instant.
+    /// The current time.
     pub fn now(&self) -> Time {
         let since = monotonic().saturating_sub(self.zero);
         Time::ZERO + Dur::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// The value of `CLOCK_MONOTONIC` at an instant.
+    /// The value of `CLOCK_MONOTONIC` at a time.
     pub fn reading(&self, at: Time) -> Duration {
         self.zero + Duration::from_nanos(at.as_nanos())
     }

@@ -1,5 +1,4 @@
-//! The status of a running service: its newest state as one text, to everybody on this machine who may open a
-//! socket.
+//! The status of a running service: its newest state as a text, for everybody on this machine who may open a socket.
 
 use crate::clients::Clients;
 use crate::{Error, Tried};
@@ -15,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A client that has not read for so long is given up.
+/// Clients that do not read for this long are dropped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Hands the newest text to everybody who connects, on threads of its own. The socket goes with it.
+/// Serves the newest text to everybody who connects, on separate threads. Dropping it removes the socket.
 #[derive(Debug)]
 pub struct Server {
     text: Arc<Mutex<Arc<str>>>,
@@ -26,10 +25,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at this path. A socket that a killed process has left there is replaced; one that is in use is not.
+    /// Listens at this path. The socket of a killed process is replaced; one in use is not.
     ///
     /// # Errors
-    /// If somebody listens there already, or nothing can be made there.
+    /// If another process listens there already, or the socket cannot be created.
     pub fn start(path: &Path) -> Result<Server, Error> {
         let failed = || format!("cannot listen at {}", path.display());
         match called(path) {
@@ -41,7 +40,7 @@ impl Server {
         }
         let _ = fs::remove_file(path);
         let listener = UnixListener::bind(path).tried(failed)?;
-        // It is for reading alone, which needs the right to write to it (unix(7)).
+        // The socket is only read, but connecting needs write permission (unix(7)).
         fs::set_permissions(path, fs::Permissions::from_mode(0o666)).tried(failed)?;
         let server = Server { text: Arc::new(Mutex::new("".into())), path: path.to_owned() };
         let text = server.text.clone();
@@ -49,7 +48,7 @@ impl Server {
             let clients = Clients::default();
             for stream in listener.incoming().flatten() {
                 let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                // A client that has gone, or does not read, needs no answer.
+                // A client that has disconnected, or does not read, needs no answer.
                 let answer = move |mut stream: &UnixStream| {
                     drop(stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(text.as_bytes())));
                 };
@@ -60,7 +59,7 @@ impl Server {
         Ok(server)
     }
 
-    /// From now on this is the state.
+    /// Replaces the state.
     pub fn publish(&self, text: String) {
         *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
     }
@@ -73,10 +72,10 @@ impl Drop for Server {
     }
 }
 
-/// The state of the service that listens there, as its text and read.
+/// The state of the service that listens there, both as text and parsed.
 ///
 /// # Errors
-/// If nobody listens, or the text has another form.
+/// If nobody listens, or the text has another format.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(String, T), Error> {
     let text = ask(path)?;
     let state = serde_json::from_str(&text).map_err(io::Error::from);
@@ -87,13 +86,13 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(String, T), Error> {
 /// The text of the service that listens there.
 ///
 /// # Errors
-/// If nobody does.
+/// If nobody listens.
 pub fn ask(path: &Path) -> Result<String, Error> {
     let failed = || format!("cannot ask {}", path.display());
     exchange(path, "").tried(failed).map_err(explained)
 }
 
-/// An error of [`exchange`], with what to do.
+/// Adds advice to an error of [`exchange`].
 pub fn explained(error: Error) -> Error {
     let advice = match error.source.kind() {
         NotFound | ConnectionRefused => ": no service listens there, start it",
@@ -103,10 +102,10 @@ pub fn explained(error: Error) -> Error {
     Error { what: error.what + advice, ..error }
 }
 
-/// Says something to the service that listens there; its answer, if that comes within two seconds.
+/// Sends a message to the service that listens there; returns its answer, if it arrives within two seconds.
 ///
 /// # Errors
-/// If nobody listens, or answers.
+/// If nobody listens or answers.
 pub fn exchange(path: &Path, question: &str) -> io::Result<String> {
     let mut stream = called(path)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -118,7 +117,7 @@ pub fn exchange(path: &Path, question: &str) -> io::Result<String> {
 }
 
 /// Connects, without waiting for a service that does not accept: clients that have given up stay in its queue until it
-/// does, and the queue can be full.
+/// accepts them, and the queue can be full.
 fn called(path: &Path) -> io::Result<UnixStream> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
@@ -149,8 +148,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("fourhop-control-nobody-{}", std::process::id()));
         let advice = "no service listens there, start it";
         assert!(ask(&path).unwrap_err().to_string().contains(advice));
-        // A killed one leaves its socket. A child that another test is starting has it, too, until it becomes another
-        // program.
+        // A killed process leaves its socket. A child that another test is starting also has it, until it executes
+        // another program.
         drop(UnixListener::bind(&path).unwrap());
         let begun = Instant::now();
         loop {

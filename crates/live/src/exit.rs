@@ -1,19 +1,19 @@
-//! How a program ends.
+//! The end of a program.
 
 use crate::screen;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// Ends this program when its reader has seen enough (`| head -1`), as other programs do; Rust's runtime makes it an
-/// error. Not for services: a client that goes away must end nothing.
+/// Ends this program when its reader stops reading (`| head -1`), as other programs do; Rust's runtime would turn this
+/// into an error. Not for services: a client that disconnects must not end anything.
 #[cfg(target_os = "linux")]
 pub fn with_its_reader() {
     use nix::sys::signal::{SigHandler, Signal, signal};
-    // SAFETY: the signal gets its usual effect; no handler runs.
+    // SAFETY: the signal gets its default action; no handler runs.
     let _ = unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) };
 }
 
-/// Ends a program: with its own code, or with 2 after each line of the error on standard error.
+/// Exits with the program's own code, or with 2 after writing each line of the error to standard error.
 pub fn code(done: Result<ExitCode, impl Display>) -> ExitCode {
     done.unwrap_or_else(|error| {
         error.to_string().lines().for_each(|line| screen::note(format_args!("error: {line}")));

@@ -8,19 +8,19 @@ use std::time::Duration;
 pub struct Reading {
     /// Processor time of this process.
     pub own: Duration,
-    /// Time that the machine below this one, if it is virtual, gave to others.
+    /// Time that the host of a virtual machine gave to others (steal time).
     pub stolen: Duration,
 }
 
 impl Reading {
-    /// The present ones; what the system does not say is zero.
+    /// The current readings; zero if not reported by the system.
     pub fn now() -> Reading {
         let own = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Into::into);
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         Reading { own, stolen: Duration::from_millis(stolen_ticks(&stat) * MILLIS_PER_TICK) }
     }
 
-    /// The difference to `before`.
+    /// The difference from `before`.
     pub fn since(&self, before: &Reading) -> Reading {
         let since = |now: Duration, before| now.saturating_sub(before);
         Reading { own: since(self.own, before.own), stolen: since(self.stolen, before.stolen) }
@@ -30,19 +30,19 @@ impl Reading {
 /// USER_HZ is 100 on every architecture that Linux runs on today (proc(5)).
 const MILLIS_PER_TICK: u64 = 10;
 
-/// The eighth number of the first line, which sums all processors (proc(5), /proc/stat).
+/// The eighth number of the first line, which is the sum over all processors (proc(5), /proc/stat).
 fn stolen_ticks(stat: &str) -> u64 {
     let line = stat.lines().next().unwrap_or_default();
     line.split_ascii_whitespace().nth(8).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// When a process started, in ticks since the machine did: numbers of processes come again. The twenty-second number of
-/// its line in /proc, behind its name, which may contain anything (proc(5)).
+/// When a process started, in ticks since boot: process ids are reused. The twenty-second number of its line in /proc,
+/// after its name, which may contain anything (proc(5)).
 pub fn started(pid: u32) -> Option<u64> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, numbers) = line.rsplit_once(')')?;
     let mut numbers = numbers.split_ascii_whitespace();
-    // One that has ended is there until its parent has looked.
+    // A zombie exists until its parent has waited for it.
     let ended = numbers.next()? == "Z";
     numbers.nth(18)?.parse().ok().filter(|_| !ended)
 }

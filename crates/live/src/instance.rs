@@ -1,10 +1,10 @@
-//! One process of a service in a network namespace.
+//! A single process of a service per network namespace.
 //!
-//! The lock is on a file (flock(2)) of the service's own folder under `/run`, which no other user can open, with the
-//! number of the network namespace in its name. A socket of an abstract name (unix(7)), which belongs to the network
-//! namespace, finds those in a container with a `/run` of its own; any user may take that name first, so it counts only
-//! if root or this user has it. Both go with the process, however that ends; after a kill sometimes a moment later: we
-//! think that a child which the process was starting has them until it becomes another program.
+//! The lock is on a file (flock(2)) in the service's folder under `/run`, which no other user can open, with the inode
+//! number of the network namespace in its name. A socket with an abstract name (unix(7)), which belongs to the network
+//! namespace, finds instances in a container with a different `/run`; any user may take that name first, so it counts
+//! only if root or this user has it. Both are released when the process ends, however it does; after a kill sometimes a
+//! moment later: we think that a child which the process was starting has them until it executes another program.
 
 use crate::{Error, Tried, privileges};
 use nix::sys::socket::{getsockopt, sockopt};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a process that has ended may seem to have the right, and the time between two tries.
+/// How long a process that has ended may appear to have the lock, and the time between two attempts.
 const LINGERS: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
 
@@ -25,18 +25,18 @@ const AGAIN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Instance {
     path: PathBuf,
-    /// Its folder, if that was not there.
+    /// Its folder, if it was created here.
     made: Option<PathBuf>,
     _file: File,
     _socket: Option<UnixListener>,
 }
 
 impl Instance {
-    /// Takes the right of the service of this name, before anything is changed that belongs to it. Its folder in `/run`
-    /// is made for `user`; who may not make it there has the lock in `else_in`.
+    /// Acquires the right for the service of this name, before anything that belongs to the service is changed. Its
+    /// folder in `/run` is created for `user`; without permission for that, the lock is in `else_in`.
     ///
     /// # Errors
-    /// If another process has it: the error names that process.
+    /// If another process has the right; the error names that process.
     pub fn take(service: &str, user: &str, else_in: &Path) -> Result<Instance, Error> {
         Instance::take_in(&[&Path::new("/run").join(service), else_in], service, user)
     }
@@ -80,17 +80,17 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // A process without rights to the folder leaves the file, which nobody has locked then.
+        // A process without rights to the folder leaves the file behind, unlocked.
         let _ = std::fs::remove_file(&self.path);
-        // It stays if something else is in it.
+        // It stays if it is not empty.
         let _ = self.made.as_ref().map(std::fs::remove_dir);
     }
 }
 
-/// Is there no such process, or has it nothing left but its number?
+/// Whether there is no such process, or only its zombie.
 fn has_ended(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-    // The state is behind the name, which may hold anything.
+    // The state comes after the name, which may contain anything.
     stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])))
 }
 
@@ -102,10 +102,10 @@ fn taken(service: &str, pid: Option<i32>) -> Error {
     }
 }
 
-/// Locks the file and writes this process into it; the process that has it locked.
+/// Locks the file and writes this process id into it; otherwise returns the process that has it locked.
 fn lock(path: &Path) -> io::Result<Result<File, Option<i32>>> {
     loop {
-        // Do not follow a link that the folder's owner may have put there.
+        // Do not follow a link that the folder's owner may have placed there.
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
@@ -118,7 +118,7 @@ fn lock(path: &Path) -> io::Result<Result<File, Option<i32>>> {
             }
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // The process before has removed the file between the two calls.
+        // The previous process has removed the file between the two calls.
         if std::fs::metadata(path).ok().map(|there| there.ino()) != Some(file.metadata()?.ino()) {
             continue;
         }
@@ -137,7 +137,7 @@ fn announce(service: &str) -> Result<Option<UnixListener>, Option<i32>> {
             let peer = UnixStream::connect_addr(&address).ok();
             let peer = peer.and_then(|stream| getsockopt(&stream, sockopt::PeerCredentials).ok());
             match peer {
-                // A process of another namespace of processes has the number zero.
+                // A process of another pid namespace has the number zero.
                 Some(peer) if peer.uid() == 0 || peer.uid() == nix::unistd::geteuid().as_raw() => {
                     Err(Some(peer.pid()).filter(|&pid| pid != 0))
                 }
@@ -161,12 +161,12 @@ mod tests {
         let first = take(&name).unwrap();
         let own = format!("already runs in this network namespace (process {})", std::process::id());
         assert!(take(&name).unwrap_err().to_string().contains(&own));
-        // In another container: the file is another one, the name is not.
+        // In another container: the file is a different one, the name is the same.
         let elsewhere = folder.join("elsewhere");
         let second = Instance::take_in(&[&elsewhere], &name, "nobody").unwrap_err().to_string();
         assert!(second.contains(&own), "{second}");
         drop(first);
-        // A child that another test is starting has the socket, too, until it becomes another program.
+        // A child that another test is starting also has the socket, until it executes another program.
         let begun = Instant::now();
         while let Err(error) = take(&name) {
             assert!(begun.elapsed() < LINGERS, "{error}");

@@ -1,16 +1,16 @@
-//! A histogram of delays, in microseconds, from which quantiles are read with an error of at most 3 %.
+//! A histogram of delays in microseconds, whose quantiles have an error of at most 3 %.
 //!
-//! Each power of two is cut into 32 buckets, so that the memory is fixed and an entry costs a shift and an addition.
+//! Each power of two is divided into 32 buckets, so the memory is fixed and recording costs a shift and an addition.
 
 use fourhop_units::Dur;
 use serde::Serialize;
 
-/// Buckets of each power of two.
+/// Buckets per power of two.
 const PARTS: u64 = 32;
-/// Powers of two above the first 32 ns, which have a bucket each: up to 18 minutes.
+/// Powers of two above the first 32 ns, which have one bucket each: up to 18 minutes.
 const POWERS: usize = 35;
 
-/// How late things were.
+/// A histogram of lateness.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     counts: Box<[u64]>,
@@ -28,25 +28,25 @@ impl Default for Lateness {
 /// Summary of a histogram, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// Entries.
+    /// Number of entries.
     pub count: u64,
-    /// Their mean.
+    /// Mean of the entries.
     pub mean: f64,
-    /// Half of them are at most this.
+    /// Median.
     pub p50: f64,
-    /// 99 of 100.
+    /// 99th percentile.
     pub p99: f64,
-    /// 999 of 1000.
+    /// 99.9th percentile.
     pub p999: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Lateness {
-    /// Memory that one takes.
+    /// Memory of a histogram, in bytes.
     pub const BYTES: usize = size_of::<Lateness>() + PARTS as usize * (POWERS + 1) * size_of::<u64>();
 
-    /// Counts one.
+    /// Records an entry.
     pub fn record(&mut self, late: Dur) {
         let last = self.counts.len() - 1;
         self.counts[bucket(late.as_nanos()).min(last)] += 1;
@@ -55,17 +55,17 @@ impl Lateness {
         self.max = self.max.max(late);
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// The maximum.
     pub fn max(&self) -> Dur {
         self.max
     }
 
-    /// At most this are `per_mille` of 1000 entries; zero without entries.
+    /// The smallest bound that `per_mille` of 1000 entries do not exceed; zero without entries.
     pub fn quantile(&self, per_mille: u64) -> Dur {
         let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000) as u64;
         let mut seen = 0;
@@ -78,7 +78,7 @@ impl Lateness {
         Dur::ZERO
     }
 
-    /// Common quantiles.
+    /// Summarizes the common quantiles.
     pub fn summary(&self) -> Summary {
         let micros = |dur: Dur| dur.as_nanos() as f64 / 1e3;
         Summary {
@@ -147,7 +147,7 @@ mod tests {
     fn a_quantile_is_the_least_that_so_many_entries_do_not_exceed() {
         let mut lateness = Lateness::default();
         assert_eq!((lateness.count(), lateness.max(), lateness.quantile(1_000)), (0, Dur::ZERO, Dur::ZERO));
-        // A bucket each: short times are exact.
+        // One bucket each: short times are exact.
         (1..=4).for_each(|n| lateness.record(Dur::from_nanos(n)));
         let found = [1, 250, 251, 500, 750, 751, 1_000].map(|per_mille| lateness.quantile(per_mille).as_nanos());
         assert_eq!(found, [1, 1, 2, 2, 3, 4, 4]);

@@ -1,4 +1,4 @@
-//! Manual pages, written from what a program's command line knows of itself (man-pages(7)).
+//! Manual pages, generated from the definition of a program's command line (man-pages(7)).
 
 use crate::{Error, screen};
 use clap::Command;
@@ -7,7 +7,7 @@ use clap_mangen::roff::{Roff, roman};
 use std::io::{self, Write};
 
 /// Writes the page of a program in section 8 to standard output: its options, and each of its commands with theirs.
-/// `more` are further sections: a title and paragraphs; indented paragraphs keep their form.
+/// `more` contains further sections: a title and paragraphs; indented paragraphs keep their formatting.
 ///
 /// # Errors
 /// If standard output is closed.
@@ -34,7 +34,7 @@ fn page(command: Command, more: &[(&str, &str)]) -> Result<Vec<u8>, io::Error> {
         if one.get_arguments().any(|argument| !argument.is_hide_set()) {
             man.render_options_section(&mut section)?;
         }
-        // Its parts are parts of the section.
+        // Its headings become subsections.
         page.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").bytes());
     }
     for (title, text) in more {

@@ -7,17 +7,17 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A page of metrics that is being written.
+/// A page of metrics under construction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Page(String);
 
 impl Page {
-    /// Begins a metric: `counter` only grows, `gauge` goes up and down.
+    /// Begins a metric: a `counter` only grows, a `gauge` also shrinks.
     pub fn begin(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// A value of the metric with these labels.
+    /// Adds a value of the metric with these labels.
     pub fn value(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         self.0.push_str(name);
         for (n, (label, text)) in labels.iter().enumerate() {
@@ -27,28 +27,28 @@ impl Page {
         let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });
     }
 
-    /// A metric without labels.
+    /// Adds a metric without labels.
     pub fn single(&mut self, name: &str, kind: &str, help: &str, value: f64) {
         self.begin(name, kind, help);
         self.value(name, &[], value);
     }
 }
 
-/// Serves the newest page to everybody who asks, on threads of its own, as long as the process lives.
+/// Serves the newest page to every client, on separate threads, as long as the process lives.
 #[derive(Clone, Debug)]
 pub struct Server {
     page: Arc<Mutex<Page>>,
     addr: SocketAddr,
 }
 
-/// No client has more than this, whatever it does.
+/// Time limit of a client, whatever it does.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Server {
-    /// Serves at this address; port 0 takes a free one.
+    /// Serves at this address; port 0 selects a free one.
     ///
     /// # Errors
-    /// If the address is taken, or not of this machine.
+    /// If the address is taken, or does not belong to this machine.
     pub fn start(addr: SocketAddr) -> Result<Server, io::Error> {
         let listener = TcpListener::bind(addr)?;
         let server = Server { page: Arc::default(), addr: listener.local_addr()? };
@@ -57,19 +57,19 @@ impl Server {
         std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
             for stream in listener.incoming().flatten() {
                 let text = page.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
-                // A client that has gone needs no answer.
+                // A client that has disconnected needs no answer.
                 clients.serve(stream, move |stream| drop(answer(stream, &text)));
             }
         })?;
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// From now on this page is served.
+    /// Replaces the page.
     pub fn publish(&self, page: Page) {
         *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
     }
@@ -78,7 +78,7 @@ impl Server {
 /// A request longer than this is not one for a page of metrics.
 const REQUEST_MAX: usize = 8192;
 
-/// A connection that ends at an instant, however its client dribbles: reads and writes fail from then on.
+/// A connection that ends at a fixed time, however slowly its client sends: reads and writes fail from then on.
 struct Bounded<'a> {
     stream: &'a TcpStream,
     end: Instant,
@@ -123,13 +123,14 @@ fn answer(stream: &TcpStream, page: &str) -> Result<(), io::Error> {
             \r\n{body}",
         body.len()
     )?;
-    // A socket that is closed with bytes nobody has read resets the connection, and the client loses the answer.
+    // Closing a socket with unread bytes resets the connection, and the client loses the answer.
     client.stream.shutdown(Shutdown::Write)?;
     io::copy(&mut client.take(REQUEST_MAX as u64), &mut io::sink())?;
     Ok(())
 }
 
-/// The request up to its empty line, which a client may send in pieces (RFC 9112 section 2.1); none if it is too long.
+/// Reads the request up to its empty line; a client may send it in pieces (RFC 9112 section 2.1). `None` if it is too
+/// long.
 fn head(stream: &mut impl Read) -> Result<Option<Vec<u8>>, io::Error> {
     let mut request = Vec::new();
     let mut piece = [0; 1024];
@@ -147,7 +148,7 @@ fn head(stream: &mut impl Read) -> Result<Option<Vec<u8>>, io::Error> {
 mod tests {
     use super::*;
 
-    /// Sends the pieces of a request, each in a segment of its own, and reads the answer to its end.
+    /// Sends the pieces of a request, each in a separate segment, and reads the answer to its end.
     fn ask(server: &Server, pieces: &[&str]) -> String {
         let mut stream = TcpStream::connect(server.addr()).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    /// A byte at a time keeps a connection busy, but not the server: it is given up, and the next client is served.
+    /// A byte at a time keeps a connection busy, but not the server: it gives up, and the next client is served.
     #[test]
     fn a_client_that_dribbles_does_not_hold_up_the_others() {
         let server = Server::start(([127, 0, 0, 1], 0).into()).unwrap();
@@ -212,7 +213,7 @@ mod tests {
         let silent: Vec<_> = (0..100).map(|_| TcpStream::connect(server.addr()).unwrap()).collect();
         let begun = Instant::now();
         assert!(ask(&server, &["GET /metrics HTTP/1.1\r\n\r\n"]).starts_with("HTTP/1.1 200 OK\r\n"));
-        // One after another they would take a hundred times as long.
+        // One after another, they would take a hundred times as long.
         assert!(begun.elapsed() < 20 * PATIENCE);
         drop(silent);
     }

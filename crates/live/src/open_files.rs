@@ -1,13 +1,13 @@
-//! How many files a process may have open (getrlimit(2), RLIMIT_NOFILE).
+//! Number of files that a process may have open (getrlimit(2), RLIMIT_NOFILE).
 
 use crate::{Error, Tried};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 
-/// Lets this process have at least so many files open. Only root may go beyond the hard limit.
+/// Allows this process at least this many open files. Only root may exceed the hard limit.
 ///
 /// # Errors
-/// If that is more than it may have: the error says how many are needed.
+/// If this is more than permitted; the error names the number needed.
 pub fn allow(needed: u64) -> Result<(), Error> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).tried(|| "the limit of open files".to_owned())?;
     if soft >= needed {
@@ -15,7 +15,7 @@ pub fn allow(needed: u64) -> Result<(), Error> {
     }
     setrlimit(Resource::RLIMIT_NOFILE, needed, hard.max(needed)).map_err(|error| Error {
         what: format!("open files: found a limit of {hard}, allowed: at least {needed} (ulimit -n {needed})"),
-        // Of whatever kind: it has nothing to do with namespaces.
+        // Not the original kind: it has nothing to do with namespaces.
         source: io::Error::other(error),
     })
 }
@@ -29,7 +29,7 @@ mod tests {
         let before = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
         allow(1).unwrap();
         assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), before);
-        // The kernel has a bound of its own (fs.nr_open), for root as well.
+        // The kernel has its own limit (fs.nr_open), even for root.
         let error = allow(1 << 40).unwrap_err().to_string();
         assert!(error.contains("allowed: at least 1099511627776 (ulimit -n"), "{error}");
     }

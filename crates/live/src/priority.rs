@@ -1,4 +1,4 @@
-//! Being on time: a scheduling class that ordinary programs cannot hold up, and no slack in timers.
+//! Punctuality: a scheduling class that ordinary programs cannot delay, and no timer slack.
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -10,14 +10,14 @@ use std::process::Command;
 /// Above kernel threads of the same class at 1, below those that must not wait (watchdogs have 99).
 const FIFO: libc::c_int = 20;
 
-/// Puts the present thread into the class SCHED_FIFO; what it starts gets the usual class. Timers expire when they are
-/// due, not up to 50 us later, in either case.
+/// Puts the current thread into the class SCHED_FIFO; its children get the default class. In either case timers expire
+/// when they are due, not up to 50 us later.
 ///
 /// # Errors
-/// If the system allows this process no real-time priority: it goes on as it was.
+/// If the system allows this process no real-time priority; it continues as before.
 pub fn on_time() -> Result<(), Error> {
     let slack = precise();
-    // SAFETY: all bytes zero is a value of this structure of integers; other C libraries have more of them.
+    // SAFETY: all bytes zero is a value of this structure of integers; other C libraries have more fields in it.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = FIFO;
     // SAFETY: `param` lives until the call returns, which only reads it; 0 is the calling thread.
@@ -25,7 +25,7 @@ pub fn on_time() -> Result<(), Error> {
     Errno::result(done).and(slack).tried(|| "no real-time priority (SCHED_FIFO)".to_owned())
 }
 
-/// Timers of the present thread expire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
+/// Makes timers of the current thread expire when they are due, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK).
 ///
 /// # Errors
 /// If the system refuses.
@@ -33,8 +33,8 @@ pub fn precise() -> Result<(), Errno> {
     nix::sys::prctl::set_timerslack(1)
 }
 
-/// Keeps the processor out of its deeper sleeps while it lives, from which waking up takes longer than packets may
-/// wait: the power-management interface of the kernel, where there is one.
+/// Keeps the processor out of its deeper sleep states while the result lives, because waking from them takes longer
+/// than packets may wait. Uses the kernel's power-management interface, if there is one.
 pub fn awake() -> Option<OwnedFd> {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
@@ -42,9 +42,9 @@ pub fn awake() -> Option<OwnedFd> {
     Some(file.into())
 }
 
-/// Lets a program that this process will start get the signals that a [`Poller`](crate::poll::Poller) keeps from this
-/// one: children inherit what is blocked. If nothing is, there is no code between fork and exec, and the system library
-/// starts the program without a copy of this process. The emulator qemu-user 7.2 hangs in such a copy.
+/// Unblocks, in a program that this process will start, the signals that a [`Poller`](crate::poll::Poller) blocks in
+/// this one: children inherit blocked signals. If none is blocked, there is no code between fork and exec, and the
+/// system library starts the program without a copy of this process. The emulator qemu-user 7.2 hangs in such a copy.
 pub fn with_signals(command: &mut Command) -> &mut Command {
     if SigSet::thread_get_mask().is_ok_and(|blocked| blocked.iter().next().is_none()) {
         return command;
@@ -58,7 +58,7 @@ pub fn with_signals(command: &mut Command) -> &mut Command {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, which has signals blocked.
+    /// On a separate thread, which has signals blocked.
     #[test]
     fn a_program_that_is_started_gets_the_signals_that_are_kept_from_this_one() {
         let blocked = |command: &mut Command| {

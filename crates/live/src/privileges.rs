@@ -1,5 +1,5 @@
-//! Giving up what a process may: it goes on as another user, with a few capabilities and no way to get others back
-//! (capabilities(7)).
+//! Dropping the privileges of a process: it continues as another user, with a few capabilities and no way to regain
+//! others (capabilities(7)).
 
 use crate::{Error, Tried};
 use nix::errno::Errno;
@@ -12,15 +12,15 @@ use std::path::Path;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Capability {
-    /// Ports below 1024.
+    /// Binding ports below 1024.
     BindService = 10,
-    /// Routes, addresses, filters, queues of packets.
+    /// Changing routes, addresses and filters, and using packet queues.
     NetAdmin = 12,
-    /// Sockets for whole packets.
+    /// Opening raw packet sockets.
     NetRaw = 13,
 }
 
-/// The newest form of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3`: two words of 32 each.
+/// The newest layout of capability sets, `_LINUX_CAPABILITY_VERSION_3`: two words of 32 bits each.
 const VERSION: u32 = 0x2008_0522;
 
 #[repr(C)]
@@ -37,14 +37,14 @@ struct Set {
     inheritable: u32,
 }
 
-/// A prctl(2) with numbers as arguments.
+/// Calls prctl(2) with numbers as arguments.
 fn prctl(option: libc::c_int, arguments: [u8; 2]) -> Result<(), Errno> {
     let [second, third] = arguments.map(libc::c_ulong::from);
     // SAFETY: the options used here take numbers and touch no memory of this process.
     Errno::result(unsafe { libc::prctl(option, second, third, 0 as libc::c_ulong, 0 as libc::c_ulong) }).map(drop)
 }
 
-/// Sets all three sets of the present thread to these capabilities.
+/// Sets all three capability sets of the current thread to these capabilities.
 fn set(bits: u64) -> Result<(), Errno> {
     let header = Header { version: VERSION, pid: 0 };
     let word = |word: u32| Set { effective: word, permitted: word, inheritable: word };
@@ -54,11 +54,11 @@ fn set(bits: u64) -> Result<(), Errno> {
     Errno::result(done).map(drop)
 }
 
-/// Gives up everything but these capabilities, which programs that are started later have, too, and goes on as `user`
-/// if this is root. Nothing that is started later can get more. To be called before any other thread is there:
-/// capabilities are a thread's.
+/// Drops all capabilities but these, which are passed on to programs started later, and continues as `user` if this
+/// process is root. Nothing started later can gain more. Must be called before any other thread exists: capabilities
+/// are per thread.
 ///
-/// A process that is not root keeps what it has of `keep`, as a service manager may have given it.
+/// A process that is not root keeps those of `keep` that it has, as a service manager may have granted them.
 ///
 /// # Errors
 /// If there is no such user, or the system refuses.
@@ -67,7 +67,7 @@ pub fn drop_to(user: &str, keep: &[Capability]) -> Result<(), Error> {
     let account = if crate::user::is_root() { Some(find(user)?) } else { None };
     let bits = keep.iter().fold(0, |bits, &one| bits | 1_u64 << one as u8);
     (|| {
-        // Root alone may take from the bounding set; for others NO_NEW_PRIVS does as much.
+        // Only root may drop from the bounding set; for others NO_NEW_PRIVS has the same effect.
         if account.is_some() {
             let others = (0..64).filter(|bit| bits >> bit & 1 == 0);
             others.map_while(|bit| prctl(libc::PR_CAPBSET_DROP, [bit, 0]).ok()).for_each(drop);
@@ -79,7 +79,7 @@ pub fn drop_to(user: &str, keep: &[Capability]) -> Result<(), Error> {
             setresuid(uid, uid, uid)?;
         }
         set(bits)?;
-        // Ambient ones survive the start of another program (Linux 4.3).
+        // Ambient capabilities survive the execution of another program (Linux 4.3).
         keep.iter().try_for_each(|&one| prctl(libc::PR_CAP_AMBIENT, [libc::PR_CAP_AMBIENT_RAISE as u8, one as u8]))?;
         nix::sys::prctl::set_no_new_privs()
     })()
@@ -94,19 +94,19 @@ fn find(user: &str) -> Result<(Uid, Gid), Error> {
     Ok((found.uid, found.gid))
 }
 
-/// Has this machine such a user, as whom a service can go on?
+/// Checks that this machine has such a user, as which a service can continue.
 ///
 /// # Errors
-/// If it has none.
+/// If there is no such user.
 pub fn known(user: &str) -> Result<(), Error> {
     find(user).map(drop)
 }
 
-/// Makes the folder where a service has its socket, and gives it to `user` if this is root. One that is there stays as
-/// it is, as does the present one, which is the folder of a path that has none.
+/// Creates the folder of a service's socket, and gives it to `user` if this process is root. An existing folder is left
+/// alone, and so is the current one, to which a path without a folder refers.
 ///
 /// # Errors
-/// If it cannot be made, or there is no such user.
+/// If it cannot be created, or there is no such user.
 pub fn folder(path: &Path, user: &str) -> Result<(), Error> {
     let failed = || format!("{}", path.display());
     if path.as_os_str().is_empty() || path.is_dir() {
@@ -124,7 +124,7 @@ pub fn folder(path: &Path, user: &str) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, since a thread that has given something up does not get it back.
+    /// On a separate thread, because a thread that has dropped something cannot regain it.
     #[test]
     fn a_thread_keeps_what_is_named() {
         if !crate::user::is_root() {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_made_for_a_user_and_one_that_is_there_is_left_alone() {
-        // As the folder of `state.json`.
+        // The folder of `state.json`, for example.
         folder(Path::new(""), "root").unwrap();
         assert!(known("root").is_ok() && known("nobody-of-that-name").is_err());
         let path = std::env::temp_dir().join(format!("fourhop-folder-{}", std::process::id()));

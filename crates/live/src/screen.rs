@@ -1,11 +1,11 @@
-//! Output of a program: tables for a terminal, drawn again and again in the same place, lines, and reports.
+//! Output of a program: terminal tables redrawn in place, lines, and reports.
 
 use crate::{Error, Tried};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, StdoutLock, Write};
 
-/// Rows under a head, each column as wide as its widest cell; columns of numbers are those that say so by `right`.
+/// Rows under a header, each column as wide as its widest cell; `right` marks columns of numbers.
 pub fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
     let first: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
     let all = || std::iter::once(&first).chain(rows);
@@ -33,7 +33,7 @@ pub fn write(what: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>) -> Result
     what(&mut out).and_then(|()| out.flush()).tried(|| "standard output".to_owned())
 }
 
-/// Writes a text there.
+/// Writes a text to standard output.
 ///
 /// # Errors
 /// If it is closed.
@@ -41,20 +41,21 @@ pub fn print(text: &str) -> Result<(), Error> {
     write(|out| out.write_all(text.as_bytes()))
 }
 
-/// Writes a line there.
+/// Writes a line to standard output.
 ///
 /// # Errors
-/// If it is closed, or a file on a full disk.
+/// If standard output is closed, or a file on a full disk.
 pub fn line(what: impl Display) -> Result<(), Error> {
     write(|out| writeln!(out, "{what}"))
 }
 
-/// Writes a line to standard error. A log on a full disk takes none and ends no service, where `eprintln!` panics.
+/// Writes a line to standard error. A failure, such as a log on a full disk, is ignored and ends no service, where
+/// `eprintln!` panics.
 pub fn note(what: impl Display) {
     let _ = writeln!(io::stderr(), "{what}");
 }
 
-/// Writes what a program has to report, as text or as a line of JSON.
+/// Writes a program's report, as text or as a line of JSON.
 ///
 /// # Errors
 /// If standard output is closed.
@@ -62,7 +63,7 @@ pub fn report(what: &(impl Display + Serialize), json: bool) -> Result<(), Error
     write(|out| if json { writeln!(out, "{}", serde_json::to_string(what)?) } else { write!(out, "{what}") })
 }
 
-/// Shows a text in the place of the one before, if standard output is a terminal, and otherwise behind it.
+/// Shows a text in place of the previous one if standard output is a terminal, otherwise after it.
 ///
 /// # Errors
 /// If standard output is closed.

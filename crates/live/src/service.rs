@@ -1,4 +1,4 @@
-//! Notifies the service manager (sd_notify(3)), if there is one: ready, alive, reloading, ending.
+//! Notifications to the service manager (sd_notify(3)), if there is one: ready, alive, reloading, stopping.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// The service manager, or nobody.
+/// The service manager, if any.
 #[derive(Debug)]
 pub struct Manager {
     socket: Option<(UnixDatagram, SocketAddr)>,
@@ -15,7 +15,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// The one that the environment names.
+    /// Finds the manager named by the environment.
     pub fn find() -> Manager {
         let watchdog = env::var("WATCHDOG_USEC").ok().and_then(|text| text.parse().ok()).map(Duration::from_micros);
         Manager { socket: env::var_os("NOTIFY_SOCKET").and_then(connect), watchdog }
@@ -23,40 +23,40 @@ impl Manager {
 
     fn notify(&self, what: &str) {
         if let Some((socket, to)) = &self.socket {
-            // A manager that does not listen any more needs no news.
+            // A manager that no longer listens needs no notification.
             let _ = socket.send_to_addr(what.as_bytes(), to);
         }
     }
 
-    /// It does its work from now on; `status` is one line for people.
+    /// The service is ready; `status` is one line for people.
     pub fn ready(&self, status: &str) {
         self.notify(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// It reads its configuration again, and says `ready` afterwards.
+    /// The service reloads its configuration, and reports `ready` afterwards.
     pub fn reloading(&self) {
         let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Into::into);
         self.notify(&format!("RELOADING=1\nMONOTONIC_USEC={}", now.as_micros()));
     }
 
-    /// It ends.
+    /// The service is stopping.
     pub fn stopping(&self) {
         self.notify("STOPPING=1");
     }
 
-    /// It is alive: to be said more often than every [`watchdog`](Manager::watchdog).
+    /// The service is alive: must be sent more often than every [`watchdog`](Manager::watchdog).
     pub fn alive(&self) {
         self.notify("WATCHDOG=1");
     }
 
-    /// After so much silence the manager takes it for dead; `None`: it does not look.
+    /// The silence after which the manager considers the service dead; `None` if it does not check.
     pub fn watchdog(&self) -> Option<Duration> {
         self.watchdog
     }
 }
 
 fn connect(name: OsString) -> Option<(UnixDatagram, SocketAddr)> {
-    // A name that begins with @ is abstract: no file.
+    // A name that begins with @ is abstract, not a file.
     let to = match name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name),
         None => SocketAddr::from_pathname(&name),

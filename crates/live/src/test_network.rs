@@ -1,5 +1,5 @@
-//! A network namespace of its own for each test that needs the kernel. Tests that cannot run say so on stderr, past the
-//! capture of the test harness.
+//! A separate network namespace for each test that needs the kernel. Tests that cannot run report this on stderr,
+//! bypassing the capture of the test harness.
 
 use crate::namespace::on_a_thread;
 use crate::netlink::{Batch, LOOPBACK};
@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use std::io::Write;
 use std::path::Path;
 
-/// Runs a test in a network namespace in which only the loopback device is up. Skips it if this process may not make
+/// Runs a test in a network namespace in which only the loopback device is up. Skips it if this process may not create
 /// one.
 pub fn in_namespace(test: impl FnOnce() + Send) {
     let ran = on_a_thread(|| {
@@ -23,7 +23,7 @@ pub fn in_namespace(test: impl FnOnce() + Send) {
     }
 }
 
-/// The same for a test that makes a TUN or TAP device.
+/// The same for a test that creates a TUN or TAP device.
 pub fn with_tun(test: impl FnOnce() + Send) {
     if Path::new("/dev/net/tun").exists() {
         in_namespace(test);

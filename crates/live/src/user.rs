@@ -1,4 +1,4 @@
-//! User namespaces: how somebody who is not root has network namespaces and devices of their own (user_namespaces(7)).
+//! User namespaces: how users other than root get their own network namespaces and devices (user_namespaces(7)).
 
 use crate::{Error, Tried};
 use nix::mount::{MsFlags, mount};
@@ -6,7 +6,8 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{getegid, geteuid};
 use std::fs::{self, File};
 
-/// The number outside of the user that is root here; `None` if that is root itself, or if nobody here is root.
+/// The uid outside of the namespace of the user that is root here; `None` if that is root itself, or if there is no
+/// root here.
 pub fn outside() -> Option<u32> {
     let map = fs::read_to_string("/proc/self/uid_map").ok()?;
     let mut numbers = map.split_ascii_whitespace();
@@ -14,13 +15,13 @@ pub fn outside() -> Option<u32> {
     if inside == "0" { outside.parse().ok().filter(|&uid| uid != 0) } else { None }
 }
 
-/// Is this process root, outside or in a user namespace?
+/// Whether this process is root, outside or in a user namespace.
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Makes this process, which must have no other thread, root of a user namespace of its own, in which /run is empty:
-/// names of namespaces can be there.
+/// Makes this process, which must have no other thread, root of a new user namespace with an empty /run, where names of
+/// namespaces can be created.
 ///
 /// # Errors
 /// If the system gives its users no namespaces.
@@ -35,11 +36,10 @@ pub fn become_root() -> Result<(), Error> {
     mount(Some("run"), "/run", Some("tmpfs"), MsFlags::empty(), Some("mode=755")).tried(failed)
 }
 
-/// Takes this process, which must have no other thread, into the user namespace of another and to what is mounted
-/// there.
+/// Moves this process, which must have no other thread, into the user and mount namespaces of another process.
 ///
 /// # Errors
-/// If that process has ended, or is somebody else's.
+/// If that process has ended, or belongs to another user.
 pub fn enter(pid: u32) -> Result<(), Error> {
     for (name, kind) in [("user", CloneFlags::CLONE_NEWUSER), ("mnt", CloneFlags::CLONE_NEWNS)] {
         let failed = || format!("cannot enter the namespaces of process {pid}");
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn root_is_who_has_the_number_zero_and_outside_of_a_namespace_it_has_no_other() {
-        // Its files in /proc belong to whom the process acts as.
+        // Its files in /proc belong to its effective user.
         assert_eq!(is_root(), fs::metadata("/proc/self").unwrap().uid() == 0);
         let map = fs::read_to_string("/proc/self/uid_map").unwrap();
         let first: Vec<u32> = map.split_ascii_whitespace().take(2).map(|number| number.parse().unwrap()).collect();

@@ -1,5 +1,5 @@
-//! Lets every packet of two queues pass: what a queue costs without a gateway behind it. `benches/gateway.py speed`
-//! runs it.
+//! Lets every packet of two queues pass, to measure the cost of a queue without a gateway behind it.
+//! `benches/gateway.py speed` runs it.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

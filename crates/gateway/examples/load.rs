@@ -1,5 +1,5 @@
-//! Sends TCP segments at a rate, or receives them and says how many came and how late: `load send ADDRESS PPS SECONDS`,
-//! `load receive SECONDS`. No connection is behind them. `benches/gateway.py speed` runs it.
+//! Sends TCP segments at a rate, or receives them and prints how many arrived and how late: `load send ADDRESS PPS
+//! SECONDS`, `load receive SECONDS`. There are no connections. `benches/gateway.py speed` runs it.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::os::fd::AsRawFd;
     use std::time::{Duration, Instant};
 
-    /// Of the TCP header and the time when it was sent.
+    /// Length of a segment: the TCP header and the time when it was sent.
     const SEGMENT: usize = 200;
     const PORT: u16 = 9_999;
     let now = || clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let due = f64::from(sent) / rate;
                 let wait = due - begun.elapsed().as_secs_f64();
                 if wait > 0.0 {
-                    // Short waits are turned round in: a sleep would send bursts.
+                    // Short waits are busy waits: a sleep would send bursts.
                     if wait > 2e-4 {
                         std::thread::sleep(Duration::from_secs_f64(wait - 1e-4));
                     }

@@ -1,4 +1,4 @@
-//! Looks for everything that a gateway needs, without starting one.
+//! Checks for everything that a gateway needs, without starting one.
 
 use crate::config::{Backend, Config};
 use crate::{Error, hops, rules, selftest};
@@ -7,7 +7,7 @@ use fourhop_proto::gateway::Mode;
 use fourhop_units::Rate;
 use std::path::Path;
 
-/// The warning about links that are faster than adaptive pacing is made for.
+/// A warning if links are faster than adaptive pacing is made for.
 fn too_fast(config: &Config) -> Option<String> {
     if config.gap.mode == Mode::Ap2 {
         return None;
@@ -21,7 +21,7 @@ fn too_fast(config: &Config) -> Option<String> {
     ))
 }
 
-/// Whether this setting of the kernel will do, and words about it: IPv4 has to be forwarded, IPv6 need not be.
+/// Whether this kernel setting is acceptable, and a message about it: IPv4 must be forwarded, IPv6 need not be.
 fn forwarding(family: &str, value: &str) -> (bool, String) {
     let on = value.trim() == "1";
     let needed = family.starts_with("ipv4");

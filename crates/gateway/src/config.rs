@@ -13,42 +13,42 @@ use fourhop_units::{Dur, Rate};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Everything that a file says.
+/// The contents of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Interfaces that lead into the mesh.
     pub devices: Vec<String>,
-    /// Rate of links whose rate nothing else says.
+    /// Rate of links with no rate of their own.
     pub rate: Rate,
-    /// Source of hop counts besides the table.
+    /// Source of hop counts in addition to the table.
     pub source: Source,
-    /// The table: networks with hops and, perhaps, a rate of their own.
+    /// The table: networks with hops and, optionally, a rate.
     pub table: Vec<Entry>,
     /// Options of the state machine.
     pub gap: Gap,
     /// The rules that queue packets for the gateway.
     pub rules: Rules,
-    /// Packets that the kernel keeps in a queue; what comes beyond that passes.
+    /// Most packets that the kernel keeps in a queue; further packets pass.
     pub packets: u32,
-    /// The service around it.
+    /// The service itself.
     pub service: Service,
 }
 
 /// Sources of hop counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The table alone.
+    /// Only the table.
     Table,
     /// The time to live of a node's packets.
     Ttl,
     /// The output of a program.
     Command(Vec<String>, Dur),
-    /// The routes of fourhop-aodvd, by its socket.
+    /// The routes of fourhop-aodvd, through its socket.
     Aodv(PathBuf, Dur),
 }
 
 impl Source {
-    /// Time between two queries of it, if it has to be asked.
+    /// Time between two queries, if it has to be queried.
     pub fn every(&self) -> Option<Dur> {
         match self {
             Source::Table | Source::Ttl => None,
@@ -144,7 +144,7 @@ section! {
     }
 }
 
-/// Programs that make rules.
+/// Programs that install rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Backend {
     /// nft, a table of its own.
@@ -194,16 +194,16 @@ fn limits() -> Vec<Shared> {
     ]
 }
 
-/// Where the configuration is unless a command says otherwise.
+/// Default path of the configuration.
 pub const FILE: &str = "/etc/fourhop/gateway.toml";
-/// Where the state is said.
+/// Default path of the socket with the state.
 pub const SOCKET: &str = "/run/fourhop-gateway/control";
-/// Where fourhop-aodvd says its state.
+/// Default path of fourhop-aodvd's socket.
 const AODV: &str = "/run/fourhop-aodvd/control";
 /// `sojourn` with `gap`. The paper's queue is as large as the receiver's window, which means seconds with today's
-/// windows: `sojourn = "none"` asks for it.
+/// windows; `sojourn = "none"` selects it.
 const GAP_SOJOURN: Dur = Dur::from_millis(50);
-/// How often intervals are made the same: several round trips of a mesh.
+/// How often intervals are equalized: several round trips of a mesh.
 const EVENING: Dur = Dur::from_millis(500);
 /// The tables of a file.
 const TABLES: [&str; 6] = ["mesh", "node", "pace", "limits", "rules", "service"];
@@ -212,7 +212,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or all its problems.
+    /// If it cannot be read; or all its problems.
     pub fn read(file: &Path) -> Result<Config, Invalid> {
         file::read(file, &TABLES, Config::build)
     }
@@ -271,7 +271,7 @@ impl Config {
         if pace.mode == Mode::Gap && !paced.is_given("sojourn") {
             keys.sojourn = Some(GAP_SOJOURN);
         }
-        // The rate of the mesh takes the place of the authors'.
+        // The rate of the mesh replaces that of the authors.
         let adaptive = tcp_ap::Params { link_rate: None, ..adaptive.params(profile) };
         let paced = match pace.mode {
             Mode::Gap => keys.gap(profile, adaptive, limits.nodes),

@@ -1,4 +1,4 @@
-//! The main thread: sets everything up, listens to signals, asks for hops, reports, and takes everything back.
+//! The main thread: sets everything up, handles signals, obtains hop counts, reports, and cleans up.
 
 use crate::config::{Backend, Config, Entry, Service, Source};
 use crate::hops::{self, Routes};
@@ -27,26 +27,26 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Between two reports.
+/// Interval between two reports.
 const TICK: Dur = Dur::from_secs(1);
-/// Memory of the kernel for packets nobody has looked at.
+/// Kernel memory for packets not yet read.
 const UNSEEN: usize = 4 << 20;
-/// A worker goes round every 100 ms; one that has not for so long is stuck.
+/// A worker's loop runs every 100 ms; one that has not for this long is stuck.
 const STUCK: Dur = Dur::from_secs(5);
 
 /// The kernel's errors if another socket has the queue: EPERM and EBUSY.
 const BUSY: [i32; 2] = [nix::errno::Errno::EPERM as i32, nix::errno::Errno::EBUSY as i32];
 
-/// How it was started.
+/// Start options.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The file of the configuration.
+    /// The configuration file.
     pub file: PathBuf,
     /// Measure everything, change nothing.
     pub dry_run: bool,
 }
 
-/// A worker's, and what it ends with.
+/// A worker's thread, with its result.
 type Thread = JoinHandle<Result<(), fourhop_live::Error>>;
 
 struct Daemon {
@@ -54,21 +54,21 @@ struct Daemon {
     file: Reread,
     config: Config,
     backend: Backend,
-    /// Keeps the rules, if they are of this program.
+    /// Keeps the rules in place, if this program manages them.
     keeper: Option<Keeper>,
-    /// Lets packets pass when the workers stand still.
+    /// Lets packets pass when the workers stall.
     pulse: Pulse,
     manager: Manager,
     clock: Clock,
     workers: Vec<(Arc<Shared>, Thread)>,
-    /// The source's entries besides the table, and its last error; a thread that asks writes them.
+    /// The source's entries in addition to the table, and its last error; written by a separate thread.
     found: Arc<Mutex<Found>>,
-    /// The version of it that the workers have.
+    /// The version of `found` that the workers have.
     announced: u64,
     said: Option<String>,
-    /// The last warning and the counters then, so that a flood logs one line per minute.
+    /// The time of the last warning and the counters then, so that a flood logs one line per minute.
     warned: (Option<Time>, Totals),
-    /// Packets that had come, and when that last changed.
+    /// The number of packets received, and when it last changed.
     came: (u64, Time),
 }
 
@@ -77,12 +77,12 @@ struct Found {
     version: u64,
     entries: Vec<Entry>,
     error: Option<String>,
-    /// Whom to ask, and how often.
+    /// The source to query, with its interval.
     source: Option<Source>,
 }
 
 impl Found {
-    /// The answer of this source, which counts unless another one is asked meanwhile.
+    /// Takes the answer of this source, which counts unless the source was changed in the meantime.
     fn take(&mut self, source: Option<&Source>, answer: Option<Result<Vec<Entry>, String>>) {
         if self.source.as_ref() != source {
             return;
@@ -103,19 +103,19 @@ impl Found {
 /// Runs until a signal ends it.
 ///
 /// # Errors
-/// If it cannot begin, or a queue fails.
+/// If it cannot start, or a queue fails.
 pub fn run(start: Start) -> Result<(), Error> {
     let config = Config::read(&start.file)?;
     let manager = Manager::find();
     if let Some(device) = missing(&config).next() {
         return Err(Error::Refused(format!("{}: {}", start.file.display(), absent(device))));
     }
-    // Before anything is taken away: what is there may be of a process that runs.
+    // Before anything is removed: existing rules may belong to a running process.
     let _only = only(&config.service)?;
-    // From here on a signal ends the loop and not the process, so that the rules go.
+    // From here on a signal ends the loop rather than the process, so that the rules are removed.
     let poller = Poller::new()?;
     let backend = rules::probe(&config)?;
-    // Remains of a killed process.
+    // Left over from a killed process.
     if config.rules.manage {
         rules::clear(backend);
     }
@@ -124,7 +124,7 @@ pub fn run(start: Start) -> Result<(), Error> {
     begin(start, config, backend, keeper, manager, opened, poller)
 }
 
-/// The only gateway of this network namespace.
+/// Makes this process the only gateway of this network namespace.
 ///
 /// # Errors
 /// If there is another one.
@@ -132,7 +132,7 @@ pub fn only(service: &Service) -> Result<Instance, Error> {
     Ok(Instance::take(SERVICE, &service.user, service.socket.parent().unwrap_or(Path::new("/")))?)
 }
 
-/// The devices of the file that are not there.
+/// The devices in the file that do not exist.
 fn missing(config: &Config) -> impl Iterator<Item = &String> {
     config.devices.iter().filter(|device| nix::net::if_::if_nametoindex(device.as_str()).is_err())
 }
@@ -141,7 +141,7 @@ fn absent(device: &str) -> String {
     format!("mesh.devices: found {device:?}, allowed: a device of this machine (ip link shows them)")
 }
 
-/// One socket for each worker, with its queue in either direction.
+/// One socket per worker, with its two queues, one per direction.
 fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
     let keep = Keep { copied: COPIED, packets: config.packets, unseen: UNSEEN };
     let mut opened = Vec::new();
@@ -153,7 +153,7 @@ fn open(config: &Config) -> Result<Vec<(Queues, u16)>, Error> {
     Ok(opened)
 }
 
-/// Why there is no queue, with what to do.
+/// An error for a queue that cannot be opened, with advice.
 fn advised(error: fourhop_live::Error) -> Error {
     match error.source.kind() {
         std::io::ErrorKind::PermissionDenied => Error::Refused(format!(
@@ -163,7 +163,7 @@ fn advised(error: fourhop_live::Error) -> Error {
     }
 }
 
-/// A process that was killed may have its queues for a moment yet.
+/// A killed process may keep its queues for a moment.
 fn taken(numbers: &[u16], keep: Keep) -> Result<Queues, fourhop_live::Error> {
     let mut tries = 20;
     loop {
@@ -190,7 +190,7 @@ fn begin(
         privileges::folder(folder, &config.service.user)?;
     }
     let file = Reread::of(&start.file);
-    // Raw sockets are what the old iptables talks to the kernel by.
+    // The legacy iptables talks to the kernel through raw sockets.
     let keep = match backend {
         Backend::Nft => vec![Capability::NetAdmin],
         Backend::Iptables => vec![Capability::NetAdmin, Capability::NetRaw],
@@ -204,7 +204,7 @@ fn begin(
     let mut workers = Vec::new();
     for (number, (queues, down)) in opened.into_iter().enumerate() {
         let shared = Arc::<Shared>::default();
-        // Before it takes its first packet: what comes until it looks at its orders again would pass unpaced.
+        // Before it takes its first packet: until it checks its orders again, packets would pass unpaced.
         shared.order(orders(&config, start.dry_run, &[]));
         let worker = Worker::new(&config, queues, down, key, shared.clone());
         let thread = std::thread::Builder::new().name(format!("worker-{number}"));
@@ -244,13 +244,13 @@ fn begin(
     ended.and(daemon.end())
 }
 
-/// Options of the workers, and how far nodes are.
+/// Options of the workers, and hop counts of the nodes.
 fn orders(config: &Config, dry_run: bool, found: &[Entry]) -> (Gap, Arc<Routes>) {
     let routes = Routes::new(&config.table, found, config.rate, config.source == Source::Ttl);
     (Gap { observe: dry_run, ..config.gap }, Arc::new(routes))
 }
 
-/// A thread that asks for hops, again and again: what it asks may take its time.
+/// A thread that queries hop counts repeatedly: a query may take a while.
 fn asking(found: Arc<Mutex<Found>>) -> Result<(), Error> {
     let ask = move || {
         loop {
@@ -265,7 +265,7 @@ fn asking(found: Arc<Mutex<Found>>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sixteen bytes that nobody knows.
+/// Sixteen secret random bytes.
 fn key() -> Result<HashKey, Error> {
     let mut bytes = [0; 16];
     let failed = || "/dev/urandom".to_owned();
@@ -276,7 +276,7 @@ fn key() -> Result<HashKey, Error> {
 }
 
 fn json(status: &Status) -> String {
-    // INVARIANT: numbers and text alone.
+    // INVARIANT: it contains only numbers and text.
     serde_json::to_string(status).expect("it has a form in JSON")
 }
 
@@ -342,7 +342,7 @@ impl Daemon {
         }
     }
 
-    /// Announces hop counts that the workers do not have yet.
+    /// Passes on hop counts that the workers do not have yet.
     fn announce(&mut self) {
         let (version, found, error) = {
             let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -363,7 +363,7 @@ impl Daemon {
         self.workers.iter().for_each(|(shared, _)| shared.order(orders.clone()));
     }
 
-    /// Reads the file again. If it is invalid, the old configuration stays.
+    /// Reloads the file. If it is invalid, the old configuration stays.
     fn reload(&mut self) {
         self.manager.reloading();
         match self.file.read(&self.config.service.user) {
@@ -403,7 +403,7 @@ impl Daemon {
         log!(6, "reloaded: {}{rest}", self.summary());
     }
 
-    /// All workers together.
+    /// The combined status of all workers.
     fn status(&mut self) -> Status {
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -421,7 +421,7 @@ impl Daemon {
             status.totals.add(&report.totals);
             status.sojourn = worse(status.sojourn, report.sojourn);
             for node in report.nodes {
-                // A node whose flows several workers have.
+                // A node with flows at several workers.
                 match status.nodes.iter_mut().find(|there| there.address == node.address) {
                     Some(there) => join(there, &node),
                     None => status.nodes.push(node),
@@ -438,11 +438,11 @@ impl Daemon {
             let state = keeper.state();
             status.totals.rules_restored = state.restored;
             status.problems.extend(state.problem);
-            // The numbers of packets tell of a full queue at once, but not of one without a listener.
+            // Packet numbers reveal a full queue at once, but not a queue without a listener.
             status.totals.overload = status.totals.overload.max(state.unpaced);
         }
         status.problems.extend(self.pulse.problem());
-        // A kernel that does not say is no fault of the devices.
+        // A kernel that does not answer is not a problem of the devices.
         status.problems.extend(look::devices().map_or(vec![], |devices| look::idle(&self.config.devices, &devices)));
         status.state = State::of(&status);
         status.nodes.sort_by_key(|node| std::cmp::Reverse(node.into_bytes + node.out_bytes));
@@ -450,7 +450,7 @@ impl Daemon {
         status
     }
 
-    /// Says, at most once a minute, what an operator should know.
+    /// Logs, at most once a minute, what an operator should know.
     fn warn(&mut self, now: Time, totals: &Totals) {
         let (when, before) = self.warned;
         if when.is_some_and(|when| now.saturating_since(when) < Dur::from_secs(60)) {
@@ -469,7 +469,7 @@ impl Daemon {
         }
     }
 
-    /// Takes everything back: rules first, so that nothing new comes.
+    /// Cleans up: rules first, so that nothing new arrives.
     fn end(self) -> Result<(), Error> {
         drop(self.keeper);
         self.workers.iter().for_each(|(shared, _)| shared.stop.store(true, Ordering::Release));
@@ -488,7 +488,7 @@ impl Daemon {
     }
 }
 
-/// Is there something new that a gateway cannot change while it runs?
+/// Whether a change cannot be applied by a running gateway.
 fn holds_later(old: &Config, new: &Config) -> bool {
     let fixed = |config: &Config| {
         let Config { rules, gap, packets, service, .. } = config.clone();
@@ -497,7 +497,7 @@ fn holds_later(old: &Config, new: &Config) -> bool {
     fixed(old) != fixed(new)
 }
 
-/// Of quantiles that cannot be joined, the larger.
+/// The larger of quantiles that cannot be merged.
 fn worse(one: Waits, other: Waits) -> Waits {
     Waits {
         count: one.count + other.count,

@@ -1,4 +1,4 @@
-//! How far nodes of the mesh are: the table of the file, what a program or the AODV daemon says, and the time to live.
+//! Hop counts of mesh nodes: from the file's table, a program or the AODV daemon, and the time to live.
 
 use crate::config::{Entry, Source};
 use fourhop_live::{Tried, control, priority};
@@ -11,25 +11,25 @@ use std::net::IpAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Hop counts besides the time to live.
+/// Hop counts from other sources than the time to live.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Routes {
-    /// The longest prefix first, of equal ones the table's.
+    /// The longest prefix first; among equal ones the table's.
     entries: Vec<Entry>,
     rate: Option<Rate>,
-    /// Does the time to live count for those that are not here?
+    /// Whether the time to live counts for nodes without an entry.
     ttl: bool,
 }
 
 impl Routes {
-    /// The entries of the file's table, and `found` besides.
+    /// Combines the entries of the file's table with those in `found`.
     pub fn new(table: &[Entry], found: &[Entry], rate: Rate, ttl: bool) -> Routes {
         let mut entries = [table, found].concat();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.to.1));
         Routes { entries, rate: Some(rate), ttl }
     }
 
-    /// Hops to a node and the rate of its links, as `seen` by the time to live where nothing else says them.
+    /// Hops to a node and the rate of its links; without an entry, the hops are `seen` from the time to live.
     pub fn path(&self, node: IpAddr, seen: Option<u8>) -> Option<(u8, Rate)> {
         let entry = self.entries.iter().find(|entry| entry.to.contains(node));
         let hops = entry.map(|entry| entry.hops).or(seen.filter(|_| self.ttl))?;
@@ -37,8 +37,8 @@ impl Routes {
     }
 }
 
-/// Packets in a row with another number of hops, before that counts: single ones take other ways, or begin with other
-/// values.
+/// Consecutive packets with another hop count before it counts: single ones take other paths, or start with another
+/// time to live.
 const IN_A_ROW: u8 = 4;
 
 /// Hops of one node by the time to live of its packets.
@@ -49,8 +49,8 @@ pub struct ByTtl {
 }
 
 impl ByTtl {
-    /// A packet has come. The kernel has taken one off its time to live where the filter sees it. True if hops are
-    /// others now.
+    /// Evaluates a packet. The kernel has decremented its time to live before the filter sees it. Returns whether the
+    /// hop count has changed.
     pub fn note(&mut self, head: &IpHead) -> bool {
         let hops = hops_by_ttl(head.ttl.saturating_add(1));
         if self.hops == Some(hops) {
@@ -65,16 +65,16 @@ impl ByTtl {
         changes
     }
 
-    /// Known hop counts.
+    /// The hop count, once known.
     pub fn hops(&self) -> Option<u8> {
         self.hops
     }
 }
 
-/// Hops that a source reports now; `None`: none besides the table.
+/// Queries a source; `None` if it has nothing beyond the table.
 ///
 /// # Errors
-/// If the program fails, takes too long or prints something else, or nobody listens at the socket.
+/// If the program fails, takes too long or prints something unexpected, or nobody listens at the socket.
 pub fn ask(source: &Source) -> Option<Result<Vec<Entry>, String>> {
     match source {
         Source::Table | Source::Ttl => None,
@@ -85,7 +85,7 @@ pub fn ask(source: &Source) -> Option<Result<Vec<Entry>, String>> {
     }
 }
 
-/// A program has so long, and so many bytes.
+/// Time limit of a program, and maximum output in bytes.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST: u64 = 1 << 20;
 
@@ -121,13 +121,14 @@ fn run(words: &[String]) -> Result<String, String> {
     done.tried(failed).map_err(|error| error.to_string())
 }
 
-/// A rate, as in the file.
+/// Parses a rate, as in the file.
 fn rate(word: &str) -> Option<Rate> {
     let bps = Unit::Rate.parse(word).ok().filter(|bps| (1.0..=1e10).contains(bps))?;
     Rate::from_bps(bps as u64)
 }
 
-/// Lines of an address or network, a number of hops and perhaps a rate: `10.0.0.4 3` or `10.0.0.0/24 2 6Mbps`.
+/// Parses lines of an address or network, a number of hops and optionally a rate: `10.0.0.4 3` or `10.0.0.0/24 2
+/// 6Mbps`.
 fn lines(text: &str) -> Result<Vec<Entry>, String> {
     let read = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -146,7 +147,8 @@ fn lines(text: &str) -> Result<Vec<Entry>, String> {
         .collect()
 }
 
-/// The routes of fourhop-aodvd: a list `routes` of objects with `destination`, `state` and, if that is "valid", `hops`.
+/// Parses the routes of fourhop-aodvd: a list `routes` of objects with `destination`, `state` and, if that is "valid",
+/// `hops`.
 fn routes(text: &str) -> Result<Vec<Entry>, String> {
     let failed = || "mesh.socket: the answer is no list of routes: name the socket of fourhop-aodvd".to_owned();
     let state: serde_json::Value = serde_json::from_str(text).map_err(|_| failed())?;

@@ -1,5 +1,5 @@
-//! Keeps the rules in place: looks every two seconds whether the kernel still has them, and puts them back where
-//! another program has taken them away, as a flush or the reload of a firewall does.
+//! Keeps the rules in place: checks every two seconds whether the kernel still has them, and restores them if another
+//! program has removed them, as by flushing or reloading a firewall.
 
 use crate::config::{Backend, Config};
 use crate::unpaced::Unpaced;
@@ -9,10 +9,10 @@ use fourhop_live::Tried;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Between two looks.
+/// Interval between two checks.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The rules of a running gateway. Dropping it takes them away.
+/// The rules of a running gateway. Dropping it removes them.
 #[derive(Debug)]
 pub struct Keeper {
     backend: Backend,
@@ -22,11 +22,11 @@ pub struct Keeper {
 /// State of the rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
-    /// How often they were put back.
+    /// How often they were restored.
     pub restored: u64,
     /// Why they are not in place.
     pub problem: Option<String>,
-    /// Packets that passed without a verdict of this program, as the rules behind the queues count.
+    /// Packets that passed without a verdict of this program, as counted by the rules after the queues.
     pub unpaced: u64,
 }
 
@@ -43,10 +43,10 @@ struct Kept {
 }
 
 impl Keeper {
-    /// Sets the rules. They are not watched before [`watch`](Keeper::watch).
+    /// Installs the rules. They are not watched before [`watch`](Keeper::watch).
     ///
     /// # Errors
-    /// The message of the program that makes them.
+    /// The message of the program that installs them.
     pub fn set(config: &Config, backend: Backend) -> Result<Keeper, Error> {
         rules::set(config, backend)?;
         let expected = rules::written(backend);
@@ -55,11 +55,11 @@ impl Keeper {
         Ok(Keeper { backend, kept: Arc::new(Mutex::new(kept)) })
     }
 
-    /// Watches them from now on, on a thread of its own: programs that read and write rules may take their time. What
-    /// these workers have let go is compared with what the rules have seen.
+    /// Starts watching the rules, on a separate thread, because programs that read and write rules may be slow. The
+    /// number of packets released by these workers is compared with what the rules have counted.
     ///
     /// # Errors
-    /// If there is no thread left.
+    /// If no thread can be created.
     pub fn watch(&self, workers: Vec<Arc<Shared>>) -> Result<(), Error> {
         let (kept, backend) = (self.kept.clone(), self.backend);
         let look = move || {
@@ -79,10 +79,10 @@ impl Keeper {
         Ok(())
     }
 
-    /// Sets the rules of another configuration.
+    /// Installs the rules of another configuration.
     ///
     /// # Errors
-    /// The message of the program that makes them.
+    /// The message of the program that installs them.
     pub fn change(&self, config: &Config) -> Result<(), Error> {
         let mut kept = locked(&self.kept);
         kept.config = config.clone();
@@ -92,7 +92,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Their fate.
+    /// The state of the rules.
     pub fn state(&self) -> State {
         let kept = locked(&self.kept);
         State { restored: kept.restored, problem: kept.problem.clone(), unpaced: kept.unpaced.packets() }
@@ -101,7 +101,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // A look that has begun is over before the rules go.
+        // A check in progress is completed before the rules are removed.
         let mut kept = locked(&self.kept);
         kept.ended = true;
         rules::clear(self.backend);
@@ -122,11 +122,11 @@ impl Kept {
             self.problem = None;
             return;
         }
-        // Another version of the program may write the same rules in another way.
+        // Another version of the program may print the same rules differently.
         self.changed(rules::set(&self.config, backend).map(|()| rules::written(backend)));
     }
 
-    /// The rules were not in place: how they are written now that they are again, or why they are not.
+    /// The rules were not in place: takes their text now that they are restored, or the reason why they are not.
     fn changed(&mut self, set: Result<String, Error>) {
         match set {
             Ok(written) => {
@@ -181,7 +181,7 @@ mod tests {
         kept.unpaced.look(7, 4, 4);
         let problem = Some("they cannot be restored".to_owned());
         (kept.restored, kept.problem) = (2, problem.clone());
-        // When it goes it takes rules away, and there may be some of a gateway that runs here.
+        // Dropping it would remove rules, possibly those of a gateway running here.
         let keeper = ManuallyDrop::new(Keeper { backend: Backend::Nft, kept: Arc::new(Mutex::new(kept)) });
         assert_eq!(keeper.state(), State { restored: 2, problem, unpaced: 3 });
     }

@@ -1,4 +1,4 @@
-//! Nodes of the mesh that one worker has seen, and what it counts for each.
+//! Nodes of the mesh that one worker has seen, and their counters.
 
 use crate::hops::{ByTtl, Routes};
 use crate::status::{Class, Node, Waits};
@@ -7,32 +7,33 @@ use fourhop_units::{Dur, Rate, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// A node that is silent for so long is forgotten.
+/// A node that is silent for this long is forgotten.
 const SILENT: Dur = Dur::from_secs(600);
 
 /// Facts and counters of a node.
 #[derive(Debug)]
 pub struct Known {
     address: IpAddr,
-    /// Hops by the time to live.
+    /// Hop count derived from the time to live.
     pub by_ttl: ByTtl,
-    /// Has its path been looked for since the routes changed?
+    /// Whether its path was resolved since the routes changed.
     pub resolved: bool,
     /// Its path in the state machine.
     pub path: Option<(u8, Rate)>,
     seen: Time,
-    /// Payload and packets into the mesh, and out of it.
+    /// Payload bytes and packets into the mesh.
     pub into: (u64, u64),
     /// The same out of it.
     pub out: (u64, u64),
-    /// Data that passed because nothing says how far it is.
+    /// Data packets that passed because the hop count is unknown.
     pub unknown: u64,
-    /// How long its packets have waited in these ten seconds, and in those before; there once one has waited.
+    /// Waiting times of its packets in the current ten seconds, and in the previous ones; allocated once a packet has
+    /// waited.
     waits: Option<Box<Lateness>>,
     last: Waits,
 }
 
-/// All nodes, by address and by a number of ours that packets carry.
+/// All nodes, by address and by an index that packets carry.
 #[derive(Debug)]
 pub struct Nodes {
     places: HashMap<IpAddr, u32>,
@@ -42,12 +43,12 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// None yet, and never more than `most`.
+    /// Without nodes; the maximum is `most`.
     pub fn new(most: u32) -> Nodes {
         Nodes { places: HashMap::new(), known: Vec::new(), free: Vec::new(), most: most as usize }
     }
 
-    /// The number of a node that was seen now, which may be a new one; `None`: there is no room for it.
+    /// The index of a node just seen, which may be new; `None` if there is no room for it.
     pub fn see(&mut self, now: Time, address: IpAddr) -> Option<u32> {
         if let Some(&place) = self.places.get(&address) {
             self.known[place as usize].as_mut()?.seen = now;
@@ -78,18 +79,18 @@ impl Nodes {
         Some(place)
     }
 
-    /// A node by its number.
+    /// A node by its index.
     pub fn get(&mut self, place: u32) -> Option<&mut Known> {
         self.known.get_mut(place as usize)?.as_mut()
     }
 
-    /// Those whose path is another by these routes, with it; `None`: there is none any more.
+    /// Nodes whose path changes with these routes, and the new path; `None` if there no longer is one.
     pub fn resolve(&mut self, routes: &Routes) -> Vec<(IpAddr, Option<(u8, Rate)>)> {
         let all = self.known.iter_mut().flatten();
         all.filter_map(|known| known.resolve(routes).map(|path| (known.address, path))).collect()
     }
 
-    /// Forgets who was silent for long; who that was.
+    /// Forgets nodes that were silent for long; returns them.
     pub fn forget(&mut self, now: Time) -> Vec<IpAddr> {
         let silent = |known: &Known| now.saturating_since(known.seen) > SILENT;
         let gone: Vec<(IpAddr, u32)> = self
@@ -106,14 +107,14 @@ impl Nodes {
         gone.into_iter().map(|(address, _)| address).collect()
     }
 
-    /// Another ten seconds begin.
+    /// Begins another ten seconds.
     pub fn turn(&mut self) {
         for known in self.known.iter_mut().flatten() {
             known.last = known.waits.take().map_or(Waits::default(), |waits| Waits::from(&*waits));
         }
     }
 
-    /// Report per node.
+    /// The report of each node.
     pub fn report(&self) -> Vec<Node> {
         let report = |known: &Known| Node {
             address: known.address,
@@ -131,7 +132,7 @@ impl Nodes {
         self.known.iter().flatten().map(report).collect()
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub fn memory(&self) -> usize {
         let waits = self.known.iter().flatten().filter(|known| known.waits.is_some()).count();
         self.known.capacity() * size_of::<Option<Known>>()
@@ -141,7 +142,7 @@ impl Nodes {
 }
 
 impl Known {
-    /// Its path by these routes, if it is another than before.
+    /// Its path by these routes, if it has changed.
     pub fn resolve(&mut self, routes: &Routes) -> Option<Option<(u8, Rate)>> {
         let path = routes.path(self.address, self.by_ttl.hops());
         self.resolved = true;
@@ -151,7 +152,7 @@ impl Known {
         })
     }
 
-    /// A packet has waited for so long.
+    /// A packet has waited this long.
     pub fn waited(&mut self, wait: Dur) {
         self.waits.get_or_insert_default().record(wait);
     }
@@ -241,7 +242,7 @@ mod tests {
         }
         let before = nodes.memory();
         assert!(before >= 2 * (size_of::<Option<Known>>() + size_of::<(IpAddr, u32)>()), "{before}");
-        // Room for many nodes comes in large steps, but not that large.
+        // Memory for nodes is allocated in large steps, but not that large.
         assert!(before < 64 * (size_of::<Option<Known>>() + size_of::<(IpAddr, u32)>()), "{before}");
         nodes.get(1).unwrap().waited(Dur::from_millis(1));
         assert_eq!(nodes.memory(), before + Lateness::BYTES);

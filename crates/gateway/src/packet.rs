@@ -1,33 +1,33 @@
-//! A packet that the kernel holds, as the state machine sees it.
+//! A packet queued in the kernel, as seen by the state machine.
 
 use fourhop_live::nfqueue::QueuedPacket;
 use fourhop_proto::gateway::{FiveTuple, Packet, TcpView};
 use fourhop_proto::wire::bytes;
 use fourhop_units::Time;
 
-/// A packet that the kernel holds. Of one with payload nothing is kept but what its headers say: about 250 bytes a
-/// packet.
+/// A packet queued in the kernel. Of a packet with payload only information from its headers is kept: about 250 bytes
+/// per packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queued {
     /// Queue and number of the verdict.
     pub queue: u16,
     /// Its number in the queue.
     pub id: u32,
-    /// When it came.
+    /// Arrival time.
     pub came: Time,
-    /// The node of the mesh it goes to or comes from, by the worker's numbers.
+    /// The node of the mesh that it is for or from, by the worker's index.
     pub node: u32,
     len: u32,
     view: Option<TcpView>,
     tuple: Option<FiveTuple>,
-    /// All of its bytes, if the kernel has copied them all: then they can be changed, since the kernel takes whole
-    /// packets alone.
+    /// All of its bytes, if the kernel has copied them all. Only then can they be changed, because the kernel accepts
+    /// only whole packets.
     whole: Option<Vec<u8>>,
     changed: bool,
 }
 
 impl Queued {
-    /// A packet that has come.
+    /// A packet that has just arrived.
     pub fn new(now: Time, queued: &QueuedPacket<'_>) -> Queued {
         let view = TcpView::of(queued.bytes);
         let whole =
@@ -45,7 +45,7 @@ impl Queued {
         }
     }
 
-    /// Its replacement, if it was changed.
+    /// The replacement bytes, if it was changed.
     pub fn instead(&self) -> Option<&[u8]> {
         self.whole.as_deref().filter(|_| self.changed)
     }
@@ -94,7 +94,7 @@ impl Packet for Queued {
 mod tests {
     use super::*;
 
-    /// An acknowledgement over IPv4, and data of 1,000 bytes; the kernel has copied 60.
+    /// An acknowledgement over IPv4, or data of 1,000 bytes; the kernel has copied 60.
     fn bytes(payload: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         bytes[2..4].copy_from_slice(&(40 + payload).to_be_bytes());
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(data.instead(), None);
     }
 
-    /// `docs/gateway.md` says so.
+    /// As stated in `docs/gateway.md`.
     #[test]
     fn a_queued_packet_takes_little_memory() {
         assert!(size_of::<Queued>() <= 256, "{}", size_of::<Queued>());

@@ -3,7 +3,7 @@
 use crate::status::{Class, Node, State, Status};
 use fourhop_live::metrics::Page;
 
-/// Nodes that are shown: more would be too many series.
+/// Most nodes exported: more would be too many series.
 const SHOWN: usize = 256;
 
 type Value = fn(&Class) -> Option<f64>;
@@ -29,7 +29,7 @@ const COUNTS: [(&str, &str, &str, Count); 5] = [
     ("node_unpaced_total", "into", "Data passed unpaced: hop count of the node unknown.", |node| node.unknown),
 ];
 
-/// The page of this state.
+/// The page for this state.
 pub fn page(status: &Status) -> Page {
     let mut page = Page::default();
     let full = |name: &str| format!("fourhop_gateway_{name}");
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// The lines of a page, without comments and the name that all begin with.
+    /// The lines of a page, without comments and the common prefix of the names.
     fn lines(status: &Status) -> Vec<String> {
         let text = format!("{:?}", page(status)).replace("\\n", "\n").replace("\\\"", "\"");
         text.lines().filter_map(|line| line.strip_prefix("fourhop_gateway_")).map(str::to_owned).collect()

@@ -1,6 +1,6 @@
-//! Tells the [guard](fourhop_live::nfqueue::guard) that the workers go round. When they do not, because this process is
-//! stopped or a worker hangs, the guard lets packets pass within a second; when they do again, they take their queues
-//! back.
+//! Reports to the [guard](fourhop_live::nfqueue::guard) that the workers are running. When they are not, because this
+//! process is stopped or a worker hangs, the guard lets packets pass within a second; once they run again, they take
+//! their queues back.
 
 use crate::worker::Shared;
 use fourhop_live::nfqueue::guard::{BEAT, Guard, Guarded};
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A guard that has ended is started again after this.
+/// Delay before a guard that has ended is started again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Workers that have not gone round for so long are said to stand still.
+/// Workers whose loop has not run for this long are reported as stalled.
 const STILL: Duration = Duration::from_secs(1);
 
-/// The thread that beats. Dropping it ends the guard, which must not be before the workers end.
+/// The thread that sends heartbeats. Dropping it ends the guard, which must not happen before the workers end.
 #[derive(Debug)]
 pub struct Pulse {
     state: Arc<State>,
@@ -39,14 +39,14 @@ impl State {
 }
 
 impl Pulse {
-    /// For these queues, whose workers these are.
+    /// Starts the guard of these queues, which belong to these workers.
     ///
     /// # Errors
-    /// If the system has no thread left.
+    /// If no thread can be created.
     pub fn start(guarded: Vec<Guarded>, workers: Vec<Arc<Shared>>) -> Result<Pulse, Error> {
         let state = Arc::<State>::default();
         let mut beating = Beating { guarded, workers, state: state.clone(), guard: None, rounds: Vec::new() };
-        // The gateway is not ready before its guard is. Without one it goes on, says so, and tries again.
+        // The gateway is not ready before its guard is. Without one it continues, reports that, and tries again.
         beating.engage();
         let thread = std::thread::Builder::new().name("pulse".to_owned()).spawn(move || beating.run());
         Ok(Pulse { state, thread: Some(thread.tried(|| "cannot start a thread".to_owned())?) })
@@ -60,7 +60,7 @@ impl Pulse {
 
 #[cfg(test)]
 impl Pulse {
-    /// One that beats for nobody, with this problem.
+    /// A pulse for no workers, with this problem.
     pub fn with(problem: Option<&str>) -> Pulse {
         let problem = Mutex::new(problem.map(str::to_owned));
         Pulse { state: Arc::new(State { problem, ..State::default() }), thread: None }
@@ -81,7 +81,7 @@ struct Beating {
     workers: Vec<Arc<Shared>>,
     state: Arc<State>,
     guard: Option<Guard>,
-    /// Of the workers at the last beat.
+    /// Iterations of the workers at the last heartbeat.
     rounds: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ impl Beating {
         }
     }
 
-    /// Have all workers gone round since this was asked last?
+    /// Whether all workers have completed an iteration since the last call.
     fn goes(&mut self) -> bool {
         let rounds: Vec<usize> = self.workers.iter().map(|one| one.rounds.load(Ordering::Relaxed)).collect();
         let goes = self.rounds.len() != rounds.len() || rounds.iter().zip(&self.rounds).all(|(now, then)| now != then);
@@ -143,7 +143,7 @@ impl Beating {
 mod tests {
     use super::*;
 
-    /// Without a guard, for workers that have gone round so often.
+    /// Without a guard, for workers with these numbers of iterations.
     fn beating(rounds: &[usize]) -> Beating {
         let worker = |&rounds: &usize| {
             let shared = Shared::default();

@@ -1,4 +1,4 @@
-//! The file of the configuration, which is read again when this process is not root any more.
+//! The configuration file, which is reloaded when this process is no longer root.
 
 use crate::Error;
 use crate::config::Config;
@@ -7,7 +7,8 @@ use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The file, open since the start: what root alone may read can be read again this way, as long as it is the same file.
+/// The file, kept open since the start: a file that only root may read can be reloaded this way, as long as it is the
+/// same file.
 #[derive(Debug)]
 pub struct Reread {
     path: PathBuf,
@@ -15,15 +16,15 @@ pub struct Reread {
 }
 
 impl Reread {
-    /// Of this file. One that is not there is [`Config::read`]'s to complain of.
+    /// Opens this file. [`Config::read`] reports a missing one.
     pub fn of(path: &Path) -> Reread {
         Reread { path: path.to_owned(), opened: File::open(path).ok() }
     }
 
-    /// Its content now, for a process that goes on as `user`.
+    /// The current content, for a process that runs as `user`.
     ///
     /// # Errors
-    /// If it cannot be read, or says what is not allowed.
+    /// If it cannot be read, or is invalid.
     pub fn read(&mut self, user: &str) -> Result<Config, Error> {
         match fs::read_to_string(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
@@ -38,7 +39,7 @@ impl Reread {
         }
     }
 
-    /// The content of the open file, if no other has taken its place.
+    /// The content of the open file, unless it was replaced by another.
     fn kept(&mut self) -> Option<String> {
         let opened = self.opened.as_mut()?;
         let there = fs::metadata(&self.path).ok()?;

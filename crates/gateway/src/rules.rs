@@ -1,6 +1,6 @@
-//! The rules that bring packets here: a table of nft or a chain of iptables of our own, which go when the program does.
-//! Where nobody listens to a queue, packets pass it (bypass). Rules behind the queue count what has passed it, with a
-//! verdict or without one.
+//! The rules that bring packets here: our own nft table or iptables chains, which are removed when the program ends. If
+//! nobody listens to a queue, packets bypass it. Rules after the queue count what has passed it, with or without a
+//! verdict.
 
 use crate::Error;
 use crate::config::{Backend, Config};
@@ -9,21 +9,21 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Name of the table of nft.
+/// Name of the nft table.
 const TABLE: &str = "fourhop_gateway";
-/// Name of the chains of iptables.
+/// Name of the iptables chains.
 const CHAIN: &str = "FOURHOP-GATEWAY";
-/// Its tables with such a chain: that of the queue, and the next one at the same hook, which counts.
+/// The tables with such a chain: that of the queue, and the next one at the same hook, for counting.
 const QUEUES: &str = "mangle";
 const COUNTS: &str = "filter";
 
-/// Queues of a worker: into the mesh, out of it. Those into the mesh come first, one a worker.
+/// Queues of a worker: into the mesh and out of it. All queues into the mesh come first, one for each worker.
 pub fn queues(first: u16, workers: u16, worker: u16) -> [u16; 2] {
     [first + worker, first + workers + worker]
 }
 
-/// The rules for a table of nft. It sees what other rules have let pass: filters come before. Packets that the queue
-/// lets pass skip the rest of its chain, so the counters have a chain of their own.
+/// The rules as an nft table. It sees packets accepted by other rules, since filters come before. Packets that the
+/// queue lets pass skip the rest of its chain, so the counters have a separate chain.
 fn nft(config: &Config) -> String {
     let devices: Vec<String> = config.devices.iter().map(|device| format!("\"{device}\"")).collect();
     let mesh = format!("{{ {} }}", devices.join(", "));
@@ -40,8 +40,8 @@ fn nft(config: &Config) -> String {
     format!("table inet {TABLE} {{\n{queue}{count}}}\n")
 }
 
-/// Queues into the mesh and out of it, as a range if there are several: the kernel gives both directions of two hosts
-/// the same place in either.
+/// Queues into the mesh and out of it, as ranges if there are several: the kernel maps both directions between two
+/// hosts to the same position in each.
 fn ranges(config: &Config, to: &str) -> [String; 2] {
     let workers = config.rules.workers;
     let [down, up] = queues(config.rules.queue, workers, 0);
@@ -49,7 +49,7 @@ fn ranges(config: &Config, to: &str) -> [String; 2] {
 }
 
 /// Commands for iptables and ip6tables, with their table. The queue comes last in its table: packets that it lets pass
-/// skip the rules behind it there.
+/// skip the rules after it.
 fn iptables(config: &Config) -> Vec<(&'static str, String)> {
     let workers = config.rules.workers;
     let to = |range: &str| {
@@ -74,7 +74,7 @@ fn iptables(config: &Config) -> Vec<(&'static str, String)> {
 
 const TABLES: [&str; 2] = ["iptables", "ip6tables"];
 
-/// The rules as who writes them needs them.
+/// The rules in a form for users who install them.
 pub fn text(config: &Config, backend: Backend) -> String {
     match backend {
         Backend::Nft => nft(config),
@@ -88,16 +88,16 @@ pub fn text(config: &Config, backend: Backend) -> String {
     }
 }
 
-/// Runs a program of the system with this input, and returns its output; errors contain its complaints.
+/// Runs a program of the system with this input, and returns its output; errors contain its messages.
 fn run(words: &[&str], input: &str) -> Result<String, String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Where a user that is not root can have it: the old iptables locks a file.
+    // Where a user other than root can create it: the legacy iptables locks a file.
     command.env("XTABLES_LOCKFILE", "/run/fourhop-gateway/xtables.lock");
     let failed = |error: std::io::Error| format!("{}: {error}", words[0]);
     let mut child = priority::with_signals(&mut command).spawn().map_err(failed)?;
     if let Some(mut pipe) = child.stdin.take() {
-        // One that does not read says why when it ends.
+        // If it does not read, its exit status says why.
         let _ = pipe.write_all(input.as_bytes());
     }
     let done = child.wait_with_output().map_err(failed)?;
@@ -108,14 +108,15 @@ fn run(words: &[&str], input: &str) -> Result<String, String> {
     Err(format!("{}: {}", words.join(" "), said.lines().next().unwrap_or("it fails")))
 }
 
-/// The program that sets rules here: the one of the file, or nft if the kernel takes its rules, or iptables.
+/// The program that installs rules here: the one named in the file, otherwise nft if the kernel accepts its rules,
+/// otherwise iptables.
 ///
 /// # Errors
 /// The error of each.
 pub fn probe(config: &Config) -> Result<Backend, Error> {
     let nft = || run(&["nft", "-c", "-f", "-"], &nft(config)).map(|_| Backend::Nft);
     let iptables = || {
-        // A chain of no effect with the same rule, since iptables has no way to only check.
+        // A chain without effect and with the same rule, because iptables has no check-only mode.
         let scratch = format!("{CHAIN}-TRY");
         let tables = |words: &str| {
             run(&[&["iptables", "-w", "-t", "mangle"][..], &words.split(' ').collect::<Vec<_>>()].concat(), "")
@@ -134,10 +135,10 @@ pub fn probe(config: &Config) -> Result<Backend, Error> {
     found.map_err(Error::Refused)
 }
 
-/// Puts the rules in place, and takes away what was there of ours.
+/// Installs the rules, and removes existing ones of ours.
 ///
 /// # Errors
-/// The message of the program that makes them.
+/// The message of the program that installs them.
 pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     if backend == Backend::Nft {
         // One transaction: the table is never missing.
@@ -162,10 +163,10 @@ pub fn set(config: &Config, backend: Backend) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes away what a killed process has left, by whichever program it had made it.
+/// Removes the rules that a killed process has left, whichever program installed them.
 ///
 /// # Errors
-/// If no program can even list rules: those that are left would stay unnoticed.
+/// If no program can even list rules: any that are left would go unnoticed.
 pub fn clean() -> Result<(), Error> {
     let nft = run(&["nft", "list", "tables"], "");
     let iptables = run(&["iptables", "-w", "-t", QUEUES, "-S"], "");
@@ -176,7 +177,7 @@ pub fn clean() -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes away what is there of ours. That nothing is there is no trouble.
+/// Removes our rules. It is fine if there are none.
 pub fn clear(backend: Backend) {
     match backend {
         Backend::Nft => {
@@ -201,8 +202,8 @@ pub fn written(backend: Backend) -> String {
     written_and_counted(backend).0
 }
 
-/// The same, and how many packets have passed the queues, as the rules behind them count: several segments that the
-/// kernel forwards as one are one.
+/// The same, and how many packets have passed the queues, as counted by the rules after them: several segments that the
+/// kernel forwards as one count as one.
 pub fn written_and_counted(backend: Backend) -> (String, u64) {
     let text = match backend {
         Backend::Nft => run(&["nft", "list", "table", "inet", TABLE], "").unwrap_or_default(),
@@ -218,7 +219,7 @@ pub fn written_and_counted(backend: Backend) -> (String, u64) {
     without_counters(&text)
 }
 
-/// Rules as nft or iptables list them, without counters, and the sum of the packets of those that only count: `counter
+/// Rules as listed by nft or iptables, without counters, and the total packets of the rules that only count: `counter
 /// packets 7 bytes 900` or `-c 7 900`.
 fn without_counters(text: &str) -> (String, u64) {
     let (mut rest, mut passed) = (String::new(), 0);
@@ -248,7 +249,7 @@ fn without_counters(text: &str) -> (String, u64) {
     (rest.trim().to_owned(), passed)
 }
 
-/// Hands all TCP of a network namespace that has nothing else in it to this queue.
+/// Sends all TCP of a network namespace without other traffic to this queue.
 ///
 /// # Errors
 /// The program's message.
@@ -268,7 +269,7 @@ pub fn queue_all(backend: Backend, queue: u16) -> Result<(), String> {
     .map(|_| ())
 }
 
-/// Is there something in the rules of others that would keep packets from the queues?
+/// Whether rules of others would keep packets from the queues.
 pub fn offload() -> bool {
     let listed = Command::new("nft").args(["list", "ruleset"]).stdin(Stdio::null()).stderr(Stdio::null()).output();
     listed.is_ok_and(|listed| offloads(&String::from_utf8_lossy(&listed.stdout)))

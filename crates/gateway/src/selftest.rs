@@ -1,5 +1,5 @@
-//! A packet through the kernel's queue and back, in a network namespace that goes with the thread: it shows that this
-//! kernel hands packets over and takes verdicts, and no other traffic is touched.
+//! Sends a packet through the kernel's queue and back, in a network namespace that exists as long as the thread: it
+//! shows that this kernel delivers packets and takes verdicts, and affects no other traffic.
 
 use crate::config::Backend;
 use crate::rules;
@@ -9,10 +9,10 @@ use nix::sched::{CloneFlags, unshare};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// So long a packet has.
+/// Time limit for a packet.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Tries it with the rules of this backend; what did not work.
+/// Runs the test with the rules of this backend; returns what did not work.
 pub fn run(backend: Backend) -> Result<(), String> {
     let tried = std::thread::spawn(move || {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace can be made: {error}"))?;
@@ -26,16 +26,16 @@ pub fn run(backend: Backend) -> Result<(), String> {
 }
 
 const QUEUE: u16 = 1;
-/// Between two looks into the queue.
+/// Interval between two reads of the queue.
 const LOOK: Duration = Duration::from_millis(2);
-/// A connection that is refused has two packets.
+/// A refused connection has two packets.
 const KEEP: Keep = Keep { copied: 256, packets: 64, unseen: 64 * 1024 };
 
-/// Begins a connection that nobody answers; every packet of it must come here, and its refusal must come back.
+/// Opens a connection that is refused; every packet of it must arrive here, and the refusal must come back.
 fn pass() -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     let mut queues = Queues::open(&[QUEUE], KEEP).map_err(|error| error.to_string())?;
-    // In the namespace of this thread, as what it starts.
+    // In the namespace of this thread, which its children inherit.
     let client = std::thread::spawn(|| TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], 9)), PATIENCE));
     let (mut room, mut came, end) = (Room::new(KEEP.copied), 0, Instant::now() + PATIENCE);
     while !client.is_finished() && Instant::now() < end {

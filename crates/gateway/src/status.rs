@@ -1,39 +1,39 @@
-//! The status as JSON: metrics of all workers together.
+//! The status as JSON: combined metrics of all workers.
 
 use fourhop_live::lateness::{Lateness, Summary};
 use fourhop_proto::gateway::{ControlCounters, Counters};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// All that is said.
+/// The complete status.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
-    /// Of this program.
+    /// Version of this program.
     pub version: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// For how long it has run, in seconds.
+    /// Time since its start, in seconds.
     pub uptime_s: f64,
-    /// Does it do its work?
+    /// Whether it works.
     pub state: State,
-    /// Problems that keep it from that; empty if there are none.
+    /// Problems that keep it from working; empty if there are none.
     pub problems: Vec<String>,
-    /// Seconds since a packet last came to a queue.
+    /// Seconds since a packet last arrived at a queue.
     pub silent_s: f64,
-    /// Does it only look?
+    /// Whether it only observes.
     pub dry_run: bool,
     /// `pace.mode`.
     pub mode: String,
-    /// Tool that made the rules.
+    /// Program that installed the rules.
     pub rules: String,
     /// Interfaces that lead into the mesh.
     pub devices: Vec<String>,
-    /// Why the last question for hops failed.
+    /// Why the last query for hop counts failed.
     pub hops_error: Option<String>,
-    /// Counters of everything.
+    /// Counters.
     pub totals: Totals,
-    /// How long packets into the mesh have waited, of the last ten seconds that are over, in ms.
+    /// Waiting times of packets into the mesh in the last complete ten seconds, in ms.
     pub sojourn: Waits,
     /// Nodes of the mesh, those with the most bytes first.
     pub nodes: Vec<Node>,
@@ -41,25 +41,25 @@ pub struct Status {
     pub flows: Vec<Flow>,
 }
 
-/// Does the gateway do its work?
+/// Whether the gateway works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// Everything is in place, and packets come.
+    /// Everything is in place, and packets arrive.
     Healthy,
-    /// Everything is in place, but no packet has come for [`State::SILENT_S`] seconds: no TCP crosses the border, or
-    /// something takes it past the queue.
+    /// Everything is in place, but no packet has arrived for [`State::SILENT_S`] seconds: no TCP crosses the border, or
+    /// something makes it bypass the queue.
     #[default]
     Idle,
-    /// Something keeps it from its work.
+    /// Something keeps it from working.
     Impaired,
 }
 
 impl State {
-    /// Silence in seconds after which it is not called healthy any more.
+    /// Silence in seconds after which it no longer counts as healthy.
     pub const SILENT_S: f64 = 10.0;
 
-    /// Of a status whose other fields are filled in.
+    /// The state for a status whose other fields are filled in.
     pub fn of(status: &Status) -> State {
         match status {
             _ if !status.problems.is_empty() => State::Impaired,
@@ -68,7 +68,7 @@ impl State {
         }
     }
 
-    /// Name in what is shown.
+    /// Name in output.
     pub const fn name(self) -> &'static str {
         match self {
             State::Healthy => "healthy",
@@ -78,7 +78,7 @@ impl State {
     }
 }
 
-/// Declares [`Totals`] with the name and the words that each has for Prometheus.
+/// Declares [`Totals`] with each counter's name and description for Prometheus.
 macro_rules! totals {
     ($($field:ident $name:literal $help:literal,)+) => {
         /// Counters, and what is there now.
@@ -126,7 +126,7 @@ totals! {
 }
 
 impl Totals {
-    /// Adds what a state machine has counted.
+    /// Adds the counters of a state machine.
     pub fn count(&mut self, counted: &Counters, control: Option<&ControlCounters>) {
         self.packets += counted.packets;
         self.followed += counted.followed;
@@ -143,7 +143,7 @@ impl Totals {
     }
 }
 
-/// Quantiles of waiting, in ms.
+/// Quantiles of waiting times, in ms.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Waits {
@@ -172,11 +172,11 @@ pub struct Node {
     pub into_packets: u64,
     pub out_bytes: u64,
     pub out_packets: u64,
-    /// Data that passed unpaced because nothing says how far the node is.
+    /// Data that passed unpaced because the node's hop count is unknown.
     pub unknown: u64,
-    /// Waiting of the last ten seconds that are over, in ms.
+    /// Waiting times in the last complete ten seconds, in ms.
     pub sojourn: Waits,
-    /// Its flows, by where most of their data goes.
+    /// Its flows, by the direction of most of their data.
     pub into: Class,
     pub out: Class,
 }
@@ -186,7 +186,7 @@ pub struct Node {
 #[allow(missing_docs)]
 pub struct Class {
     pub flows: u64,
-    /// Packets and payload that wait.
+    /// Waiting packets and payload.
     pub waiting: u64,
     pub queued_bytes: u64,
     /// Means over those flows that have one.
@@ -209,7 +209,7 @@ pub struct Flow {
     pub wireless_rtt_s: Option<f64>,
     pub wired_rtt_s: Option<f64>,
     pub variation: f64,
-    /// Its interval, and the one that adaptive pacing would give it alone.
+    /// Its interval, and the one that adaptive pacing alone would give it.
     pub interval_s: Option<f64>,
     pub own_interval_s: Option<f64>,
     pub throttle_bps: Option<u64>,
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Every counter another number, from `first` on.
+    /// Counters with distinct numbers, from `first` on.
     fn totals(first: u64) -> Totals {
         let json = serde_json::to_value(Totals::default()).unwrap();
         let mut numbers = json.as_object().unwrap().clone();

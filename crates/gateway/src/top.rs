@@ -1,4 +1,4 @@
-//! The state as a table for people.
+//! The state as a table.
 
 use crate::status::{Node, State, Status, Waits};
 use fourhop_live::screen::table;
@@ -7,12 +7,12 @@ fn millis(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{:.1}", seconds * 1e3))
 }
 
-/// Of waiting, if a packet has waited.
+/// A quantile of waiting times, if a packet has waited.
 fn quantile(waits: &Waits, millis: f64) -> String {
     if waits.count > 0 { format!("{millis:.1}") } else { "-".to_owned() }
 }
 
-/// In a few words whether it does its work.
+/// Whether it works, in a few words.
 fn state(status: &Status) -> String {
     match status.state {
         State::Idle if status.totals.packets == 0 => "idle: the queue has had no packet yet".to_owned(),
@@ -21,7 +21,7 @@ fn state(status: &Status) -> String {
     }
 }
 
-/// Totals, then nodes, then flows. `before` is the state one look earlier, from which rates are taken.
+/// Totals, then nodes, then flows. `before` is the state at the previous update, used to compute rates.
 pub fn text(status: &Status, before: Option<&Status>) -> String {
     let totals = &status.totals;
     let elapsed = before.map_or(0.0, |before| status.uptime_s - before.uptime_s);
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// The cells of the first row that begins like this.
+    /// The cells of the first row with this beginning.
     fn cells(text: &str, begin: &str) -> Vec<String> {
         let row = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{text}"));
         row.split_whitespace().map(str::to_owned).collect()

@@ -1,31 +1,31 @@
-//! How many packets have passed the queues without a verdict of this program: the queue was full, nobody listened to
-//! it, or the guard let them go.
+//! The number of packets that passed the queues without a verdict of this program: the queue was full, nobody listened
+//! to it, or the guard released them.
 //!
-//! Counters of the rules before a queue do not tell: the kernel splits joined segments when it queues them, and counts
-//! them as one when they bypass. Behind the queue each verdict lets one packet pass. Packets that the rules count there
-//! beyond the verdicts have passed without one.
+//! Counters of rules before a queue are no help: the kernel splits joined segments when it queues them, and counts them
+//! as one when they bypass the queue. After the queue each verdict lets one packet pass. Packets counted there beyond
+//! the verdicts have passed without one.
 
-/// The difference between what has passed and the verdicts, as far as it is certain.
+/// The difference between packets passed and verdicts, as far as it is certain.
 ///
-/// Rules and verdicts are not read at one instant, so that each look gives bounds; in between, other programs may drop
+/// Rules and verdicts are not read at the same instant, so each reading gives bounds; other programs may also drop
 /// packets between the queue and the rules that count.
 #[derive(Debug)]
 pub struct Unpaced {
-    /// The difference by the last look; `None`: the rules have begun to count anew.
+    /// The difference at the last reading; `None`: the rules' counters have restarted.
     difference: Option<i64>,
     packets: u64,
 }
 
 impl Default for Unpaced {
-    /// Of rules and workers that have counted nothing.
+    /// For rules and workers that have counted nothing.
     fn default() -> Unpaced {
         Unpaced { difference: Some(0), packets: 0 }
     }
 }
 
 impl Unpaced {
-    /// The rules have counted these packets. Before they were read, the kernel had `left` verdicts; afterwards, it had
-    /// `leaving` at most.
+    /// Takes a reading: the rules have counted `counted` packets. Before they were read, the kernel had `left`
+    /// verdicts; afterwards, it had at most `leaving`.
     pub fn look(&mut self, counted: u64, left: u64, leaving: u64) {
         let [most, least] = [left, leaving].map(|verdicts| counted.cast_signed() - verdicts.cast_signed());
         // Less than before: others have dropped packets.
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn packets_beyond_the_verdicts_have_passed_without_one() {
         let mut unpaced = Unpaced::default();
-        // Verdicts on their way while the rules are read explain what is missing or too much.
+        // Verdicts in transit while the rules are read explain small differences in either direction.
         unpaced.look(100, 95, 110);
         unpaced.look(205, 200, 205);
         assert_eq!(unpaced.packets(), 0);

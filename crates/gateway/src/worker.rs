@@ -1,4 +1,4 @@
-//! One thread with its queues and its state machine.
+//! A thread with its queues and its state machine.
 
 use crate::config::Config;
 use crate::hops::Routes;
@@ -20,40 +20,40 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Between two reports, and two looks at what the main thread wants.
+/// Interval between two reports, and between two checks for orders of the main thread.
 const TICK: Dur = Dur::from_millis(100);
 const REPORT: Dur = Dur::from_secs(1);
-/// Over so long waiting is summed up.
+/// Period over which waiting times are summarized.
 const WINDOW: Dur = Dur::from_secs(10);
-/// Bytes of a packet that are copied: the longest headers of IPv4 and TCP are 120, and some extension headers of IPv6.
+/// Bytes copied of each packet: the longest headers of IPv4 and TCP, 120 bytes, and some IPv6 extension headers.
 pub const COPIED: u32 = 256;
-/// Looks at the queue before timers have their turn again, under load.
+/// Reads of the queue before timers have their turn again, under load.
 const TURNS: usize = 8;
-/// Flows of a worker that are reported.
+/// Flows reported by a worker.
 const SHOWN: usize = 20;
 
 /// State shared by the main thread and a worker.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// It is to let go what it holds, and end.
+    /// Asks the worker to release its packets and end.
     pub stop: AtomicBool,
-    /// Its queues were given up, because it stood still: it is to take them again.
+    /// Its queues were given up because it stalled: it must bind them again.
     pub given_up: AtomicBool,
-    /// Changes with the orders.
+    /// Incremented whenever the orders change.
     pub changes: AtomicUsize,
-    /// Options and routes from now on.
+    /// Options and routes to use from now on.
     pub orders: Mutex<Option<(Gap, Arc<Routes>)>>,
-    /// How often it has gone round.
+    /// Number of iterations of its loop.
     pub rounds: AtomicUsize,
-    /// Its verdicts. No atomic integers: processors of 32 bits may have none of 64.
+    /// Its verdicts. Not atomic integers, because 32-bit processors may lack 64-bit ones.
     verdicts: Mutex<Verdicts>,
     /// Its counters.
     pub report: Mutex<Report>,
 }
 
 impl Shared {
-    /// The worker is to follow these from its next round on; one that has not begun follows them from its first packet
-    /// on.
+    /// Gives the worker new orders, which it follows from its next iteration on; one that has not started follows them
+    /// from its first packet on.
     pub fn order(&self, orders: (Gap, Arc<Routes>)) {
         *self.orders.lock().unwrap_or_else(PoisonError::into_inner) = Some(orders);
         self.changes.fetch_add(1, Ordering::Release);
@@ -65,12 +65,12 @@ impl Shared {
     }
 }
 
-/// Number of verdicts.
+/// Numbers of verdicts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verdicts {
     /// Those that the worker has given, or is giving.
     pub leaving: u64,
-    /// Those of them that the kernel has.
+    /// Those that the kernel has received.
     pub left: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Verdicts {
 pub struct Report {
     /// Counters.
     pub totals: Totals,
-    /// Waiting of the last ten seconds that are over.
+    /// Waiting times of the last complete ten seconds.
     pub sojourn: Waits,
     /// Nodes it has seen.
     pub nodes: Vec<Node>,
@@ -87,7 +87,7 @@ pub struct Report {
     pub flows: Vec<Flow>,
 }
 
-/// A worker: its queues, and what it does between them.
+/// A worker with its queues.
 #[derive(Debug)]
 pub struct Worker {
     clock: Clock,
@@ -99,12 +99,12 @@ pub struct Worker {
 /// A worker's part without the kernel: state machine, nodes, metrics.
 #[derive(Debug)]
 struct Core {
-    /// Packets of this queue go into the mesh.
+    /// The queue of packets into the mesh.
     down: u16,
     gateway: Gateway<Queued>,
     nodes: Nodes,
     routes: Arc<Routes>,
-    /// Number of the last packet, by direction: what is missing has passed.
+    /// Number of the last packet, by direction: gaps are packets that passed.
     last: [Option<u32>; 2],
     totals: Totals,
     waits: Lateness,
@@ -113,12 +113,12 @@ struct Core {
 }
 
 impl Worker {
-    /// For these queues; `down` is the one into the mesh.
+    /// A worker for these queues; `down` is the one into the mesh.
     pub fn new(config: &Config, queues: Queues, down: u16, key: HashKey, shared: Arc<Shared>) -> Worker {
         Worker { clock: Clock::start(), queues, shared, core: Core::new(config.gap, down, key) }
     }
 
-    /// Works until it is asked to stop; waiting packets then leave.
+    /// Works until it is asked to stop; waiting packets are then released.
     ///
     /// # Errors
     /// If the queue has failed.
@@ -171,7 +171,7 @@ impl Worker {
         }
     }
 
-    /// Takes what has come, and lets go what may.
+    /// Receives packets, and releases those that may leave.
     fn receive(&mut self, room: &mut Room) -> Result<usize, Error> {
         let now = self.clock.now();
         let Worker { queues, core, .. } = self;
@@ -181,7 +181,7 @@ impl Worker {
         Ok(count)
     }
 
-    /// Tells the kernel what may leave.
+    /// Sends verdicts for the packets that may leave.
     fn verdicts(&mut self, now: Time) -> Result<(), Error> {
         let Core { out, waits, nodes, .. } = &mut self.core;
         let count = out.len() as u64;
@@ -196,7 +196,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Options and routes may be others now.
+    /// Applies options and routes, which may have changed.
     fn obey(&mut self, now: Time) {
         let orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((gap, routes)) = orders {
@@ -204,7 +204,7 @@ impl Worker {
         }
     }
 
-    /// Its waiting packets have left without it: it forgets them, and binds its queues again.
+    /// Its waiting packets have left without it: forgets them, and binds its queues again.
     fn take_again(&mut self, now: Time, room: &mut Room) -> Result<(), Error> {
         self.core.forget_waiting(now);
         self.queues.take_again(room)?;
@@ -213,7 +213,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Lets everything go, also what comes until the queue is empty.
+    /// Releases all packets, including those that arrive until the queue is empty.
     fn end(mut self, now: Time, room: &mut Room) -> Result<(), Error> {
         self.core.release(now);
         self.verdicts(now)?;
@@ -227,7 +227,7 @@ impl Worker {
     }
 }
 
-/// A packet that leaves now, whose waiting is counted if it is data into the mesh.
+/// A packet that leaves now; its waiting time is recorded if it is data into the mesh.
 fn leaving(now: Time, action: Action<Queued>, waits: &mut Lateness, nodes: &mut Nodes) -> Queued {
     let (packet, to) = match action {
         Action::Forward { packet, to } => (packet, to),
@@ -259,7 +259,7 @@ impl Core {
         }
     }
 
-    /// A packet has come.
+    /// Handles a packet.
     fn take(&mut self, now: Time, queued: &QueuedPacket<'_>) {
         let Core { gateway, nodes, routes, totals, last, out, down, .. } = self;
         let from = if queued.queue == *down { Side::Wired } else { Side::Wireless };
@@ -296,7 +296,7 @@ impl Core {
         gateway.handle_packet(now, from, packet, out);
     }
 
-    /// Options and routes from now on.
+    /// Applies new options and routes.
     fn obey(&mut self, now: Time, gap: Gap, routes: Arc<Routes>) {
         self.gateway.handle_config(now, gap, &mut self.out);
         self.routes = routes;
@@ -308,20 +308,20 @@ impl Core {
         }
     }
 
-    /// All that waits leaves now.
+    /// Releases all waiting packets.
     fn release(&mut self, now: Time) {
         let gap = Gap { observe: true, ..Gap::paper() };
         self.gateway.handle_config(now, gap, &mut self.out);
     }
 
-    /// Waiting packets have left without a verdict, and numbers of packets begin anew.
+    /// Waiting packets have left without a verdict, and packet numbers restart.
     fn forget_waiting(&mut self, now: Time) {
         self.release(now);
         self.out.clear();
         self.last = [None; 2];
     }
 
-    /// Ten seconds are over.
+    /// Ends a period of ten seconds.
     fn turn(&mut self, now: Time) {
         self.sojourn = Waits::from(&std::mem::take(&mut self.waits));
         self.nodes.turn();
@@ -354,7 +354,7 @@ impl Core {
         }
         flows.sort_by_key(|&(acked, ..)| std::cmp::Reverse(acked));
         let flows = flows.iter().take(SHOWN).map(|(_, key, state)| flow(key, state)).collect();
-        // Of the first ten seconds, and after silence, what there is.
+        // In the first ten seconds, and after a silence, use the current values.
         let sojourn = if self.sojourn.count > 0 { self.sojourn } else { Waits::from(&self.waits) };
         Report { totals, sojourn, nodes, flows }
     }
@@ -364,7 +364,7 @@ impl Core {
 #[derive(Clone, Copy, Default, Debug)]
 struct Means {
     class: Class,
-    /// Sum and count of wireless and wired round trips and of intervals, in seconds.
+    /// Sum and count of wireless round trips, wired round trips and intervals, in seconds.
     sums: [(f64, u32); 3],
 }
 

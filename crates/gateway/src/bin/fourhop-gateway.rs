@@ -155,7 +155,7 @@ release waiting packets, and end the service.
 ";
 
     fn clean() -> Result<ExitCode, Error> {
-        // A process that runs needs its rules.
+        // A running process needs its rules.
         let _only = daemon::only(&defaults::<Service>())?;
         rules::clean()?;
         Ok(ExitCode::SUCCESS)

@@ -101,7 +101,7 @@ fn the_status_joins_what_the_workers_report() {
         nodes,
         flows,
     };
-    // Node 5 has most, all of it out of the mesh.
+    // Node 5 has the most bytes, all of them out of the mesh.
     let much = Node { out_bytes: 5_000, ..node(5, 0) };
     let first = report(5, vec![node(4, 100), node(6, 1_000), much], vec![flow(70, 5), flow(5, 80)]);
     let second = report(6, vec![node(4, 300)], vec![flow(60, 0), flow(90, 0)]);
@@ -294,7 +294,7 @@ fn without_a_file_nothing_begins() {
     assert_eq!(crate::check::check(&file).unwrap_err().to_string(), said);
 }
 
-/// How it serves with a worker that lives, or has ended, and gets these signals; what it says then.
+/// Serves with a worker that runs or has ended, and these signals; returns the result and the status then.
 fn served(
     mut daemon: Daemon,
     lives: bool,
@@ -313,7 +313,7 @@ fn served(
     daemon.workers.push((Arc::default(), thread));
     let socket = std::env::temp_dir().join(format!("fourhop-gateway-{name}-{}", std::process::id()));
     let server = control::Server::start(&socket).unwrap();
-    // A thread of its own, in which signals stay blocked.
+    // On a separate thread, in which signals stay blocked.
     let serving = std::thread::spawn(move || {
         let mut poller = Poller::new().unwrap();
         signals.iter().for_each(|&signal| nix::sys::signal::raise(signal).unwrap());

@@ -1,4 +1,4 @@
-//! Finds a router's mesh devices and its routing daemon.
+//! Detects a router's mesh devices and its routing daemon.
 
 use fourhop_live::Error;
 use fourhop_live::netlink::look::{self, Device, Listed};
@@ -9,15 +9,15 @@ use std::fs;
 /// Routing in the mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Routing {
-    /// fourhop-aodvd, whose socket tells hops.
+    /// fourhop-aodvd, whose socket gives hop counts.
     Aodv,
-    /// A daemon that routes by IP, of this name: the time to live tells hops.
+    /// A daemon of this name that routes by IP: the time to live gives hop counts.
     Ip(&'static str),
-    /// 802.11s, below IP: its paths tell hops.
+    /// 802.11s, below IP: its paths give hop counts.
     Mesh80211s,
-    /// batman-adv, below IP: nothing tells hops.
+    /// batman-adv, below IP: nothing gives hop counts.
     BatmanAdv,
-    /// No daemon was found: static routes, or neighbours alone.
+    /// No daemon was found: static routes, or only neighbours.
     Nothing,
 }
 
@@ -26,14 +26,14 @@ pub enum Routing {
 pub struct Found {
     /// Devices that lead into the mesh, each with the reason.
     pub devices: Vec<(Device, String)>,
-    /// Routing there.
+    /// Routing in the mesh.
     pub routing: Routing,
-    /// Devices whose radio carries the frames: those of `devices`, or what batman-adv has them over.
+    /// Devices whose radio carries the frames: those of `devices`, or those below batman-adv.
     pub radios: Vec<Device>,
 }
 
-/// Daemons by the name of their process, and the numbers under which they write routes (rtnetlink.h, iproute2's
-/// rt_protos), if they have some.
+/// Daemons by process name, with their protocol numbers for routes (rtnetlink.h, iproute2's rt_protos), if they have
+/// any.
 const DAEMONS: [(&str, &[u8], Routing); 10] = [
     ("fourhop-aodvd", &[142], Routing::Aodv),
     ("babeld", &[42], Routing::Ip("babeld")),
@@ -47,24 +47,24 @@ const DAEMONS: [(&str, &[u8], Routing); 10] = [
     ("bmx6", &[], Routing::Ip("bmx6")),
 ];
 
-/// Everything that is looked at: what the kernel says, and what runs.
+/// The inspected facts: the kernel's, and running processes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct System {
-    /// Its devices.
+    /// Devices.
     pub devices: Vec<Device>,
-    /// How those of Wi-Fi take part in their network, by number.
+    /// Roles of Wi-Fi devices in their network, by index.
     pub wifi: Vec<(u32, Part)>,
-    /// Its routes.
+    /// Routes.
     pub routes: Vec<Listed>,
     /// Names and arguments of processes in this network namespace.
     pub processes: Vec<(String, Vec<String>)>,
 }
 
 impl System {
-    /// Looks at this machine, in the network namespace of this thread.
+    /// Inspects this machine, in the network namespace of this thread.
     ///
     /// # Errors
-    /// If the kernel does not say what devices there are.
+    /// If the kernel does not list its devices.
     pub fn look() -> Result<System, Error> {
         let devices = look::devices()?;
         let wifi = Nl80211::find().map_or_else(
@@ -78,7 +78,7 @@ impl System {
         self.wifi.iter().find(|(index, _)| *index == device.index).map(|(_, part)| *part)
     }
 
-    /// Daemons of routing that run, and the numbers of those that wrote a route.
+    /// Routing daemons that are running, or whose number a route has.
     fn daemons(&self) -> Vec<(&'static str, &'static [u8], Routing)> {
         DAEMONS
             .into_iter()
@@ -89,7 +89,7 @@ impl System {
             .collect()
     }
 
-    /// Interfaces into the mesh: by the type of the device, or else by the routing daemons. `None`: neither says.
+    /// Finds interfaces into the mesh: by the type of the device, otherwise by the routing daemons.
     pub fn mesh(&self, named: &[String]) -> Result<Found, String> {
         let daemons = self.daemons();
         let mut devices: Vec<(Device, String)> = Vec::new();

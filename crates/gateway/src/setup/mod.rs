@@ -1,4 +1,4 @@
-//! `setup`: finds the mesh, its routing and the rate of its links, and writes the configuration.
+//! `setup`: detects the mesh, its routing and the rate of its links, and writes the configuration.
 
 pub mod find;
 pub mod rate;
@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 pub struct Wanted {
     /// The file.
     pub file: PathBuf,
-    /// Devices that lead into the mesh; empty: those that are found.
+    /// Devices that lead into the mesh; if empty, they are detected.
     pub devices: Vec<String>,
-    /// The rate, where it cannot be learned.
+    /// The rate, if it cannot be determined.
     pub rate: Option<Rate>,
-    /// Keep what the file says of the mesh already.
+    /// Keep the file's existing keys of the mesh.
     pub fill: bool,
-    /// Only say what would be written.
+    /// Only print what would be written.
     pub print: bool,
 }
 
-/// Finds out, writes the file, and explains it on standard output.
+/// Detects the mesh, writes the file, and explains it on standard output.
 ///
 /// # Errors
-/// If nothing leads into a mesh, its rate cannot be learned, or the file cannot be written.
+/// If nothing leads into a mesh, its rate cannot be determined, or the file cannot be written.
 pub fn run(wanted: &Wanted) -> Result<(), Error> {
     let system = System::look()?;
     let found = system.mesh(&wanted.devices).map_err(Error::Refused)?;
@@ -55,14 +55,14 @@ pub fn run(wanted: &Wanted) -> Result<(), Error> {
     Ok(screen::line(format_args!("{name}: written\n{lines}{next}"))?)
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
     let new = file.with_extension("toml.new");
     let written = std::fs::File::create(&new).and_then(|mut out| out.write_all(text.as_bytes()).and(out.sync_all()));
-    // On a full disk, not even an empty one stays.
+    // If the disk is full, not even an empty file is left.
     written.and_then(|()| std::fs::rename(&new, file)).inspect_err(|_| drop(std::fs::remove_file(new)))
 }
 

@@ -1,5 +1,5 @@
-//! The rate of the links of a mesh: what the Wi-Fi driver says, or what packets of two sizes take to a neighbour and
-//! back.
+//! The rate of the links of a mesh: reported by the Wi-Fi driver, or measured by round trips of packets of two sizes to
+//! a neighbour.
 
 use super::find::Found;
 use fourhop_live::netlink::look::{self, Device, Listed};
@@ -12,16 +12,16 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A rate, and how it is known.
+/// A rate, and how it was determined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Learned {
-    /// Of the links.
+    /// Rate of the links.
     pub rate: Rate,
-    /// One line for people.
+    /// Explanation in one line.
     pub how: String,
 }
 
-/// Learns it; `Err` says what to do.
+/// Determines the rate; `Err` contains advice.
 pub fn learn(found: &Found, routes: &[Listed]) -> Result<Learned, String> {
     if let Some(learned) = driver(&found.radios) {
         return Ok(learned);
@@ -30,7 +30,7 @@ pub fn learn(found: &Found, routes: &[Listed]) -> Result<Learned, String> {
     for (device, _) in &found.devices {
         for neighbour in neighbours(device, routes).into_iter().take(NEIGHBOURS) {
             tried.insert(neighbour);
-            // One that does not answer is one of several.
+            // If one does not answer, another may.
             if let Ok(Some(rate)) = measure(&device.name, neighbour) {
                 let how = format!("measured: echoes of {} and {} bytes to {neighbour}", SIZES[0], SIZES[1]);
                 return Ok(Learned { rate, how });
@@ -44,7 +44,7 @@ pub fn learn(found: &Found, routes: &[Listed]) -> Result<Learned, String> {
     ))
 }
 
-/// The median of what the driver sends to its stations with.
+/// The median of the driver's transmit rates to its stations.
 fn driver(radios: &[Device]) -> Option<Learned> {
     let nl = Nl80211::find().ok()?;
     let mut rates: Vec<u64> = Vec::new();
@@ -64,7 +64,7 @@ fn median(values: &mut [u64]) -> Option<u64> {
     values.get(values.len().checked_sub(1)? / 2).copied()
 }
 
-/// Neighbours of a device, those that routes lead over first.
+/// Neighbours of a device, next hops of routes first.
 fn neighbours(device: &Device, routes: &[Listed]) -> Vec<Ipv4Addr> {
     let mut found: Vec<Ipv4Addr> = Vec::new();
     let routed = routes.iter().filter(|route| route.device == device.index);
@@ -81,22 +81,22 @@ fn neighbours(device: &Device, routes: &[Listed]) -> Vec<Ipv4Addr> {
     found
 }
 
-/// Neighbours that are tried, bytes of data in the two kinds of echo, how many of each are sent, and how long at most.
+/// Most neighbours tried, payload bytes of the two echo sizes, number of each, and the total time limit.
 const NEIGHBOURS: usize = 3;
 const SIZES: [usize; 2] = [16, 1216];
 const ECHOES: u16 = 64;
 const LONGEST: Duration = Duration::from_secs(8);
-/// The quickest of so many echoes of a size counts. Waits before transmission are random: 31 slots of 20 us on either
-/// way make two echoes of one size differ by up to 1.2 ms, which at 5.5 Mbit/s is a third of what the larger size takes
-/// longer.
+/// The fastest one of this many echoes of a size counts. Back-off before transmission is random: 31 slots of 20 us in
+/// either direction make two echoes of one size differ by up to 1.2 ms, which at 5.5 Mbit/s is a third of the extra
+/// time of the larger size.
 const OF_WHICH_ONE: usize = 4;
-/// An echo has so long, and so many may be lost one after another.
+/// Time limit of an echo, and how many may be lost in a row.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOST: u32 = 4;
-/// A smaller difference of two round trips is the machine's own: 1200 bytes there and back at 190 Mbit/s.
+/// A smaller difference of two round trips is due to the machine: 1200 bytes there and back at 190 Mbit/s.
 const LEAST: Duration = Duration::from_micros(100);
 
-/// The rate of a link by echoes of two sizes to a neighbour, `None`: it does not answer.
+/// Measures the rate of a link by echoes of two sizes to a neighbour; `None` if it does not answer.
 ///
 /// # Errors
 /// If this user may not send echoes.
@@ -104,14 +104,15 @@ fn measure(device: &str, to: Ipv4Addr) -> Result<Option<Rate>, Error> {
     let what = || format!("echo to {to}");
     let raw = socket(AddressFamily::Inet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::Icmp).tried(what)?;
     setsockopt(&raw, sockopt::BindToDevice, &OsString::from(device)).tried(what)?;
-    // A socket of the same calls: send_to and recv_from with a time-out.
+    // For raw sockets the same calls are used: send_to and recv_from with a time-out.
     let socket = UdpSocket::from(raw);
     let id = std::process::id() as u16;
     let took = series(|number, size| echo(&socket, to, id, number, size)).tried(what)?;
     Ok(slope(took))
 }
 
-/// Times of echoes of either size, in turn, until there are enough, several are lost in a row, or it takes too long.
+/// Alternates echoes of both sizes and returns their times, until there are enough, several are lost in a row, or it
+/// takes too long.
 fn series(
     mut echo: impl FnMut(u16, usize) -> std::io::Result<Option<Duration>>,
 ) -> std::io::Result<[Vec<Duration>; 2]> {
@@ -133,8 +134,9 @@ fn series(
     Ok(took)
 }
 
-/// The time of each further byte, there and back. Headers, turns and acknowledgements of the link cost both sizes the
-/// same, and random waits have the same mean; the slow three quarters, which waited for others, are left out.
+/// The time per additional byte, there and back. Headers, interframe spaces and link acknowledgements cost both sizes
+/// the same, and random back-offs have the same mean; the slow three quarters, which waited for other traffic, are left
+/// out.
 fn slope(took: [Vec<Duration>; 2]) -> Option<Rate> {
     let [short, long] = took.map(quick);
     let took = long?.saturating_sub(short?).max(LEAST);
@@ -142,14 +144,14 @@ fn slope(took: [Vec<Duration>; 2]) -> Option<Rate> {
     Rate::from_bps(bits * 1_000_000_000 / took.as_nanos() as u64)
 }
 
-/// The mean of the quick ones.
+/// The mean of the fast ones.
 fn quick(mut took: Vec<Duration>) -> Option<Duration> {
     took.sort_unstable();
     took.truncate(took.len().div_ceil(OF_WHICH_ONE));
     Some(took.iter().sum::<Duration>() / u32::try_from(took.len()).ok().filter(|&count| count > 0)?)
 }
 
-/// One echo (RFC 792); how long it took, `None`: too long.
+/// Sends one echo (RFC 792); returns its round trip, or `None` after the time limit.
 fn echo(socket: &UdpSocket, to: Ipv4Addr, id: u16, number: u16, size: usize) -> std::io::Result<Option<Duration>> {
     let packet = request(id, number, size);
     let start = Instant::now();
@@ -171,7 +173,7 @@ fn echo(socket: &UdpSocket, to: Ipv4Addr, id: u16, number: u16, size: usize) -> 
     Ok(None)
 }
 
-/// A request with so many bytes of data.
+/// A request with this many bytes of data.
 fn request(id: u16, number: u16, size: usize) -> Vec<u8> {
     let mut packet = vec![8, 0, 0, 0];
     packet.extend(id.to_be_bytes());
@@ -182,7 +184,7 @@ fn request(id: u16, number: u16, size: usize) -> Vec<u8> {
     packet
 }
 
-/// Is what has come, with its IP header, the answer to this request?
+/// Whether a received packet, with its IP header, is the answer to this request.
 fn is_answer(came: &[u8], request: &[u8]) -> bool {
     let head = came.first().map_or(0, |first| usize::from(first & 15) * 4);
     let answer = came.get(head..).unwrap_or_default();
@@ -202,15 +204,15 @@ mod tests {
 
     #[test]
     fn the_slope_is_free_of_what_both_sizes_pay() {
-        // 1200 bytes at 2 Mbit/s are 4.8 ms, twice; 3 ms go to headers and turns.
+        // 1200 bytes at 2 Mbit/s are 4.8 ms, twice; 3 ms are overhead.
         let [short, long] = [3_000, 12_600].map(|us| vec![Duration::from_micros(us)]);
         assert_eq!(slope([short.clone(), long]), Some(Rate::kbps(2_000)));
         assert_eq!(slope([short.clone(), short.clone()]), Rate::from_bps(192_000_000), "too quick to tell");
         assert_eq!(slope([short, vec![]]), None);
     }
 
-    /// Echoes as DCF makes them: a wait of up to 31 slots either way, a machine that is late by 1 ms in the mean in two
-    /// thirds of the cases, and every third behind the packets of others.
+    /// Echoes under DCF: a back-off of up to 31 slots in either direction, a machine that is late by 1 ms on average in
+    /// two thirds of the cases, and every third echo behind packets of others.
     fn echoes(state: &mut u64, bits_per_us: f64) -> [Vec<Duration>; 2] {
         let mut chance = || {
             // xorshift64* (Vigna 2016).
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn neighbours_that_routes_lead_over_are_tried_each_once() {
-        // The kernel knows no neighbours of a device that is not there.
+        // The kernel has no neighbours for a device that does not exist.
         let device = Device { index: u32::MAX >> 1, ..Device::default() };
         let route = |to: [u8; 4], bits, via: Option<[u8; 4]>| {
             let via = via.map(Ipv4Addr::from);
@@ -289,7 +291,7 @@ mod tests {
         let said = "mesh.rate: nl80211 knows no station and there is no neighbour; run setup again when a node of the \
                     mesh is up, or give --rate";
         assert_eq!(learn(&nobody, &[]), Err(said.to_owned()));
-        // Nothing is sent by a device that is not there.
+        // Nothing is sent by a device that does not exist.
         let device = Device { index: u32::MAX >> 1, name: "no-mesh0".to_owned(), ..Device::default() };
         let route = |last| {
             let (to, via) = (([10, 0, 1, last].into(), 32), Some([10, 0, 0, last].into()));

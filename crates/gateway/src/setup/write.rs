@@ -1,21 +1,21 @@
-//! The file of a setup: `[mesh]` has the findings, everything else stays unchanged.
+//! The file of a setup: `[mesh]` gets the findings, everything else stays unchanged.
 
 use super::find::Routing;
 use super::rate::Learned;
 use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
-/// Hops of 802.11s: its paths, by MAC address, and the addresses of its neighbours.
+/// Hops of 802.11s: its paths, by MAC address, joined with the addresses of its neighbours.
 const PATHS: &str = "iw dev DEVICE mpath dump | awk '$1 ~ /:/ {print $1, $10}' | while read mac hops; do ip -4 neigh \
     show dev DEVICE | \
                      awk -v mac=$mac -v hops=$hops '$3 == mac {print $1, hops}'; done";
 
-/// Hops that are written where nothing tells them.
+/// Hop count written if nothing gives it.
 const ASSUMED: i64 = 2;
 
-/// The new text of a file, and a line for people about each key. With `fill`, existing keys stay.
+/// The new text of a file, and a line of explanation for each key. With `fill`, existing keys stay.
 ///
 /// # Errors
-/// If the text is no TOML.
+/// If the text is not TOML.
 pub fn file(
     before: &str,
     devices: &[(String, String)],
@@ -33,7 +33,7 @@ pub fn file(
         }
         let shown = new.to_string();
         lines.push(format!("{key} = {}: {why}", shown.trim()));
-        // Comments and blanks around the old value stay.
+        // Comments and whitespace around the old value stay.
         match mesh.get_mut(key).and_then(Item::as_value_mut) {
             Some(old) => {
                 let decor = old.decor().clone();
@@ -58,7 +58,7 @@ pub fn file(
         Routing::BatmanAdv => ("table", "batman-adv routes below IP and reports no hops".to_owned()),
     };
     set(mesh, "hops", hops.into(), &why);
-    // Of the keys that only one kind of routing has, those of another go.
+    // Of the keys specific to one kind of routing, those of the others are removed.
     let hops = mesh.get("hops").and_then(Item::as_str).unwrap_or_default().to_owned();
     if routing == Routing::Mesh80211s && hops == "command" {
         let command = PATHS.replace("DEVICE", devices.first().map_or("", |(name, _)| name));

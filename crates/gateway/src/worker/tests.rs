@@ -11,7 +11,7 @@ const NODE: [u8; 4] = [10, 0, 0, 4];
 /// Queues into the mesh and out of it.
 const DOWN: u16 = 7100;
 const UP: u16 = 7101;
-/// More than anything here takes.
+/// Longer than anything here takes.
 const LONG: Dur = Dur::from_secs(100);
 
 /// A TCP segment over IPv4 with this time to live, sequence number, acknowledgement and bytes of data.
@@ -31,7 +31,7 @@ fn data(to: [u8; 4], port: u16, seq: u32, payload: u16) -> Vec<u8> {
     segment([(HOST, 80), (to, port)], 57, [seq, 1], payload)
 }
 
-/// An acknowledgement of a node to the host.
+/// An acknowledgement from a node to the host.
 fn ack(from: [u8; 4], port: u16, ttl: u8, number: u32) -> Vec<u8> {
     segment([(from, port), (HOST, 80)], ttl, [1, number], 0)
 }
@@ -40,7 +40,7 @@ fn core(gap: Gap) -> Core {
     Core::new(gap, DOWN, HashKey([1, 2]))
 }
 
-/// With these the second packet of a flow waits.
+/// Options with which the second packet of a flow waits.
 fn waiting() -> Gap {
     Gap { pace: Params { first_interval: Some(LONG), ..Gap::paper().pace }, ..Gap::paper() }
 }
@@ -51,7 +51,7 @@ fn pacing() -> Core {
     core
 }
 
-/// NODE is so many hops away, at 2 Mbit/s.
+/// Routes on which NODE is this many hops away, at 2 Mbit/s.
 fn routes(hops: &[u8]) -> Arc<Routes> {
     let entry = |&hops: &u8| Entry { to: Network(NODE.into(), 32), hops, rate: None };
     Arc::new(Routes::new(&hops.iter().map(entry).collect::<Vec<_>>(), &[], Rate::kbps(2_000), false))

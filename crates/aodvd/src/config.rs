@@ -14,18 +14,18 @@ use fourhop_units::Dur;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Everything that the file says.
+/// The contents of the file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Address of this node, the same on all its interfaces.
     pub address: Ipv4Addr,
-    /// The devices over which it speaks AODV; no other is touched.
+    /// The devices over which it speaks AODV; no other is affected.
     pub interfaces: Vec<String>,
-    /// Networks of the mesh: for addresses in them routes are searched for.
+    /// Networks of the mesh: routes are searched for addresses in them.
     pub mesh: Vec<Prefix>,
-    /// Networks outside that gateways are asked for.
+    /// Outside networks, for which gateways are asked.
     pub outside: Vec<Prefix>,
-    /// Networks that this node is the gateway to.
+    /// Networks for which this node is the gateway.
     pub announce: Vec<Prefix>,
     /// Parameters of AODV.
     aodv: route::Config,
@@ -33,9 +33,9 @@ pub struct Config {
     pub routing: Own,
     /// Signal strength of neighbours.
     pub signal: Signal,
-    /// Signs of a broken link, besides missing HELLOs.
+    /// Signs of a broken link, in addition to missing HELLOs.
     pub failures: Failures,
-    /// Most entries of each kind.
+    /// Maximum number of entries of each kind.
     pub limits: Bounds,
     /// Authentication of messages.
     pub authentication: Option<Authenticated>,
@@ -208,16 +208,16 @@ section! {
     }
 }
 
-/// How messages are signed and checked.
+/// Signing and checking of messages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Authenticated {
-    /// Number of the key that messages are signed with.
+    /// Id of the key for signing messages.
     pub sign_with: u8,
     /// The keys.
     pub keys: Vec<KeyFile>,
-    /// Are messages without a valid block refused?
+    /// Whether messages without a valid block are refused.
     pub require: bool,
-    /// Most that the clocks of two nodes differ.
+    /// Maximum difference between the clocks of two nodes.
     pub clocks_within: Option<Dur>,
 }
 
@@ -256,7 +256,7 @@ impl Default for System {
 }
 
 impl System {
-    /// Whose the routes are.
+    /// The owner of the routes.
     pub fn owner(&self) -> fourhop_live::netlink::Owner {
         fourhop_live::netlink::Owner { protocol: self.protocol, table: self.table }
     }
@@ -272,7 +272,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says what is not allowed: with file, line, key, what was found and what is allowed.
+    /// If it cannot be read or is invalid: with file, line, key, what was found and what is allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
         Ok(file::read(file, &TABLES, Config::build)?)
     }
@@ -362,19 +362,19 @@ impl Config {
         })
     }
 
-    /// Where addresses are.
+    /// The address plan of the configured networks.
     pub fn plan(&self) -> AddressPlan {
         let outside = self.outside.iter().chain(&self.announce).copied();
         AddressPlan::default().with_outside(outside).with_mesh(self.mesh.iter().copied())
     }
 
-    /// Is this an address that routes are searched for?
+    /// Whether routes are searched for this address.
     pub fn is_routed(&self, address: Ipv4Addr) -> bool {
         let mut all = self.mesh.iter().chain(&self.outside).chain(&self.announce);
         all.any(|prefix| prefix.contains(address))
     }
 
-    /// Is this an address in a network of the mesh?
+    /// Whether this address is in a network of the mesh.
     pub fn is_mesh(&self, address: Ipv4Addr) -> bool {
         self.mesh.iter().any(|prefix| prefix.contains(address))
     }
@@ -385,10 +385,10 @@ impl Config {
     }
 }
 
-/// The parameters of AODV where a kernel forwards.
+/// The parameters of AODV with a kernel that forwards.
 fn parameters(own: &Own, routing: &Routing, profile: Profile) -> route::Config {
     route::Config {
-        // Without a packet in hand ns-2's rule, which looks at the packet, has nothing to go by.
+        // ns-2's rule looks at the packet, which is not available here.
         repair: if own.local_repair { RepairRule::WithinMaxRepairTtl } else { RepairRule::Off },
         repair_without_packet: own.local_repair,
         repair_seqno_incremented: true,
@@ -400,7 +400,7 @@ fn parameters(own: &Own, routing: &Routing, profile: Profile) -> route::Config {
         reply_ack_wait: own.reply_acks.then_some(routing.node_traversal_time + NEXT_HOP_WAIT),
         // Programs choose the time to live of their packets.
         data_ttl: None,
-        // The kernel reports what failed, not the packet: no failure is a packet's.
+        // The kernel reports what failed, but not the packet: no failure can be attributed to one.
         link_layer_detection: true,
         ..routing.aodv(profile, None)
     }

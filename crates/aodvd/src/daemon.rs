@@ -29,26 +29,26 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Numbers for the poller: interfaces from 0, their traffic from here.
+/// Ids in the poller: interfaces from 0, their traffic from here.
 const TRAFFIC: u32 = 1_000;
 const CAUGHT: u32 = 2_000;
 const WATCH: u32 = 2_001;
 const SIGNALS: u32 = 2_002;
 
-/// How often its state is published.
+/// Interval at which the state is published.
 const TICK: Dur = Dur::from_secs(1);
-/// After a change of routes, sooner.
+/// Shorter interval after a change of routes.
 const SOON: Dur = Dur::from_millis(100);
-/// After so many datagrams or packets of one source it is another's turn.
+/// Datagrams or packets read from one source before the next has its turn.
 const TURN: usize = 64;
-/// No datagram of AODV is longer, nor a packet of IPv4.
+/// More than the longest AODV datagram or IPv4 packet.
 const BUFFER: usize = 1 << 16;
-/// Between two looks whether the kernel still has the routes: without a word of it, as when a device goes down, and
-/// after one that some have gone. Many go together.
+/// Interval between checks that the kernel still has the routes: without a notification, as when a device goes down,
+/// and after one that some were removed. Usually many are removed together.
 const LOOK: Dur = Dur::from_secs(10);
 const LOOK_SOON: Dur = Dur::from_millis(200);
 
-/// Name of the service: one process in a network namespace has it.
+/// Name of the service: one process per network namespace has it.
 pub const SERVICE: &str = "fourhop-aodvd";
 
 /// A running daemon.
@@ -63,16 +63,16 @@ struct Daemon {
     clock: Clock,
     kept: Kept,
     counters: Counters,
-    /// Have routes changed since the state was published?
+    /// Whether routes have changed since the state was published.
     changed: bool,
     /// Interfaces that are down or gone.
     problems: Vec<String>,
-    /// When it looks for routes that have gone.
+    /// Time of the next check for missing routes.
     look: Time,
-    /// Why its numbers are not written down, and when it tries again.
+    /// Why its numbers could not be written, and when it tries again.
     unwritten: Option<String>,
     write: Time,
-    /// Reused.
+    /// Reused buffers.
     tasks: Vec<Task>,
     buffer: Vec<u8>,
     bytes: Vec<u8>,
@@ -85,19 +85,19 @@ fn wall() -> u64 {
     u64::try_from(now.tv_sec()).unwrap_or(0) * 1_000_000 + u64::try_from(now.tv_nsec()).unwrap_or(0) / 1_000
 }
 
-/// Nodes that are switched on together must not send together.
+/// Nodes switched on together must not transmit together.
 fn jitter(address: Ipv4Addr) -> Stream {
     Stream::new(wall() ^ u64::from(std::process::id()) << 40, NodeId(address.to_bits()), Purpose::RoutingJitter)
 }
 
-/// Time between two publications of the state. Each also shows a service manager that this is alive, well within the
-/// silence that it allows.
+/// Interval between two publications of the state. Each also shows the service manager that the daemon is alive, well
+/// within the silence that it allows.
 fn tick(watchdog: Option<Duration>) -> Dur {
     watchdog
         .map_or(TICK, |silence| TICK.min(Dur::from_nanos(u64::try_from(silence.as_nanos() / 3).unwrap_or(u64::MAX))))
 }
 
-/// Makes the folder of a file and gives it to the user, if it is not there: one that is there is somebody's.
+/// Creates the folder of a file and gives it to the user, unless it exists: an existing one belongs to somebody.
 fn prepare(file: &Path, user: &str) -> Result<(), Error> {
     match file.parent() {
         Some(folder) if !folder.exists() => Ok(privileges::folder(folder, user)?),
@@ -105,18 +105,18 @@ fn prepare(file: &Path, user: &str) -> Result<(), Error> {
     }
 }
 
-/// The only daemon of this network namespace.
+/// Makes this process the only daemon of this network namespace.
 fn only(system: &System) -> Result<Instance, Error> {
     Ok(Instance::take(SERVICE, &system.user, system.control.parent().unwrap_or(Path::new("/")))?)
 }
 
-/// Takes back what a daemon has left that was killed; how many routes and rules, and how many variables, that were.
+/// Cleans up after a killed daemon; returns the number of routes and rules, and of variables.
 ///
 /// # Errors
-/// If a daemon runs, or the kernel refuses something.
+/// If a daemon is running, or the kernel refuses something.
 pub fn clean(config: &Config) -> Result<(usize, usize), Error> {
     let system = &config.system;
-    // Of one that runs in this network namespace nothing is taken.
+    // Nothing is removed while a daemon runs in this network namespace.
     let _only = only(system)?;
     let left = kernel::clean(system.owner())?;
     if !system.state.exists() {
@@ -129,10 +129,10 @@ pub fn clean(config: &Config) -> Result<(usize, usize), Error> {
     Ok((left, variables.len()))
 }
 
-/// Runs until a signal ends it, and takes everything back.
+/// Runs until a signal ends it, and cleans up.
 ///
 /// # Errors
-/// If something it needs is missing, or goes away.
+/// If something it needs is missing, or disappears.
 pub fn run(config: Config) -> Result<(), Error> {
     let system = config.system.clone();
     if control::ask(&system.control).is_ok() {
@@ -141,9 +141,9 @@ pub fn run(config: Config) -> Result<(), Error> {
             "system.control: found {path}, but another daemon listens there; stop it, or choose another path"
         )));
     }
-    // Before anything is taken back: what is there may be of a daemon that runs.
+    // Before anything is cleaned up: existing entries may belong to a running daemon.
     let _only = only(&system)?;
-    // From here on a signal ends the loop and not the process, so that everything is taken back.
+    // From here on a signal ends the loop rather than the process, so that everything is cleaned up.
     let poller = Poller::new()?;
     prepare(&system.control, &system.user)?;
     prepare(&system.state, &system.user)?;
@@ -193,7 +193,7 @@ pub fn run(config: Config) -> Result<(), Error> {
 }
 
 impl Daemon {
-    /// The loop.
+    /// The main loop.
     fn serve(&mut self) -> Result<(), Error> {
         let system = self.engine.config().system.clone();
         self.prepare_kernel()?;
@@ -205,7 +205,7 @@ impl Daemon {
         if let Some(source) = self.signals.source() {
             self.poller.add(source, SIGNALS)?;
         }
-        // Everything is open: what follows are routes, for which this suffices.
+        // Everything is open: only routes follow, for which this capability suffices.
         privileges::drop_to(&system.user, &[Capability::NetAdmin])?;
         let control = control::Server::start(&system.control)?;
         let server = system.metrics.map(metrics::Server::start).transpose();
@@ -219,7 +219,7 @@ impl Daemon {
             if let Some(server) = &server {
                 server.publish(prometheus::page(&report));
             }
-            // INVARIANT: text, numbers, and maps by text.
+            // INVARIANT: it contains text, numbers, and maps with text keys.
             control.publish(serde_json::to_string(&report).expect("it has a form in JSON"));
         };
         self.look_at_devices()?;
@@ -273,13 +273,13 @@ impl Daemon {
         Ok(())
     }
 
-    /// When something is due.
+    /// The next timeout.
     fn next_timeout(&self) -> Time {
         let timeouts = [self.engine.next_timeout(), self.traffic.next_timeout(), self.signals.next_timeout()];
         timeouts.into_iter().flatten().fold(self.look, Time::min)
     }
 
-    /// Numbers and variables are written down before anything is sent or set.
+    /// Writes numbers and variables to the file before anything is sent or set.
     fn prepare_kernel(&mut self) -> Result<(), Error> {
         let config = self.engine.config();
         let changes = if config.system.variables { kernel::changes(config) } else { Vec::new() };
@@ -291,7 +291,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// A disk that is full ends no routing.
+    /// A full disk does not stop routing.
     fn keep(&mut self, now: Time) {
         if now < self.write {
             return;
@@ -307,7 +307,7 @@ impl Daemon {
         }
     }
 
-    /// Takes everything back.
+    /// Cleans up.
     fn end(mut self) -> Result<(), Error> {
         let owner = self.engine.config().system.owner();
         let cleaned = kernel::clean(owner);
@@ -316,11 +316,11 @@ impl Daemon {
         cleaned.map(drop).and(kept)
     }
 
-    /// Takes what can be read. True if it is to end.
+    /// Handles readable sources and signals. Returns true if the daemon is to end.
     fn take(&mut self, ready: &[Ready]) -> Result<bool, Error> {
         let now = self.clock.now();
         let readable = |number| ready.contains(&Ready::Readable(number));
-        // How strong a message was comes before the message.
+        // A message's strength is known before the message.
         if readable(SIGNALS) {
             self.read_signals(now)?;
         }
@@ -344,10 +344,10 @@ impl Daemon {
         Ok(false)
     }
 
-    /// Datagrams of an interface.
+    /// Handles datagrams of an interface.
     fn receive(&mut self, interface: usize) -> Result<(), Error> {
         if self.signals.source().is_some() || self.signals.next_timeout().is_some() {
-            // Whose MAC address is whose, as the datagrams that wait say.
+            // First map MAC addresses to nodes, from the datagrams that wait.
             self.look(self.clock.now(), true)?;
         }
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -364,7 +364,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Packets for which the kernel has no route.
+    /// Handles packets for which the kernel has no route.
     fn catch(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..TURN {
@@ -378,7 +378,7 @@ impl Daemon {
         self.buffer = buffer;
     }
 
-    /// Routes that the kernel used.
+    /// Reports routes that the kernel used.
     fn look(&mut self, now: Time, all: bool) -> Result<(), Error> {
         for used in self.traffic.look(now, all, &self.poller, TRAFFIC)? {
             self.engine.handle_used(now, used.dst, used.src, used.from);
@@ -400,7 +400,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// The kernel's news of neighbours and devices.
+    /// Handles the kernel's notifications about neighbours, devices, routes and rules.
     fn hear_kernel(&mut self, now: Time) -> Result<(), Error> {
         let mut events = Vec::new();
         self.watch.read(&mut events);
@@ -423,18 +423,18 @@ impl Daemon {
                         self.fail(now, neighbour, DropReason::LinkBroken);
                     }
                 }
-                // Its own removals are among them: the look finds then that nothing is missing.
+                // Its own removals are among them: the check will then find that nothing is missing.
                 Event::Gone { protocol } if protocol != self.engine.config().system.owner().protocol => {}
                 Event::Gone { .. } | Event::Missed => self.look = self.look.min(now + LOOK_SOON),
-                // A neighbour that was missed shows itself: HELLOs do not come.
+                // Neighbours whose failure was missed are noticed by their missing HELLOs.
                 Event::Device { .. } => {}
             }
         }
         Ok(())
     }
 
-    /// Notes which interfaces are down or gone. One that was removed and made again is another device: the sockets know
-    /// only the old one, and new ones need rights that this process has given up.
+    /// Records interfaces that are down or gone. One that was removed and created again is a different device: the
+    /// sockets know only the old one, and opening new ones takes rights that this process has dropped.
     fn look_at_devices(&mut self) -> Result<(), Error> {
         let Ok(devices) = look::devices() else { return Ok(()) };
         let same = |port: &&Port, device: &Device| device.name == port.name && device.index != port.device && device.up;
@@ -450,7 +450,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Puts back what another program has taken away.
+    /// Restores routes that another program has removed.
     fn restore_routes(&mut self, now: Time) {
         self.look = now + LOOK;
         let ports = &self.ports;
@@ -482,7 +482,7 @@ impl Daemon {
         self.perform();
     }
 
-    /// Does what the engine wants.
+    /// Performs the engine's tasks.
     fn perform(&mut self) {
         let mut tasks = std::mem::take(&mut self.tasks);
         for task in tasks.drain(..) {

@@ -1,9 +1,8 @@
-//! AODV with what a daemon puts around it, without clock, socket or kernel: datagrams in, datagrams and changes of
-//! routes out.
+//! AODV and what a daemon adds to it, without clock, socket or kernel: datagrams in, datagrams and route changes out.
 //!
-//! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is its address;
-//! the interface it is reached by is the one where it was first heard, until it is silent there for the time of its
-//! HELLOs and heard at another.
+//! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is identified by
+//! its address; it is reached over the interface on which it was first heard, until it is silent there for a
+//! neighbour's lifetime by HELLOs and heard on another.
 
 use crate::authentication::{Envelope, Fault, Keys};
 use crate::config::Config;
@@ -15,16 +14,16 @@ use fourhop_units::{Dbm, Dur, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-/// Position of an interface in the configuration.
+/// Index of an interface in the configuration.
 pub type Interface = usize;
 
-/// After so many messages a neighbour keeps its place before one that was invented for a single message.
+/// After this many messages a neighbour takes precedence over one that was invented for a single message.
 const PROVEN: u64 = 3;
 
-/// How a datagram came.
+/// Metadata of a received datagram.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arrival {
-    /// Where.
+    /// Receiving interface.
     pub interface: Interface,
     /// Source address.
     pub from: Ipv4Addr,
@@ -32,14 +31,14 @@ pub struct Arrival {
     pub to: Ipv4Addr,
     /// Time to live.
     pub ttl: u8,
-    /// How strongly, where that is known.
+    /// Signal strength, if known.
     pub strength: Option<Dbm>,
 }
 
-/// A datagram that is to be sent.
+/// A datagram to be sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datagram {
-    /// Where; `None`: on every interface.
+    /// Outgoing interface; `None`: every interface.
     pub interface: Option<Interface>,
     /// Destination address.
     pub to: Ipv4Addr,
@@ -49,37 +48,37 @@ pub struct Datagram {
     pub payload: Vec<u8>,
 }
 
-/// Actions for the driver, in this order.
+/// Actions for the driver, to be performed in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// Send it to port 654.
+    /// Send this datagram to port 654.
     Send(Datagram),
-    /// Hand the packet of a program back to the kernel, which has a route for it now.
+    /// Hand a program's packet back to the kernel, which now has a route for it.
     Release {
         /// The packet.
         packet: Ipv4Packet,
-        /// Where its next hop is.
+        /// Interface of its next hop.
         interface: Interface,
     },
-    /// The packet of a program is lost.
+    /// A program's packet is lost.
     Lost {
         /// The packet.
         packet: Ipv4Packet,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: DropReason,
     },
-    /// Give the kernel this route, in place of another to the same destination.
+    /// Add this route to the kernel, replacing another to the same destination.
     Up {
-        /// Where it leads.
+        /// The destination.
         destination: Ipv4Addr,
-        /// The neighbour.
+        /// The next hop.
         next_hop: Ipv4Addr,
-        /// Where the neighbour is.
+        /// Interface of the next hop.
         interface: Interface,
     },
-    /// Take the kernel's route to it away.
+    /// Remove the kernel's route to a destination.
     Down {
-        /// Where it led.
+        /// The destination.
         destination: Ipv4Addr,
     },
 }
@@ -87,17 +86,17 @@ pub enum Task {
 /// A node that was heard.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour {
-    /// Where it is reached.
+    /// Interface over which it is reached.
     pub interface: Interface,
     /// When it was last heard there.
     pub heard: Time,
-    /// Messages of it that were taken.
+    /// Number of its messages that were accepted.
     pub messages: u64,
-    /// The strength of the last one, where known.
+    /// Signal strength of the last one, if known.
     pub strength: Option<Dbm>,
-    /// Messages that may still come.
+    /// Rate limit of its messages.
     bucket: Bucket,
-    /// Time of its last authenticated message.
+    /// Timestamp of its last authenticated message.
     stamp: Option<u64>,
 }
 
@@ -105,20 +104,20 @@ pub struct Neighbour {
 #[derive(Clone, Debug)]
 pub struct Engine {
     config: Config,
-    /// Where addresses are, as AODV has it.
+    /// AODV's address plan.
     plan: AddressPlan,
     aodv: Aodv,
     keys: Option<Keys>,
     neighbours: BTreeMap<Ipv4Addr, Neighbour>,
     originators: Originators,
-    /// Neighbours that may still be added: addresses cost nobody anything.
+    /// Rate limit for adding neighbours: addresses can be invented for free.
     newcomers: Bucket,
     refusals: BTreeMap<Refusal, u64>,
-    /// Until then nothing is sent but route errors (RFC 3561 section 6.13).
+    /// Until then only route errors are sent (RFC 3561 section 6.13).
     quiet_until: Time,
-    /// Messages that were kept back until then.
+    /// Number of messages suppressed until then.
     pub kept_back: u64,
-    /// Routes of the kernel, with the interface that each was given.
+    /// Routes in the kernel, each with its next hop and interface.
     routes: BTreeMap<Ipv4Addr, (Ipv4Addr, Interface)>,
     actions: Vec<Action>,
 }
@@ -126,16 +125,16 @@ pub struct Engine {
 /// State that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Numbers {
-    /// Own sequence number.
+    /// The node's own sequence number.
     pub seqno: u32,
     /// ID of the next request.
     pub rreq_id: u32,
-    /// Time of the last authenticated message.
+    /// Timestamp of the last authenticated message.
     pub stamp: u64,
 }
 
 impl Engine {
-    /// A node that starts at zero. `numbers` are those from before; without them it waits (section 6.13).
+    /// A node that starts at zero. `numbers` are those of the previous run; without them it waits (section 6.13).
     pub fn new(config: Config, keys: Option<Keys>, numbers: Option<Numbers>, jitter: Stream) -> Engine {
         let parameters = config.aodv();
         let plan = config.plan();
@@ -150,7 +149,7 @@ impl Engine {
         let mut keys = keys;
         let aodv = match numbers {
             Some(numbers) => {
-                // A time ahead of clocks that agree would be refused by others.
+                // With clocks that agree, a timestamp ahead of them would be refused by others.
                 let alone = keys.iter_mut().filter(|keys| keys.within.is_none());
                 alone.for_each(|keys| keys.last = numbers.stamp);
                 aodv.with_numbers(numbers.seqno, numbers.rreq_id)
@@ -189,12 +188,12 @@ impl Engine {
         &self.neighbours
     }
 
-    /// Refused messages by reason.
+    /// Counts of refused messages, by reason.
     pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
         &self.refusals
     }
 
-    /// Routes as the kernel should have them: next hop and interface by destination.
+    /// Routes that the kernel should have: next hop and interface by destination.
     pub fn routes(&self) -> &BTreeMap<Ipv4Addr, (Ipv4Addr, Interface)> {
         &self.routes
     }
@@ -205,25 +204,26 @@ impl Engine {
         Numbers { seqno: self.aodv.seqno(), rreq_id: self.aodv.rreq_id(), stamp }
     }
 
-    /// Does it keep quiet after a start without its numbers?
+    /// Whether it is still quiet after a start without its numbers.
     pub fn is_quiet(&self, now: Time) -> bool {
         now < self.quiet_until
     }
 
-    /// When [`Engine::handle_timeout`] has something to do.
+    /// When [`Engine::handle_timeout`] is next due.
     pub fn next_timeout(&self) -> Option<Time> {
         self.aodv.next_timeout()
     }
 
-    /// Does what is due. `clock` is the time in microseconds since 1970, for authentication, here and below.
+    /// Handles timeouts that are due. `clock` is the time in microseconds since 1970, for authentication, here and
+    /// below.
     pub fn handle_timeout(&mut self, now: Time, clock: u64, out: &mut Vec<Task>) {
         self.call(now, clock, out, |aodv, now, actions| aodv.handle_timeout(now, actions));
     }
 
-    /// A datagram has come to port 654.
+    /// Handles a datagram received on port 654.
     ///
     /// # Errors
-    /// If it is not let in; that is counted.
+    /// If it is not accepted; refusals are counted.
     pub fn handle_datagram(
         &mut self,
         now: Time,
@@ -246,7 +246,7 @@ impl Engine {
         Ok(())
     }
 
-    /// If a neighbour is reached by another interface than before, so are its routes.
+    /// If a neighbour has moved to another interface, moves its routes as well.
     fn follow(&mut self, neighbour: Ipv4Addr, before: Option<Interface>, out: &mut Vec<Task>) {
         let Some(now) = self.neighbours.get(&neighbour).map(|neighbour| neighbour.interface) else { return };
         if before.is_none_or(|before| before == now) {
@@ -260,7 +260,7 @@ impl Engine {
         }
     }
 
-    /// Looks at a datagram before AODV does.
+    /// Checks a datagram before AODV sees it.
     fn admit(&mut self, now: Time, clock: u64, arrival: Arrival, payload: &[u8]) -> Result<AodvMessage, Refusal> {
         let from = arrival.from;
         if from == self.config.address {
@@ -269,7 +269,7 @@ impl Engine {
         if !self.config.is_mesh(from) || self.plan.is_outside(from) {
             return Err(Refusal::Stranger);
         }
-        // Without authentication, a message does not make its sender a neighbour.
+        // An unauthenticated message does not make its sender a neighbour.
         let stamp = self.authenticate(clock, arrival, payload)?;
         let (rate, lifetime) = (self.config.limits.rate, self.neighbour_lifetime());
         let neighbour = self.neighbour(now, arrival, rate)?;
@@ -292,7 +292,7 @@ impl Engine {
         {
             return Err(Refusal::Flood);
         }
-        // INVARIANT: it was found or made above.
+        // INVARIANT: it was found or inserted above.
         let neighbour = self.neighbours.get_mut(&from).expect("a neighbour");
         neighbour.messages += 1;
         neighbour.stamp = stamp.or(neighbour.stamp);
@@ -315,15 +315,15 @@ impl Engine {
         }
     }
 
-    /// How long a silent neighbour counts.
+    /// How long a silent neighbour is kept.
     fn neighbour_lifetime(&self) -> Dur {
         let config = self.aodv.config();
         config.hello.map_or(config.active_route_timeout, |hello| hello.neighbour_lifetime())
     }
 
-    /// The neighbour that has sent it. All new ones together have the rate of one, so that invented sources gain
-    /// nothing. Of too many makes room who was hardly heard, then who has been silent longest, unless a route leads
-    /// over it.
+    /// The neighbour that sent this datagram. All new ones together share the rate of one, so that invented sources
+    /// gain nothing. If there are too many, one that was hardly heard makes room, then the one silent for longest,
+    /// unless a route leads over it.
     fn neighbour(&mut self, now: Time, arrival: Arrival, rate: u32) -> Result<&mut Neighbour, Refusal> {
         let most = self.config.limits.limits().neighbours;
         let new = !self.neighbours.contains_key(&arrival.from);
@@ -348,8 +348,8 @@ impl Engine {
         }))
     }
 
-    /// A packet for which the kernel has no route: of a program here, from behind this gateway, or of a node that
-    /// believes in a route over this one. The kernel has taken one from the time to live of those it forwards.
+    /// Handles a packet for which the kernel has no route: of a program here, from behind this gateway, or of a node
+    /// that believes in a route over this one. The kernel has decremented the time to live of those it forwards.
     pub fn handle_caught(&mut self, now: Time, clock: u64, mut packet: Ipv4Packet, own: bool, out: &mut Vec<Task>) {
         if !self.config.is_routed(packet.dst) || !is_host(packet.dst) {
             out.push(Task::Lost { packet, reason: DropReason::NoRoute });
@@ -358,7 +358,7 @@ impl Engine {
         let served = self.config.announce.iter().any(|served| served.contains(packet.src));
         let entering = served && self.plan.is_outside(packet.src);
         if !own && !entering && self.is_quiet(now) {
-            // Section 6.13: somebody uses a route from before, so it begins to wait anew.
+            // Section 6.13: somebody uses an old route, so the wait starts again.
             self.quiet_until = now + self.aodv.config().delete_period();
         }
         self.call(now, clock, out, |aodv, now, actions| match (own, entering) {
@@ -371,7 +371,7 @@ impl Engine {
         });
     }
 
-    /// The kernel has forwarded for `dst`.
+    /// The kernel has forwarded a packet to `dst`.
     pub fn handle_used(&mut self, now: Time, dst: Ipv4Addr, src: Ipv4Addr, from: Option<Ipv4Addr>) {
         self.aodv.handle_used(now, dst, Some(src), from);
     }
@@ -390,23 +390,23 @@ impl Engine {
         });
     }
 
-    /// Does a route lead over this neighbour?
+    /// Whether a route leads over this neighbour.
     pub fn leads_over(&self, neighbour: Ipv4Addr) -> bool {
         self.routes.values().any(|&(next_hop, _)| next_hop == neighbour)
     }
 
-    /// The neighbours of an interface that routes lead over, each once.
+    /// The next hops of routes over an interface, without duplicates.
     pub fn next_hops(&self, interface: Interface) -> BTreeSet<Ipv4Addr> {
         let there = self.routes.values().filter(|&&(_, at)| at == interface);
         there.map(|&(next_hop, _)| next_hop).collect()
     }
 
-    /// How strongly a neighbour is received, smoothed, where AODV looks at that.
+    /// A neighbour's smoothed signal strength, if AODV considers it.
     pub fn signal(&self, neighbour: Ipv4Addr) -> Option<Signal> {
         self.aodv.signal(neighbour)
     }
 
-    /// Lets AODV do something, and makes tasks of what it asks for.
+    /// Calls AODV, and turns its actions into tasks.
     fn call(
         &mut self,
         now: Time,
@@ -446,12 +446,12 @@ impl Engine {
                 out.push(Task::Down { destination });
             }
             Action::Drop { packet, reason } => out.push(Task::Lost { packet, reason }),
-            // The interface's queue is the kernel's.
+            // The interface's queue belongs to the kernel.
             Action::PurgeQueue { .. } => {}
         }
     }
 
-    /// A message as it is sent; `None` while it is quiet.
+    /// The datagram for a message; `None` while the node is quiet.
     fn datagram(
         &mut self,
         now: Time,
@@ -480,7 +480,7 @@ impl Engine {
     }
 }
 
-/// An address that a host can have (RFC 1122 section 3.2.1.3): others may not stand in messages.
+/// Whether a host can have this address (RFC 1122 section 3.2.1.3): others may not appear in messages.
 fn is_host(address: Ipv4Addr) -> bool {
     !matches!(address.octets()[0], 0 | 127 | 224..)
 }

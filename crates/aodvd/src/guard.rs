@@ -37,21 +37,21 @@ refusals! {
     Replayed, "replayed", "It is old: its authentication was used before.";
 }
 
-/// So many in a moment, and so many a second afterwards.
+/// A rate limit: a burst, and a rate per second afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
-    /// Its level, in thousandths of a message.
+    /// Fill level, in thousandths of a message.
     level: u64,
     filled: Time,
 }
 
 impl Bucket {
-    /// Full: twice what a second brings.
+    /// A full bucket: twice the rate per second.
     pub fn full(now: Time, rate: u32) -> Bucket {
         Bucket { level: u64::from(rate) * 2_000, filled: now }
     }
 
-    /// Takes one out, if there is one.
+    /// Takes one message, if there is one.
     pub fn take(&mut self, now: Time, rate: u32) -> bool {
         let millis = now.saturating_since(self.filled).as_millis();
         self.level = (self.level + millis.saturating_mul(u64::from(rate))).min(u64::from(rate) * 2_000);
@@ -62,15 +62,15 @@ impl Bucket {
     }
 }
 
-/// Requests by their originators, which anybody can invent: so many originators at most.
+/// Rate limits of requests by originator. Anybody can invent originators, so their number is limited.
 #[derive(Clone, Debug, Default)]
 pub struct Originators {
     buckets: BTreeMap<Ipv4Addr, Bucket>,
 }
 
 impl Originators {
-    /// A request of an originator: is it within its rate? Where there is no room for another originator, those whose
-    /// buckets are full again are forgotten, and if there are none, it is not.
+    /// Whether a request of this originator is within its rate. If there is no room for another originator, those whose
+    /// buckets are full again are forgotten; if there are none, the request is refused.
     pub fn take(&mut self, now: Time, originator: Ipv4Addr, rate: u32, most: usize) -> bool {
         if self.buckets.len() >= most && !self.buckets.contains_key(&originator) {
             self.buckets.retain(|_, bucket| now.saturating_since(bucket.filled) < Dur::from_secs(2));
@@ -81,22 +81,22 @@ impl Originators {
         self.buckets.entry(originator).or_insert_with(|| Bucket::full(now, rate)).take(now, rate)
     }
 
-    /// How many there are.
+    /// Number of originators.
     pub fn len(&self) -> usize {
         self.buckets.len()
     }
 
-    /// Are there none?
+    /// Whether there are no originators.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 }
 
-/// Is what a message says possible, given what AODV knows? `routed` says which addresses routes are searched for,
+/// Checks that a message is possible, given what AODV knows. `routed` says for which addresses routes are searched,
 /// `step` how far sequence numbers may be ahead.
 ///
 /// # Errors
-/// The first thing that is not.
+/// The first implausible item.
 pub fn plausible(
     aodv: &Aodv,
     message: &AodvMessage,
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn a_bucket_keeps_the_part_of_a_message_that_has_come_in() {
-        // Three a second: one after 334 ms, the second after 667 ms, the third after the whole second.
+        // Three per second: one after 334 ms, the second after 667 ms, the third after a full second.
         let mut bucket = Bucket::full(Time::ZERO, 3);
         assert_eq!((0..10).filter(|_| bucket.take(Time::ZERO, 3)).count(), 6);
         let taken: Vec<u64> = (1..=1_000).filter(|&ms| bucket.take(Time::from_millis(ms), 3)).collect();
         assert_eq!(taken, [334, 667, 1_000]);
-        // Parts of a millisecond are not lost.
+        // Fractions of a millisecond are not lost.
         let mut bucket = Bucket::full(Time::ZERO, 1);
         assert_eq!((0..10).filter(|_| bucket.take(Time::ZERO, 1)).count(), 2);
         let taken = (1..=1_500).filter(|&n| bucket.take(Time::from_micros(n * 700), 1)).count();

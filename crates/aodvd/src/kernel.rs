@@ -1,7 +1,7 @@
-//! Sets up the kernel, and undoes it: the device that catches packets without a route, the table of routes, and the
+//! Sets up the kernel, and restores it: the device that catches packets without a route, the routing table, and the
 //! variables for forwarding.
 //!
-//! Routes have a table of their own, which a rule puts before the main one. The main table stays as it is, with the
+//! Routes are in a separate table, which a rule puts before the main one. The main table stays as it is, with the
 //! networks of its devices. In our table the networks of the mesh lead to a TUN device; each destination with a route
 //! has a more specific /32 entry. Networks behind gateways lead to the device from the main table, after wired routes.
 
@@ -19,31 +19,31 @@ use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::Path;
 
-/// Least preferred of all routes.
+/// The least preferred of all routes.
 const LAST: u32 = u32::MAX;
 /// `RT_TABLE_MAIN`.
 const MAIN: u32 = 254;
 
-/// The kernel as this daemon uses it.
+/// The kernel as used by this daemon.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Packets without a route come here.
+    /// The device that receives packets without a route.
     pub caught: Device,
     owner: Owner,
     address: Ipv4Addr,
-    /// Routes and the rule that are there as long as it runs, the routes with their tables.
+    /// Routes with their tables that exist as long as the daemon runs, besides the rule.
     fixed: Vec<(u32, Route)>,
     rule: u32,
     device: u32,
     mtu: Option<u32>,
-    /// Changes of routes that have not been sent.
+    /// Route changes not yet sent.
     batch: Batch,
     waiting: bool,
-    /// Changes that the kernel has refused.
+    /// Number of changes that the kernel has refused.
     pub refused: u64,
 }
 
-/// Forgets what a killed process has left under this number of a protocol. Returns how much it was.
+/// Removes what a killed process has left under this protocol number. Returns the number of entries.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -52,7 +52,7 @@ pub fn clean(owner: Owner) -> Result<usize, Error> {
 }
 
 impl Kernel {
-    /// Takes its place.
+    /// Sets up the kernel.
     ///
     /// # Errors
     /// If the node does not have its address, or the kernel refuses something.
@@ -69,7 +69,7 @@ impl Kernel {
         let device = if_nametoindex(name.as_str()).tried(|| name.clone())?;
         let owner = config.system.owner();
         let mut batch = Batch::default();
-        // Packets that come back from the device leave by one of the interfaces, unfragmented.
+        // Packets that return from the device leave over one of the interfaces, unfragmented.
         let mtu = ports.iter().filter_map(|port| mtu(port.device).ok()).min();
         batch.up(device, mtu);
         let mut fixed = Vec::new();
@@ -88,11 +88,11 @@ impl Kernel {
         Ok(Kernel { caught, owner, address, fixed, rule, device, mtu, batch, waiting: false, refused: 0 })
     }
 
-    /// Compares what the kernel has with what it should have: these destinations, each with its neighbour and device,
-    /// besides what is always there. Puts back what is missing; how much that was.
+    /// Compares the kernel's entries with what it should have: these destinations, each with its next hop and device,
+    /// in addition to the fixed entries. Restores those missing, and returns their number.
     ///
     /// # Errors
-    /// If the kernel does not say what it has, or refuses what is put back.
+    /// If the kernel does not list its entries, or refuses the restored ones.
     pub fn restore_routes(&mut self, routes: impl Iterator<Item = (Ipv4Addr, Ipv4Addr, u32)>) -> Result<usize, Error> {
         self.flush();
         let present = Batch::all_of(self.owner.protocol)?;
@@ -105,7 +105,7 @@ impl Kernel {
             return Ok(0);
         }
         let mut batch = Batch::default();
-        // A device that is down takes no routes, and has lost those it had.
+        // A device that is down accepts no routes, and has lost those it had.
         batch.up(self.device, self.mtu);
         missing.iter().for_each(|(table, route)| batch.route(Owner { table: *table, ..self.owner }, *route));
         if lacks_rule {
@@ -120,24 +120,24 @@ impl Kernel {
         Route { to: (destination, 32), device, via, from: self.address, priority: 0 }
     }
 
-    /// A route, with the next [`Kernel::flush`].
+    /// Adds a route, with the next [`Kernel::flush`].
     pub fn up(&mut self, destination: Ipv4Addr, next_hop: Ipv4Addr, device: u32) {
         self.waiting = true;
         let route = self.own(destination, next_hop, device);
         self.batch.route(self.owner, route);
     }
 
-    /// No route any more.
+    /// Removes a route.
     pub fn down(&mut self, destination: Ipv4Addr) {
         self.waiting = true;
         self.batch.remove_route(self.owner, (destination, 32), 0);
     }
 
-    /// Tells the kernel what has changed.
+    /// Sends the changes to the kernel.
     pub fn flush(&mut self) {
         if std::mem::take(&mut self.waiting) {
             let batch = std::mem::take(&mut self.batch);
-            // The kernel takes routes over a device that goes down away by itself.
+            // The kernel itself removes routes over a device that goes down.
             if let Err(error) = batch.send_but(&[Errno::ESRCH]) {
                 self.refused += 1;
                 if self.refused.is_power_of_two() {
@@ -148,17 +148,17 @@ impl Kernel {
     }
 }
 
-/// Has this machine a device of that name, in the namespace of this thread?
+/// Whether this machine has a device of that name, in the namespace of this thread.
 pub fn has_device(name: &str) -> bool {
     if_nametoindex(name).is_ok()
 }
 
-/// Does this machine have the address?
+/// Whether this machine has the address.
 pub fn is_local(address: Ipv4Addr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// The message if it lacks its own.
+/// The message for a machine that lacks its address.
 pub fn absent(config: &Config) -> String {
     let (address, first) = (config.address, &config.interfaces[0]);
     format!(
@@ -172,17 +172,17 @@ pub fn absent(config: &Config) -> String {
 fn wanted(config: &Config) -> Vec<(String, &'static str)> {
     let mut all = vec![("net/ipv4/ip_forward".to_owned(), "1"), ("net/ipv4/conf/all/send_redirects".to_owned(), "0")];
     for name in config.interfaces.iter().chain([&config.system.device]) {
-        // A relay sends where it has received; that is no detour.
+        // A relay sends on the interface on which it received; that is no detour.
         all.push((format!("net/ipv4/conf/{name}/send_redirects"), "0"));
         all.push((format!("net/ipv4/conf/{name}/accept_redirects"), "0"));
-        // Packets come over whichever neighbour has a route, not always where the answers go (RFC 3704 section 2.4:
-        // loose).
+        // Packets arrive over whichever neighbour has a route, not always the one that replies take (RFC 3704 section
+        // 2.4: loose).
         all.push((format!("net/ipv4/conf/{name}/rp_filter"), "2"));
     }
     all
 }
 
-/// The variables to set, with their current values; those with the right value are left out.
+/// The variables to set, with their current values, except those that already have the right value.
 pub fn changes(config: &Config) -> Vec<(Variable, &'static str)> {
     let differs = |(name, value): (String, &'static str)| {
         let before = fs::read_to_string(Path::new("/proc/sys").join(&name)).ok()?.trim().to_owned();
@@ -193,7 +193,7 @@ pub fn changes(config: &Config) -> Vec<(Variable, &'static str)> {
     wanted(config).into_iter().filter_map(differs).collect()
 }
 
-/// Sets variables back. A device that has gone has taken its own with it.
+/// Restores variables. Those of a removed device are gone with it.
 pub fn restore(variables: &[Variable]) {
     for variable in variables.iter().rev() {
         if Path::new("/proc/sys").join(&variable.name).exists()
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn an_address_and_a_device_are_of_this_machine_or_not() {
         assert!(is_local(Ipv4Addr::LOCALHOST) && has_device("lo"));
-        // TEST-NET-1 (RFC 5737) is nobody's.
+        // TEST-NET-1 (RFC 5737) belongs to nobody.
         assert!(!is_local([192, 0, 2, 1].into()) && !has_device("mesh-none"));
         let said = "address: found 192.0.2.1, which is not an address of this machine; \
                     add it (ip addr add 192.0.2.1/32 dev lo)";
@@ -243,7 +243,7 @@ mod tests {
             let loose_enough = name == "net/ipv4/conf/lo/rp_filter" && matches!(now.as_deref(), Ok("0"));
             let found = changes.iter().find(|(variable, _)| variable.name == name);
             match now {
-                // Of a device that is not there.
+                // The device does not exist.
                 Err(_) => assert_eq!(found, None),
                 Ok(now) if now == value || loose_enough => assert_eq!(found, None, "{name} is {now}"),
                 Ok(before) => assert_eq!(found, Some(&(Variable { name, before }, value))),

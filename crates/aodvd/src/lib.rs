@@ -7,9 +7,9 @@
 //! | [`engine`] | AODV with limits, checks and authentication, without clock, socket or kernel |
 //! | [`guard`] | checks of incoming messages |
 //! | [`authentication`] | authentication of messages by shared keys |
-//! | [`port`] | interfaces: datagrams, and forwarded packets |
-//! | [`kernel`] | routes, the device for packets without one, variables |
-//! | [`traffic`] | the routes that the kernel uses |
+//! | [`port`] | interfaces: datagrams, and packets handed back to the kernel |
+//! | [`kernel`] | routes, the device for packets without a route, variables |
+//! | [`traffic`] | routes in use by the kernel |
 //! | [`signal`] | signal strength of neighbours |
 //! | [`kept`] | state that survives a restart and a kill |
 //! | [`daemon`] | the main loop |
@@ -34,7 +34,7 @@ pub mod traffic;
 
 pub use error::Error;
 
-// Shared with the tests of `fourhop-live`; it takes these two modules from the root of its crate.
+// Shared with the tests of `fourhop-live`; it takes these two modules from its crate root.
 #[cfg(test)]
 #[path = "../../live/src/test_network.rs"]
 mod test_network;

@@ -1,4 +1,4 @@
-//! An interface over which AODV is spoken: its datagrams on port 654, and packets of programs that go on over it.
+//! An interface over which AODV is spoken: its datagrams on port 654, and packets of programs that continue over it.
 
 use crate::Error;
 use fourhop_live::{Error as Failure, Tried};
@@ -21,7 +21,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// Class selector 6 (RFC 2474 section 4.2.2.2): network control, before the data of programs.
 const NETWORK_CONTROL: u8 = 0xc0;
 
-/// A datagram as it came.
+/// A received datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Got {
     /// Its length.
@@ -39,18 +39,18 @@ pub struct Got {
 pub struct Port {
     /// Its name.
     pub name: String,
-    /// Its number.
+    /// Its index.
     pub device: u32,
-    /// Datagrams.
+    /// For datagrams.
     socket: OwnedFd,
-    /// Whole packets.
+    /// For whole packets.
     raw: OwnedFd,
-    /// Own broadcasts that the kernel has not handed back yet: source and a hash of the content. It hands every one
-    /// back (ip(7)).
+    /// Own broadcasts that the kernel has not yet looped back: source and a hash of the content. It loops back every
+    /// one (ip(7)).
     echoes: VecDeque<(Ipv4Addr, u64)>,
 }
 
-/// Own broadcasts that are known; more than are under way at the same time.
+/// Own broadcasts remembered; more than are in transit at the same time.
 const ECHOES: usize = 64;
 
 fn hash(payload: &[u8]) -> u64 {
@@ -60,10 +60,10 @@ fn hash(payload: &[u8]) -> u64 {
 }
 
 impl Port {
-    /// Opens the interface of this name in the network namespace of the present thread.
+    /// Opens the interface of this name in the network namespace of the current thread.
     ///
     /// # Errors
-    /// If there is none, another program speaks AODV there, or this process may not.
+    /// If it does not exist, another program speaks AODV there, or this process has no permission.
     pub fn open(name: &str) -> Result<Port, Error> {
         let device = if_nametoindex(name).map_err(|error| {
             Error::Refused(format!("interfaces: found {name:?}, allowed: a device of this machine: {error}"))
@@ -99,7 +99,7 @@ impl Port {
             let got = recvmsg::<SockaddrIn>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty());
             let got = match got {
                 Ok(got) => got,
-                // A neighbour has answered that it does not listen: it is the next datagram's turn.
+                // A neighbour has replied that it does not listen: continue with the next datagram.
                 Err(Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EINTR) => continue,
                 Err(_) => return None,
             };
@@ -123,7 +123,7 @@ impl Port {
         }
     }
 
-    /// Is it an own broadcast? Somebody else's from the same address is not.
+    /// Whether this is an own broadcast, as opposed to somebody else's from the same address.
     fn is_echo(&mut self, from: Ipv4Addr, payload: &[u8]) -> bool {
         if !self.echoes.iter().any(|(own, _)| *own == from) {
             return false;
@@ -136,7 +136,7 @@ impl Port {
     /// Sends a datagram from this address.
     ///
     /// # Errors
-    /// If the system does not take it: the device may be down.
+    /// If the system refuses it, for example because the device is down.
     pub fn send(&mut self, from: Ipv4Addr, to: Ipv4Addr, ttl: u8, payload: &[u8]) -> Result<(), Failure> {
         let info = in_pktinfo {
             ipi_ifindex: self.device as i32,
@@ -156,10 +156,10 @@ impl Port {
         sent.map(drop).tried(|| format!("cannot send over {}", self.name))
     }
 
-    /// Hands the kernel a whole packet that leaves by this interface, along the route to its destination.
+    /// Hands the kernel a complete packet to send on this interface, along the route to its destination.
     ///
     /// # Errors
-    /// If the system does not take it.
+    /// If the system refuses it.
     pub fn release(&self, to: Ipv4Addr, packet: &[u8]) -> Result<(), Failure> {
         let [a, b, c, d] = to.octets();
         let sent = sendto(self.raw.as_raw_fd(), packet, &SockaddrIn::new(a, b, c, d, 0), MsgFlags::empty());
@@ -182,10 +182,10 @@ mod tests {
     use std::net::UdpSocket;
     use std::time::Duration;
 
-    /// No datagram takes this long over the loopback device.
+    /// Longer than any datagram takes over the loopback device.
     const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// Half an interface: sockets of any port, which need no rights.
+    /// Half an interface: sockets on arbitrary ports, which need no rights.
     fn port(socket: UdpSocket) -> Port {
         setsockopt(&socket, sockopt::Ipv4PacketInfo, &true).unwrap();
         setsockopt(&socket, sockopt::Ipv4RecvTtl, &true).unwrap();
@@ -209,7 +209,7 @@ mod tests {
         sender.set_ttl(17).unwrap();
         sender.send_to(b"echo", (to, number)).unwrap();
         sender.send_to(b"other", (to, number)).unwrap();
-        // The first is an own one that the kernel hands back.
+        // The first is an own one that the kernel loops back.
         port.echoes.push_front((from, hash(b"echo")));
         same.set_nonblocking(false).unwrap();
         assert_eq!(port.receive(&mut buffer), Some(Got { len: 5, from, to, ttl: 17 }));
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn broadcasts_are_remembered_until_there_are_too_many() {
-        // Without the right to broadcast the system takes none.
+        // Without permission to broadcast the system refuses all of them.
         let mut port = port(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
         let own = Ipv4Addr::LOCALHOST;
         for n in 0..=ECHOES as u8 {
@@ -249,7 +249,7 @@ mod tests {
         assert!(error.starts_with("interfaces: found \"mesh-none\", allowed: a device of this machine: "), "{error}");
     }
 
-    /// Over the loopback device of a namespace the node hears its own broadcasts, and so does another one.
+    /// Over the loopback device of a namespace the node hears its own broadcasts, and so does another node.
     #[test]
     fn a_message_goes_to_port_654_with_its_time_to_live() {
         crate::test_network::in_namespace(|| {
@@ -276,7 +276,7 @@ mod tests {
         });
     }
 
-    /// A whole packet of UDP, which the kernel hands to the program that it is for.
+    /// A complete UDP packet, which the kernel delivers to its program.
     #[test]
     fn a_packet_that_is_released_arrives_as_it_is() {
         crate::test_network::in_namespace(|| {

@@ -11,29 +11,29 @@ use std::net::Ipv4Addr;
 /// The daemon's counters.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
-    /// Packets without a route that the kernel handed over.
+    /// Packets without a route handed over by the kernel.
     pub caught: u64,
-    /// Packets handed back.
+    /// Packets handed back to the kernel.
     pub released: u64,
-    /// Those that the kernel did not take.
+    /// Packets that the kernel did not take back.
     pub release_failed: u64,
-    /// Messages that the kernel did not take.
+    /// Messages that the kernel refused to send.
     pub send_failed: u64,
-    /// Changes of routes that the kernel has refused.
+    /// Route changes that the kernel has refused.
     pub kernel_refused: u64,
-    /// Routes and rules that another program took away, and that were put back.
+    /// Routes and rules that another program removed, and that were restored.
     pub restored: u64,
-    /// Attempts to write the numbers down that failed, as on a full disk.
+    /// Failed attempts to write the numbers, for example because the disk was full.
     pub unwritten: u64,
-    /// Packets that passed the interfaces, as far as they were seen.
+    /// Packets observed at the interfaces.
     pub frames_seen: u64,
-    /// Links given up because ARP had no answer.
+    /// Links given up because ARP requests were not answered.
     pub failures_arp: u64,
-    /// Because frames were given up.
+    /// Links given up because frames were given up.
     pub failures_frames: u64,
-    /// Because their device went down.
+    /// Links given up because their device went down.
     pub failures_device: u64,
-    /// Packets that were lost, by reason.
+    /// Lost packets, by reason.
     pub lost: BTreeMap<&'static str, u64>,
 }
 
@@ -46,7 +46,7 @@ pub struct Report {
     pub address: String,
     /// Its interfaces.
     pub interfaces: Vec<String>,
-    /// Where signals come from.
+    /// Source of signal strengths.
     pub signal_source: String,
     /// Time since the start.
     pub uptime_s: f64,
@@ -54,12 +54,12 @@ pub struct Report {
     pub processor_s: f64,
     /// Own sequence number.
     pub seqno: u32,
-    /// Faults of interfaces and of the state file, in words.
+    /// Problems of interfaces and of the state file, as text.
     #[serde(default)]
     pub problems: Vec<String>,
-    /// Does it keep quiet after a start without numbers (RFC 3561 section 6.13)?
+    /// Whether it is quiet after a start without numbers (RFC 3561 section 6.13).
     pub quiet: bool,
-    /// The routing table, invalid routes included.
+    /// The routing table, including invalid routes.
     pub routes: Vec<Route>,
     /// The nodes that were heard.
     pub neighbours: Vec<Neighbour>,
@@ -67,9 +67,9 @@ pub struct Report {
     pub searches: Vec<Search>,
     /// AODV's counters.
     pub counters: BTreeMap<String, u64>,
-    /// Messages that were not let in, by reason.
+    /// Refused messages, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// Packets without a route that were lost, by reason.
+    /// Lost packets without a route, by reason.
     pub lost: BTreeMap<String, u64>,
     /// The daemon's own counters.
     pub daemon: BTreeMap<String, u64>,
@@ -78,23 +78,23 @@ pub struct Report {
 /// A route.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Route {
-    /// Where it leads.
+    /// The destination.
     pub destination: String,
     /// `valid`, `invalid` or `repair`.
     pub state: String,
-    /// The neighbour, of a valid one.
+    /// The next hop, for a valid route.
     pub next_hop: Option<String>,
-    /// Where that is.
+    /// Its interface.
     pub interface: Option<String>,
-    /// Hops, of a valid one.
+    /// Hop count, for a valid route.
     pub hops: Option<u8>,
     /// Sequence number, if one is known.
     pub seqno: Option<u32>,
-    /// Until the end of its life.
+    /// Time until it expires.
     pub expires_s: f64,
-    /// Has data been sent over it?
+    /// Whether data has been sent over it.
     pub used: bool,
-    /// Neighbours that send through it.
+    /// Neighbours that forward over it.
     pub precursors: Vec<String>,
 }
 
@@ -103,43 +103,43 @@ pub struct Route {
 pub struct Neighbour {
     /// Its address.
     pub address: String,
-    /// Its MAC address, if it has been seen.
+    /// Its MAC address, if known.
     pub mac: Option<String>,
-    /// Where it is reached.
+    /// The interface over which it is reached.
     pub interface: String,
-    /// Time since it was heard.
+    /// Time since it was last heard.
     pub heard_s: f64,
-    /// Messages of it.
+    /// Number of its messages.
     pub messages: u64,
-    /// Strength of the last one, in dBm.
+    /// Signal strength of the last one, in dBm.
     pub signal_dbm: Option<f64>,
-    /// Smoothed, where AODV looks at it.
+    /// Smoothed signal strength, if AODV considers it.
     pub smoothed_dbm: Option<f64>,
-    /// Good enough to route over, where AODV looks at that.
+    /// Whether it is good enough to route over, if AODV considers that.
     pub stable: Option<bool>,
-    /// Are its requests ignored because the link works in one direction only?
+    /// Whether its requests are ignored because the link works in only one direction.
     pub blacklisted: bool,
 }
 
-/// Fate of own packets for a destination.
+/// Outcome of own packets for a destination.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Search {
     /// The destination.
     pub destination: String,
-    /// Searches that a reply ended.
+    /// Searches ended by a reply.
     pub found: u64,
-    /// How long the first took.
+    /// Duration of the first search.
     pub first_s: Option<f64>,
-    /// The longest.
+    /// Duration of the longest search.
     pub longest_s: f64,
-    /// Their mean.
+    /// Mean duration of the searches.
     pub mean_s: Option<f64>,
-    /// How often packets left through another neighbour than the one before.
+    /// How often packets took a different next hop than the previous one.
     pub route_changes: u64,
 }
 
 impl Report {
-    /// The present state of a daemon.
+    /// The current state of a daemon.
     pub fn new(now: Time, engine: &Engine, counters: &Counters, mac: impl Fn(Ipv4Addr) -> Option<String>) -> Report {
         let config = engine.config();
         let aodv = engine.aodv();
@@ -251,7 +251,7 @@ impl Report {
         table(&head, &[false, false, false, true, true, true], &rows.collect::<Vec<_>>())
     }
 
-    /// The nodes that were heard as a table.
+    /// The neighbours as a table.
     pub fn neighbours_table(&self) -> String {
         let rows = self.neighbours.iter().map(|neighbour| {
             let dbm = |dbm: Option<f64>| dbm.map_or("-".to_owned(), |dbm| format!("{dbm:.1}"));
@@ -276,7 +276,7 @@ impl Report {
         table(&head, &[false, false, false, true, true, true, true], &rows.collect::<Vec<_>>())
     }
 
-    /// Both, under a line about the daemon.
+    /// Both tables, under a summary of the daemon.
     pub fn overview(&self) -> String {
         let count = |name: &str| self.counters.get(name).copied().unwrap_or(0);
         let refused: u64 = self.refused.values().sum();

@@ -1,22 +1,22 @@
-//! Authentication of messages by a key that all nodes of a mesh share: a block behind each message, in the form of RFC
-//! 3561's extensions (section 9), which nodes that do not know its type skip.
+//! Authentication of messages by a key shared by all nodes of a mesh: a block after each message, in the form of RFC
+//! 3561's extensions (section 9), which is skipped by nodes that do not know its type.
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 1 | type, 70: unassigned, ours |
 //! | 1 | length, 25 |
-//! | 1 | number of the key |
-//! | 8 | microseconds since 1970, more in every message of a sender |
+//! | 1 | id of the key |
+//! | 8 | microseconds since 1970, increasing with every message of a sender |
 //! | 16 | HMAC-SHA-256 (RFC 2104, FIPS 180-4) truncated to its first 128 bits, as RFC 4868 section 2.3 does |
 //!
-//! The code covers the source and the destination address of the packet, its time to live, the message, and the block
-//! before the code. Every relay writes a message anew, with its own address and a hop count of its own, so each hop is
-//! authenticated by itself: the receiver knows that a holder of the key has sent exactly this from this address to it.
-//! It does not know which holder, and not that the relays before were honest.
+//! The code covers the source and destination address of the packet, its time to live, the message, and the block up to
+//! the code. Every relay rewrites a message with its own address and hop count, so each hop is authenticated
+//! separately: the receiver knows that a holder of the key has sent exactly this from this address to it. It does not
+//! know which holder, nor that the relays before were honest.
 //!
-//! Replay: a receiver accepts a message only if its time is later than the sender's last. Before it has heard a sender,
+//! Replay: a receiver accepts a message only if its time is later than the sender's last. Until it has heard a sender,
 //! it has nothing to compare with. If clocks agree ([`Keys::within`]), it also refuses messages older than that. It
-//! cannot detect a message that is replayed at once elsewhere, unchanged (a wormhole).
+//! cannot detect a message that is replayed immediately elsewhere, unchanged (a wormhole).
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -24,16 +24,16 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Type of the block, and bytes of its content.
+/// Type of the block, and length of its content.
 const KIND: u8 = 70;
 const CONTENT: usize = 25;
-/// Bytes of the block.
+/// Length of the block.
 pub const BLOCK: usize = 2 + CONTENT;
 const TAG: usize = 16;
-/// A key that is shorter than the code's hash adds nothing to guess (RFC 2104 section 3).
+/// A key shorter than the hash output weakens the code (RFC 2104 section 3).
 const LEAST: usize = 32;
 
-/// Fields that the code covers besides the bytes of the datagram.
+/// Fields that the code covers in addition to the bytes of the datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// Source address of the packet.
@@ -55,22 +55,22 @@ pub enum Fault {
     Replayed,
 }
 
-/// Keys by their numbers.
+/// Keys by id.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     keys: Vec<(u8, Hmac<Sha256>)>,
     sign_with: u8,
-    /// Most that clocks differ, in microseconds.
+    /// Maximum difference between clocks, in microseconds.
     pub within: Option<u64>,
-    /// The last time that was signed.
+    /// The last timestamp signed.
     pub last: u64,
 }
 
 impl Keys {
-    /// Those of a configuration, read from their files.
+    /// Reads the keys of a configuration from their files.
     ///
     /// # Errors
-    /// If a file cannot be read or holds too little: with its name, what was found and what is allowed.
+    /// If a file cannot be read or is too short: with its name, what was found and what is allowed.
     pub fn read(config: &crate::config::Authenticated) -> Result<Keys, String> {
         let within = config.clocks_within.map(|most| most.as_nanos() / 1_000);
         let mut keys = Keys { keys: Vec::new(), sign_with: config.sign_with, within, last: 0 };
@@ -80,7 +80,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// One key, for tests and the other side of them.
+    /// A single key, for tests and their other side.
     pub fn one(id: u8, secret: &[u8]) -> Keys {
         let mut keys = Keys { sign_with: id, ..Keys::default() };
         keys.add(id, secret);
@@ -88,7 +88,7 @@ impl Keys {
     }
 
     fn add(&mut self, id: u8, secret: &[u8]) {
-        // INVARIANT: HMAC takes keys of any length (RFC 2104 section 2).
+        // INVARIANT: HMAC accepts keys of any length (RFC 2104 section 2).
         self.keys.push((id, Hmac::new_from_slice(secret).expect("any length")));
     }
 
@@ -110,7 +110,7 @@ impl Keys {
         bytes.extend(&code.finalize().into_bytes()[..TAG]);
     }
 
-    /// The time of a message with a valid code.
+    /// Verifies a message and returns its timestamp.
     ///
     /// # Errors
     /// If there is no block, its code does not match, or its time is not after `last`, the sender's last.
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(keys.verify(0, None, ENVELOPE, &bytes), Ok(1_000));
         assert_eq!(keys.verify(0, Some(1_000), ENVELOPE, &bytes), Err(Fault::Replayed));
         assert_eq!(decode::aodv(&bytes), decode::aodv(&RREQ), "an extension that may be skipped");
-        // Time goes on even if the clock does not.
+        // The timestamp increases even if the clock does not.
         assert_eq!(keys.verify(0, Some(1_000), ENVELOPE, &signed(&mut keys.clone(), 10)), Ok(1_001));
     }
 

@@ -1,4 +1,4 @@
-//! Why the daemon cannot run.
+//! Errors of the daemon.
 
 use fourhop_settings::Invalid;
 use thiserror::Error as Explained;
@@ -6,13 +6,13 @@ use thiserror::Error as Explained;
 /// Why the daemon cannot run.
 #[derive(Explained, Debug)]
 pub enum Error {
-    /// The file of its configuration cannot be read, or says what is not allowed.
+    /// The configuration file cannot be read, or is invalid.
     #[error(transparent)]
     Config(#[from] Invalid),
-    /// This machine lacks something, or something is not as it has to be.
+    /// This machine lacks something, or something is not as required.
     #[error("{0}")]
     Refused(String),
-    /// The system refuses something.
+    /// The system refused something.
     #[error(transparent)]
     System(#[from] fourhop_live::Error),
 }

@@ -1,9 +1,10 @@
-//! State that survives a restart: the numbers of RFC 3561 section 6.13, and the system's settings to restore if this
-//! process is killed.
+//! State that survives a restart: the numbers of RFC 3561 section 6.13, and system settings to restore if this process
+//! is killed.
 //!
-//! The numbers in the file are ahead of those in use. The daemon therefore writes it once in a thousand requests, with
-//! keys twice an hour, and never repeats a number after it was killed. Nor does it repeat a time of its authenticated
-//! messages if its clock is then behind, as on a router without a battery: neighbours would refuse them as replayed.
+//! The numbers in the file are ahead of those in use. The daemon therefore writes it once per thousand requests, with
+//! keys twice an hour, and never reuses a number after it was killed. Nor does it reuse a timestamp of its
+//! authenticated messages if its clock is then behind, as on a router without a battery: neighbours would refuse them
+//! as replayed.
 
 use crate::Error;
 use crate::engine::Numbers;
@@ -13,12 +14,12 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How far the file is ahead.
+/// How far the numbers in the file are ahead.
 const AHEAD: u32 = 1_000;
-/// How far its time is ahead, in microseconds: an hour.
+/// How far the timestamp in the file is ahead, in microseconds: an hour.
 const STAMP_AHEAD: u64 = 3_600_000_000;
 
-/// A variable of the kernel that was set, and what it was before.
+/// A kernel variable that was changed, and its earlier value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Variable {
     /// Its name below /proc/sys.
@@ -30,12 +31,12 @@ pub struct Variable {
 /// Content of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Content {
-    /// Whose numbers they are.
+    /// The address to which the numbers belong.
     address: Option<std::net::Ipv4Addr>,
     seqno: u32,
     rreq_id: u32,
     stamp: u64,
-    /// Present values.
+    /// Variables to restore.
     pub variables: Vec<Variable>,
 }
 
@@ -47,10 +48,10 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads the file; there may be none. One that cannot be understood counts as none, and is replaced.
+    /// Reads the file, which may be missing. An invalid one counts as missing, and is replaced.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists and cannot be read.
     pub fn read(path: &Path) -> Result<Kept, Error> {
         let failed = || path.display().to_string();
         let content = match fs::read(path) {
@@ -61,23 +62,23 @@ impl Kept {
         Ok(Kept { path: path.to_owned(), content })
     }
 
-    /// The numbers of this address, if it had any.
+    /// The numbers of this address, if any.
     pub fn numbers(&self, address: std::net::Ipv4Addr) -> Option<Numbers> {
         let Content { seqno, rreq_id, stamp, .. } = self.content;
         (self.content.address == Some(address)).then_some(Numbers { seqno, rreq_id, stamp })
     }
 
-    /// Earlier values to restore.
+    /// Takes the earlier values to restore.
     pub fn take_variables(&mut self) -> Vec<Variable> {
         std::mem::take(&mut self.content.variables)
     }
 
-    /// From now on these are set.
+    /// Records the variables that are set from now on.
     pub fn set_variables(&mut self, variables: Vec<Variable>) {
         self.content.variables = variables;
     }
 
-    /// Writes, if these numbers have come near those in the file.
+    /// Writes the file if these numbers have come close to those in it.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -91,18 +92,18 @@ impl Kept {
         self.write_ahead(address, numbers)
     }
 
-    /// Writes what is ahead of these numbers.
+    /// Writes numbers ahead of these.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn write_ahead(&mut self, address: std::net::Ipv4Addr, numbers: Numbers) -> Result<(), Error> {
         let (seqno, rreq_id) = (numbers.seqno.wrapping_add(AHEAD), numbers.rreq_id.wrapping_add(AHEAD));
-        // Zero: no message was authenticated.
+        // Zero: no message has been authenticated.
         let stamp = if numbers.stamp == 0 { 0 } else { numbers.stamp + STAMP_AHEAD };
         self.write(address, Numbers { seqno, rreq_id, stamp })
     }
 
-    /// Writes these numbers as they are.
+    /// Writes exactly these numbers.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -115,21 +116,20 @@ impl Kept {
         self.save().inspect_err(|_| self.content = before)
     }
 
-    /// Writes what is known now.
+    /// Writes the current content.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self) -> Result<(), Error> {
         let failed = || self.path.display().to_string();
         let text = serde_json::to_vec(&self.content).map_err(io::Error::from).tried(failed)?;
-        // One that is half written does not take the place of the one before.
+        // A partially written file must not replace the previous one.
         let new = self.path.with_extension("new");
         let written = File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-        // Without its folder on the disk, a loss of power could bring back the file before, with numbers that were used
-        // since.
+        // Without syncing its folder, a power failure could bring back the previous file, with numbers used since.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let renamed = written.and_then(|()| fs::rename(&new, &self.path));
-        // On a full disk, not even an empty one.
+        // If the disk is full, not even an empty file is left.
         let renamed = renamed.inspect_err(|_| drop(fs::remove_file(&new)));
         Ok(renamed.and_then(|()| File::open(folder)?.sync_all()).tried(failed)?)
     }
@@ -139,7 +139,7 @@ impl Kept {
 mod tests {
     use super::*;
 
-    /// Whatever is on the disk when the power goes while a file is written, the next start has the file before, whole.
+    /// Whatever is on the disk when the power fails during a write, the next start finds the previous file intact.
     #[test]
     fn a_loss_of_power_leaves_the_file_before_or_the_one_after() {
         let folder = std::env::temp_dir().join(format!("fourhop-aodvd-power-{}", std::process::id()));
@@ -158,7 +158,7 @@ mod tests {
             assert_eq!(kept.numbers(own), Some(numbers(5)), "{cut} bytes were written");
             kept.write_ahead(own, numbers(6)).unwrap();
             assert_eq!(Kept::read(&path).unwrap().numbers(own).map(|kept| kept.seqno), Some(6 + AHEAD));
-            // A disk that lost the end of the file itself: unknown numbers, with which the daemon keeps quiet first.
+            // A disk that lost the end of the file itself: the numbers are unknown, so the daemon is quiet at first.
             fs::write(&path, &after[..cut]).unwrap();
             let kept = Kept::read(&path).unwrap().numbers(own);
             assert_eq!(kept, (cut == after.len()).then(|| numbers(6_000)), "{cut} bytes are left");
@@ -180,7 +180,7 @@ mod tests {
         fs::remove_dir(&obstacle).unwrap();
         kept.keep_ahead(own, numbers).unwrap();
         assert_eq!(Kept::read(&path).unwrap().numbers(own).map(|kept| kept.seqno), Some(5 + AHEAD));
-        // A file that cannot take the place of the one before does not stay beside it.
+        // A file that cannot replace the previous one is not left next to it.
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(kept.save().is_err() && !obstacle.exists());

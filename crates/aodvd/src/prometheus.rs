@@ -3,7 +3,7 @@
 use crate::report::Report;
 use fourhop_live::metrics::Page;
 
-/// The page of a state.
+/// The page for a report.
 pub fn page(report: &Report) -> Page {
     let mut page = Page::default();
     let valid = report.routes.iter().filter(|route| route.state == "valid").count();

@@ -1,8 +1,8 @@
-//! Routes in use by the kernel, as packets at the interfaces show them, and MAC addresses of neighbours.
+//! Routes in use by the kernel, as shown by packets at the interfaces, and MAC addresses of neighbours.
 //!
 //! IPv4 routes have no counters, so the daemon reads the first bytes of every IPv4 packet (packet(7)), on any kernel.
-//! It reads the socket at most ten times a second, so that a thousand packets wake it once. If the socket overflows, it
-//! misses packets; a route expires only if it misses all of them for the route's lifetime.
+//! It reads the socket at most ten times per second, so that a thousand packets wake it once. If the socket overflows,
+//! it misses packets; a route expires only if it misses all of them for the route's lifetime.
 
 use crate::engine::Interface;
 use crate::port::Port;
@@ -15,50 +15,50 @@ use fourhop_units::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-/// Bytes that wait, as the kernel counts them: some 2 kB for each packet.
+/// Receive buffer in bytes, as the kernel counts them: some 2 kB per packet.
 const BUFFER: usize = 4 << 20;
-/// Time between two looks.
+/// Interval between two reads.
 const PAUSE: Dur = Dur::from_millis(100);
 /// UDP (IANA).
 const UDP: u8 = 17;
-/// Of one device between two looks; more would keep the daemon from its own messages.
+/// Packets of one device per read; more would keep the daemon from its own messages.
 const TURN: usize = 20_000;
 
 /// A MAC address.
 pub type Mac = [u8; 6];
 
-/// A packet used routes.
+/// Routes used by a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Used {
     /// Its destination.
     pub dst: Ipv4Addr,
     /// Its source.
     pub src: Ipv4Addr,
-    /// The neighbour that brought it, if one did.
+    /// The neighbour from which it arrived, if any.
     pub from: Option<Ipv4Addr>,
 }
 
-/// The interfaces, looked at.
+/// Captures on the interfaces.
 #[derive(Debug)]
 pub struct Traffic {
     captures: Vec<Capture>,
-    /// When it is time to look again; until then nobody waits for these sockets.
+    /// When to read again; until then the poller does not wait for the socket.
     due: Vec<Option<Time>>,
-    /// Address of the neighbour with a MAC address, as its own messages say.
+    /// Addresses of neighbours by MAC address, learned from their own messages.
     by_mac: BTreeMap<Mac, Ipv4Addr>,
-    /// Most of them.
+    /// Maximum size of `by_mac`.
     most: usize,
-    /// Packets seen.
+    /// Number of packets seen.
     pub seen: u64,
-    /// Reused.
+    /// Reused buffer.
     used: BTreeSet<Used>,
 }
 
 impl Traffic {
-    /// Begins to look; what can be read from the nth interface has the number `first + n` at the poller.
+    /// Starts capturing; the socket of the nth interface has the id `first + n` at the poller.
     ///
     /// # Errors
-    /// If this process may not.
+    /// If this process has no permission.
     pub fn start(ports: &[Port], most: usize, poller: &Poller, first: u32) -> Result<Traffic, Error> {
         let captures = ports.iter().map(|port| Capture::open(port.device, What::Ipv4, BUFFER));
         let captures = captures.collect::<Result<Vec<_>, _>>()?;
@@ -70,7 +70,7 @@ impl Traffic {
         Ok(Traffic { captures, due, by_mac, most, seen: 0, used })
     }
 
-    /// Something has passed: it is read after a pause, together with what passes until then.
+    /// A packet has passed: it is read after a pause, together with those that pass until then.
     pub fn passed(&mut self, now: Time, interface: Interface, poller: &Poller) {
         if self.due[interface].is_none() {
             poller.remove(&self.captures[interface]);
@@ -78,12 +78,12 @@ impl Traffic {
         }
     }
 
-    /// When [`Traffic::look`] has something to do.
+    /// When [`Traffic::look`] is next due.
     pub fn next_timeout(&self) -> Option<Time> {
         self.due.iter().flatten().min().copied()
     }
 
-    /// Reads what is due, or everything that is there; the routes that were used, each once.
+    /// Reads the sockets that are due, or all of them; returns the routes used, without duplicates.
     ///
     /// # Errors
     /// If the system has no memory left.
@@ -121,7 +121,7 @@ impl Traffic {
         }
     }
 
-    /// Notes that this MAC address sends AODV. Forgets another one if the table is full.
+    /// Records that this MAC address sends AODV. Forgets another one if the table is full.
     fn learn(&mut self, mac: Mac, address: Ipv4Addr) {
         if self.by_mac.len() >= self.most && !self.by_mac.contains_key(&mac) {
             self.by_mac.pop_first();
@@ -181,8 +181,7 @@ mod tests {
         assert_eq!(traffic.next_timeout(), Some(Time::from_secs(2)));
     }
 
-    /// The loopback device of a namespace as an interface: each packet passes it twice, as it is sent and as it is
-    /// received.
+    /// The loopback device of a namespace as an interface: each packet passes it twice, when sent and when received.
     #[test]
     fn packets_use_routes_and_messages_tell_whose_a_mac_address_is() {
         crate::test_network::in_namespace(|| {
@@ -195,7 +194,7 @@ mod tests {
             let sender = UdpSocket::bind((ip(1), 0)).unwrap();
             let send = |to: &UdpSocket| {
                 sender.send_to(&[4, 0], to.local_addr().unwrap()).unwrap();
-                // It has passed once it has arrived.
+                // The packet has passed once it has arrived.
                 to.recv(&mut [0; 2]).unwrap();
             };
             send(&data);
@@ -208,7 +207,7 @@ mod tests {
             let used = Used { dst: ip(2), src: ip(1), from: None };
             assert_eq!(traffic.look(at(1_100), false, &poller, 7).unwrap(), [used], "each once");
             assert_eq!((traffic.seen, traffic.next_timeout()), (2, None));
-            // A message of AODV uses no route; it is read at once where that is wanted.
+            // An AODV message uses no route; it can be read at once on request.
             send(&aodv);
             poller.look(&mut ready).unwrap();
             assert_eq!(ready, [Ready::Readable(7)], "somebody waits for it again");

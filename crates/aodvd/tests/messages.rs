@@ -1,4 +1,4 @@
-//! Datagrams of any content: the corpus of the fuzz target, mutations of it, and many that are almost sound.
+//! Datagrams with arbitrary content: the corpus of the fuzz target, mutations of it, and many that are almost valid.
 #![cfg(target_os = "linux")]
 
 #[path = "messages/checked.rs"]
@@ -13,7 +13,7 @@ fn the_corpus_and_mutations_of_it_break_nothing() {
     replay::replay(&["fuzz/corpus/aodvd"], 3_000, checked::messages);
 }
 
-/// Sound messages with a few bytes changed, in long runs. `FOURHOP_MESSAGES` says how many in all; a million take a
+/// Valid messages with a few bytes changed, in long runs. `FOURHOP_MESSAGES` sets their total number; a million take a
 /// minute.
 #[test]
 fn messages_that_are_almost_sound_break_nothing() {

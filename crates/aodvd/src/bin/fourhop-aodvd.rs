@@ -61,7 +61,7 @@ mod program {
         json: bool,
     }
 
-    /// Between two pictures.
+    /// Interval between two updates.
     const TICK: Dur = Dur::from_secs(1);
 
     const FILES: &str = "\

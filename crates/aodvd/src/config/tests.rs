@@ -115,7 +115,7 @@ fn repair_and_acknowledgements_of_replies_are_asked_for() {
     let aodv = Config::parse(&text).unwrap().aodv();
     assert_eq!((aodv.repair, aodv.repair_without_packet), (RepairRule::WithinMaxRepairTtl, true));
     assert_eq!(aodv.reply_ack_wait, Some(Dur::from_millis(60)), "NEXT_HOP_WAIT of RFC 3561 section 10");
-    // A kernel treats packets alike with each profile.
+    // A kernel treats packets the same in each profile.
     for profile in ["standard", "ns2"] {
         let aodv = Config::parse(&format!("profile = '{profile}'\n{LEAST}")).unwrap().aodv();
         assert!(aodv.repair_seqno_incremented && aodv.repair_failure_reported && aodv.control_breaks_links);

@@ -25,7 +25,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The daemon, prepared as if its loop began next; a frame that is written to the device comes to its interface.
+/// A daemon just before its main loop; a frame written to the device arrives at its interface.
 fn with_daemon(name: &str, test: impl FnOnce(Daemon, Tap, &Path) + Send) {
     let folder = folder(name);
     with_tun(|| {
@@ -75,7 +75,7 @@ fn with_daemon(name: &str, test: impl FnOnce(Daemon, Tap, &Path) + Send) {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Destinations of UDP datagrams of AODV that have been sent, with their times to live.
+/// Destinations and times to live of the AODV datagrams sent.
 fn sent(tap: &Tap) -> Vec<(Ipv4Addr, u8)> {
     let mut buffer = [0; 2_000];
     let mut all = Vec::new();
@@ -164,7 +164,7 @@ fn the_kernel_gets_routes_and_loses_them_and_all_that_was_set_at_the_end() {
         daemon.end().unwrap();
         let left = Batch::all_of(OWNER.protocol).unwrap();
         assert!(left.routes.is_empty() && left.rules.is_empty(), "{left:?}");
-        // The device for packets without a route has gone, with its own.
+        // The device for packets without a route is gone, along with its variables.
         let mut there = set.iter().filter(|variable| !variable.name.contains("aodv0"));
         assert!(there.all(|variable| value(&variable.name) == variable.before), "{set:?}");
         let mut kept = Kept::read(state).unwrap();
@@ -178,7 +178,7 @@ fn what_a_killed_daemon_has_left_is_taken_back_once() {
     with_daemon("clean", |daemon, tap, state| {
         let config = daemon.engine.config().clone();
         let variables = Kept::read(state).unwrap().take_variables();
-        // Its devices go with it, and their routes.
+        // Its devices, and their routes, go with it.
         drop((daemon, tap));
         let there = |variable: &&Variable| Path::new("/proc/sys").join(&variable.name).exists();
         assert!(variables.iter().any(|variable| there(&variable)));
@@ -295,7 +295,7 @@ fn a_packet_without_a_route_is_searched_for_and_released_when_the_answer_comes()
         let report = daemon.report(daemon.clock.now());
         assert_eq!(report.neighbours[0].mac.as_deref(), Some("02:00:00:00:00:02"));
         assert_eq!((report.daemon["kernel_refused"], report.daemon["released"]), (3, 1));
-        // The link breaks, and with it the route.
+        // The link breaks, and the route with it.
         daemon.fail(daemon.clock.now(), ip(2), DropReason::LinkBroken);
         assert_eq!(routes(), [(ip(0), 24)]);
     });
@@ -348,7 +348,7 @@ fn numbers_that_cannot_be_written_are_a_problem_until_they_can() {
         let at = Time::from_secs;
         daemon.keep(at(1));
         assert_eq!((&daemon.unwritten, daemon.write), (&None, Time::ZERO));
-        // Another file, as if the numbers had used up what is written.
+        // A missing file, as if the numbers had caught up with those written.
         std::fs::remove_file(state).unwrap();
         daemon.kept = Kept::read(state).unwrap();
         std::fs::create_dir(&obstacle).unwrap();

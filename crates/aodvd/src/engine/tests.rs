@@ -1,4 +1,4 @@
-//! Nodes on the bench, with datagrams handed over by the test.
+//! Nodes in isolation, with datagrams passed by the test.
 
 use super::*;
 use fourhop_proto::wire::{EchoMessage, Rerr, Rrep, Rreq, UnreachableDestination};
@@ -136,7 +136,7 @@ fn forged_and_malformed_messages_are_counted_and_change_nothing() {
         assert_eq!(done, Err(expected), "{message:?}");
         assert!(out.is_empty());
     }
-    // An honest node asks for this node's own number at most one ahead of the last it got.
+    // An honest node asks for this node's sequence number at most one ahead of the last it received.
     let AodvMessage::Rreq(jump) = rreq(ip(2), 6, 10, ip(1)) else { unreachable!() };
     let jump = AodvMessage::Rreq(Rreq { destination_seqno: Some(10 + 101), ..jump });
     assert_eq!(hear(&mut node, AT, arrival(2, all), &jump).0, Err(Refusal::NumberJump));
@@ -159,14 +159,14 @@ fn a_flood_is_cut_to_its_rate_and_leaves_others_theirs() {
     assert_eq!(hear(&mut node, AT, arrival(3, all), &rreq(ip(3), 5, 1, ip(9))).0, Ok(()));
     let refusals = node.refusals();
     assert!(refusals[&Refusal::Flood] == 80 && refusals[&Refusal::TooFast] == 900, "{refusals:?}");
-    // Sources that are invented fill no table.
+    // Invented sources do not fill a table.
     for n in 10..200 {
         let _ = hear(&mut node, AT, arrival(n, all), &hello(n));
     }
     assert!(node.neighbours().len() <= 4);
 }
 
-/// A thousand requests a second, each of a source and an originator that nobody has heard of.
+/// A thousand requests per second, each from an unknown source and originator.
 #[test]
 fn a_flood_of_invented_sources_displaces_no_neighbour_and_is_not_passed_on_faster_than_one_may_send() {
     let mut node = engine(1, "[limits]\nneighbours = 16");
@@ -200,7 +200,7 @@ fn a_flood_of_invented_sources_displaces_no_neighbour_and_is_not_passed_on_faste
     assert!((50..=200 + 100 * 10).contains(&relayed), "{relayed}");
 }
 
-/// Without authentication AODV believes a forged reply; what bounds the damage is that the next search ends it.
+/// Without authentication AODV believes a forged reply; the damage is limited because the next search replaces it.
 #[test]
 fn a_forged_reply_holds_until_its_route_breaks_and_the_next_search_finds_the_true_one() {
     let [mut node, mut target] = [1, 9].map(|n| engine(n, "[limits]\nseqno_step = 100"));
@@ -210,7 +210,7 @@ fn a_forged_reply_holds_until_its_route_breaks_and_the_next_search_finds_the_tru
     };
     assert_eq!(hear(&mut node, AT, arrival(9, Ipv4Addr::BROADCAST), &hello(9)).0, Ok(()));
     assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &forged(7 + 101, ip(1))).0, Err(Refusal::NumberJump));
-    // About this node itself, and broadcast in another's name: taken for nothing.
+    // About this node itself, and broadcast in another node's name: both are ignored.
     let AodvMessage::Rrep(own) = forged(50, ip(1)) else { unreachable!() };
     let own = AodvMessage::Rrep(Rrep { destination: ip(1), ..own });
     let (_, out) = hear(&mut node, AT, arrival(2, ip(1)), &own);
@@ -223,7 +223,7 @@ fn a_forged_reply_holds_until_its_route_breaks_and_the_next_search_finds_the_tru
     assert_eq!((node.routes().get(&ip(9)), node.numbers().seqno), (Some(&(ip(9), 0)), 10));
     let (_, out) = hear(&mut node, AT, arrival(2, ip(1)), &forged(7 + 100, ip(1)));
     assert_eq!(out, [Task::Up { destination: ip(9), next_hop: ip(2), interface: 0 }], "believed");
-    // It leads nowhere: the forger is silent, and the link to it breaks.
+    // The route leads nowhere: the forger is silent, and the link to it breaks.
     let mut out = Vec::new();
     let later = AT + Dur::from_secs(2);
     node.handle_failure(later, CLOCK, ip(2), DropReason::DataRetryLimit, &mut out);
@@ -262,7 +262,7 @@ fn without_its_numbers_it_keeps_quiet_for_delete_period() {
     let (_, out) = hear(&mut node, AT, arrival(2, all), &rreq(ip(2), 5, 1, ip(1)));
     assert!(sent(&out).is_empty() && node.is_quiet(AT) && node.kept_back == 1);
     assert!(out.contains(&Task::Up { destination: ip(2), next_hop: ip(2), interface: 0 }), "but it learns");
-    // A packet sent through it causes an error, and the wait begins anew.
+    // A packet sent through it causes an error, and the wait starts again.
     let mut out = Vec::new();
     let late = Time::from_secs(14);
     node.handle_caught(late, CLOCK, packet(ip(2), ip(3)), false, &mut out);
@@ -302,7 +302,7 @@ fn messages_are_signed_and_others_refused() {
     assert_eq!(tolerant.handle_datagram(AT, CLOCK, came, &changed, &mut out), Err(Refusal::Unauthenticated));
 }
 
-/// A router that lost its power has kept its numbers, but its clock begins in the past, and its neighbours remember it.
+/// A router that lost power has kept its numbers, but its clock starts in the past, and its neighbours remember it.
 #[test]
 fn a_clock_that_goes_back_repeats_no_time_unless_clocks_agree() {
     let make = |more: &str, stamp: u64| {
@@ -331,7 +331,7 @@ fn rerr(lost: Ipv4Addr, seqno: u32) -> AodvMessage {
     AodvMessage::Rerr(Rerr { no_delete: false, unreachable: vec![UnreachableDestination { addr: lost, seqno }] })
 }
 
-/// A reply of a neighbour for this node, about a destination `hops` behind it.
+/// A reply of a neighbour to this node, about a destination `hops` beyond it.
 fn reply(destination: Ipv4Addr, seqno: u32, hops: u8) -> AodvMessage {
     let AodvMessage::Rrep(rrep) = hello(0) else { unreachable!() };
     let hop_count = hops;
@@ -356,9 +356,9 @@ fn what_is_said_of_foreign_addresses_or_jumps_is_refused_in_every_message() {
         (Ok(()), rreq(ip(9), 7 + 100, 2, ip(3))),
         // Older numbers are AODV's business, however old.
         (Ok(()), rreq(ip(9), 7_u32.wrapping_sub(200), 3, ip(3))),
-        // A number is no jump from one that nobody has said, as of the neighbour.
+        // There is no jump without a known number, such as the neighbour's.
         (Ok(()), rreq(ip(2), 4_000, 4, ip(3))),
-        // An own request that comes back is no impostor's unless its number was never reached.
+        // An own request that returns is not an impostor's, unless its number was never reached.
         (Ok(()), rreq(ip(1), 10, 5, ip(3))),
         (Err(Refusal::Impostor), rreq(ip(1), 11, 6, ip(3))),
         (Ok(()), AodvMessage::RrepAck),
@@ -427,7 +427,7 @@ fn a_weak_neighbour_is_shown_and_not_routed_over() {
 
 #[test]
 fn an_interface_is_left_only_after_the_lifetime_of_a_neighbour() {
-    // HELLOs are allowed to be lost twice; without them ACTIVE_ROUTE_TIMEOUT counts.
+    // Two HELLOs may be lost; without HELLOs ACTIVE_ROUTE_TIMEOUT counts.
     for (more, lifetime) in [("", 2), ("[hello]\nenabled = false", 3)] {
         let mut node = engine(1, more);
         let first = Arrival { strength: Some(Dbm(-50.0)), ..arrival(2, ip(1)) };
@@ -453,7 +453,7 @@ fn a_full_table_of_neighbours_forgets_who_was_hardly_heard_and_nobody_that_a_rou
         (done, node.neighbours().keys().map(|address| address.octets()[3]).collect::<Vec<_>>())
     };
     let ack = AodvMessage::RrepAck;
-    // The second is heard three times and proves itself; the third only twice, though later.
+    // Node 2 is heard three times and proves itself; node 3 only twice, though later.
     for (n, ms) in [(2, 0), (2, 1), (2, 2), (3, 3), (3, 4), (4, 5), (4, 6), (4, 7)] {
         assert_eq!(say(n, ms, &ack).0, Ok(()));
     }
@@ -462,7 +462,7 @@ fn a_full_table_of_neighbours_forgets_who_was_hardly_heard_and_nobody_that_a_rou
         say(5, ms, &ack).0.unwrap();
     }
     assert_eq!(say(6, 12, &ack), (Ok(()), vec![4, 5, 6]), "then who has been silent longest");
-    // HELLOs make routes.
+    // HELLOs create routes.
     for n in [4, 5, 6] {
         say(n, 13, &hello(n)).0.unwrap();
     }
@@ -504,7 +504,7 @@ fn packets_with_a_route_are_released_with_the_time_to_live_that_is_left() {
     let other = Arrival { interface: 1, ..arrival(2, Ipv4Addr::BROADCAST) };
     assert_eq!(hear(&mut node, AT, other, &hello(2)).0, Ok(()));
     for (src, own) in [(ip(1), true), (ip(3), false), ([192, 0, 2, 9].into(), false)] {
-        // The kernel has taken one of those that it forwards.
+        // The kernel has decremented the time to live of those that it forwards.
         let mut out = Vec::new();
         node.handle_caught(AT, CLOCK, packet(src, ip(2)), own, &mut out);
         assert_eq!(out, [Task::Release { packet: packet(src, ip(2)), interface: 1 }], "{src}");

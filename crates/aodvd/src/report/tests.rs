@@ -15,7 +15,7 @@ fn engine(numbers: Option<Numbers>) -> Engine {
     Engine::new(Config::parse(text).unwrap(), None, numbers, Stream::new(1, NodeId(1), Purpose::RoutingJitter))
 }
 
-/// A reply of the neighbour 10.0.0.2 at the second interface about 10.0.0.9, three hops away.
+/// A reply of neighbour 10.0.0.2 on the second interface, about 10.0.0.9, three hops away.
 fn reply(engine: &mut Engine, now: Time, seqno: u32) {
     let reply = Rrep {
         hop_count: 2,
@@ -47,7 +47,7 @@ fn rows(table: &str) -> Vec<Vec<&str>> {
 fn the_state_has_routes_neighbours_and_searches_with_their_times() {
     let mut engine = engine(Some(Numbers { seqno: 10, rreq_id: 1, stamp: 0 }));
     let at = Time::from_millis;
-    // Two searches, of 250 ms and of 100 ms; the route of the first breaks.
+    // Two searches, of 250 ms and of 100 ms; the route of the first breaks in between.
     ask(&mut engine, at(1_000));
     reply(&mut engine, at(1_250), 7);
     engine.handle_failure(at(2_000), 0, ip(2), DropReason::DataRetryLimit, &mut Vec::new());
@@ -108,7 +108,7 @@ fn every_counter_has_its_name() {
     for _ in 0..3 {
         let _ = engine.handle_datagram(Time::ZERO, 0, stranger, &[4, 0], &mut Vec::new());
     }
-    // Without its numbers it keeps its request back.
+    // Without its numbers it suppresses its request.
     ask(&mut engine, Time::ZERO);
     let counters = Counters {
         caught: 11,

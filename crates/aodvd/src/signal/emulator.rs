@@ -1,4 +1,4 @@
-//! The emulator as a source: a Unix socket that keeps the bounds of messages. It reports the strength of each frame
+//! The emulator as a source: a Unix socket that preserves message boundaries. It reports the strength of each frame
 //! before the node receives it, and the destination of each frame that the node has given up.
 
 use crate::Error;
@@ -14,23 +14,23 @@ use std::path::Path;
 /// The emulator's reports, as text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum News {
-    /// `signal MAC DBM`: a frame of this station comes next.
+    /// `signal MAC DBM`: a frame of this station is received next.
     Signal(Mac, Dbm),
     /// `failed MAC`: a frame to this station was given up.
     Failed(Mac),
 }
 
-/// Messages that are read at a time; what waits longer is older than its frames.
+/// Messages read at a time; any that wait longer are older than their frames.
 const TURN: usize = 4_096;
 
-/// The connection.
+/// The connection to the emulator.
 #[derive(Debug)]
 pub struct Emulator {
     socket: OwnedFd,
 }
 
 impl Emulator {
-    /// Connects as the node that has this device: the emulator knows it by the MAC address.
+    /// Connects as the node with this device, which the emulator identifies by its MAC address.
     ///
     /// # Errors
     /// If no emulator listens there.
@@ -45,7 +45,7 @@ impl Emulator {
         Ok(Emulator { socket })
     }
 
-    /// Its reports since the last call; unknown ones are left out.
+    /// Reads the reports since the last call, except unknown ones.
     ///
     /// # Errors
     /// If the emulator has ended.
@@ -84,7 +84,7 @@ fn news(text: &str) -> Option<News> {
     }
 }
 
-/// A MAC address, as "02:00:00:00:00:01".
+/// Parses a MAC address, such as "02:00:00:00:00:01".
 pub fn mac(text: &str) -> Option<Mac> {
     let mut mac = [0; 6];
     let mut parts = text.split(':');

@@ -1,10 +1,10 @@
-//! Signal strength of stations, and frames to them that were given up: by MAC address, from one of several sources.
+//! Signal strength of stations, and frames to them that were given up, by MAC address, from one of several sources.
 //!
 //! | file | source |
 //! |---|---|
 //! | [`monitor`] | frames on a device in monitor mode, each with its strength |
 //! | [`emulator`] | the emulator, each frame with its strength |
-//! | this | nl80211: polls the driver's data on its stations |
+//! | this file | nl80211: polls the driver's data about its stations |
 
 pub mod emulator;
 pub mod monitor;
@@ -20,7 +20,7 @@ use nix::net::if_::if_nametoindex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Frames of one look at most.
+/// Maximum number of frames per read.
 const TURN: usize = 2_000;
 
 enum From {
@@ -35,19 +35,19 @@ pub struct Signals {
     from: From,
     /// The newest strength of each station.
     strengths: BTreeMap<Mac, Dbm>,
-    /// Frames to a station that were given up, ever, as a driver counts them.
+    /// Total frames to a station that were given up, as counted by a driver.
     given_up: BTreeMap<Mac, u32>,
-    /// Most stations.
+    /// Maximum number of stations.
     most: usize,
-    /// Frames given up at once that break a link.
+    /// Number of frames given up since the last read that breaks a link.
     breaks: Option<u32>,
 }
 
 impl Signals {
-    /// The source that the configuration names. `devices` are the interfaces.
+    /// Opens the source named in the configuration. `devices` are the interfaces.
     ///
     /// # Errors
-    /// If it is not there: the error says what is missing.
+    /// If it is unavailable; the error says what is missing.
     pub fn start(config: &Config, devices: &[u32]) -> Result<Signals, Error> {
         let refused = |what: String| Error::Refused(format!("signal.source: {what}"));
         let from = match config.signal.source {
@@ -87,7 +87,7 @@ impl Signals {
         Ok(Signals { from, strengths, given_up, most, breaks: config.failures.frames })
     }
 
-    /// Sources of events.
+    /// The descriptor to wait for, if the source has one.
     pub fn source(&self) -> Option<BorrowedFd<'_>> {
         match &self.from {
             From::Nobody | From::Driver { .. } => None,
@@ -96,7 +96,7 @@ impl Signals {
         }
     }
 
-    /// When it has to be asked.
+    /// When the source must be polled next, if it is.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.from {
             From::Driver { due, .. } => Some(*due),
@@ -104,10 +104,10 @@ impl Signals {
         }
     }
 
-    /// Takes the news; appends stations to which frames were given up.
+    /// Reads the source; appends stations with broken links to `failed`.
     ///
     /// # Errors
-    /// If the source is no more.
+    /// If the source no longer exists.
     pub fn read(&mut self, now: Time, failed: &mut Vec<Mac>) -> Result<(), Error> {
         let mut strengths = Vec::new();
         let mut lost = Vec::new();
@@ -189,7 +189,7 @@ mod tests {
         std::env::temp_dir().join(format!("fourhop-aodvd-{name}-{}", std::process::id()))
     }
 
-    /// An emulator's side of the socket.
+    /// The emulator's side of the socket.
     fn listening(path: &Path) -> OwnedFd {
         let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None).unwrap();
         bind(socket.as_raw_fd(), &UnixAddr::new(path).unwrap()).unwrap();
@@ -226,7 +226,7 @@ mod tests {
         let error = refused("[signal]\nsource = 'emulator'\nemulator = '/none'");
         let said = "signal.emulator: /none: no emulator listens on this socket; start it first: ";
         assert!(error.starts_with(said), "{error}");
-        // Whether the kernel lacks it or the loopback device is no radio.
+        // Either the kernel lacks it or the loopback device is not a radio.
         assert!(refused("[signal]\nsource = 'nl80211'").starts_with("signal.source: found \"nl80211\", "));
     }
 
@@ -264,7 +264,7 @@ mod tests {
         ]);
         assert_eq!(failed, [[2, 0, 0, 0, 0, 2]], "two frames break a link, one does not");
         assert_eq!(strengths, [Some(-70.5), None, None, None, None], "the newest counts");
-        // Four stations for each neighbour that may be known.
+        // Four stations are kept for each possible neighbour.
         let others = [2, 3, 4, 1].map(|n| format!("signal 02:00:00:00:00:0{n} -60"));
         let (failed, strengths) = read(&others.each_ref().map(String::as_str));
         assert_eq!((failed, strengths), (vec![], [Some(-60.0), Some(-60.0), Some(-60.0), Some(-60.0), None]));

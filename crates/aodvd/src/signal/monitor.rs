@@ -1,10 +1,10 @@
-//! Frames on a device in monitor mode: a radiotap header (www.radiotap.org) before each, with the strength, then the
-//! frame's own (IEEE 802.11-2020 clause 9.2.4), with its sender.
+//! Frames on a device in monitor mode: each is preceded by a radiotap header (www.radiotap.org) with the strength,
+//! followed by the frame's own header (IEEE 802.11-2020 clause 9.2.4) with its sender.
 
 use crate::traffic::Mac;
 use fourhop_units::Dbm;
 
-/// The fields of a radiotap header up to the strength of the signal, in their order: alignment and length in bytes.
+/// The fields of a radiotap header up to the signal strength, in order: alignment and length in bytes.
 const FIELDS: [(usize, usize); 6] = [
     (8, 8), // TSFT
     (1, 1), // flags
@@ -14,9 +14,9 @@ const FIELDS: [(usize, usize); 6] = [
     (1, 1), // strength, in dBm
 ];
 const STRENGTH: usize = 5;
-/// Another word of presence follows.
+/// Another presence word follows.
 const MORE: u32 = 1 << 31;
-/// Frame control, duration, receiver; then the sender.
+/// Offset of the sender, after frame control, duration and receiver.
 const SENDER: usize = 10;
 
 /// Sender and strength of a frame, if it has both. ACKs and CTSs have no sender.
@@ -73,7 +73,7 @@ mod tests {
             radiotap(&[1 << 5], &[dbm]),
             // Flags, rate, channel, strength: the channel is aligned to two bytes.
             radiotap(&[0b10_1110], &[0, 12, 1, 2, 3, 4, dbm]),
-            // Time, flags, strength; a second word of presence, after which eight bytes are aligned.
+            // Time, flags, strength; with a second presence word, after which eight bytes are aligned.
             radiotap(&[0b10_0011 | MORE, 0], &[0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, dbm]),
         ] {
             let bytes = [header, frame(0x08)].concat();
@@ -101,7 +101,7 @@ mod tests {
         let mut other = sound.clone();
         other[0] = 1;
         assert_eq!(strength(&other), None, "another version");
-        // It promises a strength, and ends before it: the byte there is the frame's.
+        // It announces a strength, but ends before it: the byte there belongs to the frame.
         assert_eq!(strength(&[radiotap(&[1 << 5], &[]), frame(0x08)].concat()), None);
         assert_eq!(
             strength(&[radiotap(&[1 << 5], &[0xb9]), frame(0x80)].concat()),

@@ -1,5 +1,5 @@
-//! Checks on a daemon's engine that gets datagrams of any content from anywhere, packets without a route, news of
-//! broken links, and time. Shared by the test beside and by the fuzz target in `fuzz/`.
+//! Checks an engine that gets datagrams with arbitrary content from anywhere, packets without a route, broken links,
+//! and time. Shared by the test next to it and by the fuzz target in `fuzz/`.
 
 use fourhop_aodvd::authentication::{BLOCK, Envelope, Keys};
 use fourhop_aodvd::config::Config;
@@ -142,7 +142,8 @@ impl Checked {
     }
 }
 
-/// The first byte chooses the configuration; then come steps: kind, four bytes, the length of a datagram, and that.
+/// The first byte selects the configuration; then come steps: kind, four bytes, the length of a datagram, and the
+/// datagram.
 pub fn messages(data: &[u8]) {
     let Some((&kind, mut rest)) = data.split_first() else { return };
     let mut checked = Checked::new(kind);

@@ -1,5 +1,4 @@
-//! Compiles the arithmetic for the host and the programs of the kernel for BPF; the latter are embedded where they are
-//! loaded.
+//! Compiles the arithmetic for the host and the kernel's programs for BPF; the latter are embedded in the binary.
 
 use std::env;
 use std::path::PathBuf;
@@ -28,13 +27,14 @@ fn main() {
     }
 }
 
-/// For version 3 of the instruction set, which Linux has since 5.1. No path of this machine gets into the object.
+/// Compiles for version 3 of the instruction set, supported since Linux 5.1. No path of this machine gets into the
+/// object.
 fn compile(object: &str, arch: &str, to: &PathBuf) {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let mut command = Command::new(&clang);
     command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-Wno-unused-function"]);
     command.args(["-fdebug-compilation-dir=.", "-Iinclude", "-Ic"]);
-    // Where Debian and its kin keep the headers of one architecture; for BPF those of this machine do.
+    // Where Debian and its derivatives keep the architecture-specific headers; those of this machine also work for BPF.
     command.args(["-idirafter", &format!("/usr/include/{arch}-linux-gnu")]);
     command.args(["-c", &format!("c/{object}.bpf.c"), "-o"]).arg(to);
     match command.status() {

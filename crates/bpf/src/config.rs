@@ -1,6 +1,6 @@
-//! Parameters by destination, and what of the system is set: a file in TOML.
+//! Parameters by destination, and system settings: a file in TOML.
 //!
-//! Keys of TCP-AP are those of `[tcp_ap]` of a scenario. docs/kernel.md has the reference.
+//! Keys of TCP-AP are those of a scenario's `[tcp_ap]`. docs/kernel.md has the reference.
 
 use crate::Error;
 use crate::layout::{Destination, MAX_HISTORY, Path as Way};
@@ -16,19 +16,19 @@ use fourhop_settings::value::{Field, Value};
 use fourhop_units::{Dur, Rate};
 use std::path::{Path, PathBuf};
 
-/// Everything that a file says.
+/// The contents of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// Folder of the control group whose sockets are looked at; `None`: the root, and with it the whole host.
+    /// Folder of the control group whose sockets are covered; `None`: the root, and with it the whole host.
     pub cgroup: Option<PathBuf>,
     /// Variables and devices to set, by namespace.
     pub systems: Vec<System>,
-    /// Where paced connections lead to.
+    /// Networks to which connections are paced.
     pub destinations: Vec<(Network, Destination)>,
 }
 
 impl Config {
-    /// The fastest rate of a link, if it is above those for which adaptive pacing was made.
+    /// The fastest rate of a link, if it exceeds those for which adaptive pacing was made.
     pub fn too_fast(&self) -> Option<Rate> {
         let rates = self.destinations.iter().flat_map(|(_, to)| to.path.rate.iter().chain(&to.path.links));
         rates.copied().max_by_key(|rate| rate.bps()).filter(|rate| *rate > Rate::kbps(11_000))
@@ -86,7 +86,7 @@ section! {
     }
 }
 
-/// A destination's part of `[tcp_ap]`: all that a kernel can do.
+/// A destination's part of `[tcp_ap]`: everything that a kernel supports.
 fn pacing() -> Vec<Shared> {
     const KEYS: [&str; 11] = [
         "profile",
@@ -115,7 +115,7 @@ impl Default for System {
 }
 
 impl Default for Config {
-    /// Without a file: TCP-AP is paced as the paper says, over links of 2 Mbit/s, and AP2 knows no rate.
+    /// Without a file: TCP-AP is paced as in the paper, over links of 2 Mbit/s, and AP2 knows no rate.
     fn default() -> Config {
         let everywhere = |zero: [u8; 16], v4| Network(if v4 { [0; 4].into() } else { zero.into() }, 0);
         let paced = Destination {
@@ -136,8 +136,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says what is not allowed: the error names file, line, key, what was found and what is
-    /// allowed.
+    /// If it cannot be read or is invalid: the error names file, line, key, what was found and what is allowed.
     pub fn read(file: &Path) -> Result<Config, Error> {
         Ok(file::read(file, &TABLES, Config::build)?)
     }
@@ -145,7 +144,7 @@ impl Config {
     /// Reads a text.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// The same as for [`Config::read`].
     pub fn parse(text: &str) -> Result<Config, Invalid> {
         file::parse(text, "text", &TABLES, Config::build)
     }
@@ -196,7 +195,7 @@ fn destination(
         complete_tcp_ap(values, given);
     });
     let mut params = pace.params(Profile::Standard);
-    // The rate that the user gives takes the place of the authors'.
+    // The rate given by the user replaces the authors'.
     params.link_rate = params.link_rate.filter(|_| !rated);
     if !rated && params.link_rate.is_none() {
         let allowed = "the rate of the links as \"2Mbps\", or `links`, a list of rates";
@@ -340,7 +339,7 @@ mod tests {
     fn without_a_file_everything_is_paced_as_the_paper_says() {
         let mut config = Config::default();
         for (_, destination) in &mut config.destinations {
-            // A file says the rate for AP2, too.
+            // A file gives AP2 the rate too.
             assert_eq!(destination.link.take(), None);
             destination.link = destination.path.rate;
         }

@@ -1,4 +1,4 @@
-//! Paced connections as the kernel knows them.
+//! Paced connections in the kernel.
 
 use crate::loaded::{CONNECTIONS, open};
 use crate::{Error, Tried};
@@ -18,39 +18,39 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// One connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Connection {
-    /// When this was so, in seconds since 1970.
+    /// When this was read, in seconds since 1970.
     pub time_s: f64,
-    /// Number of its network namespace.
+    /// Inode number of its network namespace.
     pub netns: u32,
-    /// The name of that, if it has one.
+    /// Name of that namespace, if it has one.
     pub namespace: Option<String>,
     /// Its congestion control.
     pub algorithm: &'static str,
-    /// Its state, as ss(8) names it.
+    /// Its state, with the names of ss(8).
     pub state: &'static str,
-    /// Address and port here.
+    /// Local address and port.
     pub local: SocketAddr,
-    /// Address and port there.
+    /// Remote address and port.
     pub remote: SocketAddr,
-    /// The newest round trip over the radio, in s; of RBP the smoothed one.
+    /// The newest round trip over the radio, in s; for RBP the smoothed one.
     pub rtt_s: Option<f64>,
     /// Wired part of round trips, as reported by a gateway.
     pub wired_rtt_s: f64,
     /// Wireless hops; `None` before the first packet.
     pub hops: Option<u32>,
-    /// Variation of the last round trips, as a share of their mean.
+    /// Variation of the recent round trips, as a share of their mean.
     pub variation: f64,
     /// Smoothed delay over n hops.
     pub delay_s: Option<f64>,
-    /// Between two segments, on average if they leave in bursts.
+    /// Time between two segments, on average if they leave in bursts.
     pub interval_s: Option<f64>,
-    /// Segments that leave together.
+    /// Segments sent back to back.
     pub burst: u32,
-    /// Payload that may be sent, in bit/s: what follows from the interval, or less if the application wants less.
+    /// Payload that may be sent, in bit/s: the rate implied by the interval, or less if the application asks for less.
     pub rate_bps: Option<u64>,
-    /// The application's limit.
+    /// The application's rate limit.
     pub application_rate_bps: Option<u64>,
-    /// Round trips that counted.
+    /// Number of round trips counted.
     pub samples: u64,
     /// Payload of a full segment, in bytes.
     pub mss: u32,
@@ -58,13 +58,13 @@ pub struct Connection {
     pub cwnd: u32,
     /// The kernel's smoothed round trip.
     pub srtt_s: f64,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub retransmissions: u32,
-    /// Bytes that have been acknowledged.
+    /// Bytes acknowledged.
     pub acked_bytes: u64,
 }
 
-/// States of TCP (include/net/tcp_states.h), from 1 on.
+/// TCP states (include/net/tcp_states.h), from 1 on.
 const STATES: [&str; 12] = [
     "established",
     "syn-sent",
@@ -82,18 +82,18 @@ const STATES: [&str; 12] = [
 const FAILED: &str = "the connections cannot be read";
 const ALGORITHMS: [&str; 4] = ["fh_tcp_ap", "fh_rbp", "fh_ap_cubic", "fh_ap2"];
 
-/// Asks the kernel for connections, again and again.
+/// Reads connections from the kernel, repeatedly.
 #[derive(Debug, Default)]
 pub struct Reader {
-    /// For each table of connections what reads it, by the table's number.
+    /// The reader of each table of connections, by the table's id.
     readers: BTreeMap<u32, (Object, Link)>,
 }
 
 impl Reader {
-    /// All paced connections of the host, those too whose programs have been unloaded since.
+    /// All paced connections of the host, including those whose programs have since been unloaded.
     ///
     /// # Errors
-    /// If the kernel does not say.
+    /// If the kernel does not answer.
     pub fn read(&mut self) -> Result<Vec<Connection>, Error> {
         let ids: BTreeSet<u32> =
             MapInfoIter::default().filter(|map| map.name == CONNECTIONS).map(|map| map.id).collect();
@@ -104,7 +104,7 @@ impl Reader {
             let (_, link) = match self.readers.entry(id) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
-                    // It may have gone with its last connection.
+                    // It may have disappeared with its last connection.
                     let Ok(map) = MapHandle::from_map_id(id) else { continue };
                     new.insert(reader(&map)?)
                 }
@@ -118,7 +118,7 @@ impl Reader {
     }
 }
 
-/// Output of the program in each network namespace; takes the present thread into them.
+/// Output of the program in each network namespace; moves the current thread into them.
 fn lines(link: &Link) -> Result<String, Error> {
     let mut text = String::new();
     for namespace in namespace::all() {
@@ -129,21 +129,21 @@ fn lines(link: &Link) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Reader of a table.
+/// Creates the reader of a table.
 fn reader(map: &MapHandle) -> Result<(Object, Link), Error> {
     let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o")), |open| {
         open.maps_mut().filter(|own| own.name() == CONNECTIONS).for_each(|mut own| {
-            // If the table were another's, attaching would be refused.
+            // If this failed, the table would be a different one, and attaching would be refused.
             let _ = own.reuse_fd(map.as_fd());
         });
     })?;
-    // INVARIANT: c/status.bpf.c has the one program.
+    // INVARIANT: c/status.bpf.c has exactly one program.
     let program = object.progs_mut().next().expect("the object has it");
     let link = program.attach().tried(FAILED)?;
     Ok((object, link))
 }
 
-/// Names of network namespaces by their numbers.
+/// Names of network namespaces by inode number.
 fn names() -> HashMap<u32, String> {
     let entries = std::fs::read_dir(namespace::FOLDER).into_iter().flatten().flatten();
     let named = |entry: std::fs::DirEntry| {
@@ -152,7 +152,7 @@ fn names() -> HashMap<u32, String> {
     entries.filter_map(named).collect()
 }
 
-/// A line of c/status.bpf.c.
+/// Parses a line of c/status.bpf.c.
 fn parse(line: &str, time_s: f64, names: &HashMap<u32, String>) -> Option<Connection> {
     let mut words = line.split_ascii_whitespace();
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -190,7 +190,7 @@ fn parse(line: &str, time_s: f64, names: &HashMap<u32, String>) -> Option<Connec
         application_rate_bps: limit(wanted),
         samples,
         mss: mss as u32,
-        // The kernel's may be waiting for room for AP2's burst.
+        // The kernel's window may be waiting for room for AP2's burst.
         cwnd: if own_cwnd > 0 { own_cwnd } else { cwnd } as u32,
         // Eight times the round trip, in us.
         srtt_s: srtt as f64 / 8e6,

@@ -1,35 +1,35 @@
-//! Why something cannot be done.
+//! Errors of loading and reading.
 
 use thiserror::Error as Explained;
 
 /// Why something cannot be done.
 #[derive(Explained, Debug)]
 pub enum Error {
-    /// A file of parameters cannot be read, or says what is not allowed.
+    /// A parameter file cannot be read, or is invalid.
     #[error(transparent)]
     Config(#[from] fourhop_settings::Invalid),
     /// This kernel, or this user, cannot do it.
     #[error("{0}")]
     Refused(String),
-    /// The system refuses something.
+    /// The system refused something.
     #[error(transparent)]
     System(#[from] fourhop_live::Error),
-    /// The kernel refuses a program or a table.
+    /// The kernel refused a program or a table.
     #[error("{what}: {source}")]
     Bpf {
-        /// The attempt.
+        /// The attempted operation.
         what: String,
         /// The kernel's message.
         source: libbpf_rs::Error,
     },
 }
 
-/// Says what was tried where the kernel refused it.
+/// Adds the attempted operation to an error of the kernel.
 pub trait Tried<T> {
-    /// `what` is put before what the kernel says.
+    /// `what` precedes the kernel's message.
     ///
     /// # Errors
-    /// As before.
+    /// The original one.
     fn tried(self, what: impl Into<String>) -> Result<T, Error>;
 }
 

@@ -3,7 +3,7 @@
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use serde::Serialize;
 
-/// Beginning of all our names.
+/// Prefix of all our names.
 pub(crate) const OURS: &str = "fh_";
 
 /// A program or a table.
@@ -11,13 +11,13 @@ pub(crate) const OURS: &str = "fh_";
 pub struct Object {
     /// "program" or "table".
     pub kind: &'static str,
-    /// Its name, cut by the kernel to 15 characters.
+    /// Its name, truncated to 15 characters by the kernel.
     pub name: String,
-    /// Its number in the kernel.
+    /// Its id in the kernel.
     pub id: u32,
 }
 
-/// All of them; none for a user who may not ask.
+/// All of our programs and tables; empty for a user without permission.
 pub fn all() -> Vec<Object> {
     let programs =
         ProgInfoIter::default().map(|program| ("program", program.name.to_string_lossy().into_owned(), program.id));

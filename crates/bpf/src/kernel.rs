@@ -6,7 +6,7 @@ use libbpf_rs::btf::{Btf, BtfType};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Versions on which everything was tried, docs/kernel.md; others may do as well.
+/// Versions on which everything was tested, see docs/kernel.md; others may work as well.
 pub const TRIED: [&str; 2] = ["6.12", "6.18"];
 
 /// Facts about the running kernel.
@@ -14,19 +14,19 @@ pub const TRIED: [&str; 2] = ["6.12", "6.18"];
 pub struct Kernel {
     /// Its version, as "6.18.44".
     pub release: String,
-    /// Has it CUBIC, for TCP-AP on it?
+    /// Whether it has CUBIC, for TCP-AP on top of it.
     pub cubic: bool,
-    /// Does it tell an algorithm that owns the window of each acknowledgement as AP2 reads it?
+    /// Whether it reports each acknowledgement to an algorithm that owns the window, in the form that AP2 reads.
     pub control: bool,
-    /// Root of the control groups of version 2.
+    /// Root of the version 2 control groups.
     pub cgroup: PathBuf,
 }
 
 impl Kernel {
-    /// Looks at the running kernel.
+    /// Inspects the running kernel.
     ///
     /// # Errors
-    /// Missing features, and how to get them.
+    /// If features are missing; the error says how to get them.
     pub fn look() -> Result<Kernel, Error> {
         if !Path::new(BTF).exists() {
             return Err(lacks(
@@ -55,7 +55,7 @@ impl Kernel {
         Ok(Kernel { release, cubic, control: reports_acknowledgements(&btf), cgroup })
     }
 
-    /// Says so if nobody has tried this on the running kernel.
+    /// A warning if this was not tested on the running kernel.
     pub fn warning(&self) -> Option<String> {
         let (release, tried) = (&self.release, TRIED.join(", "));
         let known = TRIED.iter().any(|known| release.strip_prefix(known).is_some_and(|rest| rest.starts_with('.')));
@@ -63,7 +63,8 @@ impl Kernel {
     }
 }
 
-/// Has `cong_control` socket, acknowledgement, flags and sample? Before Linux 6.10 it had the first and the last.
+/// Whether `cong_control` takes socket, acknowledgement, flags and sample. Before Linux 6.10 it took only the first and
+/// the last.
 fn reports_acknowledgements(btf: &Btf<'_>) -> bool {
     let function = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops").and_then(|operations| {
         let member = operations.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
@@ -80,13 +81,13 @@ fn lacks(what: &str, why: &str) -> Error {
     Error::Refused(format!("this kernel ({}) lacks {what}: {why}", release.trim()))
 }
 
-/// Where control groups of version 2 are mounted, out of /proc/mounts.
+/// The mount point of version 2 control groups, from /proc/mounts.
 fn cgroup(mounts: &str) -> Option<PathBuf> {
     let fields = mounts.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields.get(2) == Some(&"cgroup2")).find_map(|fields| fields.get(1).map(PathBuf::from))
 }
 
-/// The congestion controls that sockets can have now, ours among them if they are loaded.
+/// The congestion controls currently available to sockets, including ours if they are loaded.
 pub fn available() -> Vec<String> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     text.split_ascii_whitespace().map(str::to_owned).collect()

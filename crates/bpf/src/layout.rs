@@ -1,13 +1,13 @@
-//! A destination, byte by byte as `c/connection.h` and `include/fourhop_pace.h` have it.
+//! A destination, byte for byte as in `c/connection.h` and `include/fourhop_pace.h`.
 
 use fourhop_cc::tcp_ap::variation::Spread;
 use fourhop_cc::tcp_ap::{self, ShortPath};
 use fourhop_units::{Dur, Rate};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Largest N that the state of a connection has room for; the paper goes up to it (Figure 9).
+/// Largest N for which a connection's state has room; the paper's maximum (Figure 9).
 pub const MAX_HISTORY: u32 = 200;
-/// Links of a path that are kept one by one.
+/// Links of a path that are stored individually.
 const FRONT: usize = 8;
 /// No limit, `FH_NONE`.
 const NONE: u64 = u64::MAX;
@@ -15,11 +15,11 @@ const NONE: u64 = u64::MAX;
 /// The path to a destination.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Path {
-    /// Wireless hops; `None`: by the time to live of packets from there.
+    /// Wireless hops; `None`: by the time to live of received packets.
     pub hops: Option<u32>,
-    /// Rate of all its links.
+    /// Rate of all links.
     pub rate: Option<Rate>,
-    /// The rate of each link, nearest first, where they differ: then `rate` and `hops` do not count.
+    /// The rate of each link, nearest first, if they differ; then `rate` and `hops` are ignored.
     pub links: Vec<Rate>,
     /// Wired part of round trips.
     pub wired: Dur,
@@ -34,17 +34,17 @@ pub struct Destination {
     pub pacing_v: u32,
     /// The path.
     pub path: Path,
-    /// Rate of its first link, as AP2 takes it; `None`: not known.
+    /// Rate of its first link, for AP2; `None` if unknown.
     pub link: Option<Rate>,
-    /// Does a gateway tell the wired part of round trips?
+    /// Whether a gateway reports the wired part of round trips.
     pub gateway: bool,
-    /// Window of a new connection, in segments; 0 is the kernel's.
+    /// Window of a new connection, in segments; 0: the kernel's default.
     pub initial_window: u32,
-    /// Of the hops that the time to live tells, so many are behind the gateway.
+    /// Hops behind the gateway, among those given by the time to live.
     pub wired_hops: u32,
 }
 
-/// Bytes in the order of the machine.
+/// Bytes in the machine's byte order.
 #[derive(Default)]
 struct Bytes(Vec<u8>);
 
@@ -58,8 +58,8 @@ impl Bytes {
     }
 }
 
-/// `struct fh_params`. It leaves out options that a kernel cannot support: synchronised clocks, and round trips of
-/// duplicate ACKs.
+/// `struct fh_params`. It omits options that a kernel cannot support: synchronised clocks, and round trips of duplicate
+/// ACKs.
 pub fn params(params: &tcp_ap::Params, pacing_v: u32) -> Vec<u8> {
     let mut bytes = Bytes::default();
     let nanos = |limit: Option<Dur>, none| limit.map_or(none, Dur::as_nanos);
@@ -89,7 +89,7 @@ pub fn params(params: &tcp_ap::Params, pacing_v: u32) -> Vec<u8> {
 /// `struct fh_path`.
 pub fn path(path: &Path) -> Vec<u8> {
     let mut bytes = Bytes::default();
-    // Picoseconds that a bit takes over the first links, as `fourhop_cc::PathTime` sums them.
+    // Picoseconds per bit over the first links, summed as in `fourhop_cc::PathTime`.
     let mut sums = Vec::with_capacity(path.links.len());
     for rate in &path.links {
         sums.push(sums.last().copied().unwrap_or(0) + (1_000_000_000_000 + rate.bps() / 2) / rate.bps());
@@ -99,7 +99,7 @@ pub fn path(path: &Path) -> Vec<u8> {
     bytes.long(sums.last().copied().unwrap_or(0));
     (0..FRONT).for_each(|n| bytes.long(sums.get(n).copied().unwrap_or(0)));
     bytes.word(sums.len() as u32);
-    // Links say how many hops there are, where anything is known of them at all.
+    // The links, if known, also give the number of hops.
     bytes.word(path.hops.unwrap_or(sums.len() as u32));
     bytes.0
 }
@@ -118,7 +118,7 @@ impl Destination {
     }
 }
 
-/// `struct fh_key`: a network and how many of its bits count, those of IPv4 behind the prefix of mapped addresses.
+/// `struct fh_key`: a network and its prefix length; IPv4 networks follow the prefix of mapped addresses.
 pub fn key(network: IpAddr, bits: u8) -> Vec<u8> {
     let (address, bits) = match network {
         IpAddr::V4(v4) => (Ipv4Addr::to_ipv6_mapped(&v4), bits + 96),

@@ -1,20 +1,20 @@
-//! Adaptive pacing in the Linux kernel: AP2, TCP-AP and RBP as congestion controls that BPF gives to a stock kernel,
-//! and what loads them. Every program of the host then uses them towards the mesh.
+//! Adaptive pacing in the Linux kernel: AP2, TCP-AP and RBP as congestion controls that BPF adds to a stock kernel, and
+//! their loader. Every program of the host then uses them towards the mesh.
 //!
-//! `include/` has the arithmetic, compiled for the kernel and for the host; `c/` the programs of the
-//! kernel, whose heads say what each does. Here is what user space does for them.
+//! `include/` contains the arithmetic, compiled for the kernel and for the host; `c/` the programs of the kernel, each
+//! documented at its top. Here is their user-space side.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`config`] | parameters by destination, out of a file |
-//! | [`layout`] | the same as the kernel's table has it |
-//! | [`kernel`] | what this kernel offers, and what it lacks |
+//! | [`config`] | parameters by destination, from a file |
+//! | [`layout`] | the same in the format of the kernel's table |
+//! | [`kernel`] | features that this kernel offers or lacks |
 //! | [`loaded`] | loading, pinning, unpinning |
-//! | [`settings`] | what of the system is set meanwhile, and restored |
-//! | [`state`] | what is written down about all that |
-//! | [`connections`] | what the kernel knows of paced connections |
-//! | [`prometheus`] | the same for Prometheus |
-//! | [`inventory`] | what of ours is in the kernel |
+//! | [`settings`] | system settings changed while loaded, and restored |
+//! | [`state`] | the record of what is loaded and changed |
+//! | [`connections`] | paced connections in the kernel |
+//! | [`prometheus`] | the same as metrics for Prometheus |
+//! | [`inventory`] | our programs and tables in the kernel |
 //! | [`route`] | which connections take which congestion control |
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]

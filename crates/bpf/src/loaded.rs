@@ -1,4 +1,4 @@
-//! Loading the programs into the kernel, and finding out what is loaded.
+//! Loading the programs into the kernel.
 
 use crate::config::Config;
 use crate::inventory::OURS;
@@ -12,26 +12,27 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Name of the table with the state of connections.
+/// Name of the table with the connections' state.
 pub(crate) const CONNECTIONS: &str = "fh_connections";
-/// A congestion control that not each kernel can have: its name, the end of its programs' names, and if this one can.
+/// A congestion control that not every kernel supports: its name, the suffix of its programs' names, and whether this
+/// kernel supports it.
 type Optional = (&'static str, &'static str, fn(&Kernel) -> bool);
 const OPTIONAL: [Optional; 2] =
     [("fh_ap_cubic", "_cub", |kernel| kernel.cubic), ("fh_ap2", "_ap2", |kernel| kernel.control)];
-/// Where pinned links are unless the user says otherwise.
+/// Default folder of pinned links.
 pub const PINS: &str = "/sys/fs/bpf/fourhop";
-/// f_type of the file system of pins (BPF_FS_MAGIC of linux/magic.h).
+/// f_type of the BPF file system (BPF_FS_MAGIC of linux/magic.h).
 const BPF_FILES: i64 = 0xcafe_4a11;
 
-/// Congestion controls and programs that are loaded as long as this lives.
+/// Congestion controls and programs that stay loaded as long as this lives.
 #[derive(Debug)]
 pub struct Loaded {
     links: Vec<(String, Link)>,
-    /// Holds the tables open.
+    /// Keeps the tables open.
     object: Object,
 }
 
-/// Messages of the library for BPF; shown only if it fails.
+/// Messages of libbpf; shown only if it fails.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn listen() {
@@ -41,12 +42,12 @@ fn listen() {
     })));
 }
 
-/// All of them.
+/// All messages.
 fn heard() -> String {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).concat()
 }
 
-/// The lines that say most: the kernel's last word on the first program that it refuses.
+/// The most informative lines: the end of the verifier's log for the first program refused.
 fn said() -> String {
     let said = heard();
     let lines: Vec<&str> = said.lines().collect();
@@ -54,13 +55,13 @@ fn said() -> String {
     lines[end.saturating_sub(3)..end].join("; ")
 }
 
-/// Opens an object of this crate and loads it.
+/// Opens and loads an object of this crate.
 pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject)) -> Result<Object, Error> {
     listen();
     let mut open = ObjectBuilder::default().open_memory(object).tried("the embedded programs cannot be read")?;
     change(&mut open);
     open.load().map_err(|source| match source.kind() {
-        // The verifier has begun, so that the rights suffice, and has not come to the first instruction.
+        // The verifier has started, so permissions suffice, but has not reached the first instruction.
         libbpf_rs::ErrorKind::PermissionDenied if heard().contains("\nprocessed 0 insns ") => {
             let first = heard().lines().next().unwrap_or_default().to_owned();
             Error::Refused(format!("this kernel refuses a program of this kind, whoever loads it ({first})"))
@@ -74,21 +75,21 @@ pub(crate) fn open(object: &[u8], change: impl FnOnce(&mut libbpf_rs::OpenObject
     })
 }
 
-/// Features that this kernel lacks.
+/// Congestion controls that this kernel does not support.
 fn missing(kernel: &Kernel) -> impl Iterator<Item = Optional> {
     OPTIONAL.into_iter().filter(|(.., possible)| !possible(kernel))
 }
 
 impl Loaded {
-    /// Loads everything: from now on the congestion controls can be used.
+    /// Loads everything: from then on the congestion controls can be used.
     ///
     /// # Errors
-    /// If the kernel refuses; then nothing stays.
+    /// If the kernel refuses; then nothing stays loaded.
     pub fn load(kernel: &Kernel, config: &Config) -> Result<Loaded, Error> {
         let object = open(include_bytes!(concat!(env!("OUT_DIR"), "/cc.bpf.o")), |open| {
             for (name, part, _) in missing(kernel) {
                 open.maps_mut().filter(|map| map.name() == name).for_each(|mut map| {
-                    // It can be refused only after loading.
+                    // It could be refused only after loading.
                     let _ = map.set_autocreate(false);
                 });
                 let belongs = |program: &libbpf_rs::OpenProgramMut<'_>| program.name().to_string_lossy().contains(part);
@@ -131,21 +132,21 @@ impl Loaded {
         Ok(())
     }
 
-    /// The congestion controls that can be used now.
+    /// The congestion controls that are now available.
     pub fn names(&self) -> Vec<&str> {
         let given = self.links.iter().map(|(name, _)| &name[..]);
         given.filter(|name| !["fh_ttl", "fh_options"].contains(name)).collect()
     }
 
-    /// Lets everything stay loaded without this process, until [`unpin`].
+    /// Keeps everything loaded without this process, until [`unpin`].
     ///
     /// # Errors
-    /// If the folder is not [`pinnable`]; then nothing stays.
+    /// If the folder is not [`pinnable`]; then nothing stays pinned.
     pub fn pin(mut self, folder: &Path) -> Result<(), Error> {
         let done = self.pin_links(folder);
         if done.is_err() {
             for (_, link) in &mut self.links {
-                // An unpinned link cannot be unpinned, and goes with the process.
+                // A link that is not pinned cannot be unpinned, and is removed with the process.
                 let _ = link.unpin();
             }
             let _ = fs::remove_dir(folder);
@@ -163,24 +164,24 @@ impl Loaded {
     }
 }
 
-/// Is this folder in a file system of BPF?
+/// Whether this folder is in a BPF file system.
 fn is_of_bpf(folder: &Path) -> bool {
     nix::sys::statfs::statfs(folder).is_ok_and(|kind| kind.filesystem_type().0 == BPF_FILES)
 }
 
-/// Can things be pinned in this folder, which [`Loaded::pin`] makes?
+/// Checks that programs can be pinned in this folder, which [`Loaded::pin`] creates.
 ///
 /// # Errors
-/// If it is there already, with whatever others have in it, or is not in a file system of BPF.
+/// If it exists already, possibly with files of others, or is not in a BPF file system.
 pub fn pinnable(folder: &Path) -> Result<(), Error> {
     if folder.exists() {
         return Err(Error::Refused(format!("{} is there already: pin elsewhere", folder.display())));
     }
     let above = folder.parent().unwrap_or(folder);
-    // Where systemd does not run, nobody has mounted it; its usual place has no other use.
+    // Without systemd nobody has mounted it; its usual mount point has no other use.
     if Path::new(PINS).parent() == Some(above) && above.is_dir() && !is_of_bpf(above) {
         let none = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-        // If it cannot be mounted, what follows says what to do.
+        // If mounting fails, the check below says what to do.
         let _ = mount(Some("bpf"), above, Some("bpf"), none, Some("mode=700"));
     }
     let kind =
@@ -194,7 +195,7 @@ pub fn pinnable(folder: &Path) -> Result<(), Error> {
     )))
 }
 
-/// Takes back what [`Loaded::pin`] has pinned there. Running connections keep their congestion control to their end.
+/// Removes what [`Loaded::pin`] has pinned there. Running connections keep their congestion control until they end.
 ///
 /// # Errors
 /// If something cannot be removed.

@@ -3,10 +3,10 @@
 use crate::connections::Connection;
 use fourhop_live::metrics::Page;
 
-/// Connections that are shown, those with the most bytes first: each is a time series of its own at the collector.
+/// Most connections exported, those with the most bytes first: each is a separate time series at the collector.
 const SHOWN: usize = 64;
 
-/// The page of these connections.
+/// The page for these connections.
 pub fn page(connections: &[Connection]) -> Page {
     let mut page = Page::default();
     let count = connections.len() as f64;

@@ -1,5 +1,5 @@
-//! The route to a destination: which congestion control its connections take, how many segments they begin with, and
-//! whether every segment that comes from there is acknowledged at once.
+//! The route to a destination: the congestion control of its connections, their initial window in segments, and whether
+//! every segment received from there is acknowledged at once.
 
 use crate::Error;
 use crate::settings::inside;
@@ -10,36 +10,36 @@ use std::fmt;
 use std::io::ErrorKind::{InvalidInput, PermissionDenied};
 use std::net::IpAddr;
 
-/// A route's parameters for connections.
+/// A route with its parameters for connections.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Route {
     /// The network, as "10.0.0.0/8", or "default".
     pub to: String,
-    /// The neighbour it leads over.
+    /// The next hop.
     pub via: Option<IpAddr>,
-    /// The device it leads over.
+    /// The output device.
     pub device: Option<String>,
-    /// Congestion control; `None`: the namespace's.
+    /// Congestion control; `None`: the namespace's default.
     pub congestion_control: Option<String>,
-    /// Window of a new connection in segments; `None`: the kernel's 10.
+    /// Window of a new connection in segments; `None`: the kernel's default of 10.
     pub initial_window: Option<u32>,
-    /// Is every segment acknowledged at once?
+    /// Whether every segment is acknowledged at once.
     pub quick_ack: bool,
 }
 
-/// The change.
+/// A change to a route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// This congestion control, window and quick acknowledgements.
+    /// Set congestion control, window and quick acknowledgements.
     Set {
-        /// Its name.
+        /// Name of the congestion control.
         congestion_control: String,
-        /// In segments; 0 is the kernel's.
+        /// In segments; 0: the kernel's default.
         initial_window: u32,
-        /// Acknowledge every segment at once?
+        /// Whether to acknowledge every segment at once.
         quick_ack: bool,
     },
-    /// None of the three.
+    /// Remove all three.
     Reset,
 }
 
@@ -67,13 +67,13 @@ impl fmt::Display for Route {
     }
 }
 
-/// Does the kernel have this congestion control?
+/// Whether the kernel has this congestion control.
 fn is_available(name: &str) -> bool {
     let all = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     all.is_ok_and(|all| all.split_ascii_whitespace().any(|available| available == name))
 }
 
-/// The route that leads to an address, in a namespace, after a change to it if there is one.
+/// The route to an address, in a namespace, after an optional change.
 ///
 /// # Errors
 /// If there is no route, no such namespace, or no congestion control of that name.
@@ -83,7 +83,7 @@ pub fn route(namespace: Option<&str>, to: IpAddr, change: Option<&Change>) -> Re
         if let Some(change) = change {
             let (name, window, quick) = match change {
                 Change::Set { congestion_control, initial_window, quick_ack } => {
-                    // The kernel wants the name with its end.
+                    // The kernel expects the name with its terminating zero.
                     let name = format!("{congestion_control}\0").into_bytes();
                     (Some(name), Some(*initial_window).filter(|&window| window > 0), quick_ack.then_some(1_u32))
                 }

@@ -1,8 +1,8 @@
-//! System settings while the programs are loaded, and their earlier values.
+//! System settings changed while the programs are loaded, and their earlier values.
 //!
-//! Linux hands a device several segments of a connection at once where it can. Those leave back to back, however well
-//! the rate is kept: our congestion controls ask for one segment, a variable and a property of devices would allow more
-//! again.
+//! Linux hands a device several segments of a connection at once if it can. Those leave back to back, however well the
+//! rate is kept: our congestion controls ask for one segment, but a variable and a property of devices would again
+//! allow more.
 
 use crate::config::System;
 use fourhop_live::netlink::{Batch, segments};
@@ -13,10 +13,10 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// Something that is set.
+/// A changed setting.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Change {
-    /// The namespace in which; that of the caller if there is none.
+    /// The namespace of the setting; the caller's if `None`.
     pub namespace: Option<String>,
     /// The setting.
     pub what: What,
@@ -26,13 +26,13 @@ pub struct Change {
     pub after: u32,
 }
 
-/// Available settings.
+/// Kinds of settings.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// A variable of the kernel, by its file below /proc/sys.
+    /// A kernel variable, by its file below /proc/sys.
     Variable(String),
-    /// Segments that a device takes at once.
+    /// Most segments that a device takes at once.
     Segments(String),
 }
 
@@ -76,7 +76,7 @@ fn number(device: &str) -> Result<u32, Error> {
     if_nametoindex(device).tried(|| format!("device {device}"))
 }
 
-/// Does something in a namespace, on a thread of its own.
+/// Runs `work` in a namespace, on a separate thread.
 pub(crate) fn inside<T: Send>(name: Option<&str>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     namespace::on_a_thread(|| {
         name.map_or(Ok(()), namespace::enter)?;
@@ -84,7 +84,7 @@ pub(crate) fn inside<T: Send>(name: Option<&str>, work: impl FnOnce() -> Result<
     })
 }
 
-/// The changes needed for this; makes none yet.
+/// The changes needed; makes none of them yet.
 ///
 /// # Errors
 /// If there is no such namespace or device.
@@ -113,12 +113,12 @@ pub fn plan(systems: &[System]) -> Result<Vec<Change>, Error> {
 /// Makes these changes.
 ///
 /// # Errors
-/// The first that the system refuses; those before it have been made.
+/// The first refusal of the system; earlier changes have been made.
 pub fn apply(changes: &[Change]) -> Result<(), Error> {
     changes.iter().try_for_each(|change| inside(change.namespace.as_deref(), || change.what.write(change.after)))
 }
 
-/// Those that another program has changed since, with what they are now.
+/// Settings that another program has changed since, with their current values.
 pub fn overridden(changes: &[Change]) -> Vec<String> {
     let now = |change: &Change| inside(change.namespace.as_deref(), || change.what.read()).ok();
     let found = changes.iter().filter_map(|change| Some((change, now(change)?)));
@@ -126,16 +126,16 @@ pub fn overridden(changes: &[Change]) -> Vec<String> {
     found.map(|(change, value)| format!("another program has changed a setting: {change}, found {value}")).collect()
 }
 
-/// Restores them, the last first. Leaves alone values that others have changed since, or that have gone.
+/// Restores the settings in reverse order. Leaves alone values that others have changed since, or that no longer exist.
 ///
 /// # Errors
-/// The errors of the system; the others are restored.
+/// The errors of the system; all others are restored.
 pub fn restore(changes: &[Change]) -> Result<(), Error> {
     let mut done = Ok(());
     for change in changes.iter().rev() {
         let restored = inside(change.namespace.as_deref(), || match change.what.read() {
             Ok(value) if value == change.after => change.what.write(change.before),
-            // It, or its namespace, went with the device; or somebody else has set it since.
+            // The setting or its namespace disappeared with the device; or somebody else has changed it since.
             _ => Ok(()),
         });
         let gone = restored.as_ref().is_err_and(|error| error.source.kind() == std::io::ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! A record of loaded programs, to unload them, and to restore the system after a kill.
+//! A record of loaded programs, used to unload them and to restore the system after a kill.
 
 use crate::inventory::OURS;
 use crate::settings::Change;
@@ -13,26 +13,26 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where it is written.
+/// The file of the record.
 const FILE: &str = "/run/fourhop-cc.json";
-/// How long a process has to end when it is asked to, and the kernel to let programs go, in steps of 20 ms.
+/// How long a process has to end after SIGTERM, and the kernel to release programs, in steps of 20 ms.
 const STEPS: u32 = 250;
 
 /// Loaded programs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// The process that has loaded it.
+    /// The process that loaded them.
     pub pid: u32,
-    /// When that started, in ticks since the machine did.
+    /// When that process started, in ticks since boot.
     pub started: u64,
-    /// Where it is pinned; `None`: it goes with the process.
+    /// Folder in which they are pinned; `None`: they are unloaded with the process.
     pub pins: Option<PathBuf>,
-    /// Its settings.
+    /// The changed settings.
     pub changes: Vec<Change>,
 }
 
 impl State {
-    /// Of this process.
+    /// The state of this process.
     pub fn new(pins: Option<PathBuf>, changes: Vec<Change>) -> State {
         let pid = std::process::id();
         State { pid, started: started(pid).unwrap_or(0), pins, changes }
@@ -43,10 +43,10 @@ impl State {
         serde_json::from_slice(&fs::read(FILE).ok()?).ok()
     }
 
-    /// Writes it down.
+    /// Writes the record.
     ///
     /// # Errors
-    /// If something is written there already, or nothing can be.
+    /// If one exists already, or it cannot be written.
     pub fn write(&self) -> Result<(), Error> {
         let failed = || format!("cannot write {FILE}");
         let text = serde_json::to_vec(self).map_err(io::Error::from).tried(failed)?;
@@ -57,7 +57,7 @@ impl State {
         Ok(written.tried(failed)?)
     }
 
-    /// Is it loaded still?
+    /// Whether the programs are still loaded.
     pub fn holds(&self) -> bool {
         self.pins.as_ref().map_or_else(|| self.is_alive(), |folder| folder.exists())
     }
@@ -66,7 +66,7 @@ impl State {
         started(self.pid) == Some(self.started)
     }
 
-    /// The holder of the loaded programs, for messages.
+    /// The owner of the loaded programs, for messages.
     pub fn place(&self) -> String {
         match &self.pins {
             Some(folder) => format!("pinned in {}", folder.display()),
@@ -74,10 +74,11 @@ impl State {
         }
     }
 
-    /// Unloads it, restores what was set and forgets it: asks the process that holds it to end, or takes the pins away.
+    /// Unloads the programs, restores the settings and removes the record: asks the owning process to end, or removes
+    /// the pins.
     ///
     /// # Errors
-    /// If something cannot be taken back.
+    /// If something cannot be undone.
     pub fn remove(&self) -> Result<(), Error> {
         match &self.pins {
             Some(folder) if folder.exists() => loaded::unpin(folder)?,
@@ -90,11 +91,11 @@ impl State {
         let restored = settings::restore(&self.changes);
         forget()?;
         restored?;
-        // This process holds the programs: they go with it.
+        // This process owns the programs: they are unloaded when it ends.
         if self.pins.is_none() && self.pid == std::process::id() { Ok(()) } else { gone() }
     }
 
-    /// It restores and forgets by itself.
+    /// Ends the owning process, which restores the settings and removes the record itself.
     fn end_process(&self) -> Result<(), Error> {
         let failed = || format!("cannot end process {}, which holds the programs", self.pid);
         kill(Pid::from_raw(self.pid as i32), Signal::SIGTERM).tried(failed)?;
@@ -105,7 +106,7 @@ impl State {
     }
 }
 
-/// Looks until it is so, for some seconds at most.
+/// Polls a condition until it is true, for a few seconds at most.
 fn comes_true(is_so: impl Fn() -> bool) -> bool {
     (0..STEPS).any(|_| {
         is_so() || {
@@ -115,7 +116,7 @@ fn comes_true(is_so: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Waits until no socket can have our congestion controls any more: on a busy machine the kernel listed them for some
+/// Waits until no socket can use our congestion controls any more: on a busy machine the kernel listed them for some
 /// time after their last pin was gone.
 fn gone() -> Result<(), Error> {
     let ours = || kernel::available().into_iter().filter(|name| name.starts_with(OURS)).collect::<Vec<_>>();
@@ -137,7 +138,7 @@ fn forget() -> Result<(), Error> {
     }
 }
 
-/// Makes room for loading: takes back what a process has left that was killed.
+/// Prepares for loading: cleans up after a killed process.
 ///
 /// # Errors
 /// If something is loaded already.

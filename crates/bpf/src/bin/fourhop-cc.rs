@@ -1,4 +1,4 @@
-//! Loads adaptive pacing into the kernel, shows what it does, and takes it back.
+//! Loads adaptive pacing into the kernel, shows its state, and unloads it.
 #![cfg_attr(target_os = "linux", deny(clippy::print_stderr, clippy::print_stdout))]
 
 #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ mod program {
         json: bool,
     }
 
-    /// Between two pages of metrics.
+    /// Interval between two pages of metrics.
     const TICK: Dur = Dur::from_secs(1);
 
     fn load(line: &LoadLine) -> Result<(), Error> {
@@ -128,8 +128,7 @@ mod program {
             note(format_args!("restored what process {} had set, which was killed", left.pid));
         }
         line.pin.as_deref().map_or(Ok(()), pinnable)?;
-        // From here on signals do not end the process in the middle of something, nor a thread that is started after
-        // this.
+        // From here on signals do not interrupt the process in the middle of an operation, nor a thread started later.
         let mut poller = Poller::new()?;
         let server = line.metrics.map(Server::start).transpose().map_err(|error| {
             Error::Refused(format!("--metrics: found {:?}, which cannot be listened on: {error}", line.metrics))
@@ -142,7 +141,7 @@ mod program {
         if done.is_err() || line.pin.is_none() { done.and(state.remove()) } else { done }
     }
 
-    /// Sets what has to be set, and pins what is loaded or keeps it until a signal.
+    /// Applies the settings, then either pins the programs or keeps them loaded until a signal.
     fn hold(
         line: &LoadLine,
         state: &State,
@@ -166,13 +165,13 @@ mod program {
             }
             Ok(())
         };
-        // If connections cannot be read, this fails before we say that all is loaded.
+        // If connections cannot be read, fail before reporting that everything is loaded.
         publish()?;
         let _ = screen::line(format_args!("loaded {names}; a signal unloads them"));
         wait(poller, TICK, publish)
     }
 
-    /// Does something again and again until a signal that ends programs.
+    /// Repeats `work` until a terminating signal.
     fn wait(poller: &mut Poller, tick: Dur, mut work: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let clock = Clock::start();
         let mut ready = Vec::new();
@@ -218,7 +217,7 @@ mod program {
     }
 
     fn json<T: Serialize + ?Sized>(what: &T) -> String {
-        // INVARIANT: numbers and text alone, and no map whose keys could not be text.
+        // INVARIANT: it contains only numbers and text, and no map with keys that are not text.
         serde_json::to_string(what).expect("it has a form in JSON")
     }
 

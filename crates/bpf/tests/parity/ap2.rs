@@ -1,4 +1,4 @@
-//! AP2: random connections by `fourhop_cc`, and the same by the header, on the host and in the kernel.
+//! AP2: random connections in `fourhop_cc`, and the same ones in the header, on the host and in the kernel.
 
 use crate::samples::Random;
 use fourhop_cc::ap2::Ap2;
@@ -14,12 +14,12 @@ const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
 
-// The body is in c/event.h. It keeps no pointer, and writes to the state alone, which is as long as STATE says.
+// The body is in c/event.h. It keeps no pointer, and writes only to the state, whose length is STATE.
 unsafe extern "C" {
     safe fn fh_ap2_event(ap2: &mut [u64; STATE], event: &[u64; EVENT]) -> i32;
 }
 
-/// Words of two 32-bit numbers, the first in front.
+/// A word of two 32-bit numbers, the first one in front.
 fn pair(first: u32, second: u32) -> u64 {
     let bytes: Vec<u8> = first.to_ne_bytes().into_iter().chain(second.to_ne_bytes()).collect();
     u64::from_ne_bytes(bytes.try_into().expect("eight"))
@@ -35,33 +35,33 @@ fn outputs(state: &[u64; STATE]) -> Outputs {
     (cwnd, burst, some(state[30]), some(state[1] * 1_000))
 }
 
-/// Is there a drain, are there others, and is the receiver known to wait?
+/// Whether it drains, there are others, and the receiver is known to wait.
 fn modes(state: &[u64; STATE]) -> [bool; 3] {
     let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
     let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
     [low(state[33]) > 0, high(state[34]) > 0, high(state[39]) > 0]
 }
 
-/// A connection by `fourhop_cc`.
+/// A connection in `fourhop_cc`.
 #[derive(Debug)]
 struct Connection {
     ap2: Ap2,
     window: Window,
     now: u64,
     delivered: u64,
-    /// Round trips are about this long, in ns, and so much longer.
+    /// Round trips are about this long, in ns, and their spread.
     base: u64,
     spread: u64,
-    /// In a queue of others.
+    /// Queueing delay caused by others.
     queue: u64,
-    /// Is the rate of its link never known?
+    /// Whether its link's rate is never known.
     is_wire: bool,
-    /// So many segments leave one by one.
+    /// Number of further segments that leave one by one.
     alone: u64,
 }
 
 impl Connection {
-    /// Any window, path and round trip; and the event that begins it.
+    /// Draws any window, path and round trip; also returns the event that starts the connection.
     fn draw(random: &mut Random) -> (Connection, [u64; EVENT]) {
         let (ap2, is_wire) = (Ap2::new(&Params::new()), random.below(3) == 0);
         let cwnd = 1 + random.log(5) as u32;
@@ -80,7 +80,7 @@ impl Connection {
     fn round_trip(&self, random: &mut Random) -> u64 {
         let nanos =
             if random.below(40) == 0 { random.log(40) } else { self.base + self.queue + random.below(self.spread) };
-        // The kernel's are whole microseconds.
+        // The kernel's round trips are whole microseconds.
         1_000 * (1 + nanos / 1_000)
     }
 
@@ -98,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// Something happens; the event says what.
+    /// A random event, which is returned.
     fn next(&mut self, random: &mut Random) -> [u64; EVENT] {
         let view = self.view(0);
         match random.below(400) {
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// The link's rate, 0 if there is none, and hops.
+    /// Learns the link's rate, 0 if unknown, and the hops.
     fn learn(&mut self, link: u64, hops: u32) -> [u64; EVENT] {
         let view = self.view(0);
         if let Some(rate) = Rate::from_bps(link) {
@@ -147,7 +147,7 @@ impl Connection {
     }
 
     fn acknowledge(&mut self, random: &mut Random) -> [u64; EVENT] {
-        // About a round trip and a window make a round, now and then a silence.
+        // About a round trip and a window make a round, with an occasional silence.
         let window = u64::from(self.window.cwnd);
         self.now += if random.below(200) == 0 { random.log(38) } else { random.below(2 + 2 * self.base / window) };
         self.alone = if random.below(100) == 0 { random.log(7) } else { self.alone.saturating_sub(1) };
@@ -190,7 +190,7 @@ impl Connection {
     }
 }
 
-/// How the windows went: the test means something if they grew, were limited, and met others.
+/// Behaviour of the windows: the test is meaningful if they grew, were limited, and met others.
 #[derive(Default)]
 struct Seen {
     compared: usize,
@@ -241,8 +241,8 @@ fn a_million_events_make_the_same_windows_and_bursts() {
     seen.end();
 }
 
-/// If 1,000 segments per second arrive behind one radio, each after 80 ms at the least, a trial ends in vain. If the
-/// round trip is 120 ms whatever the window is, it does not.
+/// If 1,000 segments per second arrive behind one radio, each after at least 80 ms, a trial ends in vain. If the round
+/// trip is 120 ms whatever the window is, it does not.
 #[test]
 fn trials_end_the_same_way() {
     for of_others in [false, true] {
@@ -282,7 +282,7 @@ fn trials_end_the_same_way() {
     }
 }
 
-/// With root's rights here, or not at all.
+/// Runs here with root's rights, or not at all.
 #[test]
 fn a_hundred_thousand_events_make_the_same_under_the_kernels_compiler() {
     let object = ObjectBuilder::default()

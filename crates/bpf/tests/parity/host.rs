@@ -1,4 +1,4 @@
-//! Compiled for the host.
+//! The arithmetic compiled for the host.
 
 use crate::samples::{Case, Random, words};
 use fourhop_bpf::layout;
@@ -11,7 +11,7 @@ use fourhop_units::{Dur, Time};
 /// 64-bit words of `struct fh_pace`.
 const STATE: usize = 256 + 4 + 2;
 
-// The bodies are in c/host.c. None keeps a pointer, and each writes to the state alone, which is as long as STATE says.
+// The bodies are in c/host.c. None keeps a pointer, and each writes only to the state, whose length is STATE.
 unsafe extern "C" {
     safe fn fh_sample(state: &mut [u64; STATE], params: &[u64; 9], path: &[u64; 12], mss: u32, rtt: u64) -> u64;
     safe fn fh_square_root(x: u64) -> u64;
@@ -44,7 +44,7 @@ fn a_million_round_trips_make_the_same_intervals() {
             compared += 1;
         }
         let measured = case.algorithm.measurements();
-        // Behind 256 samples come sum, average, queueing delay and round trip.
+        // After 256 samples come sum, average, queueing delay and round trip.
         let known = |at: usize| Some(state[256 + at]).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
         assert_eq!((known(1), known(3)), (measured.delay, measured.rtt), "{case:?}");
     }

@@ -1,4 +1,4 @@
-//! Under the kernel's own compiler.
+//! The arithmetic under the kernel's own compiler.
 
 use crate::samples::{Case, Random};
 use fourhop_bpf::layout;
@@ -6,14 +6,14 @@ use fourhop_units::Dur;
 use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
-/// `FH_BATCH`, and the bytes of the parts of `struct fh_exchange`.
+/// `FH_BATCH`, and the sizes of the parts of `struct fh_exchange`.
 const BATCH: usize = 1024;
 const STATE: usize = 262 * 8;
 const PARAMS: usize = 72;
 const PATH: usize = 96;
 const HEAD: usize = STATE + PARAMS + PATH + 16;
 
-/// With root's rights here, or not at all: what the test would show elsewhere, `host.rs` shows.
+/// Runs here with root's rights, or not at all; elsewhere `host.rs` covers the same.
 #[test]
 fn a_hundred_thousand_round_trips_make_the_same_intervals() {
     let object = ObjectBuilder::default()
@@ -36,7 +36,7 @@ fn a_hundred_thousand_round_trips_make_the_same_intervals() {
         case.change(&mut random, 0);
         let mut interval = case.params.first_interval;
         let mut state = vec![0; STATE];
-        // Four batches, with news of the path between them.
+        // Four batches, with changes of the path between them.
         for _ in 0..4 {
             let rtts: Vec<u64> = (0..100).map(|_| case.round_trip(&mut random)).collect();
             let mut bytes = state.clone();

@@ -1,5 +1,5 @@
-//! The arithmetic of `include/` beside that of `fourhop_cc`: the same to the last bit, on the host and
-//! under the kernel's own compiler.
+//! The arithmetic of `include/` against that of `fourhop_cc`: identical to the last bit, on the host and under the
+//! kernel's own compiler.
 
 mod ap2;
 mod host;

@@ -1,4 +1,4 @@
-//! Random connections for both ways to compare the arithmetic.
+//! Random connections for both comparisons of the arithmetic.
 
 use fourhop_bpf::layout::{MAX_HISTORY, Path};
 use fourhop_cc::tcp_ap::variation::Spread;
@@ -10,7 +10,7 @@ use fourhop_units::{Dur, Rate, Time};
 pub struct Random(pub u64);
 
 impl Random {
-    /// 64 bits.
+    /// A random 64-bit number.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,12 +18,12 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// Below `end`.
+    /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
     }
 
-    /// Of every magnitude alike, up to so many bits.
+    /// A number of up to `bits` bits, with all magnitudes equally likely.
     pub fn log(&mut self, bits: u64) -> u64 {
         let width = self.below(bits) + 1;
         self.bits() >> (64 - width)
@@ -39,32 +39,32 @@ impl Random {
     }
 }
 
-/// The bytes as 64-bit words; the test knows their number.
+/// The bytes as 64-bit words, whose number the test knows.
 pub fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
     let words: Vec<u64> = bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().expect("whole"))).collect();
     words.try_into().expect("as many words as the structure has")
 }
 
-/// A connection by `fourhop_cc`, and what the kernel would know of it.
+/// A connection in `fourhop_cc`, and what the kernel would know of it.
 #[derive(Debug)]
 pub struct Case {
-    /// Of TCP-AP.
+    /// Parameters of TCP-AP.
     pub params: tcp_ap::Params,
-    /// As the kernel's programs have it.
+    /// The path, in the form of the kernel's programs.
     pub path: Path,
-    /// Payload of a segment.
+    /// Payload of a segment, in bytes.
     pub mss: u32,
-    /// The reference.
+    /// The reference implementation.
     pub algorithm: TcpAp,
     /// Its window.
     pub window: Window,
-    /// Round trips are about this long, in ns, and so much longer.
+    /// Round trips are about this long, in ns, and their spread.
     base: u64,
     spread: u64,
 }
 
 impl Case {
-    /// Any parameters, any path.
+    /// Draws any parameters and any path.
     pub fn draw(random: &mut Random) -> Case {
         let params = tcp_ap::Params {
             alpha: random.below(1_100) as u32,
@@ -88,7 +88,7 @@ impl Case {
         Case { params, path, mss, algorithm, window, base, spread: 1 + random.log(36) % base.max(1) }
     }
 
-    /// News of the path: at first, and now and then.
+    /// Changes the path: at first, and occasionally afterwards.
     pub fn change(&mut self, random: &mut Random, n: u32) {
         if n == 0 {
             let view = self.view();
@@ -119,7 +119,7 @@ impl Case {
         self.algorithm.on_hint(&mut self.window, &view, hint);
     }
 
-    /// The next round trip, in ns: most are near the base, some anywhere, some the wired part alone or hardly more.
+    /// The next round trip, in ns: most are near the base, some arbitrary, some only the wired part or hardly more.
     pub fn round_trip(&mut self, random: &mut Random) -> u64 {
         match random.below(20) {
             0 => 1 + random.log(40),
@@ -142,7 +142,7 @@ impl Case {
         }
     }
 
-    /// The interval after an acknowledgement with this round trip, by `fourhop_cc`.
+    /// The interval after an acknowledgement with this round trip, in `fourhop_cc`.
     pub fn expected(&mut self, rtt: u64) -> Option<Dur> {
         let rtt = Some(Dur::from_nanos(rtt));
         let ack = Ack { acked: 1, credit: 1, rtt, cwnd_limited: true, total_acked: 1, total_sent: 1 };

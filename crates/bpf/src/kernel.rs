@@ -12,7 +12,7 @@ pub const TRIED: [&str; 2] = ["6.12", "6.18"];
 /// Facts about the running kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
-    /// Its version, as "6.18.44".
+    /// Version, such as "6.18.44".
     pub release: String,
     /// Whether it has CUBIC, for TCP-AP on top of it.
     pub cubic: bool,

@@ -117,8 +117,7 @@ fn a_fast_wire_is_shared() {
     }
 }
 
-/// BBR's window is twice what the path holds, so that a queue as long as a path of 5 or 10 ms is all that it takes part
-/// in.
+/// BBR's window is twice the path's capacity, so its share of the queue is at most as long as a path of 5 or 10 ms.
 #[test]
 fn bbr_does_not_starve_on_short_paths() {
     for (us, ms, limit) in [(240, 10, 300), (480, 5, 100), (480, 5, 300), (TEN_MBPS, 5, 60), (TEN_MBPS, 5, 200)] {
@@ -180,7 +179,7 @@ fn senders_of_ap2_do_not_take_each_other_for_others() {
     }
 }
 
-/// A link whose rate fades to a quarter up to four times a second: the queue of a sender alone is its own, and AP2
+/// A link whose rate fades to a quarter up to four times per second: the queue of a lone sender is its own, and AP2
 /// keeps it shorter by half than CUBIC does.
 #[test]
 fn a_link_that_fades_is_not_taken_for_others() {

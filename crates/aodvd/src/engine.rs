@@ -100,7 +100,7 @@ pub struct Neighbour {
     stamp: Option<u64>,
 }
 
-/// The daemon without its surroundings.
+/// The daemon's core, without its surroundings.
 #[derive(Clone, Debug)]
 pub struct Engine {
     config: Config,

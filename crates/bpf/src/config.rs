@@ -207,7 +207,7 @@ fn destination(
     Ok((to, Destination { params, pacing_v, path, link, gateway, initial_window, wired_hops }))
 }
 
-/// A whole number, or the one name that may stand in its place.
+/// A whole number, or the one name allowed instead.
 macro_rules! number_or_name {
     ($(#[doc = $about:literal] $type:ident = $name:literal;)+) => { $(
         #[doc = $about]

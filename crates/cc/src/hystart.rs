@@ -1,7 +1,7 @@
 //! HyStart++: slow start that ends when round trips grow, before packets are lost.
 //!
 //! Source: RFC 9406. Rounds are counted in segments; the constants are those recommended in section 4.3. A sender that
-//! does not pace counts at most L = 8 segments of an ACK, and ours does not pace here. It covers only the first slow
+//! does not pace counts at most L = 8 segments of an ACK, and ours does not pace. It covers only the first slow
 //! start of a connection (section 4.3 asks for no more), and a flow leaves it for good at its first loss.
 //!
 //! ```text

@@ -225,7 +225,7 @@ pub enum Cause {
     /// A queue on the path has marked a segment instead of dropping it (RFC 3168 section 6.1.2). Nothing needs repair,
     /// so the stack's state does not change.
     Mark,
-    /// A duplicate ACK found the oldest segment overdue by a fine clock (Vegas); `again`: it had been retransmitted.
+    /// A duplicate ACK found the oldest segment overdue by a fine-grained clock (Vegas).
     Overdue {
         /// Whether it had been retransmitted before.
         again: bool,

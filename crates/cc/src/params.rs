@@ -12,8 +12,8 @@ pub enum Samples {
     Timer,
     /// A separate average over every acknowledgement, duplicates included, with a weight of 1/8 for the newest
     /// ([`crate::Hint::RoundTrip`]), divided by the window in use before that acknowledgement, inflated in recovery.
-    /// After an outage of seconds an acknowledgement echoes a segment sent seconds ago, so the interval becomes equally
-    /// long and stays so until the next acknowledgement. A pacing agent on ns-2.35's NewReno does this.
+    /// After an outage of seconds an acknowledgement echoes a segment sent seconds ago, so the interval becomes long
+    /// too and stays so until the next acknowledgement. A pacing agent on ns-2.35's NewReno does this.
     EveryAck,
 }
 

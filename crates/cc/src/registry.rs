@@ -27,7 +27,7 @@ pub enum Recovery {
     /// tail. With a peer that lacks SACK, the probe and time-outs remain.
     RackTlp,
     /// Brakmo et al. 1995, section 3.1: a duplicate ACK, or one of the first two new ACKs after a retransmission,
-    /// resends a segment that a fine clock finds overdue.
+    /// resends a segment that a fine-grained clock finds overdue.
     Vegas,
 }
 

@@ -9,7 +9,7 @@ use fourhop_units::Time;
 /// per packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queued {
-    /// Queue and number of the verdict.
+    /// Its queue, needed for the verdict.
     pub queue: u16,
     /// Its number in the queue.
     pub id: u32,

@@ -69,7 +69,7 @@ impl Base {
     }
 
     /// Ends a round in which no round trip was measured, because everything was retransmitted or the receiver waited. A
-    /// drain that ends so has not found the shortest; the next one is not due at once.
+    /// drain that ends this way has not found the shortest; the next one is not due at once.
     pub(super) fn end_unmeasured(&mut self, now: Time) {
         self.rounds = self.rounds.saturating_sub(1);
         if self.rounds == 0 && self.renews {

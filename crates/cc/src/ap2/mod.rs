@@ -75,8 +75,8 @@ const GAIN_SINGLE: u64 = 120;
 const STARTUP_GROWTH: u64 = 30;
 /// RFC 8511 section 3: percentage of the window kept after a mark.
 const MARK_LEAVES: u64 = 80;
-/// A round that loses more than one in this many segments shrinks the window by the same share, and the percentage that
-/// this leaves.
+/// A round that loses more than one segment in this many takes the same share off the window; the percentage that this
+/// leaves.
 const LOSS_SHARE: u64 = 8;
 const MANY_LEAVE: u64 = 87;
 /// Percentage of the window kept after a time-out behind a wire. We think that on a radio a time-out is usually due to

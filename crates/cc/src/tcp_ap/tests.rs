@@ -158,7 +158,7 @@ fn links_of_different_rates_are_summed() {
     assert_eq!(rtt(&mut plain, &mut one, 91_234_567), rtt(&mut summed, &mut other, 91_234_567));
 }
 
-/// The authors' code waits for one hop where the path is shorter than four, and for four where it has four or more.
+/// The authors' code waits for one hop if the path is shorter than four, and otherwise for four.
 #[test]
 fn one_hop_of_a_short_path_is_measured_too() {
     let params = Params { delay_source: DelaySource::Clocks, ..Params::authors_code() };

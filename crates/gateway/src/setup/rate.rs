@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn checksums_are_those_of_rfc_1071() {
-        // Its example, in section 3.
+        // The example in its section 3.
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         assert_eq!(checksum(&[0xff, 0xff, 0xff, 0xff, 0x00, 0x01]), !0x0001, "carries of carries count");
         assert_eq!(checksum(&[0x12]), !0x1200, "a last byte is the upper half of a word");

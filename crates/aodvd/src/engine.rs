@@ -1,8 +1,8 @@
 //! AODV and what a daemon adds to it, without clock, socket or kernel: datagrams in, datagrams and route changes out.
 //!
 //! A node has one address on all its interfaces (RFC 3561 section 6.14 leaves that open). A neighbour is identified by
-//! its address; it is reached over the interface on which it was first heard, until it is silent there for a
-//! neighbour's lifetime by HELLOs and heard on another.
+//! its address; it is reached over the interface on which it was first heard, until it has been silent there for the
+//! lifetime given by its HELLOs and is heard on another.
 
 use crate::authentication::{Envelope, Fault, Keys};
 use crate::config::Config;

@@ -307,7 +307,7 @@ mod tests {
             let now = Time::from_millis(20 * n);
             let mut bytes: Vec<u8> = (0..draw.below(90)).map(|_| draw.bits32() as u8).collect();
             if bytes.len() >= 62 {
-                // As long as an ARP request or more.
+                // As long as a request.
                 bytes.resize(HEADER + 28 + 24, 10);
                 let len = (bytes.len() - HEADER) as u8;
                 bytes[..HEADER].copy_from_slice(&frame(

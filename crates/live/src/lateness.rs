@@ -65,7 +65,7 @@ impl Lateness {
         self.max
     }
 
-    /// The smallest bound that `per_mille` of 1000 entries do not exceed; zero without entries.
+    /// A bound that `per_mille` of 1000 entries do not exceed; zero without entries.
     pub fn quantile(&self, per_mille: u64) -> Dur {
         let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000) as u64;
         let mut seen = 0;

@@ -5,7 +5,7 @@
 >>> result.summary.columns[:3]
 ['flow', 'src', 'dst']
 
-Importing the package is cheap: data frames, plots and statistics load when they are first needed.
+Importing the package is cheap: data frames, plots and statistics load on first use.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Where each public name lives; nothing is imported before it is asked for.
+# The module of each public name, imported on first access.
 _HOME = {
     "BestRate": "fourhop.search",
     "Comparison": "fourhop.comparison",

@@ -1,8 +1,8 @@
-"""Runs the entries of a reference on all cores and judges each; `fourhop.validate` has the form and the rule.
+"""Runs the entries of a reference on all cores and judges each; `fourhop.validate` defines the format and the rule.
 
-Seeds are 1, 2, ... for every entry. Unless a number is given, 10 of them run first, and 5 more at a time until the
-half-width of our interval is at most 2 % of the mean or 20 have run. The rule for more looks at our own precision
-only, never at how far ns-2 is away: adding seeds until a verdict comes out would bend it.
+Seeds are 1, 2, ... for every entry. Unless a number is given, 10 run first, then 5 more at a time until the half-width
+of our interval is at most 2 % of the mean or 20 have run. The stop rule looks only at our own precision, never at the
+distance from ns-2: adding seeds until a verdict comes out would bias it.
 """
 
 from __future__ import annotations
@@ -25,52 +25,52 @@ from fourhop.validate import Entry, Row
 FIRST_SEED = 1
 """Seed of the first run of every entry."""
 FIRST_SEEDS = 10
-"""Seeds of every entry, by default."""
+"""Seeds that every entry starts with, by default."""
 MORE_SEEDS = 5
 """Seeds added at a time."""
 MOST_SEEDS = 20
-"""Seeds after which an entry is judged however wide its interval is."""
+"""Seeds after which an entry is judged, however wide its interval."""
 PRECISION = 0.02
-"""Half-width over mean that is good enough."""
+"""Relative half-width that is good enough."""
 SEEDS_LIMIT = 10_000
-"""More seeds than this are a slip of the hand."""
+"""Most seeds accepted; more is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How far a comparison is."""
+    """Progress of a comparison."""
 
     done: int
     """Entries with a row."""
     total: int
-    """Entries in all."""
+    """Number of entries."""
     fraction: float
-    """Share of the work that is done, 0 to 1; a guess unless the number of seeds is given."""
+    """Share of the work done, 0 to 1; a guess unless the number of seeds is given."""
     simulated_s: float
     """Simulated seconds so far."""
     elapsed_s: float
     """Wall clock since the start."""
     row: Row | None
-    """The entry that has just been finished, if one has."""
+    """The entry just finished, if any."""
 
 
 @dataclass(slots=True)
 class _Plan:
-    """An entry that is being run."""
+    """An entry in progress."""
 
     entry: Entry
     scenario: Scenario
     counted_s: float
-    """Divisor of delivered bytes."""
+    """Time that delivered bytes are divided by."""
     bytes_counted: tuple[float, ...]
-    """For each flow, what ns-2 counts for a byte of payload."""
+    """For each flow, bytes that ns-2 counts per byte of payload."""
     offered_kbps: float | None
-    """Of UDP alone, counted as ns-2 counts; `None` with TCP."""
+    """Offered UDP load, counted as ns-2 does; `None` with TCP."""
     window_of_one: bool
 
 
 class Agreement:
-    """Entries of a reference with what came of them; `run` once, `rows` at any time."""
+    """Entries of a reference and their outcomes. Call `run` once; read `rows` at any time."""
 
     def __init__(
         self,
@@ -80,16 +80,16 @@ class Agreement:
         jobs: int | None = None,
         duration_s: float | None = None,
     ) -> None:
-        """Read the scenarios. Entries that cannot run have their row at once.
+        """Read the scenarios. Entries that cannot run get their row at once.
 
         Args:
             entries: what to compare.
-            seeds: runs of each entry; by precision if not given.
+            seeds: runs per entry; decided by precision if not given.
             jobs: runs at a time; all cores if not given.
-            duration_s: simulated time of our runs, if they are to be shorter than the entries'.
+            duration_s: simulated time of our runs, to make them shorter than the entries'.
 
         Raises:
-            FourhopError: a number that is not allowed.
+            FourhopError: a number is out of range.
         """
         self._entries = list(entries)
         self._seeds = None if seeds is None else within("seeds", seeds, 1, SEEDS_LIMIT)
@@ -108,16 +108,16 @@ class Agreement:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows there are, in the order of the entries."""
+        """The rows so far, in the order of the entries."""
         return [self._rows[index] for index in sorted(self._rows)]
 
     @property
     def total(self) -> int:
-        """How many rows there will be."""
+        """Number of rows at the end."""
         return len(self._entries)
 
     def run(self, progress: Callable[[Report], None] | None = None) -> list[Row]:
-        """Run and judge every entry that can be run. After Ctrl-C, `rows` holds those finished."""
+        """Run and judge every entry that can run. After Ctrl-C, `rows` has the finished ones."""
         plans = list(self._plans.items())
         if not plans:
             return self.rows
@@ -161,12 +161,12 @@ class Agreement:
 
 
 def _transport(entry: Entry) -> tuple[str, tuple[str, ...]]:
-    """Our name of the entry's transport and the keys that go with it."""
+    """Our name for the entry's transport, and the keys it needs."""
     return validate.RENAMED.get(entry.transport, (entry.transport, ()))
 
 
 def _plan(entry: Entry, duration_s: float | None) -> _Plan:
-    """The run of an entry. Raises `FourhopError` if its scenario cannot be."""
+    """Plan the run of an entry. Raises `FourhopError` if its scenario cannot be used."""
     lasting = duration_s or entry.duration_s
     transport, overrides = _transport(entry)
     tcp = None if transport == "udp" else transport
@@ -206,17 +206,17 @@ def _plan(entry: Entry, duration_s: float | None) -> _Plan:
 
 
 def _counted(flow: dict[str, str]) -> float:
-    """Bytes that ns-2 counts for a byte of payload."""
+    """Bytes that ns-2 counts per byte of payload."""
     return 1.0 + validate.UDP_HEADER_BYTES / parse(flow["payload"]).value if flow["transport"] == "udp" else 1.0
 
 
 def _counted_bytes(flow: rundata.FlowRun) -> float:
-    """Payload that ns-2 counts: of UDP all that arrives, as its LossMonitor knows no repetitions."""
+    """Payload that ns-2 counts: with UDP all that arrives, as its LossMonitor does not recognise duplicates."""
     return flow["throughput_bps"] * flow["active_s"] / 8.0 if flow["transport"] == "udp" else flow["delivered_bytes"]
 
 
 def _rates(plan: _Plan, run: rundata.RunData) -> list[float]:
-    """Our goodput in kbit/s for each flow of a run, counted as ns-2 counts."""
+    """Our goodput in kbit/s for each flow of a run, counted as ns-2 does."""
     return [
         8.0 * counted * _counted_bytes(flow) / plan.counted_s / 1e3
         for counted, flow in zip(plan.bytes_counted, run["flows"], strict=True)

@@ -19,11 +19,11 @@ class Column:
 
     name: str
     field: str
-    """The field of a run that it holds."""
+    """The field of a run that it shows."""
     type: str
     optional: bool
     unit: str
-    """The unit that the name ends in, or nothing."""
+    """The unit at the end of the name, or nothing."""
     about: str
 
     @property
@@ -61,12 +61,12 @@ def schema(name: str) -> dict[str, pl.DataType]:
 
 @functools.cache
 def names(name: str, column: str) -> tuple[str, ...]:
-    """The names that a column of a table of traces may hold."""
+    """The values that a column of names in a trace table can have."""
     columns = next(each["columns"] for each in _declared()["trace"] if each["name"] == name)
     return tuple(next(each["names"] for each in columns if each["name"] == column))
 
 
 def markdown(name: str) -> str:
-    """The columns of a table of results as a table of Markdown."""
+    """The columns of a table of results, as a Markdown table."""
     rows = (f"| `{each.name}` | {each.unit} | {each.about.removesuffix('.')} |\n" for each in table(name))
     return "| column | unit | meaning |\n|---|---|---|\n" + "".join(rows)

@@ -1,9 +1,9 @@
 """Comparison of scenarios over the same seeds, with the interval of each difference.
 
-Two scenarios that run with the same seed see the same random network and the same starting points. The effect of that
-luck cancels in the difference of the two runs, so the interval is Student's t over the differences of the pairs; often
-it is tighter than the intervals of the two means suggest. Ratios are those of the means, with Fieller's interval
-(`study.estimate`). Only seeds that both have are compared.
+Two scenarios run with the same seed see the same random network and the same starting points. That luck cancels in the
+difference of the two runs, so the interval is Student's t over the paired differences; it is often tighter than the
+intervals of the two means suggest. Ratios are ratios of the means, with Fieller's interval (`study.estimate`). Only
+seeds that both scenarios have are compared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUNS = 10
-"""Pairs of runs, by default: the interval is 2.26 standard errors wide to either side."""
+"""Pairs of runs by default: the interval then reaches 2.26 standard errors to either side."""
 
 COMPARED = ("goodput", "fairness", "delay", "resent")
 """Measures to compare, by the names of `study.measures`."""
@@ -40,29 +40,29 @@ COMPARED = ("goodput", "fairness", "delay", "resent")
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity measured in two scenarios, at one combination of the other keys that were varied."""
+    """One quantity measured in two scenarios, at one combination of the other varied keys."""
 
     place: Mapping[str, Any]
     """The other varied keys with their values here."""
     name: Any
     """Value of the compared key."""
     against: Any
-    """Value of the base."""
+    """Value of that key in the base."""
     measured: Measured
     """The measure."""
     ours: Sample
-    """Values of `name`."""
+    """Samples with `name`."""
     theirs: Sample
-    """Values of `against`, on the same seeds."""
+    """Samples with `against`, on the same seeds."""
 
     @property
     def n(self) -> int:
-        """How many pairs of runs."""
+        """Number of pairs of runs."""
         return len(self.ours.values)
 
     @cached_property
     def difference(self) -> Estimate:
-        """Mean of `ours` less mean of `theirs`, in the unit of the measure."""
+        """Mean of `ours` minus mean of `theirs`, in the unit of the measure."""
         return self.ours - self.theirs
 
     @cached_property
@@ -72,14 +72,14 @@ class Difference:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the interval of the difference leaves out zero; `None` without an interval."""
+        """Whether the interval of the difference excludes zero; `None` without an interval."""
         low, high = self.difference.low, self.difference.high
         return None if low is None or high is None else low > 0.0 or high < 0.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Measurements of scenarios beside one of them."""
+    """Measurements of scenarios, compared with one of them."""
 
     by: str
     """The key whose values are compared."""
@@ -87,14 +87,14 @@ class Comparison:
     """The value that the others are compared with."""
     differences: tuple[Difference, ...]
     result: SweepResult
-    """The runs behind it."""
+    """The runs behind the comparison."""
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """One row for each place, compared value and measure, in the units that the names of the measures end in.
+        """One row per combination of other keys, compared value and measure, in the unit at the end of its name.
 
-        `mean` and `against_mean` are the means over the pairs, `n` their number; `difference` and `ratio` have the ends
-        of their 95 % intervals in `_low` and `_high`.
+        `mean` and `against_mean` are means over the `n` pairs. The 95 % intervals of `difference` and `ratio` are in
+        the columns `..._low` and `..._high`.
         """
         import polars as pl
 
@@ -121,14 +121,14 @@ class Comparison:
         }
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
-        """The table as CSV with its column names in the first line: into a file, or, without a path, as text.
+        """The table as CSV with a header line: written to `path`, or returned as text without one.
 
         Raises `FourhopError` if the file cannot be written.
         """
         return to_csv(self.table, path)
 
     def texts(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and rows of the table for people; a difference smaller than its interval is in parentheses."""
+        """Headings and rows of the printed table; a difference whose interval includes zero is in parentheses."""
         keys = list(self.differences[0].place) if self.differences else []
         columns = [*(key.rsplit(".", 1)[-1] for key in keys), self.by.rsplit(".", 1)[-1], "measure", "n", "mean"]
         rows = []
@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def note(self) -> str:
-        """Remarks below the table: how to read it and what it leaves out."""
+        """Remarks below the table: how to read it and what it omits."""
         seeds = self.result.runs["seed"].unique().sort()
         return (
             f"difference: from {self.by} {self.against}, paired by seed ({seeds[0]} to {seeds[-1]}), ± half-width of "
@@ -181,8 +181,8 @@ def compare(
 
     Args:
         what: scenarios by name; or one scenario, varied by `over`; or the result of a sweep.
-        over: keys with their values, as in `Sweep`. The values of the first key are compared, unless `what` has names;
-            the comparison is repeated at every combination of the other keys.
+        over: keys with their values, as in `Sweep`. Compares the values of the first key, or the named scenarios if
+            `what` has names, and repeats the comparison at every combination of the other keys.
         by: the varied key whose values are compared, if it is not the first.
         against: the value that the others are compared with; the first one if not given.
         runs: pairs of runs.
@@ -193,8 +193,8 @@ def compare(
 
     Returns:
         A `Comparison`. Its `table` has one row per compared value and measure: goodput in bit/s, Jain's index, mean
-        round trip in s, and packets sent again, each with means, difference, ratio and their 95 % intervals.
-        `str()` gives a table to read.
+        round trip in s, and retransmitted packets, each with means, difference, ratio and their 95 % intervals.
+        `str()` formats it for reading.
 
     Raises:
         FourhopError: there is nothing to compare, or an argument cannot be used.
@@ -228,7 +228,7 @@ def compare(
 
 
 def of(result: SweepResult, by: str | None = None, against: Any = None) -> Comparison:
-    """The comparison of what a sweep measured; `compare` says what the arguments mean.
+    """Compare the measurements of a sweep; the arguments are those of `compare`.
 
     Raises `FourhopError` if there is nothing to compare.
     """
@@ -239,7 +239,7 @@ def of(result: SweepResult, by: str | None = None, against: Any = None) -> Compa
     values = cells.values(by)
     if len(values) < 2:
         raise FourhopError(f"compare: {by} has one value ({values[0]}): give two or more")
-    # Named as it is written, too: a shell knows texts only.
+    # Also matches the value as text: a shell passes nothing else.
     base = values[0] if against is None else next((each for each in values if str(each) == str(against)), None)
     if base is None:
         raise FourhopError(f"against: found {against!r}, allowed: {', '.join(map(str, values))}")
@@ -253,7 +253,7 @@ def of(result: SweepResult, by: str | None = None, against: Any = None) -> Compa
             ours = cells.where(**place, **{by: name})
             for measured in (MEASURES[each] for each in COMPARED):
                 pair = _paired(measured.of(ours), measured.of(theirs))
-                # Of a single flow there is no fairness, of datagrams no round trip.
+                # A single flow has no fairness, and datagrams no round trip.
                 if not any(all(map(math.isnan, sample.values)) for sample in pair):
                     found.append(Difference(place, name, base, measured, *pair))
     if found and min(each.n for each in found) < 2:
@@ -262,7 +262,7 @@ def of(result: SweepResult, by: str | None = None, against: Any = None) -> Compa
 
 
 def _paired(ours: Sample, theirs: Sample) -> tuple[Sample, Sample]:
-    """Both, of the seeds that both have: a precision target gives each as many as it needs."""
+    """Restrict both to their common seeds: with a precision target, each has as many as it needs."""
     common = [seed for seed in ours.units if seed in set(theirs.units)]
     one, other = (
         replace(sample, values=tuple(value for _, value in kept), units=tuple(common), centre=None)

@@ -5,7 +5,7 @@
         print(net["n0"].run("iperf3", "-c", "n4").stdout)
     print(net.flows)
 
-The emulator is a program of its own, `fourhop-emulate`: it needs Linux and rights, which the package does not.
+The emulator is a separate program, `fourhop-emulate`: unlike the package, it needs Linux and privileges.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 PROGRAM = "fourhop-emulate"
 VARIABLE = "FOURHOP_EMULATE"
-"""Environment variable with the path of the program, where it is in none of the usual places."""
+"""Environment variable with the path of the program, if it is in none of the usual places."""
 
 _ENDING = 30.0
-"""Seconds that an emulation has to end when it is asked to."""
+"""Seconds that an emulation may take to end after SIGINT."""
 
 
 def program(name: str = PROGRAM) -> Path:
-    """The emulator, or another program that is beside it.
+    """Path of the emulator, or of another program beside it.
 
-    It is where the environment variable says, beside this Python, in a clone's `target`, or on the path.
+    Looked up in the environment variable, beside this Python, in a clone's `target`, and on the path, in this order.
 
-    Raises `FourhopError` with instructions if it is in none of these places.
+    Raises `FourhopError` with instructions if it is not found.
     """
     named = os.environ.get(VARIABLE)
     if named is not None:
@@ -64,9 +64,9 @@ def program(name: str = PROGRAM) -> Path:
 
 
 def traced(emulation: str | None = None) -> Path:
-    """The folder of the trace that a running emulation writes, by its name if several do.
+    """The folder of the trace that a running emulation writes; name the emulation if several write one.
 
-    `fourhop.trace.follow` reads it. Raises `FourhopError` if there is none.
+    `fourhop.trace.follow` reads it. Raises `FourhopError` unless there is exactly one.
     """
     said = subprocess.run([program(), "list", "--json"], capture_output=True, text=True, check=True).stdout
     states = [state for state in map(json.loads, said.splitlines()) if state["trace"] is not None]
@@ -86,7 +86,7 @@ class Node:
         self._emulation = emulation
 
     def run(self, *words: str, timeout: float | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a program and wait for its end; output is text.
+        """Run a program and wait for it to end; output is text.
 
         Raises `FourhopError` with its output if `check` is set and its exit code is not 0.
         """
@@ -100,7 +100,7 @@ class Node:
         return done
 
     def start(self, *words: str, output: int | IO[str] = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        """Start a program in the background, such as a server. The emulation ends it at its own end."""
+        """Start a program in the background, such as a server. It is stopped when the emulation ends."""
         return subprocess.Popen(self._command(words), stdout=output, stderr=output, text=True)
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
@@ -108,10 +108,10 @@ class Node:
 
 
 class Emulation:
-    """A running emulation of `emulate`; after its end, its measurements."""
+    """A running emulation, started by `emulate`; after it has ended, its measurements."""
 
     report: dict[str, Any]
-    """The report, once it has ended: `lateness_us`, `truth`, `packets`, `flows` and more (docs/emulation.md)."""
+    """The report, available after the end: `lateness_us`, `truth`, `packets`, `flows` and more (docs/emulation.md)."""
 
     def __init__(self, scenario: Scenario, options: list[str]) -> None:
         self.program = program()
@@ -122,7 +122,7 @@ class Emulation:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Emulation:
-        """Start it, and wait until its nodes are there."""
+        """Start it, and wait until its nodes exist."""
         ready, notify = os.pipe()
         self._out = tempfile.TemporaryFile("w+", encoding="utf-8")
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
@@ -137,7 +137,7 @@ class Emulation:
             assert self._process.stdin is not None
             self._process.stdin.write(self.scenario.to_toml())
             self._process.stdin.close()
-            # It says who it is when its nodes are there, or ends without a word.
+            # It reports its id once its nodes exist, or ends without writing anything.
             line = lines.readline()
         if not line:
             self._process.wait()
@@ -157,7 +157,7 @@ class Emulation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it, and take its report."""
+        """End it, and read its report."""
         assert self._process is not None
         self._process.send_signal(signal.SIGINT)
         try:
@@ -177,7 +177,7 @@ class Emulation:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """The flows of programs, one row each; available after the end."""
+        """The flows of the programs, one row each; available after the end."""
         import polars as pl
 
         return pl.DataFrame(self.report["flows"], infer_schema_length=None)
@@ -201,7 +201,7 @@ def emulate(
     radio: str | Path | None = None,
     trace: str | Path | Request | None = None,
 ) -> Emulation:
-    """Emulate a scenario for the length of a `with` statement: each node is a network namespace for real programs.
+    """Emulate a scenario for the duration of a `with` block: each node is a network namespace for real programs.
 
     Needs root and the program `fourhop-emulate`.
 
@@ -211,20 +211,20 @@ def emulate(
         flows: Run the flows of the scenario beside the programs.
         adhoc_receivers: Let every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`.
         seed: Seed of the simulated network; the scenario's if not given.
-        mtu: Largest packet of the nodes' devices in bytes; 1500 if not given.
-        gro: Join segments of a TCP connection that arrive together into one packet, as drivers of 802.11n do.
+        mtu: MTU of the nodes' devices in bytes; 1500 if not given.
+        gro: Merge segments of a TCP connection that arrive together into one packet, as 802.11n drivers do.
         pcap: Folder for captures of the air.
         radio: With `tap`: path of a socket that gives routing daemons the signal strength of each frame.
         trace: Folder for tables of all events (docs/trace.md), or a `fourhop.trace.Request`.
 
     Returns:
-        A context manager. Inside the `with` statement `emulation["n0"]` is a `Node`, which runs programs; afterwards
-        `emulation.report` has what was measured (lateness in microseconds, packets, flows) and `emulation.flows` one
+        A context manager. Inside the `with` block, `emulation["n0"]` is a `Node`, which runs programs. Afterwards
+        `emulation.report` has the measurements (lateness in microseconds, packets, flows) and `emulation.flows` one
         row per TCP connection of the programs.
 
     Raises:
-        FourhopError: At the start: the emulator is not installed, is not root, or cannot emulate the scenario. At the
-            end: the emulator failed.
+        FourhopError: On entry: the emulator is not installed, is not run as root, or cannot emulate the scenario. On
+            exit: the emulator failed.
     """
     options = ["--tap"] if tap else []
     options += [] if flows else ["--without-flows"]

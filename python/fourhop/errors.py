@@ -1,4 +1,4 @@
-"""Errors: one exception for all that the user can put right, and its kinds."""
+"""Errors: one exception for everything that the user can correct, and its subclasses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FourhopError(Exception):
 
 
 class FourhopWarning(UserWarning):
-    """The request is carried out, but it is probably not what was intended, such as a flow to a node out of range."""
+    """The request is carried out but is probably not what was intended, such as a flow to a node out of range."""
 
 
 class ScenarioError(FourhopError, ValueError):
@@ -32,13 +32,13 @@ class ScenarioError(FourhopError, ValueError):
 class IncompleteError(FourhopError):
     """A call was completed only in part: runs failed, or a result could not be written.
 
-    Finished runs are kept: those of `fourhop.run` in `result`, those of `fourhop.sweep` in its folder.
+    Finished runs are kept: `fourhop.run` puts them into `result`, `fourhop.sweep` into its folder.
     """
 
     result: Any = None
-    """Of `fourhop.run`: the `Result` of the runs that finished."""
+    """With `fourhop.run`: the `Result` of the finished runs."""
     saved: bool = False
-    """Whether that is in the folder asked for."""
+    """Whether `result` was written into the requested folder."""
 
     def __init__(self, problems: Sequence[str], *summary: str) -> None:
         """`problems`: one line each; only the first are shown. `summary`: lines that are always shown."""
@@ -47,10 +47,10 @@ class IncompleteError(FourhopError):
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C during `fourhop.sweep`. The runs that had finished are kept if the sweep has a folder."""
+    """Ctrl-C during `fourhop.sweep`. Finished runs are kept if the sweep has a folder."""
 
     def __init__(self, done: int, wanted: int | None, out: Path | None) -> None:
-        """`done` runs of `wanted` had finished (`None`: a precision decides how many); `out` is the sweep's folder."""
+        """`done` of `wanted` runs had finished (`None`: a precision decides how many); `out` is the sweep's folder."""
         self.done = done
         self.wanted = wanted
         self.out = out

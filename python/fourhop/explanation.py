@@ -1,7 +1,7 @@
-"""How a pacing transport works, on the example of one flow: its measurements, its interval, its sending times.
+"""How a pacing transport works, shown on one flow: its measurements, its interval, its sending times.
 
-For TCP-AP: round trips, the delay over four hops that it derives from them, their variation, the interval
-between segments that follows from both, and the window that limits all this. Formulas: docs/tcp-ap.md.
+For TCP-AP: round-trip times, the four-hop delay derived from them, their variation, the interval between segments that
+follows from both, and the window that limits all this. Formulas: docs/tcp-ap.md.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from fourhop.scenario import Scenario
 
 STEPS = 400
-"""Samples of a run, unless the scenario says how often."""
+"""Samples of a run, unless the scenario sets `sample_every`."""
 
-# Panels from cause to effect: column, label, what its values are multiplied with, unit.
+# Panels from cause to effect: column, label, scale factor, unit.
 _PANELS = (
     ("rtt_s", "round trip", 1e3, "ms"),
     ("delay_s", "n-hop delay", 1e3, "ms"),
@@ -44,11 +44,11 @@ class Explanation:
     series: pl.DataFrame
     """Rows of `Result.series` of this flow; docs/results.md has the columns."""
     others: tuple[tuple[str, float, float], ...]
-    """The other flows: name, from when and until when they run, in s."""
+    """The other flows: name, start and end in s."""
 
     @property
     def medians(self) -> dict[str, float]:
-        """The median over time of each quantity there is, in the units of the figure."""
+        """The median over time of each available quantity, in the units of the figure."""
         return {
             column: scale * cast(float, self.series[column].median())
             for column, _, scale, _ in _PANELS
@@ -68,7 +68,7 @@ class Explanation:
 
     @property
     def stretched(self) -> float | None:
-        """The median of the interval over that of the n-hop delay; `None` without a delay."""
+        """Median interval over median n-hop delay; `None` without a delay."""
         medians = self.medians
         return medians["pacing_interval_s"] / medians["delay_s"] if "delay_s" in medians else None
 
@@ -79,7 +79,7 @@ class Explanation:
         goodput = f"goodput {self.goodput_bps / 1e3:.1f} kbit/s"
         lines = [f"{self.flow} ({self.transport}), seed {self.seed}: {goodput}; medians over time:"]
         for column, label, _, unit in _PANELS:
-            # The median of its samples is not the goodput: what arrives in bursts has a low one.
+            # The median of its samples is not the goodput: traffic that arrives in bursts has a low median.
             if column in medians and column != "goodput_bps":
                 lines.append(f"  {label:<12} {medians[column]:10.4g} {unit}".rstrip())
         if self.stretched is not None:
@@ -88,7 +88,7 @@ class Explanation:
         return "\n".join(lines)
 
     def figure(self) -> Figure:
-        """The quantities above each other over time, from the round trips to the goodput."""
+        """The quantities over time in stacked panels, from round trips to goodput."""
         from fourhop import style
 
         shown = [panel for panel in _PANELS if panel[0] in self.medians]
@@ -119,9 +119,9 @@ class Explanation:
         return made
 
     def save(self, path: str | Path) -> Path:
-        """Write the figure; the end of the name says how: `.png`, `.svg` or `.pdf`.
+        """Write the figure; the suffix decides the format: `.png`, `.svg` or `.pdf`.
 
-        Raises `FourhopError` for another end, or if it cannot be written.
+        Raises `FourhopError` for another suffix, or if it cannot be written.
         """
         from fourhop import plots
 
@@ -129,12 +129,12 @@ class Explanation:
 
 
 def explain(scenario: Scenario | str | Path, *, flow: str | None = None, seed: int | None = None) -> Explanation:
-    """Run a scenario once and take one flow apart.
+    """Run a scenario once and explain one flow in detail.
 
     Args:
         scenario: The scenario, or the name of its file; without `sample_every` it is sampled 400 times.
-        flow: Name of the flow; the first one that paces if not given.
-        seed: Of the run; the scenario's own if not given.
+        flow: Name of the flow; the first paced one if not given.
+        seed: Seed of the run; the scenario's own if not given.
 
     Returns:
         The goodput of the flow in bit/s, its time series, and a figure of them.

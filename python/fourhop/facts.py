@@ -1,4 +1,4 @@
-"""Facts about a scenario that sweeps and results ask for."""
+"""Facts about a scenario that sweeps and results need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fourhop.quantity import seconds
 
 
 class Facts(NamedTuple):
-    """Values that a sweep asks of each scenario again and again; the scenario is parsed once for all of them."""
+    """Values that a sweep reads from each scenario again and again; the scenario is parsed only once for them."""
 
     name: str
     seed: int
@@ -20,7 +20,7 @@ class Facts(NamedTuple):
 
     @classmethod
     def of(cls, resolved: Mapping[str, Any]) -> Facts:
-        """The facts of a scenario with all defaults."""
+        """The facts of a resolved scenario."""
         packets = resolved.get("packets", "none")
         return cls(
             name=str(resolved["name"]),

@@ -1,4 +1,4 @@
-"""Tables made of runs. Every column name carries its unit; every row names its seed or its flow."""
+"""Tables of runs. Every column name includes its unit; every row names its seed or its flow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def flows(runs: Sequence[RunData]) -> pl.DataFrame:
 
 
 def counts(runs: Sequence[RunData], table: Counted) -> pl.DataFrame:
-    """One row per (seed, layer, name) of the table asked for; of links, the link is called its layer."""
+    """One row per (seed, layer, name) of `table`; in tables of links, `layer` is the link."""
     rows = [
         (run["seed"], layer, name, count)
         for run in runs
@@ -56,15 +56,15 @@ def counts(runs: Sequence[RunData], table: Counted) -> pl.DataFrame:
 
 
 def groups(frame: pl.DataFrame, *keys: str) -> dict[Any, pl.DataFrame]:
-    """Rows by the value of a column, or by the tuple of those of several, in the order of the first row of each."""
+    """Rows grouped by the value of a column, or the tuple of values of several, in order of first appearance."""
     parts = frame.partition_by(*keys, as_dict=True, maintain_order=True)
     return {(key[0] if len(keys) == 1 else key): part for key, part in parts.items()}
 
 
 def summary(flows: pl.DataFrame, *of: str) -> pl.DataFrame:
-    """One row per flow (of each value of the columns `of`): means over the runs, rates with their 95 % interval.
+    """One row per flow (and per value of the columns `of`): means over the runs, rates with their 95 % interval.
 
-    `flows` is as `flows` makes it.
+    The argument is a frame of the function `flows`.
     """
     transport = "flow_transport" if "flow_transport" in flows.columns else "transport"
     rows: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""Summary of several runs of one scenario, in plain values: what `frames` makes data frames of."""
+"""Summary of several runs of one scenario, in plain values, from which `frames` makes data frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fourhop.rundata import Counts, FlowRun, RunData
 T = TypeVar("T")
 
 COLUMNS = {column.field: column.name for column in declared("flows") if column.field != column.name}
-"""Fields of a run that a table names more fully."""
+"""Fields of a run whose column has a longer name."""
 
 MEANS = {
     "sent_packets_mean": "sent_packets",
@@ -22,11 +22,11 @@ MEANS = {
     "fast_retransmits_mean": "fast_retransmits",
     "rtt_mean_s": "rtt_mean_s",
 }
-"""Columns of the summary that are plain means over the runs, and the column each is the mean of."""
+"""Columns of the summary that are plain means over the runs, each with the column it averages."""
 
 
 def by_flow(runs: Sequence[RunData]) -> dict[str, list[FlowRun]]:
-    """The runs of each flow, flows in the scenario's order, runs in the order of the seeds."""
+    """The runs of each flow; flows in scenario order, runs in seed order."""
     table: dict[str, list[FlowRun]] = {}
     for run in runs:
         for flow in run["flows"]:
@@ -35,12 +35,12 @@ def by_flow(runs: Sequence[RunData]) -> dict[str, list[FlowRun]]:
 
 
 def goodput(flow_runs: Sequence[FlowRun]) -> stats.Interval:
-    """The interval of the goodput of one flow, bit/s."""
+    """Goodput of one flow in bit/s, with its interval."""
     return stats.over_runs([run["goodput_bps"] for run in flow_runs], flow_runs[0]["batch_goodput_bps"])
 
 
 def summary(runs: Sequence[RunData]) -> list[dict[str, Any]]:
-    """A row per flow: means over the runs, rates in bit/s with the half-width of their 95 % interval."""
+    """One row per flow: means over the runs, rates in bit/s with the half-width of their 95 % interval."""
     rows = []
     for flow in by_flow(runs).values():
         columns = {COLUMNS.get(key, key): [each[key] for each in flow] for key in flow[0]}  # type: ignore[literal-required]
@@ -49,7 +49,7 @@ def summary(runs: Sequence[RunData]) -> list[dict[str, Any]]:
 
 
 def summarised(columns: Mapping[str, Sequence[Any]], transport: str) -> dict[str, Any]:
-    """The row of one flow, made of its columns: a value for each run. `transport` is the column of its transport."""
+    """The row of one flow from its columns, which have one value per run. `transport` names the transport's column."""
     rate = stats.over_runs(columns["goodput_bps"], columns["batch_goodput_bps"][0])
     throughput = stats.student_interval(columns["throughput_bps"])
     return {
@@ -66,12 +66,12 @@ def summarised(columns: Mapping[str, Sequence[Any]], transport: str) -> dict[str
 
 
 def batch_sums(flows: Iterable[Sequence[float]]) -> list[float]:
-    """Total goodput of all flows in each batch, bit/s; batches that some flow lacks are left out."""
+    """Total goodput of all flows in each batch, bit/s, omitting batches that some flow lacks."""
     return [math.fsum(batch) for batch in zip(*flows, strict=False)]
 
 
 def total(tables: Sequence[Counts]) -> Counts:
-    """The sums of the counts of several runs."""
+    """Counts summed over several runs."""
     sums: Counts = {}
     for table in tables:
         for layer, names in table.items():
@@ -82,11 +82,11 @@ def total(tables: Sequence[Counts]) -> Counts:
 
 
 def same(values: Sequence[T]) -> T | None:
-    """The value all agree on, else `None` (hops of a random network differ from seed to seed)."""
+    """The common value, or `None` if they differ (hops of a random network depend on the seed)."""
     return values[0] if all(value == values[0] for value in values) else None
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Mean of the values there are; `None` without any."""
+    """Mean of the known values; `None` without any."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None

@@ -1,11 +1,11 @@
-"""How much may be asked for: numbers beyond these are slips of the hand."""
+"""Upper limits of arguments: larger numbers are typing errors."""
 
 from __future__ import annotations
 
 from fourhop.errors import FourhopError
 
 MIN_RUNS = 3
-"""Fewest runs before the stop rule may end: the interval of two runs is wide, but by luck it can be tiny."""
+"""Fewest runs before the stop rule applies: the interval of two runs is wide, but can be tiny by luck."""
 
 MAX_RUNS = 100
 """Runs after which the stop rule gives up by default."""
@@ -20,11 +20,11 @@ POINTS_LIMIT = 1_000_000
 """Most points of a sweep."""
 
 MAX_SEED = 2**53
-"""Seeds stay below this, so that JSON readers of every language keep them exact."""
+"""Upper bound of seeds, so that JSON parsers of every language read them exactly."""
 
 
 def within(name: str, value: int, least: int, most: int) -> int:
-    """`value` if it is a whole number in range, be it of Python, of numpy, or `4.0`. Raises `FourhopError` if not."""
+    """Return `value` as an int if it is whole (of Python, of numpy, or `4.0`) and in range, or raise `FourhopError`."""
     try:
         whole = int(value)
     except (TypeError, ValueError, OverflowError):

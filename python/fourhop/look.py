@@ -1,4 +1,4 @@
-"""The look of a figure: its size, letters, axes and names, for a paper or a talk; the charts themselves are in `study`.
+"""The look of a figure in a paper or talk: size, font, axes and names. The charts themselves are in `study`.
 
 Every function of `plots` takes these as keywords and returns the axes.
 """
@@ -26,19 +26,19 @@ class Look(TypedDict, total=False):
     """Keywords of every function of `plots`; all are optional."""
 
     ax: Axes
-    """Draw into these axes, as one part of a figure of your own. They have their size already."""
+    """Draw into these axes, as one part of your own figure. Their size does not change."""
     size: Size
-    """`column`, `page` or `slide`, or width and height in inches. The legend stands above the axes, inside the size."""
+    """`column`, `page` or `slide`, or width and height in inches, including the legend above the axes."""
     font_size: float
-    """Of all letters, in points."""
+    """Size of all text, in points."""
     log: Log
-    """Axes that are logarithmic: every value there must be positive."""
+    """Logarithmic axes; every value on them must be positive."""
     xlabel: str
     ylabel: str
     labels: Mapping[str, str]
-    """Other names for curves. Colours stay those of the transports that are meant."""
+    """Other names for curves. Each keeps the colour of its transport."""
     legend: bool
-    """Show the legend? A single curve without a name never has one."""
+    """Whether to show the legend. A single curve without a name never has one."""
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def _drawn_axes() -> type[Axes]:
     from matplotlib.axes import Axes
 
     class DrawnAxes(Axes):
-        """Axes that a notebook shows as the figure they are in, although pyplot does not know it."""
+        """Axes that a notebook displays as their whole figure, although pyplot does not know it."""
 
         def _repr_svg_(self) -> str:
             import io
@@ -87,7 +87,7 @@ def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
     drawing = replace(drawing, curves=curves)
     width, height, font = _size(look.get("size"))
     if "size" not in look:
-        # A long legend does not take its room from what is drawn.
+        # A long legend must not shrink the plot.
         height += draw.legend_in(drawing)
     font = look.get("font_size", font)
     return draw.axes(
@@ -101,7 +101,7 @@ def axes(chart: Chart, look: Mapping[str, Any]) -> Axes:
 
 
 def of(*, size: str | None, log: Log | None, xlabel: str | None, ylabel: str | None) -> Look:
-    """A look from command-line options: `None` leaves one out, and `5x3` is a size in inches."""
+    """A look from command-line options, where `None` is an option not given and `5x3` a size in inches."""
     look = Look()
     if size is not None:
         look["size"] = typed(size)

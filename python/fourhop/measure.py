@@ -1,7 +1,7 @@
 """A network under load, before and after a change: goodput, round trips and fairness, each with an interval.
 
-In the style of flent's rrul_be: several TCP connections in both directions at once, by iperf3, and pings meanwhile. A
-round is one such load. Intervals are Student's over rounds, so they contain what changes from one round to the next.
+In the style of flent's rrul_be: several iperf3 TCP connections in both directions at once, with pings meanwhile. A
+round is one such load. Intervals are Student's over rounds, so they include variation between rounds.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Verdict = Literal["better", "worse", "no difference seen"]
 
 _FORMAT = 1
 _PING_EVERY = 0.2
-"""Seconds between two pings: the least that every user may ask for."""
+"""Seconds between two pings: the shortest interval allowed without root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Metrics of a round: its name in a file, for people with its unit, and what is better."""
+    """A metric of a round: its key in files, its title with the unit, and which direction is better."""
 
     key: str
     title: str
@@ -62,17 +62,17 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Result of one load."""
+    """Result of one round."""
 
     goodput_bps: float
-    """Of all connections together, as received."""
+    """Total of all connections, as received."""
     rtt_p95_ms: float
     jain: float
     """Jain's index of all connections."""
     idle_ms: float
-    """Median round trip just before the load."""
+    """Median round-trip time just before the load."""
     lost: float
-    """Share of pings under load that were not answered."""
+    """Share of pings under load without an answer."""
     by_host_bps: dict[str, float] = field(default_factory=dict)
 
 
@@ -84,17 +84,17 @@ class Measured:
     rounds: list[Round]
 
     def interval(self, metric: Metric) -> Interval:
-        """Mean and interval over the rounds, in the unit for people."""
+        """Mean and interval over the rounds, in the unit of the title."""
         return student_interval([getattr(one, metric.key) * metric.scale for one in self.rounds])
 
     def save(self, file: Path) -> None:
-        """Write it as JSON, for a comparison later on."""
+        """Write it as JSON, for a later comparison."""
         content = {"format": _FORMAT, "load": asdict(self.load), "rounds": [asdict(one) for one in self.rounds]}
         file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, file: Path) -> Measured:
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
             if content["format"] != _FORMAT:
@@ -106,7 +106,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Effect of a change on a metric: the 95 % interval of the difference of means, and the verdict from it."""
+    """Effect of a change on a metric: the 95 % interval of the difference of means, and its verdict."""
 
     metric: Metric
     before: Interval
@@ -116,7 +116,7 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """A direction only if the interval leaves zero out."""
+        """A direction only if the interval excludes zero."""
         if self.low <= 0 <= self.high:
             return "no difference seen"
         return "better" if (self.low > 0) == self.metric.more_is_better else "worse"
@@ -151,20 +151,20 @@ def compare(before: Measured, after: Measured) -> list[Difference]:
 
 
 def streams(answer: Mapping[str, Any]) -> list[float]:
-    """Goodput of each connection of an iperf3 run in bit/s, as its receiver counted."""
+    """Goodput of each connection of an iperf3 run in bit/s, as counted by its receiver."""
     if "error" in answer:
         raise FourhopError(f"iperf3: {answer['error']}")
     return [float(stream["receiver"]["bits_per_second"]) for stream in answer["end"]["streams"]]
 
 
 def round_trips(text: str) -> tuple[list[float], int]:
-    """Round trips in ms from ping's output, and the number of pings sent."""
+    """Round-trip times in ms from ping's output, and the number of pings sent."""
     sent = re.search(r"(\d+) packets transmitted", text)
     return [float(ms) for ms in re.findall(r"time=([\d.]+) ms", text)], int(sent[1]) if sent else 0
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The least value that at least this share of the values does not exceed."""
+    """The smallest value that at least `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
@@ -190,7 +190,7 @@ def _iperf(load: Load, host: str) -> list[float]:
 
 
 def one_round(load: Load) -> Round:
-    """Pings, then loads all hosts at once and pings meanwhile."""
+    """Ping all hosts, then load them all at once while pinging."""
     with ThreadPoolExecutor(2 * len(load.hosts)) as pool:
         idle = [trip for trips, _ in pool.map(lambda host: _ping(host, 2), load.hosts) for trip in trips]
         loads = {host: pool.submit(_iperf, load, host) for host in load.hosts}
@@ -212,7 +212,7 @@ def one_round(load: Load) -> Round:
 
 
 def measure(load: Load, rounds: int) -> Measured:
-    """Measure so many rounds, one after another.
+    """Measure `rounds` rounds, one after another.
 
     Raises `FourhopError` if a program is missing or a host does not answer.
     """

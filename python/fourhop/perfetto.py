@@ -1,8 +1,8 @@
 """A trace for Perfetto's viewer: nodes as tracks, frames as slices, packets as arrows from hop to hop, counters.
 
-Sources: Perfetto's documents of its format ("TrackEvent", "Synthetic TrackEvent") and its published messages for
-the numbers of the fields below; protocol buffers' encoding of varints, tags and lengths. Nothing else of a trace is
-needed, so the few messages are written here rather than with a library.
+Sources: Perfetto's documentation of its format ("TrackEvent", "Synthetic TrackEvent") and its published messages for
+the field numbers below; protocol buffers' encoding of varints, tags and lengths. Only these few messages are needed,
+so they are encoded here rather than with a library.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ANNOTATION_NAME, _UINT, _STRING = 10, 3, 6
 
 _BEGIN, _END, _INSTANT, _COUNTS = 1, 2, 3, 4
 _CLEARED = 1
-"""SEQ_INCREMENTAL_STATE_CLEARED: the first packet of a sequence begins it."""
+"""SEQ_INCREMENTAL_STATE_CLEARED: set in the first packet of a sequence."""
 _EXPLICIT = 3
-"""Tracks below their parent by their ranks."""
+"""Tracks sorted below their parent by rank."""
 
 MEDIUM = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs")
-"""States of a node's medium; the other ones are of its backoff."""
+"""States of a node's medium; the others belong to its backoff."""
 
 
 def _varint(value: int) -> bytes:
@@ -65,7 +65,7 @@ def _text(field: int, value: str) -> bytes:
 
 
 class _Writer:
-    """Packets of one sequence into a file."""
+    """Writes the packets of one sequence to a file."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -84,7 +84,7 @@ class _Writer:
     def track(
         self, name: str, parent: int | None = None, *, rank: int = 0, unit: str | None = None, pid: int | None = None
     ) -> int:
-        """A new track; its number. A process is one that others are below."""
+        """Add a track and return its number. A process is a track with others below it."""
         self._uuids += 1
         content = _number(_UUID, self._uuids)
         if pid is not None:
@@ -127,11 +127,11 @@ class _Writer:
 
 
 _Slice = tuple[int, int, int, str, str, int | None, dict[str, object]]
-"""Track, start, end, name, category, packet, what else is known."""
+"""Track, start, end, name, category, packet, annotations."""
 
 
 def write(trace: Trace, file: str | Path) -> None:
-    """Write `trace` into `file`, which Perfetto's viewer opens (ui.perfetto.dev, or a copy of it)."""
+    """Write `trace` to `file`, to be opened in Perfetto's viewer (ui.perfetto.dev, or a copy of it)."""
     with Path(file).open("wb") as out:
         writer = _Writer(out)
         tracks: dict[tuple[int, str], int] = {}
@@ -144,7 +144,7 @@ def write(trace: Trace, file: str | Path) -> None:
             for queue in ("interface", "routing", "gateway", "wire"):
                 tracks[number, queue] = process
         slices = [*_frames(trace, tracks), *_receptions(trace, tracks), *_states(trace, tracks)]
-        # A slice that ends where another begins on its track is over first; of no track two overlap.
+        # A slice ends before another begins at the same time; slices of one track never overlap.
         events: list[tuple[int, int, int]] = []
         for place, (_, start, end, *_) in enumerate(slices):
             events += [(start, 1, place), (max(end, start), 0 if end > start else 2, place)]
@@ -177,7 +177,7 @@ def _receptions(trace: Trace, tracks: dict[tuple[int, str], int]) -> Iterator[_S
     busy: dict[int, int] = {}
     for row in rows.sort("node", "start_ns").collect().iter_rows(named=True):
         track = tracks[row["node"], "received"]
-        # With a radio that separates frames two can be received at a time: slices of a track must not overlap.
+        # A radio that separates frames can receive two at a time, but slices of a track must not overlap.
         if row["start_ns"] < busy.get(track, 0):
             continue
         busy[track] = row["end_ns"]

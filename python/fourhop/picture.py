@@ -1,7 +1,7 @@
-"""A network as a picture: nodes with their numbers, links by their margin, walls, flows as arrows, places in metres.
+"""A picture of a network: numbered nodes, links coloured by margin, walls, flows as arrows, coordinates in metres.
 
-The picture shows the network at the start of the run with one seed: shadows, walls, measured
-losses and antennas count, fading does not. A link is one that static routes use (docs/radio.md).
+It shows the network at the start of the run with one seed, with shadowing, walls, measured losses and antennas, but
+without fading. A link is one that static routes use (docs/radio.md).
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _WIDTH_IN = 6.8
 _HEIGHTS_IN = (2.6, 7.0)
 """Least and greatest height of the picture."""
 _LABELLED = 60
-"""With more nodes the numbers are small."""
+"""Most nodes that have large numbers."""
 _NAMED_FLOWS = 7
-"""Most flows that have a colour and a line of the legend each; of more, those with the same hops share them."""
+"""Most flows with their own colour and legend entry; if there are more, flows of the same hop count share them."""
 _HOPS = ("#F5B041", "#EB7A27", "#D1382C", "#A31F67", "#6A2C91", "#1F1147")
-"""Colours of flows by their hops, from 1 on, from light to dark; the last is that of all longer ones."""
+"""Colours of flows by hop count, from 1 on, from light to dark; longer flows have the last one."""
 _LETTER_PT = 0.62
-"""Width of a letter as a part of its size, about; those of a legend must not be cut."""
+"""Approximate width of a letter relative to the font size; legends must not be cut off."""
 _NAME_PT = 6.0
-"""Size of the names of nodes."""
+"""Font size of node names."""
 _BEND = 0.22
-"""Height of the bow of an arrow as a share of its length, twice."""
+"""Twice the height of an arrow's arc, as a share of its length."""
 _SCALES_DB = (10.0, 20.0)
-"""Least and greatest end of the scale of margins."""
+"""Least and greatest upper end of the margin scale."""
 
 MOST_SHOWN = 300
-"""Nodes up to which a notebook shows the picture of a scenario by itself."""
+"""Most nodes for which a notebook shows the picture of a scenario automatically."""
 
 Place = tuple[float, float]
 
@@ -53,20 +53,20 @@ class Network:
 
     seed: int
     places: list[Place]
-    """Of the nodes with radios, in metres."""
+    """Coordinates of the nodes with radios, in metres."""
     links: dict[tuple[int, int], float]
-    """Power received by the second of two nodes over the least of a link, in dB, for each direction that has enough."""
+    """Link margin in dB for each usable direction: power received at the second node over the least for a link."""
     flows: list[dict[str, Any]]
-    """`name`, `from`, `to` (numbers of nodes; `None` for one without a radio) and `transport`."""
+    """`name`, `from`, `to` (node numbers; `None` for a node without a radio) and `transport`."""
     gateways: list[int]
     walls: list[tuple[list[Place], str]]
-    """Corners in metres, and the loss through the wall as it is written."""
+    """Corners in metres, and the loss through the wall as written in the scenario."""
     names: dict[int, str] = field(default_factory=dict)
-    """Of nodes with radios that have one."""
+    """Names of nodes with radios, if given."""
 
     @classmethod
     def of(cls, scenario_json: str, seed: int | None = None) -> Network:
-        """The network of the run with `seed` of a resolved scenario in JSON; by default its own seed."""
+        """The network of a resolved scenario in JSON, in the run with `seed`; by default the scenario's own seed."""
         resolved = json.loads(scenario_json)
         seed = resolved["seed"] if seed is None else seed
         found = json.loads(_core.survey(scenario_json, seed))
@@ -89,7 +89,7 @@ class Network:
 
     @property
     def pairs(self) -> dict[tuple[int, int], tuple[float, bool]]:
-        """The linked nodes, the lesser number first: the lesser margin in dB, and whether there are both directions."""
+        """Linked nodes, lower number first: the smaller margin in dB, and whether both directions work."""
         both = {
             (a, b): (min(db, self.links[b, a]), True)
             for (a, b), db in self.links.items()
@@ -99,7 +99,7 @@ class Network:
         return {**both, **alone}
 
     def describe(self) -> str:
-        """The number of nodes, links and flows, and the seed."""
+        """Number of nodes, links and flows, and the seed."""
         one_way = sum(not both for _, both in self.pairs.values())
         parts = [
             count(len(self.places), "node"),
@@ -109,7 +109,7 @@ class Network:
         return f"{', '.join(parts)}; seed {self.seed}"
 
     def figure(self, *, size: Size | None = None, ax: Axes | None = None) -> Figure:
-        """The picture, by default of a size that fits the network; with `ax`, drawn into those axes of another figure.
+        """Draw the picture in a size that fits the network, or in `size`, or into the axes `ax` of another figure.
 
         Raises `FourhopError` for a size that is not allowed.
         """
@@ -142,7 +142,7 @@ class Network:
         return made
 
     def _arrows(self) -> list[_Arrow]:
-        """The flows that have a radio at an end. An end without one is behind the gateway nearest to the other."""
+        """Flows with a radio at either end. An end without one is drawn at the gateway nearest to the other end."""
         arrows: list[_Arrow] = []
         many = len(self.flows) > _NAMED_FLOWS
         paths = self._hops() if many else {}
@@ -170,7 +170,7 @@ class Network:
         return arrows
 
     def _hops(self) -> dict[int, dict[int, int]]:
-        """Of each node that a flow begins at: how many links it takes at least to each node that can be reached."""
+        """For each node that a flow begins at: least number of links to every node that can be reached."""
         beside: dict[int, list[int]] = {node: [] for node in range(len(self.places))}
         for a, b in self.links:
             beside[a].append(b)
@@ -210,9 +210,8 @@ class Network:
         margins = [db for db, _ in self.pairs.values()]
         if not margins:
             return
-        # From light for links that just are to dark, in an order that colour-blind readers see too. The lightest end of
-        # the map would vanish on white.
-        # Where flows take the colours of their hops, links leave all colour to them.
+        # From light for the weakest links to dark, in an order that colour-blind readers see too. The lightest end of
+        # the map would vanish on white. If flows are coloured by hop count, links are grey.
         name, low, high = ("Greys", 0.2, 0.75) if len(self.flows) > _NAMED_FLOWS else ("viridis_r", 0.1, 1.0)
         steps = [low + (high - low) * step / 255.0 for step in range(256)]
         colours = ListedColormap(matplotlib.colormaps[name](steps))
@@ -283,10 +282,10 @@ class Network:
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8)
 
     def _draw_names(self, made: Figure, axes: Axes) -> None:
-        """Names beside nodes, those of gateways and ends of flows first, where they cover neither nodes nor names."""
+        """Draw names beside nodes where they cover no node or other name; gateways and ends of flows come first."""
         if not self.names:
             return
-        # The layout decides how large a metre is.
+        # The layout determines the size of a metre.
         made.draw_without_rendering()
         points = 72.0 / made.dpi
         positions = [tuple(points * each for each in axes.transData.transform(place)) for place in self.places]
@@ -331,7 +330,7 @@ class _Arrow:
 
     @property
     def top(self) -> Place:
-        """The place of the bow that is farthest from the straight line."""
+        """The point of the arc farthest from the straight line."""
         (ax, ay), (bx, by) = self.start, self.end
         return ((ax + bx) / 2.0 + self.bend / 2.0 * (by - ay), (ay + by) / 2.0 - self.bend / 2.0 * (bx - ax))
 
@@ -344,7 +343,7 @@ def _hops_label(hops: int | None) -> str:
 
 
 def _columns(arrows: list[_Arrow], width_in: float) -> int:
-    """As many columns of a legend as are sure to fit."""
+    """Number of legend columns that are sure to fit."""
     longest = max((len(arrow.label) for arrow in arrows), default=0)
     return max(1, min(3, int(72.0 * width_in / (8.0 * _LETTER_PT * longest + 44.0))))
 

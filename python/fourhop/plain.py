@@ -1,4 +1,4 @@
-"""Scenarios as text: Python's values as JSON and TOML, and the text of a file."""
+"""Scenarios as text: Python values as JSON and TOML, and reading files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fourhop.errors import FourhopError
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: numpy's numbers and arrays become Python's, tuples lists."""
+    """Convert a value to JSON types: numpy numbers and arrays to Python's, tuples to lists."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -21,12 +21,12 @@ def plain(value: Any) -> Any:
 
 
 def whole(number: Any) -> Any:
-    """`4.0` as `4`; anything else as it is, for the simulator to judge."""
+    """Convert `4.0` to `4`; leave anything else as it is, for the simulator to judge."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def to_json(document: Mapping[str, Any]) -> str:
-    """A document as JSON. Raises `FourhopError` for values that JSON does not have."""
+    """A document as JSON. Raises `FourhopError` for values that JSON cannot represent."""
     try:
         return json.dumps(plain(document))
     except TypeError as error:
@@ -36,7 +36,7 @@ def to_json(document: Mapping[str, Any]) -> str:
 
 
 def leaves(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every key by its path with its value; tables are taken apart."""
+    """Yield the path and value of every key, descending into tables."""
     for key, value in keys.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{prefix}{key}.")
@@ -45,7 +45,7 @@ def leaves(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def to_toml(value: object) -> str:
-    """A plain value as TOML: JSON's texts, numbers, truths and lists are TOML's, tables are not."""
+    """A plain value as TOML. Strings, numbers, booleans and lists are written as in JSON, tables are not."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {to_toml(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):
@@ -54,7 +54,7 @@ def to_toml(value: object) -> str:
 
 
 def read(path: Path) -> str:
-    """The text of a file. Raises `FourhopError` for one that cannot be read, or is too large to be a scenario."""
+    """Read a text file. Raises `FourhopError` if it cannot be read or is too large to be a scenario."""
     try:
         if (size := path.stat().st_size) > _core.largest_scenario():
             raise FourhopError(f"{path}: found {size} bytes, allowed: at most {_core.largest_scenario()}")

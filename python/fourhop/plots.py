@@ -1,10 +1,10 @@
 """Figures for papers: matplotlib, a palette for colour-blind readers, units on the axes, no title inside.
 
-Every function returns the `matplotlib.axes.Axes` that it has drawn, for whatever is left to change; a notebook shows
-them as a picture. They are made without pyplot and without a display. `save` writes them as PNG and PDF, `write` as
-what the name of the file says.
+Every function returns the `matplotlib.axes.Axes` it has drawn, ready for further changes; a notebook shows them as a
+picture. They need neither pyplot nor a display. `save` writes them as PNG and PDF, `write` in the format of the file's
+suffix.
 
-Every function also takes the keywords of `Look`: a size, letters, logarithmic axes, other names.
+Every function also takes the keywords of `Look`: size, font size, logarithmic axes, other names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
 
 DPI = 200
-"""Dots an inch of a PNG: a column of a paper is 960 wide."""
+"""Resolution of a PNG in dots per inch: a column of a paper is 960 dots wide."""
 
 
 def over_hops(curves: Mapping[str, Sequence[tuple[int, Interval]]], **look: Unpack[Look]) -> Axes:
@@ -53,19 +53,19 @@ def sweep(
     """Draw a sweep: a curve, or bars of one colour, for each value of `by`.
 
     Args:
-        result: of `fourhop.sweep`.
-        y: what is shown: `goodput`, `throughput`, `fairness`, `delay`, `resent`, `timeouts`, or a column of numbers of
-            the tables `runs` and `flows`. Rates and counts of several flows are added up, times are means over them.
-        x: the varied key along the axis of x; the first one that has numbers if not given.
-        by: the varied key that the colours stand for; the other one if not given.
+        result: result of `fourhop.sweep`.
+        y: quantity to show: `goodput`, `throughput`, `fairness`, `delay`, `resent`, `timeouts`, or a numeric column of
+            the tables `runs` and `flows`. Rates and counts of several flows are summed, times are averaged.
+        x: the varied key on the x axis; the first one with numbers if not given.
+        by: the varied key shown by colour; the other one if not given.
         kind: `lines` and `bars` show means with 95 % intervals over the runs; a mean without an interval has an open
-            mark. `ecdf` shows the distribution of the values of all runs and flows. Lines if not given, bars where x
-            has words.
-        flow: of this flow alone.
-        where: varied keys, each with the value that is shown, or a list of values.
-        look: size, letters, axes and names, see `Look`.
+            marker. `ecdf` shows the distribution of the values of all runs and flows. If not given, lines, or bars
+            where the values on the x axis are words.
+        flow: show this flow alone.
+        where: varied keys, each with the value to show, or a list of values.
+        look: size, font, axes and names, see `Look`.
 
-    Raises `FourhopError` for a key or column that is not there, or if more is varied than a figure shows.
+    Raises `FourhopError` for an unknown key or column, or if more keys vary than a figure can show.
 
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=1, duration="2s")
@@ -75,7 +75,7 @@ def sweep(
     """
     cells = Cells.of(result, result.sweep.name)
     for key, value in (where or {}).items():
-        # Named as they are written, too: a shell knows texts only.
+        # Also matches values as text: a shell passes nothing else.
         written = {str(each): each for each in cells.values(key)}
         wanted = value if isinstance(value, list | tuple | range) and str(value) not in written else [value]
         cells = cells.among(key, [written.get(str(each), each) for each in wanted])
@@ -85,12 +85,12 @@ def sweep(
 def time_series(
     result: Result, quantity: str = "goodput_bps", *, seed: int | None = None, **look: Unpack[Look]
 ) -> Axes:
-    """A time series of every flow of one run (by default the first seed), one line for each flow.
+    """Time series of one run (by default that of the first seed), one line per flow.
 
     `quantity` is a column of `Result.series` (docs/results.md).
 
-    Raises `FourhopError` if there is no such column, if the scenario records no series (its key `sample_every`), or if
-    no run has that seed.
+    Raises `FourhopError` if there is no such column, if the scenario records no series (key `sample_every`), or if no
+    run has that seed.
     """
     import polars as pl
 
@@ -105,12 +105,12 @@ def time_series(
         )
     flows = {name: name for name in table["flow"].unique(maintain_order=True)}
     lines, label = over_time(table, quantity, flows)
-    # A window and a timer keep their value until they change; a rate is a mean over the step before.
+    # A window or timer keeps its value until it changes; a rate is the mean over the preceding step.
     return looks.axes(Chart("series", tuple(lines), "time (s)", label, steps=quantity != "goodput_bps"), look)
 
 
 def save(made: Figure | Axes, path: str | Path) -> list[Path]:
-    """Write a figure, or that of axes, as PNG and PDF beside each other; `path` names both without a suffix.
+    """Write a figure, or the figure of axes, as PNG and as PDF; `path` is the name of both without a suffix.
 
     Returns both paths.
 
@@ -121,7 +121,7 @@ def save(made: Figure | Axes, path: str | Path) -> list[Path]:
 
 
 def write(made: Figure | Axes, path: str | Path) -> Path:
-    """Write a figure, or that of axes, to one file; its suffix is the format: `.png`, `.svg` or `.pdf`.
+    """Write a figure, or the figure of axes, to one file; its suffix is the format: `.png`, `.svg` or `.pdf`.
 
     Raises `FourhopError` for another suffix, or if it cannot be written.
     """

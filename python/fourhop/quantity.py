@@ -1,4 +1,4 @@
-"""Numbers with units, read by the grammar of scenarios: `"2Mbps"`, `"200 m"`, `"40ms"`, `"5%"`, `"0.5"`."""
+"""Numbers with units, parsed as in scenarios: `"2Mbps"`, `"200 m"`, `"40ms"`, `"5%"`, `"0.5"`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Quantity(NamedTuple):
     unit: str
     """The unit as written."""
     value: float
-    """In the base unit of its kind: ns, bit/s, m, B, W, dB, Hz, m/s, per cent."""
+    """The value in the base unit of its kind: ns, bit/s, m, B, W, dB, Hz, m/s, per cent."""
 
 
 def parse(text: str) -> Quantity:
-    """Read a quantity of any kind. Raises `ValueError` for anything else.
+    """Parse a quantity of any kind. Raises `ValueError` for anything else.
 
     >>> parse("1.5 km")
     Quantity(kind='a length', number=Decimal('1.5'), unit='km', value=1500.0)

@@ -1,8 +1,8 @@
 """Time series of runs, on disk from the first sample on.
 
-The simulator writes two files per run, `seed-N.flows.csv` and `seed-N.queues.csv`, row by row. While a run
-goes on their names end in `.part`. Here they become lazy frames, so that neither a run nor `fourhop run --out` ever
-holds a series; `Result.series` does, when it is asked for.
+The simulator writes two files per run, row by row: `seed-N.flows.csv` and `seed-N.queues.csv`. Their names end in
+`.part` until the run has ended. This module reads them as lazy frames, so neither a run nor `fourhop run --out` ever
+has a whole series in memory; only `Result.series` loads one.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Table = Literal["series", "queues"]
 TABLES: tuple[Table, ...] = ("series", "queues")
 
 STAGING = ".series-of-run-"
-"""How the folder inside an output folder begins that holds the series of a result that this process has."""
+"""Prefix of the folder, inside an output folder, with the series of a result of this process."""
 
 SWEEP_STAGING = ".series."
-"""How folders of series of runs in progress begin in the folder of a sweep."""
+"""Prefix of the folders, inside the folder of a sweep, with the series of runs in progress."""
 
 _FILES: dict[Table, str] = {"series": "flows", "queues": "queues"}
 
@@ -42,15 +42,15 @@ def schema(table: Table) -> pl.Schema:
 
 
 def csv(folder: Path, seed: int, table: Table) -> Path:
-    """The file the simulator writes into `folder` for the run with `seed`."""
+    """The file that the simulator writes into `folder` for the run with `seed`."""
     return folder / f"seed-{seed}.{_FILES[table]}.csv"
 
 
 class Series(Protocol):
-    """Where a result finds its series."""
+    """Source of the series of a result."""
 
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
-        """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
+        """Rows of the runs with `seeds`, ordered by seed, time, and flow or node."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class StoredSeries:
     files: Mapping[tuple[Table, int], Path]
     """The file of each table and seed."""
     alive: object = None
-    """The object of this process that keeps the files alive, if any."""
+    """The object that keeps the files from being removed, if any."""
 
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
-        """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
+        """Rows of the runs with `seeds`, ordered by seed, time, and flow or node."""
         import polars as pl
 
         return pl.concat(
@@ -75,13 +75,13 @@ class StoredSeries:
 
 
 class Recorded:
-    """The series of a set of runs: CSV files in a folder of their own, later the Parquet tables made of them.
+    """The series of a set of runs: CSV files in a separate folder, later the Parquet tables made from them.
 
-    The folder goes with this object, or with the program.
+    The folder is removed with this object, or when the program ends.
     """
 
     def __init__(self, out: Path | None = None) -> None:
-        """`out`: the folder the result will be saved in; without one, the system's folder for temporary files."""
+        """`out`: the folder that the result will be saved in; the system's temporary folder if not given."""
         try:
             self._scratch = Scratch(out or Path(tempfile.gettempdir()), STAGING if out else "fourhop-series-")
         except OSError as error:
@@ -90,15 +90,15 @@ class Recorded:
 
     @property
     def folder(self) -> Path:
-        """Where the simulator writes."""
+        """The folder that the simulator writes to."""
         return self._scratch.path
 
     def begin(self) -> Path:
-        """The folder, for one more run: the names of its files hold its seed."""
+        """The folder for one more run; all runs share it, as file names include the seed."""
         return self.folder
 
     def scan(self, table: Table, seeds: Sequence[int]) -> pl.LazyFrame:
-        """The rows of the runs with `seeds`, in the order of seed, time, and flow or node."""
+        """Rows of the runs with `seeds`, ordered by seed, time, and flow or node."""
         import polars as pl
 
         if self._saved:
@@ -113,9 +113,9 @@ class Recorded:
         return pl.concat(parts)
 
     def recover(self, folder: Path) -> None:
-        """Read from the tables just saved in `folder` from now on, and drop the CSV files.
+        """From now on, read the tables just saved in `folder`, and delete the CSV files.
 
-        The tables have a second name here: whatever takes their first one later, these are what this result is.
+        The tables are hard-linked here, so this result keeps them even if others replace those in `folder`.
         """
         written = list(self.folder.iterdir())
         try:
@@ -123,7 +123,7 @@ class Recorded:
                 if (path := folder / f"{table}.parquet").exists():
                     (self.folder / path.name).hardlink_to(path)
         except OSError:
-            # A file system without links: the CSV files stay what is read.
+            # A file system without links: keep reading the CSV files.
             return
         self._saved = True
         for path in written:
@@ -131,15 +131,15 @@ class Recorded:
 
 
 class Staging:
-    """A folder for the files that simulators write while runs of a sweep are in progress. It goes with this object."""
+    """A folder for files that simulators write during runs of a sweep. It is removed with this object."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where the runs are kept, so that series need room there only."""
+        """`folder`: where the runs are kept, so that series need disk space only there."""
         self._in = folder
         self._scratch: Scratch | None = None
 
     def begin(self) -> Path:
-        """A new folder in it.
+        """Create a new folder in it.
 
         Raises `FourhopError` if nothing can be written there.
         """
@@ -150,19 +150,19 @@ class Staging:
             raise unwritable(self._in, error) from error
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove it with all its contents."""
         if self._scratch is not None:
             self._scratch.remove()
 
 
 def written(folder: Path, seed: int) -> dict[Table, Path]:
-    """The files a simulator that was given `folder` wrote for the run with `seed`."""
+    """The files that a simulator wrote into `folder` for the run with `seed`."""
     return {table: csv(folder, seed, table) for table in TABLES}
 
 
 @contextmanager
 def gone(folder: Path | None) -> Iterator[None]:
-    """Remove `folder`, if there is one, at the end."""
+    """Remove `folder`, if not `None`, at the end of the block."""
     try:
         yield
     finally:

@@ -32,19 +32,19 @@ Tables = Literal["summary", "flows", "drops", "counters", "link_drops", "wires",
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of one scenario, one per seed, and the tables and intervals made of them.
+    """Runs of one scenario, one per seed, with their tables and intervals.
 
-    Intervals are 95 %, Student's t over the runs. A single run has no such interval: its goodput then carries one by
-    batch means, and `Interval.method` and the column `interval` say which one it is.
+    Intervals are 95 %, Student's t over the runs. A single run has no such interval; its goodput then has one by batch
+    means. `Interval.method` and the column `interval` say which of the two it is.
     """
 
     scenario: Scenario
     runs: tuple[RunData, ...]
-    """The runs as the simulator reported them, in the order of their seeds."""
+    """The runs as the simulator reported them, in seed order."""
     note: str | None = None
-    """A remark before you quote the numbers: a missing replication interval, a precision that was not met."""
+    """A caveat to read before quoting the numbers: no interval over replications, or a precision not met."""
     recorded: Series | None = field(default=None, compare=False, repr=False)
-    """Where the time series are, if the scenario asks for them."""
+    """Source of the time series, if the scenario records them."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ class Result:
     def summary(self) -> pl.DataFrame:
         """One row per flow: means over the runs, and half-widths of 95 % intervals. Rates in bit/s, times in s.
 
-        It prints as a table with every column, means together with their intervals.
+        It prints as a table of all columns, each mean together with its interval.
         """
         from fourhop import frames
         from fourhop.shown import Shown
@@ -71,25 +71,25 @@ class Result:
 
     @cached_property
     def drops(self) -> pl.DataFrame:
-        """Packets dropped: one row per (seed, layer, reason), with their number as `count`."""
+        """Packets dropped: one row per (seed, layer, reason), with their number in `count`."""
         return self._counts("drops").rename({"name": "reason"})
 
     @cached_property
     def counters(self) -> pl.DataFrame:
-        """Events counted by every layer: one row per (seed, layer, name), with their number as `count`."""
+        """Events counted by every layer: one row per (seed, layer, name), with their number in `count`."""
         return self._counts("counters")
 
     @cached_property
     def link_drops(self) -> pl.DataFrame:
-        """Packets the MAC gave up, one row per (seed, link, name): `from-to`, and `tcp_data`, `tcp_acks` or `other`.
+        """Packets that the MAC gave up, one row per (seed, link, name).
 
-        Links that lost nothing have no rows.
+        A link is `from-to`, a name `tcp_data`, `tcp_acks` or `other`. Links without losses have no rows.
         """
         return self._counts("link_drops").rename({"layer": "link"})
 
     @cached_property
     def wires(self) -> pl.DataFrame:
-        """Packets at each direction of a wired link: one row per (seed, link, name), with their number as `count`."""
+        """Packets in each direction of wired links: one row per (seed, link, name), with their number in `count`."""
         return self._counts("wires").rename({"layer": "link"})
 
     def _counts(self, table: Counted) -> pl.DataFrame:
@@ -101,19 +101,19 @@ class Result:
     def series(self) -> pl.DataFrame:
         """Time series, one row per (seed, time, flow); empty unless the scenario sets `sample_every`.
 
-        This reads all of them from disk; `scan("series")` reads lazily.
+        This loads them all from disk; `scan("series")` reads lazily.
         """
         return self.scan("series").collect()
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """Interface queues in packets, one row per (seed, time in s, node); empty without `sample_every`."""
+        """Lengths of interface queues in packets, one row per (seed, time in s, node); empty without `sample_every`."""
         return self.scan("queues").collect()
 
     def scan(self, table: Table) -> pl.LazyFrame:
-        """`"series"` or `"queues"` as a lazy frame, for series that are larger than memory.
+        """`"series"` or `"queues"` as a lazy frame, for series larger than memory.
 
-        The files behind it live as long as this result does.
+        Its files exist as long as this result does.
         """
         if table not in ("series", "queues"):
             raise FourhopError(f'table: found {table!r}, allowed: "series", "queues"')
@@ -127,13 +127,13 @@ class Result:
 
     @cached_property
     def aggregate(self) -> Interval:
-        """Goodput of all flows together, bit/s; of a single run, the width is over the sums of its batches."""
+        """Goodput of all flows together, bit/s; with a single run, the interval is over the sums of its batches."""
         batches = gathered.batch_sums(flow["batch_goodput_bps"] for flow in self.runs[0]["flows"]) if self.runs else []
         return stats.over_runs([run["aggregate_goodput_bps"] for run in self.runs], batches)
 
     @cached_property
     def jain(self) -> Interval | None:
-        """Jain's fairness index over the runs, 0 to 1; `None` with one flow only, or if nothing arrived in any run."""
+        """Jain's fairness index over the runs, 0 to 1; `None` with a single flow, or if nothing arrived in any run."""
         return stats.over_known([run["jain"] for run in self.runs])
 
     def goodput(self, flow: str) -> Interval:
@@ -141,10 +141,10 @@ class Result:
         return gathered.goodput(gathered.by_flow(self.runs)[flow])
 
     def to_dict(self) -> dict[str, object]:
-        """The result as plain values, the object that `fourhop run --json` prints.
+        """The result as plain values, as `fourhop run --json` prints it.
 
-        `events`, `simulated_s`, `wall_s` and `drops` are sums over the runs, so that their ratios mean something
-        whatever number of threads ran them; everything with `mean` also lists the value of each run.
+        `events`, `simulated_s`, `wall_s` and `drops` are sums over the runs, so that their ratios do not depend on the
+        number of threads; every value with a `mean` also lists the value of each run.
         """
         flows: list[dict[str, object]] = []
         for name, runs in gathered.by_flow(self.runs).items():
@@ -183,9 +183,9 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_csv(self, path: str | Path | None = None, table: Tables = "summary") -> str | None:
-        """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
+        """A table as CSV with a header line: written to `path`, or returned as text without one.
 
-        Columns of lists are left out. Raises `FourhopError` if the file cannot be written.
+        Columns of lists are omitted. Raises `FourhopError` if the file cannot be written.
 
         >>> import fourhop
         >>> fourhop.run(fourhop.Scenario.chain(hops=1, duration="2s")).to_csv(table="flows").splitlines()[0][:20]
@@ -200,17 +200,17 @@ class Result:
     def save(self, folder: str | Path) -> Path:
         """Write this result into `folder` and return it. An older result there stays until this one is complete.
 
-        | file | holds |
+        | file | content |
         |---|---|
         | flows.parquet | one row per (seed, flow) |
         | summary.parquet | one row per flow, means and intervals |
         | drops.parquet, counters.parquet, conservation.parquet | one row per (seed, layer, name) |
         | link_drops.parquet, wires.parquet | one row per (seed, link, name) |
-        | series.parquet, queues.parquet | time series, if the scenario asks for them |
+        | series.parquet, queues.parquet | time series, if the scenario records them |
         | scenario.toml | the scenario with every default written out: run it again with `fourhop run` |
         | run.json | version, seeds, note, and the object of `to_dict` |
 
-        Raises `FourhopError` if the folder cannot be written or holds a scenario.toml that is somebody's own.
+        Raises `FourhopError` if the folder cannot be written, or has a scenario.toml that is not part of a result.
         """
         from fourhop import store
         from fourhop.recorded import TABLES

@@ -1,4 +1,4 @@
-"""The shape of one finished run as the simulator hands it over, with units in the names."""
+"""The structure of a finished run as the simulator returns it, with units in the names."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 Counts = dict[str, dict[str, int]]
-"""Counts by layer or link and then by name."""
+"""Counts by layer or link, then by name."""
 
 
 class FlowRun(TypedDict):
-    """One flow of one run. Of its fields, which the simulator declares, those that are read by name."""
+    """One flow of one run: those of the fields declared by the simulator that are read by name."""
 
     name: str
     src: int
@@ -47,7 +47,7 @@ class FlowRun(TypedDict):
 
 
 SeriesColumns = dict[str, list[Any]]
-"""A table of time series, a list a column."""
+"""A table of time series, one list per column."""
 
 
 class RunData(TypedDict):
@@ -69,11 +69,11 @@ class RunData(TypedDict):
     link_drops: Counts
     """Packets that the MAC gave up, by radio link (`"3-4"`) and kind of packet."""
     wires: Counts
-    """Counts of each direction of a wired link (`"4-R1"`), by name of the count."""
+    """Counts for each direction of a wired link (`"4-R1"`), by name."""
     recorded: NotRequired[dict[Literal["series", "queues"], SeriesColumns] | None]
-    """Time series, where they come with the run: in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
+    """Time series, if they are part of the run, as in sweeps. Elsewhere they stay in files, see `fourhop.recorded`."""
 
 
 def parse(text: str) -> RunData:
-    """Read a run as the simulator wrote it."""
+    """Parse a run as the simulator wrote it."""
     return cast(RunData, json.loads(text))

@@ -1,8 +1,8 @@
 """Run a scenario: replications on all cores, a stop rule by relative precision, Ctrl-C that keeps finished runs.
 
-A call is a sweep of one point whose runs stay in memory. The result of a run depends on the scenario and its seed only,
-and the stop rule looks at the runs in the order of their seeds. Neither the number of threads nor the order in which
-runs finish changes a result.
+A call is a sweep of one point whose runs stay in memory. The result of a run depends only on the scenario and its seed,
+and the stop rule considers runs in seed order, so neither the number of threads nor the order in which runs finish
+changes a result.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `fourhop.run`.
 
-    `result` holds the runs that had finished, or is `None` if there were none. Being a `KeyboardInterrupt`, it is not
-    caught by `except Exception`.
+    `result` has the finished runs, or is `None` if there were none. As a `KeyboardInterrupt`, it is not caught by
+    `except Exception`.
     """
 
     def __init__(self, result: Result | None, wanted: int) -> None:
-        """`wanted`: how many runs were asked for, or the largest number a precision target allowed."""
+        """`wanted`: number of runs requested, or the largest number that a precision target allowed."""
         self.result = result
         self.wanted = wanted
         super().__init__(f"interrupted: {0 if result is None else len(result.seeds)} of {wanted} runs finished")
@@ -49,9 +49,9 @@ class Progress:
     done: int
     """Finished runs."""
     wanted: int
-    """Runs asked for; with a precision target the largest number allowed."""
+    """Runs requested; with a precision target, the largest number allowed."""
     fraction: float
-    """Share of the work that is done, 0 to 1; with a precision target a lower bound."""
+    """Share of the work done, 0 to 1; with a precision target, a lower bound."""
     running: tuple[tuple[int, float], ...]
     """(seed, share done) of each run in progress."""
     simulated_s: float
@@ -59,13 +59,13 @@ class Progress:
     elapsed_s: float
     """Wall clock since the start."""
     precision: float | None
-    """Relative half-width reached so far, where a target was set and there are enough runs to tell."""
+    """Relative half-width so far, if there is a target and there are enough runs to tell."""
     target: float | None
-    """The relative half-width asked for."""
+    """The relative half-width to reach."""
 
     @property
     def remaining_s(self) -> float | None:
-        """Wall clock left at the present pace; `None` while that is unknown."""
+        """Wall-clock time left at the current pace; `None` while unknown."""
         return self.elapsed_s * (1.0 - self.fraction) / self.fraction if self.fraction > 0.0 else None
 
 
@@ -93,34 +93,34 @@ def run(
         scenario: what to run, or the name of its file.
         runs: number of independent replications; 1 if neither this nor `precision` is given.
         seed: seed of the first run; the scenario's own `seed` if not given.
-        precision: instead of a fixed number of runs, add runs until the half-width of the 95 % interval over the
-            mean goodput is at most this (`"5%"` or `0.05`), at least 3 runs and at most `max_runs`.
+        precision: instead of a fixed number of runs, add runs until the half-width of the 95 % interval, relative to
+            the mean goodput, is at most this (`"5%"` or `0.05`); at least 3 runs and at most `max_runs`.
         jobs: runs at a time; all cores if not given.
         progress: called a few times a second with a `Progress`, from the calling thread.
-        out: folder to write the result into, as `Result.save` does; checked for being writable before the first run.
-        pcap: folder for packet captures, one file per node, in a folder for each seed if there are several. Runs
-            that were begun and did not count, past a precision target or at Ctrl-C, leave theirs too.
-        pcap_merged: one file for all nodes, `capture.pcapng`, with an interface for each of them, instead of a file
-            each.
-        pcap_lost: captures show the frames that were lost at a node to a collision or to noise, too, with radiotap's
-            flag for a bad frame check sequence.
-        trace: folder for tables of everything that happens (docs/trace.md), in a folder for each seed if there are
-            several runs, or a `fourhop.trace.Request` that says what of it.
-        precision_of: the goodput that `precision` applies to: of all flows together, or of every single flow. A
-            starving flow can keep `flows` from ever being met.
-        max_runs: where `precision` gives up; `Result.note` then says so.
+        out: folder to write the result into, as `Result.save` does; checked to be writable before the first run.
+        pcap: folder for packet captures, one file per node, in a folder per seed if there are several. Runs that were
+            started but do not count, beyond a precision target or at Ctrl-C, leave captures too.
+        pcap_merged: write one file for all nodes, `capture.pcapng`, with one interface per node, instead of one file
+            per node.
+        pcap_lost: also capture the frames that a node lost to a collision or to noise, with radiotap's flag for a bad
+            frame check sequence.
+        trace: folder for tables of all events (docs/trace.md), in a folder per seed if there are several runs, or a
+            `fourhop.trace.Request` to select a part.
+        precision_of: the goodput that `precision` applies to: that of all flows together, or that of every single
+            flow. A starving flow can keep `flows` from ever being met.
+        max_runs: number of runs after which `precision` gives up; `Result.note` then says so.
 
     Returns:
-        The runs in the order of their seeds, with tables and intervals: rates in bit/s, times in s, sizes in bytes.
+        The runs in seed order, with tables and intervals: rates in bit/s, times in s, sizes in bytes.
 
     Raises:
         ScenarioError: the scenario cannot run with any of the seeds (say, no connected random network was found).
-        IncompleteError: it cannot with some, or files could not be written; it carries the result of the finished runs.
+        IncompleteError: it cannot run with some seeds, or files could not be written; carries the finished runs.
         FourhopError: an argument or a folder cannot be used.
-        Interrupted: Ctrl-C; it carries the result of the runs that had finished.
+        Interrupted: Ctrl-C; carries the result of the finished runs.
 
     Warns:
-        FourhopWarning: of flows that no path leads along with the first seed, so that nothing can arrive.
+        FourhopWarning: a flow has no path with the first seed, so nothing can arrive.
 
     >>> import fourhop
     >>> scenario = fourhop.Scenario.chain(hops=2, transport="newreno", duration="5s")
@@ -168,7 +168,7 @@ def _request(trace: str | Path | Request) -> Request:
 
 
 def _prepare(out: str | Path | None, pcap: str | Path | None, request: Request | None) -> None:
-    """Make the folders of a run, and prove that they can be written."""
+    """Create the folders of a run, and check that they are writable."""
     from fourhop import store
     from fourhop.result import MANIFEST, SCENARIO
 
@@ -186,7 +186,7 @@ def measure(
     progress: Callable[[Progress], None] | None = None,
     out: Path | None = None,
 ) -> Result:
-    """Run a sweep of one point; `start` begins its runs, `out` has been prepared. Raises what `run` raises."""
+    """Run a sweep of one point; `start` starts its runs, `out` has been prepared. Raises what `run` raises."""
     from fourhop.result import Result
 
     scenario = sweep.points[0].scenario
@@ -243,7 +243,7 @@ def _progress(loop: Loop, executor: Threads, sweep: Sweep, duration_s: float) ->
         wanted=sweep.wanted,
         fraction=min(1.0, (loop.computed + begun) / sweep.wanted),
         running=running,
-        # A run that ends by packets has simulated less than `duration`.
+        # A run that ends after a number of packets has simulated less than `duration`.
         simulated_s=loop.simulated_s + begun * duration_s,
         elapsed_s=loop.elapsed_s,
         precision=loop.plan.precision(0),

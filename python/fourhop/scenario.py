@@ -1,7 +1,7 @@
 """Scenarios in Python: the same keys as in TOML, checked by the same code.
 
-A `Scenario` never changes. Every constructor and every builder method hands the whole description to the simulator's
-checker, so an unknown key, a missing unit or a node out of range is a `ScenarioError` where it is written.
+A `Scenario` is immutable. Every constructor and every builder method passes the whole description to the simulator's
+checker, so an unknown key, a missing unit or a node out of range raises a `ScenarioError` where it is written.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ WITH = "with_"
 """Name of the keys of `Scenario.with_` in error messages."""
 
 _OF_SWEEPS = {"scenario", "variants", "over", "zipped"}
-"""Keys of sweep files that scenarios do not have."""
+"""Keys that only sweep files have."""
 
 
 class Scenario:
-    """A wireless network, its traffic and what to measure.
+    """A wireless network, its traffic and its measurements.
 
     Build one with `chain`, `parallel_chains`, `cross`, `grid`, `random` or `positions`, or read one with `from_toml`
     or `from_ns2`; refine it with `flow` and `with_`. docs/scenario.md lists every key.
@@ -61,7 +61,7 @@ class Scenario:
         Args:
             text: The scenario.
             file: Name of the text in error messages.
-            format: Of the text.
+            format: Format of the text.
             overrides: Keys to change, as `"radio.rate=11Mbps"`.
             given_by: Name of the overrides in error messages.
 
@@ -78,9 +78,9 @@ class Scenario:
 
     @classmethod
     def of(cls, given: Scenario | str | Path) -> Scenario:
-        """Return `given` if it is a scenario; else read the file of that name.
+        """Return `given` if it is a scenario; otherwise read the file of that name.
 
-        A name that ends in `.txt` is a node-and-flow list (`from_ns2`), any other is TOML (`from_toml`).
+        A file `.txt` is a node-and-flow list (`from_ns2`), any other is TOML (`from_toml`).
         """
         if isinstance(given, Scenario):
             return given
@@ -88,7 +88,7 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """Return the scenario with these keys: nested dicts, as TOML has tables. Raises `ScenarioError`."""
+        """Return the scenario with these keys; nested dicts are TOML's tables. Raises `ScenarioError`."""
         return cls(to_json(document), format="json")
 
     @classmethod
@@ -119,16 +119,16 @@ class Scenario:
         duration: Quantity | None = None,
         overrides: Sequence[str] = (),
     ) -> Scenario:
-        """Read a node-and-flow list, as comparisons with ns-2 use it (`rate`, `window`, `node x y`, `flow ...`).
+        """Read a node-and-flow list of a comparison with ns-2 (`rate`, `window`, `node x y`, `flow ...`).
 
         Args:
-            path: The list; its places are in metres.
+            path: The list; its coordinates are in metres.
             transport: Transport of its TCP flows, `newreno` if not given.
             duration: Simulated time, as `"100s"`.
             overrides: Keys to change, as `"radio.rate=11Mbps"`.
 
         Returns:
-            The scenario, under the profile `ns2`.
+            The scenario, with the profile `ns2`.
 
         Raises:
             ScenarioError: A line or an override is not allowed.
@@ -235,12 +235,12 @@ class Scenario:
     ) -> Scenario:
         """Return a connected network of nodes placed at random in a rectangle, with flows between random pairs.
 
-        Every seed draws another network; set `topology.seed` to keep one.
+        Every seed draws another network; set `topology.seed` to fix it.
 
         Args:
             nodes: Number of nodes.
-            width: Of the rectangle, as `"600m"`.
-            height: Of the rectangle.
+            width: Width of the rectangle, as `"600m"`.
+            height: Height of the rectangle.
             pairs: Number of flows.
             transport: Transport of the flows.
             keys: As in `chain`.
@@ -253,7 +253,7 @@ class Scenario:
 
     @classmethod
     def positions(cls, positions: Sequence[tuple[Quantity, Quantity]], **keys: Any) -> Scenario:
-        """Return a network with each node at its place.
+        """Return a network with each node at a given position.
 
         Args:
             positions: `(x, y)` per node with units, as `("200m", "0m")`.
@@ -292,7 +292,7 @@ class Scenario:
         keys: dict[str, Any],
         pairs: int | None = None,
     ) -> Scenario:
-        """A scenario from its parts; `keys` refine what the constructor sets, section by section."""
+        """Build a scenario from its parts; `keys` refine the constructor's settings, section by section."""
         document: dict[str, Any] = {"name": name, "profile": "ns2", "duration": "100s", "topology": topology}
         if transport is not None and "flows" not in keys:
             document["traffic"] = {"transport": transport} | ({} if pairs is None else {"pairs": pairs})
@@ -315,10 +315,10 @@ class Scenario:
         """Return this scenario with gateways to the wired Internet, and named hosts and routers behind them.
 
         Args:
-            gateways: Nodes of the topology, by number, `"first"`, `"last"` or `"random"`. Wires and flows call them
+            gateways: Nodes of the topology, by number, `"first"`, `"last"` or `"random"`. Wires and flows name them
                 `gateway-1`, `gateway-2`, ...
             nodes: Names of wired hosts and routers.
-            wires: Links: a pair of names each, or a mapping with `ends` and options of the link. If not given, the
+            wires: Links, each a pair of names, or a mapping with `ends` and options of the link. If not given, the
                 nodes form a line and every gateway is linked to the first.
             keys: Options of all links: `rate="100Mbps"`, `delay="1ms"`, `queue=100` (packets). The rate is 10 Mbit/s
                 and the delay 40 ms if not given.
@@ -339,8 +339,8 @@ class Scenario:
         """Return this scenario with one more flow. The first flow you add replaces the constructor's traffic.
 
         Args:
-            src: Node it comes from, by number or name.
-            dst: Node it goes to.
+            src: Source node, by number or name.
+            dst: Destination node, by number or name.
             transport: Its transport.
             keys: Keys of a flow: `app="transfer"`, `size="1MB"`, `start="10s"`.
 
@@ -351,7 +351,7 @@ class Scenario:
         document.pop("traffic", None)
         flow = {"from": src, "to": dst, "transport": transport, **keys}
         document["flows"] = [*document.get("flows", []), flow]
-        # An override of the traffic that is gone would bring half of it back.
+        # An override of the removed traffic would bring half of it back.
         kept = [each for each in self._overrides if each.split("=")[0].split(".")[0].strip() != "traffic"]
         return self._again(to_json(document), "json", kept)
 
@@ -369,7 +369,7 @@ class Scenario:
         return self._again(self._text, self._format, [*self._overrides, *changes], WITH)
 
     def overridden(self, overrides: Sequence[str]) -> Scenario:
-        """Return this scenario with keys changed by texts, as `--set` takes them: `["radio.rate=11Mbps"]`."""
+        """Return this scenario with keys changed, written as for `--set`: `["radio.rate=11Mbps"]`."""
         return self._again(self._text, self._format, [*self._overrides, *overrides], "--set") if overrides else self
 
     def _again(
@@ -397,7 +397,7 @@ class Scenario:
         _core.can_run(self._resolved_json, self.seed if seed is None else seed)
 
     def flows_without_path(self, *, seed: int | None = None) -> list[str]:
-        """Return one line of text for each flow without a path of radio links: its name and the gap in metres.
+        """Return one line of text per flow without a path of radio links, with its name and the gap in metres.
 
         Such flows deliver nothing. The list stops after the first few; `fourhop.run` warns about them.
 
@@ -428,7 +428,7 @@ class Scenario:
         Args:
             seed: Seed of the run; the scenario's own if not given.
             size: `column`, `page`, `slide`, or width and height in inches; fits the network if not given.
-            ax: Draw into these axes instead, as one part of a figure of your own.
+            ax: Draw into these axes instead, as one part of your own figure.
 
         Returns:
             The matplotlib figure, which a notebook shows and `savefig` writes.
@@ -451,7 +451,7 @@ class Scenario:
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The scenario with all defaults, a copy of your own."""
+        """The scenario with all defaults; a fresh copy each time."""
         return cast(dict[str, Any], json.loads(self._resolved_json))
 
     @property
@@ -480,7 +480,7 @@ class Scenario:
 
     @property
     def packets(self) -> int | None:
-        """Number of delivered packets that ends a run; `None` if `duration` ends it."""
+        """Number of delivered packets after which a run ends; `None` if `duration` ends it."""
         return self._known.packets
 
     @property
@@ -490,7 +490,7 @@ class Scenario:
 
     @property
     def flow_count(self) -> int:
-        """Number of flows, pairs of `[traffic]` and `[[flows]]` together."""
+        """Number of flows: pairs of `[traffic]` plus entries of `[[flows]]`."""
         return self._known.flow_count
 
     @property
@@ -527,7 +527,7 @@ class Scenario:
         return _core.to_toml(self._resolved_json)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both come to the same when every default is written out."""
+        """Whether both are the same once every default is written out."""
         return isinstance(other, Scenario) and self._resolved_json == other._resolved_json
 
     def __hash__(self) -> int:
@@ -551,7 +551,7 @@ class Scenario:
         if len(network.places) <= MOST_SHOWN:
             out = io.BytesIO()
             network.figure().savefig(out, format="svg", metadata={"Date": None})
-            # As an image of its own, so that its style and ids meddle with nothing else on the page.
+            # As a separate image, so that its styles and ids do not clash with the rest of the page.
             text = base64.b64encode(out.getvalue()).decode("ascii")
             look = "background:white;max-width:min(100%,44em)"
             picture = f'<img style="{look}" alt="the network" src="data:image/svg+xml;base64,{text}">'

@@ -15,19 +15,19 @@ from fourhop.runner import measure
 from fourhop.scenario import Scenario
 from fourhop.sweeps.describe import Sweep
 
-# Limits of a scenario for `rate` in bit/s and `payload` in bytes.
+# A scenario's limits for `rate` in bit/s and `payload` in bytes.
 _RATE_LIMIT = 10_000_000_000
 _PAYLOAD_LIMIT = 65_000
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A rate and what came of it."""
+    """A rate and its outcome."""
 
     offered_bps: int
     """Offered payload in bit/s."""
     goodput_bps: float
-    """Payload that arrived in bit/s, mean over the seeds."""
+    """Delivered payload in bit/s, mean over the seeds."""
     loss: float
     """Share of the offered payload that did not arrive, 0 to 1."""
 
@@ -37,9 +37,9 @@ class BestRate:
     """Result of a search."""
 
     best: Trial | None
-    """The trial with the largest goodput among those within the loss bound; none if there was none."""
+    """The trial with the largest goodput among those within the loss bound; `None` without any."""
     trials: list[Trial]
-    """Every trial, in the order made."""
+    """All trials in the order of the search."""
 
     def to_dict(self) -> dict[str, object]:
         """As one JSON object: rates in bit/s, losses as shares."""
@@ -57,25 +57,25 @@ def best_rate(
     trials: int = 16,
     runs: int = 3,
 ) -> BestRate:
-    """Turn one flow into paced UDP and search the rate with the largest goodput (golden section).
+    """Turn one flow into paced UDP and search for the rate with the largest goodput (golden section).
 
     Args:
-        scenario: The network, or the name of its file; its other flows stay what they are.
+        scenario: The network, or the name of its file; its other flows stay as they are.
         flow: Number of the flow, from 0 in the order of the scenario.
         from_bps: Least rate of payload in bit/s.
         to_bps: Largest rate of payload in bit/s; by default the bit rate of the radio.
         payload_bytes: Payload of a datagram in bytes.
-        loss_bound: Largest share of the offered payload that may be lost, 0 to 1; 1 looks at goodput alone.
-        trials: Rates to try; each narrows the interval to 0.618 of what it was.
-        runs: Seeds each rate is measured with, from the scenario's own on.
+        loss_bound: Largest share of the offered payload that may be lost, 0 to 1; with 1, goodput alone decides.
+        trials: Number of rates to try; each narrows the interval to 0.618 of its width.
+        runs: Number of seeds per rate, beginning with the scenario's own.
 
     Returns:
-        The rates that were tried, in the order of the search, and the best of those that lose no more than
-        `loss_bound`, `None` if none does. Rates and goodputs in bit/s, losses as shares from 0 to 1.
+        The rates tried, in the order of the search, and the best of those that lose no more than `loss_bound`, or
+        `None` if all lose more. Rates and goodputs in bit/s, losses as shares from 0 to 1.
 
     Raises:
-        FourhopError: if an argument cannot be used.
-        KeyboardInterrupt: after Ctrl-C; a search that has not ended has no result to keep.
+        FourhopError: An argument cannot be used.
+        KeyboardInterrupt: Ctrl-C; an unfinished search has no result to keep.
 
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=1, transport="newreno", duration="10s")
@@ -124,11 +124,11 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def _maximise(low: float, high: float, loss_bound: float, trials: int, measured: Callable[[float], Trial]) -> BestRate:
-    """Search the largest goodput between two rates (golden section, Kiefer 1953).
+    """Search for the largest goodput between two rates (golden section, Kiefer 1953).
 
-    Goodput rises along the diagonal up to what the path carries and falls beyond, where frames collide. A rate that
-    loses more than the bound counts as worse than any that does not, and the worse the more it loses, which keeps the
-    curve single-peaked. Two rates that differ by less than the spread over seeds may come out in either order.
+    Goodput rises along the diagonal up to the capacity of the path and falls beyond it, where frames collide. A rate
+    that loses more than the bound ranks below all that do not, and lower the more it loses, which keeps the curve
+    single-peaked. Two rates that differ by less than the spread over seeds may rank in either order.
     """
 
     def value(trial: Trial) -> float:

@@ -1,7 +1,7 @@
-"""Data frames that print completely: every column under a heading with its unit, a mean together with its interval.
+"""Data frames that print completely: every column has a heading with its unit, every mean its interval.
 
-Contents of a frame stay as they are: columns keep their names and values their units. A table that is wider than the
-terminal is turned on its side, so nothing is ever cut.
+Only the output changes: columns keep their names and values their units. A table wider than the terminal is transposed,
+so nothing is ever cut off.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import polars as pl
 from fourhop.errors import FourhopError
 
 WIDTH = 120
-"""Characters of a line where there is no terminal to ask."""
+"""Characters per line if there is no terminal."""
 
-# Ends of column names, what stands in the heading for them, and the factor.
+# Suffixes of column names, their text in the heading, and the scale factor.
 _UNITS = {"_bps": (" kbit/s", 1e-3), "_s": (" s", 1.0)}
-# Times that are read in milliseconds.
+# Prefix of times shown in milliseconds.
 _MILLISECONDS = "rtt_"
-# Rows that are printed of a long table.
+# Most rows printed.
 _ROWS = 100
 _NOTE = "±: half-width of the 95 % interval. The frame itself has the columns that .columns names, in bit/s and s."
 
 
 class Shown(pl.DataFrame):
-    """A data frame that prints and shows in a notebook as a table for people.
+    """A data frame that prints, and displays in a notebook, as a readable table.
 
     >>> print(Shown({"flow": ["a"], "goodput_bps_mean": [1.25e6], "goodput_bps_half_width": [2e3]}))
     flow  goodput kbit/s
@@ -40,7 +40,7 @@ class Shown(pl.DataFrame):
     """
 
     def __str__(self) -> str:
-        """The table as text, as wide as the terminal allows."""
+        """The table as text, fitted to the terminal."""
         columns, rows, numbers = _texts(self)
         return "\n".join([*table(columns, rows, numbers), *_below(self, columns)])
 
@@ -54,7 +54,7 @@ class Shown(pl.DataFrame):
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> list[str]:
-    """A table as lines, on its side if it is wider than the terminal; columns of `numbers` are set to the right."""
+    """A table as lines, transposed if wider than the terminal; `numbers` says which columns are right-aligned."""
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     lines = _aligned([columns, *rows], numbers)
     return lines if max(map(len, lines)) <= width else _sideways(columns, rows, width)
@@ -74,9 +74,9 @@ def described(what: str, summary: pl.DataFrame, note: str | None) -> str:
 
 
 def to_csv(frame: pl.DataFrame, path: str | Path | None) -> str | None:
-    """A frame as CSV (RFC 4180, the column names in the first line): into a file, or, without a path, as text.
+    """A frame as CSV (RFC 4180, with a header line): written to `path`, or returned as text without one.
 
-    Columns of lists are left out.
+    Columns of lists are omitted.
 
     Raises `FourhopError` if the file cannot be written.
     """
@@ -91,7 +91,7 @@ def to_csv(frame: pl.DataFrame, path: str | Path | None) -> str | None:
 
 
 def _texts(frame: pl.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Headings, rows, and which columns are numbers; a mean and its half-width are one column."""
+    """Headings, rows, and which columns are numeric; a mean and its half-width share a column."""
     columns: dict[str, list[str]] = {}
     numbers = []
     for name in frame.columns:
@@ -106,7 +106,7 @@ def _texts(frame: pl.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]
         values = frame[name].head(_ROWS).to_list()
         if frame.schema[name].is_float():
             known = [abs(scale * each) for each in values if each is not None and math.isfinite(each)]
-            # Means of counts have a tenth; shares, indices and short times need more.
+            # Means of counts get one decimal; shares, indices and short times need more.
             digits = 3 if max(known, default=0.0) < 10.0 and (unit or half in frame.columns) else 1
             columns[heading] = [
                 _number(value, width, scale, digits) for value, width in zip(values, widths, strict=True)
@@ -126,7 +126,7 @@ def _number(value: float | None, half_width: float | None, scale: float, digits:
 
 
 def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> list[str]:
-    """Rows as lines; columns of numbers are set to the right."""
+    """Rows as aligned lines; columns of numbers are right-aligned."""
     columns = [
         [cell.rjust(width) if right else cell.ljust(width) for cell in column]
         for column, right in itertools.zip_longest(zip(*rows, strict=True), numbers)
@@ -136,7 +136,7 @@ def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> lis
 
 
 def _sideways(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """One line per column; as many rows beside each other as fit, but one at least."""
+    """The table transposed: one line per column, in blocks of as many rows as fit, at least one."""
     lines: list[str] = []
     left = list(rows)
     while left:

@@ -15,10 +15,10 @@ SIZES: Mapping[str, tuple[float, float, float]] = {
     "page": (7.16, 3.0, 8.0),
     "slide": (8.0, 4.5, 16.0),
 }
-"""Width and height in inches, and letters in points: a column or the full width of a two-column paper, or a slide."""
+"""Width and height in inches, and font size in points: a column or page of a two-column paper, or a slide."""
 
 FONT_PT = 10.0
-"""Letters of a figure that is wider than a column."""
+"""Font size of figures wider than a column."""
 
 
 def typed(size: str) -> Size:
@@ -33,7 +33,7 @@ def inches(size: Size) -> tuple[float, float]:
 
 
 def letters(given: Any) -> tuple[float, float, float]:
-    """Width, height and letters in points. Raises `FourhopError` for a size that is not allowed."""
+    """Width, height and font size in points. Raises `FourhopError` for a size that is not allowed."""
     if isinstance(given, str):
         if given not in SIZES:
             raise FourhopError(f"size: found {given!r}, allowed: {', '.join(SIZES)}, or width and height in inches")

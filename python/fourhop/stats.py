@@ -1,6 +1,6 @@
 """Means, confidence intervals and fairness, as the measurement papers define them.
 
-Two ways to an interval, and every interval says which one it is:
+Intervals are computed in one of two ways, and each says which:
 
 - *replications*: one value per independent run (one seed each), Student's t over the runs;
 - *batch means*: one long run cut into batches after its warm-up, Student's t over the batches. Batches of one run are
@@ -22,8 +22,8 @@ CONFIDENCE = 0.95
 Method = Literal["replications", "batch means", "none"]
 _OVER: dict[Method, str] = {"replications": "runs", "batch means": "batches", "none": "values"}
 
-# Two-sided quantiles at `CONFIDENCE` with 1, 2, ... degrees of freedom, as scipy computes them. Loading scipy takes
-# longer than a short run.
+# Two-sided quantiles at `CONFIDENCE` for 1, 2, ... degrees of freedom, computed with scipy, which takes longer to load
+# than a short run.
 # fmt: off
 _QUANTILES = (
     12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934, 2.5705818356363146,
@@ -52,10 +52,10 @@ _QUANTILES = (
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with the half-width of its 95 % confidence interval, in the unit of the values it was made from.
+    """A mean with the half-width of its 95 % confidence interval, both in the unit of the values.
 
-    `half_width` is `None` where the values do not allow one (fewer than two of them, or one that is not a number);
-    `method` says over what the interval was taken, and `n` over how many values.
+    `half_width` is `None` if there is no interval (fewer than two values, or one that is not a number); `method` says
+    whether the `n` values are of runs or of batches.
     """
 
     mean: float
@@ -74,12 +74,12 @@ class Interval:
         return None if self.half_width is None else self.mean + self.half_width
 
     def _repr_html_(self) -> str:
-        """For a notebook: the mean, the interval, and what it was taken over."""
+        """For a notebook: the mean, the interval, and the values it was taken over."""
         low, high = self.low, self.high
         if low is None or high is None:
             return f"{self.mean:.6g} <small>(no interval: {self.n} value{'' if self.n == 1 else 's'})</small>"
         half = self.half_width or 0.0
-        # Two digits of the half-width are all that it supports, of the mean as well.
+        # Two significant digits of the half-width are all that it supports, and they limit the mean's as well.
         digits = max(0, 1 - math.floor(math.log10(half))) if half > 0.0 else 3
         mean, half_width, below, above = (f"{each:.{digits}f}" for each in (self.mean, half, low, high))
         over = f"{self.n} {_OVER[self.method]}"
@@ -89,8 +89,7 @@ class Interval:
     def relative(self) -> float | None:
         """Half-width over mean, the relative precision.
 
-        0 for equal values (also all zero), infinite for a mean of zero with a width, `None` without
-        an interval.
+        0 for equal values (even all zero), infinite for a mean of zero with a width, `None` without an interval.
         """
         if self.half_width is None:
             return None
@@ -105,7 +104,7 @@ class Interval:
 
 
 def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """Two-sided quantile of Student's t: with 4 degrees of freedom and 95 %, 2.776.
+    """Two-sided quantile of Student's t: 2.776 for 4 degrees of freedom and 95 %.
 
     >>> round(student_quantile(4), 3)
     2.776
@@ -126,8 +125,8 @@ def student_interval(
 ) -> Interval:
     """Mean and Student interval of independent values.
 
-    One value gives a mean without a half-width, none gives a mean that is not a number. A value that is not a number
-    (say the RTT of a flow that never got a sample) makes mean and half-width unknown: it is never dropped silently.
+    A single value gives a mean without a half-width, no value a mean of NaN. A NaN among the values (say, the RTT of a
+    flow that never got a sample) makes mean and half-width unknown: it is never dropped silently.
 
     >>> interval = student_interval([10.0, 12.0, 14.0])
     >>> interval.mean, round(interval.half_width, 3)
@@ -144,10 +143,10 @@ def student_interval(
 
 
 def batch_means(batches: Sequence[float], *, drop_first: bool = False, confidence: float = CONFIDENCE) -> Interval:
-    """Mean and interval over the batches of one run; `drop_first` leaves the first one out as warm-up.
+    """Mean and interval over the batches of one run; `drop_first` omits the first as warm-up.
 
-    The simulator's own batches begin after the scenario's `warmup`, so nothing is dropped of them. Studies that cut a
-    run themselves, as the papers do with 55,000 packets in 11 batches, drop the first.
+    The simulator's own batches begin after the scenario's `warmup`, so none of them is dropped. Studies that cut a run
+    themselves, as the papers do with 55,000 packets in 11 batches, drop the first.
 
     >>> batch_means([0.0, 5.0, 7.0], drop_first=True).mean
     6.0
@@ -156,9 +155,9 @@ def batch_means(batches: Sequence[float], *, drop_first: bool = False, confidenc
 
 
 def over_runs(values: Sequence[float], batches: Sequence[float]) -> Interval:
-    """The interval over values measured once a run; for a single run, over the values of its `batches`.
+    """The interval over values measured once per run; for a single run, over its `batches`.
 
-    In both cases the mean is taken over the whole runs; batches give the width only.
+    The mean is that of the whole runs in both cases; batches determine only the width.
 
     >>> over_runs([6.0], [5.0, 7.0]).method, over_runs([6.0, 8.0], []).method
     ('batch means', 'replications')
@@ -172,7 +171,7 @@ def over_runs(values: Sequence[float], batches: Sequence[float]) -> Interval:
 
 
 def over_known(values: Sequence[float | None]) -> Interval | None:
-    """The interval over the runs in which there was something to measure; `None` if there was in none.
+    """The interval over the runs that have a value; `None` if none has.
 
     >>> over_known([1.0, None, 0.5]).mean, over_known([None])
     (0.75, None)
@@ -182,9 +181,9 @@ def over_known(values: Sequence[float | None]) -> Interval | None:
 
 
 def jain(values: Sequence[float]) -> float | None:
-    """Jain's fairness index of the flows' rates: 1 if all get the same, 1/n if one gets everything.
+    """Jain's fairness index of the flows' rates: 1 if all are equal, 1/n if one flow gets everything.
 
-    `None` without flows, when every rate is zero, or with a rate that is not a number: nothing was shared.
+    `None` without flows, if every rate is zero, or if a rate is not finite: nothing was shared.
 
     >>> jain([4.0, 4.0]), jain([8.0, 0.0])
     (1.0, 0.5)

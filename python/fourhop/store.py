@@ -1,13 +1,13 @@
 """Folders whose files belong together: a result, a sweep.
 
-Such a folder has a manifest, a JSON file that describes the others. All files are first written
-under temporary names that begin with a dot, so until they are complete the folder keeps its old content. Then they are
-put in place: the old manifest goes, the files are renamed, their own manifest comes last. So
+Such a folder has a manifest, a JSON file that describes the others. All files are first written under temporary names
+that begin with a dot, so the folder keeps its old content until they are complete. Then they are put in place: the old
+manifest is removed, the files are renamed, and their own manifest is renamed last. Therefore
 
-- a folder with a manifest is complete, and files read between two looks at the same manifest belong together;
-- a process that is killed while it writes leaves the folder as it was; one that is killed while it renames leaves the
-  complete temporary files, and the next process puts them in place;
-- of several processes that write into one folder, one after the other puts its files in place.
+- a folder with a manifest is complete, and files read while the manifest does not change belong together;
+- a process killed while writing leaves the folder as it was; one killed while renaming leaves the complete temporary
+  files, and the next process puts them in place;
+- if several processes write into one folder, they put their files in place one after the other.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 Write = Callable[[Path], object]
-"""Writes a file at a path."""
+"""A function that writes a file at a path."""
 
 _WRITING = ".writing-"
-# Written to see what an error of polars comes from: more than a full file system has left.
+# Written to find the cause of a polars error: more than a full file system has left.
 _PROBE = bytes(1 << 20)
 
 
 def writable(folder: Path) -> None:
-    """Make `folder` and prove that it can be written, before hours are spent on what goes there.
+    """Create `folder` and check that it is writable, before hours are spent on its content.
 
-    Raises `FourhopError` if it cannot be made or written.
+    Raises `FourhopError` if it cannot be created or written.
     """
     try:
         if folder.exists() and not folder.is_dir():
@@ -54,10 +54,10 @@ def writable(folder: Path) -> None:
 
 
 def prepare(folder: Path, manifest: str, own: str) -> None:
-    """As `writable`, and see that files may be published there.
+    """Do the same as `writable`, and check that files may be published there.
 
-    Raises `FourhopError` also if the folder holds a file `own` but no manifest: it is somebody's own and is not
-    overwritten.
+    Also raises `FourhopError` if the folder has a file `own` but no manifest: the file belongs to somebody else and is
+    not overwritten.
     """
     writable(folder)
     with _locked(folder):
@@ -72,7 +72,7 @@ def prepare(folder: Path, manifest: str, own: str) -> None:
 
 
 def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> None:
-    """Put `files` into `folder`, the manifest among them; `None` stands for a file that goes if it is there.
+    """Put `files`, the manifest among them, into `folder`; `None` stands for a file to remove if present.
 
     Raises `FourhopError` if they cannot be written; the folder then keeps its old content.
     """
@@ -83,7 +83,7 @@ def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> N
             for name, write in files.items():
                 path = temporary.path / name
                 if write is None:
-                    # An empty folder stands for a file that goes.
+                    # An empty folder stands for a file to remove.
                     path.mkdir()
                 else:
                     write(path)
@@ -100,14 +100,14 @@ def publish(folder: Path, manifest: str, files: Mapping[str, Write | None]) -> N
 
 
 def recover(folder: Path, manifest: str) -> None:
-    """Wait for a process that is putting files in place, and do what one that was killed left to do."""
-    # A folder that can only be read holds what it holds.
+    """Wait for a process that is putting files in place, and finish the work of a killed one."""
+    # Nothing can be done about a read-only folder.
     with contextlib.suppress(OSError), _locked(folder):
         _recover(folder, manifest)
 
 
 def _complete(folder: Path, manifest: str) -> Path:
-    """Where files wait that are complete."""
+    """The folder of complete files that wait to be put in place."""
     return folder / f".{manifest}.complete"
 
 
@@ -127,7 +127,7 @@ def _recover(folder: Path, manifest: str) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> FourhopError:
-    """The reason why `path`, an output folder or a file in one, cannot be written, with the space on a full disk."""
+    """The error for an output folder, or a file in one, that cannot be written; a full disk's free space is given."""
     folder = path if path.is_dir() else path.parent
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -139,9 +139,9 @@ def unwritable(path: Path, error: OSError) -> FourhopError:
 
 
 def replace(path: Path, write: Write) -> None:
-    """Write a temporary file in the same folder, flush it, rename it: `path` is complete or missing, even after a kill.
+    """Write a temporary file in the same folder, flush and rename it: `path` is complete or missing, even after a kill.
 
-    Temporary files of a killed writer begin with a dot. Raises `FourhopError` if it cannot be written.
+    A killed writer leaves a temporary file that begins with a dot. Raises `FourhopError` if `path` cannot be written.
     """
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -151,7 +151,7 @@ def replace(path: Path, write: Write) -> None:
             write(temporary)
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            # mkstemp makes files private; a result is as readable as any file its owner writes.
+            # mkstemp makes files private; a result gets the default permissions.
             temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
         finally:
@@ -161,7 +161,7 @@ def replace(path: Path, write: Write) -> None:
 
 
 def parquet(table: pl.DataFrame, **options: object) -> Write:
-    """Writes a table. It is made in memory, so that what the system says of the disk comes through."""
+    """Writes a table. It is encoded in memory first, so that the system's errors about the disk are reported."""
 
     def write(path: Path) -> None:
         import io
@@ -174,7 +174,7 @@ def parquet(table: pl.DataFrame, **options: object) -> Write:
 
 
 def streamed(rows: pl.LazyFrame, **options: object) -> Write:
-    """Writes a table as it is read, never whole in memory."""
+    """Writes a table while reading it, without ever loading it whole."""
 
     def write(path: Path) -> None:
         import polars as pl
@@ -182,7 +182,7 @@ def streamed(rows: pl.LazyFrame, **options: object) -> Write:
         try:
             rows.sink_parquet(path, **options)  # type: ignore[call-overload]
         except pl.exceptions.PolarsError:
-            # Polars does not report the system's error. A full disk still is full while the file exists.
+            # Polars does not report the system's error. A full disk stays full while the file exists.
             with tempfile.TemporaryFile(dir=path.parent) as probe:
                 probe.write(_PROBE)
             raise
@@ -196,26 +196,26 @@ def text(content: str) -> Write:
 
 
 class Scratch:
-    """A folder in another one for files in the making. It goes with this object, or with the program.
+    """A folder for unfinished files inside another folder. It is removed with this object, or when the program ends.
 
-    One that a killed process left is removed by the next that makes one of the same name there.
+    A folder left by a killed process is removed by the next process that creates one with the same prefix there.
     """
 
     def __init__(self, parent: Path, prefix: str) -> None:
-        """`prefix`: how its name begins. Raises `OSError` if it cannot be made."""
+        """`prefix`: start of its name. Raises `OSError` if it cannot be created."""
         with _locked(parent):
             for left in parent.glob(f"{prefix}*"):
-                # Its process holds a lock on it for as long as it lives.
+                # A living process holds a lock on its folder.
                 with contextlib.suppress(OSError), _opened(left) as descriptor:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     shutil.rmtree(left, ignore_errors=True)
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-            # mkdtemp makes folders private; this one may become a part of the result.
+            # mkdtemp makes folders private; this one may become part of the result.
             self.path.chmod(0o777 & ~_umask())
             lock = contextlib.ExitStack()
             lock.enter_context(_locked(self.path))
         self.remove = weakref.finalize(self, _gone, self.path, lock)
-        """Remove it with all that is in it."""
+        """Remove it with all its contents."""
 
 
 def _gone(path: Path, lock: contextlib.ExitStack) -> None:
@@ -225,9 +225,9 @@ def _gone(path: Path, lock: contextlib.ExitStack) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder that ends with the process, however it ends."""
+    """Lock a folder; the lock ends with the process, however it ends."""
     with _opened(folder) as descriptor:
-        # A file system without locks: each file is complete anyway.
+        # On a file system without locks, each single file is still complete.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""The common style of all figures: the palette and the empty axes, for `plots` and for studies."""
+"""The common style of all figures, of `plots` and of studies: the palette and empty axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito (2008), without the yellow that vanishes on white, the two farthest apart first."""
+"""Colours of Okabe and Ito (2008), the most distinct pair first, without the yellow that vanishes on white."""
 
 TRANSPORTS = {
     "newreno": "NewReno",
@@ -33,20 +33,20 @@ TRANSPORTS = {
     "udp": "UDP",
     "ping": "ping",
 }
-"""Names of transports in figures; `transport_place` gives each its colour by name."""
+"""Names of transports in figures; `transport_place` maps them to colours."""
 
 _PLACES = {
     "NewReno": 0, "standard TCP": 0, "TCP-AP": 1, "TCP-GAP": 1, "Vegas": 2, "ad hoc TCP": 3, "C3TCP": 4, "RBP": 5,
     "ATP": 5, "SACK": 6, "Reno": 6, "window limit": 3, "CUBIC": 4, "BBR": 2, "Westwood": 5, "AP2": 6,
 }  # fmt: skip
-"""Places in the palette by transports' names in figures. The last ones share theirs with systems that they are
-not drawn beside."""
+"""Index in the palette for each transport's name in figures. The last ones share an index with systems that never
+appear in the same figure."""
 
 _TRANSPORT = re.compile(rf"(?<!\w)({'|'.join(_PLACES)})(?!\w)")
 
 
 def transport_place(label: str) -> int | None:
-    """The place in the palette of the transport that a label names first; the same in every figure.
+    """Index in the palette of the first transport named in a label; the same in every figure.
 
     >>> [transport_place(label) for label in ("TCP-GAP, CUBIC on the wired side", "flow-1 (ad hoc TCP)", "static")]
     [1, 3, None]

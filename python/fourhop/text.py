@@ -6,7 +6,7 @@ import math
 
 
 def count(number: int, noun: str, several: str | None = None) -> str:
-    """A number of things.
+    """A number with its noun, singular or plural.
 
     >>> count(1, "link"), count(2, "link"), count(0, "entry", "entries")
     ('1 link', '2 links', '0 entries')
@@ -15,7 +15,7 @@ def count(number: int, noun: str, several: str | None = None) -> str:
 
 
 def interval(mean: float, half_width: float) -> str:
-    """A mean and its half-width with the digits that the half-width supports: its first one, its first two after a 1.
+    """A mean and its half-width, rounded to the first digit of the half-width, or the first two if it begins with a 1.
 
     >>> interval(0.201234, 0.00818), interval(1234.5, 67.8), interval(12.345, 0.0123), interval(3.0, 0.0)
     ('0.201 ± 0.008', '1234 ± 68', '12.345 ± 0.012', '3 ± 0')

@@ -39,23 +39,24 @@ _Native = tuple[str, int | None, int | None, list[str] | None, list[str] | None,
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The part of a run to trace, and the folder."""
+    """The part of a run to trace, and the folder to write to."""
 
     folder: str | Path
-    """Where the tables go; with several runs each seed has a folder there."""
+    """Folder for the tables; with several runs, each seed has a folder inside it."""
     start: str | None = None
-    """From when on, as `"10s"`; the start of the run if not given."""
+    """Start of the trace, as `"10s"`; the start of the run if not given."""
     end: str | None = None
-    """Until when; the end of the run if not given."""
+    """End of the trace; the end of the run if not given."""
     nodes: Sequence[int | str] | None = None
-    """Trace these nodes, by number or name; default: all."""
+    """Trace only these nodes, by number or name; all if not given."""
     flows: Sequence[int | str] | None = None
-    """Frames, packets and segments of these flows, by number or name; of all, and of none, if not given."""
+    """Trace only frames, packets and segments of these flows, by number or name; if not given, trace all, including
+    those of no flow."""
     last: str | None = None
-    """Keep only the last so much of it, as `"60s"`, in folders of a second each."""
+    """Keep only this much of the end, as `"60s"`, in one folder per second."""
 
     def native(self, own: str = "") -> _Native:
-        """For the simulator; `own` is the folder of this run in that of all."""
+        """Arguments for the simulator; `own` is the subfolder of this run."""
 
         def words(chosen: Sequence[int | str] | None) -> list[str] | None:
             return None if chosen is None else [str(each) for each in chosen]
@@ -70,7 +71,7 @@ class Request:
         )
 
     def options(self) -> list[str]:
-        """For the emulator."""
+        """Options for the emulator."""
 
         def listed(chosen: Sequence[int | str] | None) -> str | None:
             return None if chosen is None else ",".join(str(each) for each in chosen)
@@ -95,7 +96,7 @@ class Trace:
     """A trace on disk. Its tables are read on demand."""
 
     def __init__(self, folder: str | Path) -> None:
-        """Raise `FourhopError` if `folder` holds no trace."""
+        """Raise `FourhopError` if there is no trace in `folder`."""
         self.folder = Path(folder)
         try:
             self.meta: dict[str, Any] = json.loads((self.folder / META).read_text())
@@ -105,7 +106,7 @@ class Trace:
             raise FourhopError(f"{self.folder / META}: cannot be read: {error}") from error
 
     def files(self, table: str) -> list[Path]:
-        """The files of a table: one, or one for each second of a trace that keeps the last while."""
+        """The files of a table: one, or one per second of a trace that keeps only its last part."""
         if table not in TABLES:
             raise FourhopError(f"table: found {table!r}, allowed: {', '.join(TABLES)}")
         whole = self.folder / f"{table}.parquet"
@@ -135,32 +136,32 @@ class Trace:
 
 
 def open(folder: str | Path) -> Trace:
-    """The trace in `folder`. Raises `FourhopError` if there is none."""
+    """Open the trace in `folder`. Raises `FourhopError` if there is no trace."""
     return Trace(folder)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A second of a trace that is being written."""
+    """One second of a trace in progress."""
 
     number: int
     """The second of the run."""
     meta: dict[str, Any]
-    """The description by then: flows of programs come as they begin."""
+    """The description at that time: flows of programs are added when they begin."""
     tables: dict[str, pl.DataFrame]
-    """The rows that became known in it."""
+    """The rows added in this second."""
 
 
 def follow(
     folder: str | Path, *, last: int = 60, ended: Callable[[], bool] = lambda: False, nap_s: float = 0.1
 ) -> Iterator[Part]:
-    """The parts of a trace that keeps the last while, first those that are there, then each as it comes.
+    """Yield the parts of a trace that keeps only its last part: first the existing ones, then each as it is written.
 
     Args:
-        folder: of the trace.
-        last: of what is there, so many parts at most.
-        ended: whether there is a reason to stop; a trace that is complete is one.
-        nap_s: how long to wait before looking again.
+        folder: folder of the trace.
+        last: most existing parts to yield.
+        ended: whether to stop; a complete trace ends the iteration anyway.
+        nap_s: seconds between two looks at the folder.
     """
     import polars as pl
 
@@ -174,7 +175,7 @@ def follow(
             try:
                 tables = {table: pl.read_parquet(path / f"{table}.parquet", glob=False) for table in TABLES}
             except FileNotFoundError:
-                continue  # it was the oldest and is gone
+                continue  # it was the oldest and has been removed
             seen = number
             yield Part(number, Trace(folder).meta, tables)
         if complete or ended():

@@ -1,7 +1,7 @@
-"""Comparison with results of ns-2.35, entry by entry, by the rule that VALIDATION.md states.
+"""Comparison with results of ns-2.35, entry by entry, by the rule in VALIDATION.md.
 
 A reference is a folder with `results.json`, a list of entries, and `scenarios/NAME.txt`, one file for each scenario
-that an entry names:
+named in an entry:
 
 | key of an entry | meaning |
 |---|---|
@@ -9,10 +9,10 @@ that an entry names:
 | `duration_s` | simulated time of a run |
 | `warmup_s` | TCP is counted from here on; 10 % of the duration if not given |
 | `goodput_kbps_per_run` | for each run, the goodput of each flow |
-| `received_kbps` | the same for UDP, which ns-2 counts with 20 bytes of header a packet, from the start of the flows |
+| `received_kbps` | the same for UDP, which ns-2 counts with a 20-byte header per packet, from the start of the flows |
 
-Transports are named as here, but for those of `RENAMED`. Other keys are not read: means, intervals and Jain's index
-are taken from the runs, on both sides alike.
+Transports have the same names as here, except those in `RENAMED`. Other keys are ignored: means, intervals and Jain's
+index are computed from the runs, alike on both sides.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ Verdict = Literal["agree", "differ", "not built", "error"]
 """`not built`: no such transport here; `error`: the entry names a scenario that cannot be run."""
 
 ONE_FLOW = 0.05
-"""How far the mean of one flow may be off, as a share of ns-2's."""
+"""Largest deviation of the mean of a single flow, as a share of ns-2's."""
 LONG_CHAIN = 0.10
 """The same beyond `LONG_CHAIN_HOPS` hops, where seeds scatter."""
 LONG_CHAIN_HOPS = 8
 UNCONTENDED = 0.01
 """The same for UDP below capacity and TCP with a window of one segment, where nothing is left to chance."""
 BELOW_CAPACITY = 0.995
-"""UDP is below capacity where ns-2 delivered at least this share of the offered load."""
+"""UDP is below capacity if ns-2 delivered at least this share of the offered load."""
 AGGREGATE = 0.10
-"""How far the goodput of several flows together may be off."""
+"""Largest deviation of the total goodput of several flows."""
 JAIN = 0.05
-"""How far Jain's index may be off."""
+"""Largest deviation of Jain's index."""
 
 RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "tcp-ap-author": ("tcp-ap", ("tcp_ap.profile=authors-code", "tcp_ap.link_rate=none")),
 }
-"""Transports that a reference names otherwise: our name and the keys that go with it.
+"""Transports with another name in a reference: our name and the keys it needs.
 
-`tcp-ap-author` is the ns-2 agent of TCP-AP's authors. Its link rate is a setting, 2 Mbit/s if nobody sets it;
-we read the reference as having set it to the rate of the scenario.
+`tcp-ap-author` is the ns-2 agent of TCP-AP's authors. Its link rate is a setting that defaults to 2 Mbit/s; we assume
+that the reference set it to the rate of the scenario.
 """
 
 UDP_HEADER_BYTES = 20
 """Bytes that ns-2 counts per UDP packet besides the payload."""
 
-# Rounding of sums must not decide where a difference is exactly what is allowed.
+# Rounding must not decide the verdict if a difference is exactly the largest allowed.
 _SLACK = 1e-9
 
 
@@ -78,7 +78,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """`scenario/transport`, what patterns are matched with."""
+        """`scenario/transport`, which patterns are matched against."""
         return f"{self.scenario}/{self.transport}"
 
 
@@ -87,7 +87,7 @@ class Side:
     """The results of one of the two simulators, in kbit/s."""
 
     goodput: Interval
-    """Of all flows together."""
+    """Total of all flows."""
     jain: Interval | None
     """Jain's index; `None` with one flow, or if nothing was delivered."""
     runs: tuple[tuple[float, ...], ...]
@@ -100,14 +100,14 @@ class Judgement:
 
     agree: bool
     allowed: float
-    """Share by which the means might differ."""
+    """Largest allowed difference of the means, as a share."""
     reason: str
     """The reason of the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry with what came of it."""
+    """An entry with its outcome."""
 
     entry: Entry
     ns2: Side
@@ -115,7 +115,7 @@ class Row:
     reason: str
     ours: Side | None = None
     hops: int | None = None
-    """Of the flow, where there is one only."""
+    """Hops of the flow, if there is only one."""
     allowed: float | None = None
 
     @property
@@ -156,7 +156,7 @@ def side(runs: Sequence[Sequence[float]]) -> Side:
 
 
 def tolerance(hops: int | None, *, uncontended: bool) -> float:
-    """Share by which the means of one flow may differ where the intervals do not overlap.
+    """Share by which the means of one flow may differ if the intervals do not overlap.
 
     >>> tolerance(8, uncontended=False), tolerance(9, uncontended=False), tolerance(12, uncontended=True)
     (0.05, 0.1, 0.01)
@@ -167,7 +167,7 @@ def tolerance(hops: int | None, *, uncontended: bool) -> float:
 
 
 def below_capacity(received_kbps: float, offered_kbps: float) -> bool:
-    """Whether UDP that was offered at a rate, both counted alike, found room for all of it.
+    """Whether nearly all of the offered UDP load was received, both counted alike.
 
     >>> below_capacity(301.8, 304.1), below_capacity(304.1, 304.1)
     (False, True)
@@ -176,10 +176,10 @@ def below_capacity(received_kbps: float, offered_kbps: float) -> bool:
 
 
 def judge(ns2: Side, ours: Side, *, hops: int | None = None, uncontended: bool = False) -> Judgement:
-    """Whether the two agree.
+    """Whether the two simulators agree.
 
-    One flow: the intervals overlap, or the means are within `tolerance`. Several flows: so for their sum, within
-    `AGGREGATE`, and Jain's indices are within `JAIN` or their intervals overlap.
+    One flow: the intervals overlap, or the means differ by at most `tolerance`. Several flows: the same for their
+    total, with `AGGREGATE`, and Jain's indices differ by at most `JAIN` or their intervals overlap.
 
     >>> judge(side([[100.0], [100.0]]), side([[104.9], [104.9]]), hops=4).agree
     True
@@ -216,12 +216,12 @@ def _fairness(ns2: Interval | None, ours: Interval | None) -> tuple[bool, str]:
 
 
 def read_reference(folder: str | Path | None = None) -> list[Entry]:
-    """The entries of a reference folder, or of the small one that comes with the package.
+    """Read the entries of a reference folder, or of the small one that comes with the package.
 
     Raises `FourhopError` for a folder, a file, a key or a value that cannot be used, with what was found and what is
-    allowed. Scenario files are read later: a missing or invalid one affects its own entries only.
+    allowed. Scenario files are read later: a missing or invalid one affects only its own entries.
     """
-    # The package lies in a folder wherever it runs: its extension module could not be loaded otherwise.
+    # The package is always in a folder, as its extension module could not be loaded otherwise.
     base = Path(str(resources.files("fourhop"))) / "data" / "ns2" if folder is None else Path(folder)
     path = base / "results.json"
     if not base.is_dir():
@@ -248,9 +248,9 @@ def read_reference(folder: str | Path | None = None) -> list[Entry]:
 
 
 def select(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
-    """Those whose `scenario/transport` matches one of the shell patterns, or contains it where it has no wildcard.
+    """Entries whose `scenario/transport` matches one of the shell patterns, or contains one without wildcards.
 
-    Raises `FourhopError` if none does.
+    Raises `FourhopError` if there are none.
     """
     if not patterns:
         return list(entries)
@@ -268,7 +268,7 @@ def select(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
 
 
 def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry | None:
-    """One entry, or `None`, with its problems added to `problems`."""
+    """Parse one entry, or add its problems to `problems` and return `None`."""
     before = len(problems)
     if not isinstance(found, dict):
         problems.append(f"{where}: found {_kind(found)}, allowed: an object with scenario, transport and runs")

@@ -1,9 +1,8 @@
 """Runs on the workers of a Dask cluster.
 
-A task is a scenario and a seed, its result the run as JSON and the texts of its time series: workers need fourhop, room
-for series in their folder for temporary files, and nothing else, no common file system. Results come back one by one
-and are stored by this process. A worker that dies takes its unfinished runs with it; the scheduler gives them to
-others.
+A task is a scenario and a seed; its result is the run as JSON and the files of its time series. Workers need only
+fourhop and space for series in their temporary folder, but no shared file system. Results come back one by one and are
+stored by this process. If a worker dies, the scheduler gives its unfinished runs to others.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _CONNECT_S = 20.0
-# Tasks given to the scheduler per thread of the workers: one runs, one lies ready, the order is decided here.
+# Tasks given to the scheduler per worker thread: one runs, one is ready; this process decides the order.
 _AHEAD = 2
-# Tasks given to a cluster without workers, so that one that grows on demand has a reason to.
+# Tasks given to a cluster without workers, so that an adaptive one starts some.
 _FIRST = 16
 _LOOK_S = 5.0
 _STOP_POLL_S = 1.0
@@ -39,10 +38,10 @@ Simulated = tuple[str, str, dict[Table, bytes] | None]
 
 
 class Cluster:
-    """The workers of a Dask scheduler, all their threads, or `jobs` runs at a time."""
+    """The workers of a Dask scheduler: as many runs at a time as they have threads, or `jobs`."""
 
     def __init__(self, client: Client | str, staging: Staging, jobs: int | None = None) -> None:
-        """Connect, and see that the workers have the same engine. Series that come back go to `staging`.
+        """Connect, and check that the workers have the same engine. Series that they return are put into `staging`.
 
         Raises `FourhopError` if there is no scheduler, or if a worker has another engine.
         """
@@ -62,7 +61,7 @@ class Cluster:
 
     @property
     def free(self) -> int:
-        """Tasks to give to the scheduler now."""
+        """Number of tasks to give to the scheduler now."""
         now = time.monotonic()
         if now - self._looked >= _LOOK_S:
             self._looked = now
@@ -72,12 +71,12 @@ class Cluster:
 
     @property
     def running(self) -> list[tuple[Task, float]]:
-        """Unknown here: workers report whole runs."""
+        """Always empty: workers report only whole runs."""
         return []
 
     def submit(self, task: Task) -> None:
         """Give a run to the scheduler."""
-        # Not pure: a result that another sweep left with the scheduler must not stand in for a fresh one.
+        # Not pure: the scheduler must not reuse the result of another sweep.
         future = self._client.submit(simulate, task.scenario_json, task.seed, task.records_series, pure=False)
         self._futures[task] = future
         future.add_done_callback(lambda _: self._done.put(task))
@@ -93,10 +92,10 @@ class Cluster:
         return results
 
     def stop(self) -> None:
-        """Take back what is not finished."""
+        """Cancel all unfinished runs."""
         futures = list(self._futures.values())
         self._futures.clear()
-        # A scheduler that is gone needs no messages.
+        # Ignore a lost scheduler.
         with contextlib.suppress(Exception):
             if futures:
                 self._client.cancel(futures)
@@ -119,13 +118,13 @@ class Cluster:
             ) from None
         except (FutureCancelledError, OSError) as error:
             raise FourhopError(f"cluster: lost, finished runs are kept ({str(error).splitlines()[0]})") from None
-        # A worker may have joined after the look at the beginning.
+        # A worker may have joined after the check at the start.
         _same({"a worker": engine})
         del self._futures[task]
         return Finished(task, text, None if series is None else self._put(task, series))
 
     def _put(self, task: Task, series: dict[Table, bytes]) -> Path:
-        """The files of series as a run here would have written them."""
+        """Write the files of series as a local run would have."""
         folder = self._staging.begin()
         try:
             for table, path in written(folder, task.seed).items():
@@ -136,7 +135,7 @@ class Cluster:
 
 
 def simulate(scenario_json: str, seed: int, series: bool) -> Simulated:
-    """On a worker: the engine there, a run as JSON, and the texts of its time series if it records any."""
+    """Runs on a worker. Returns its engine, the run as JSON, and the content of its time series, if any."""
     folder = Path(tempfile.mkdtemp(prefix="fourhop-series-")) if series else None
     with gone(folder):
         run = Run(scenario_json, seed, None, folder)
@@ -147,7 +146,7 @@ def simulate(scenario_json: str, seed: int, series: bool) -> Simulated:
             if folder is not None:
                 texts = {table: path.read_bytes() for table, path in written(folder, seed).items()}
         except OSError as error:
-            # Said as it is: an error of the system that comes back from here looks like a cluster that was lost.
+            # As a `FourhopError`: an `OSError` from a worker would look like a lost cluster.
             raise FourhopError(f"cluster: a worker cannot write time series: {error}") from None
     return runfile.engine(), text, texts
 
@@ -158,7 +157,7 @@ def _connect(address: str) -> Client:
     except ModuleNotFoundError:
         raise FourhopError("cluster: the package `distributed` is not installed: pip install distributed") from None
     try:
-        # A client that finds nobody tries on for long, and goes away with tracebacks: so look first.
+        # A client without a scheduler retries for long and ends with tracebacks, so check first.
         parts = urlsplit(address)
         if parts.scheme not in ("tcp", "tls") or parts.hostname is None or parts.port is None:
             raise ValueError("not an address of that form")
@@ -172,7 +171,7 @@ def _connect(address: str) -> Client:
 
 
 def _same(engines: dict[str, str]) -> None:
-    """Results of other code must not be stored as ours."""
+    """Refuse other engines: results of other code must not be stored as ours."""
     ours = runfile.engine()
     others = {worker: engine for worker, engine in engines.items() if engine != ours}
     if others:

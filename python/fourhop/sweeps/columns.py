@@ -1,4 +1,4 @@
-"""Meaning and unit of each column of the tables: they go into the metadata of every Parquet file."""
+"""Meaning and unit of each column of the tables, for the metadata of every Parquet file."""
 
 from __future__ import annotations
 

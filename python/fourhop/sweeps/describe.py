@@ -22,15 +22,15 @@ from fourhop.text import count
 PrecisionOf = Literal["aggregate", "flows"]
 
 TRANSPORT = "transport"
-"""The key that stands for the transport of every TCP flow, however the scenario names its traffic."""
+"""The key for the transport of every TCP flow, whether in `[traffic]` or `[[flows]]`."""
 
 VARIANT = "variant"
-"""Column that names the scenario of a point, in a sweep over several."""
+"""Column with the name of a point's scenario, in a sweep over several."""
 
 EVERY_FLOW = "flows[*]."
-"""Beginning of a key of every entry of `[[flows]]`."""
+"""Prefix of a key of every entry of `[[flows]]`."""
 
-# Keys that are no parameter of a point: every point runs with the same seeds, and a name changes nothing.
+# Keys that cannot vary: every point runs with the same seeds, and a name changes nothing.
 _FIXED = {"seed": "the seeds are those of the sweep, the same at every point", "name": "a name changes no result"}
 
 
@@ -41,24 +41,23 @@ class Point:
     index: int
     """Its number in the order of the sweep, from 0."""
     parameters: Mapping[str, object]
-    """The varied keys with their values at this point; `variant` first, in a sweep over several scenarios."""
+    """The varied keys with their values at this point, beginning with `variant` in a sweep over several scenarios."""
     scenario: Scenario
     """The scenario of this point."""
 
     def describe(self) -> str:
-        """`topology.hops=3, transport=vegas`."""
+        """The parameters as text: `topology.hops=3, transport=vegas`."""
         return ", ".join(f"{key}={value}" for key, value in self.parameters.items()) or self.scenario.name
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A scenario varied: every combination of the values in `over`, and the values in `zipped` side by side.
+    """A varied scenario: every combination of the values in `over`, with the values in `zipped` advancing together.
 
     A key is written as in `Scenario.with_` and `--set`. Two more forms vary several flows at once: `flows[*].KEY` is
     KEY of every entry of `[[flows]]`, and `transport` is the transport of every TCP flow, also those of `[traffic]`.
 
-    Every point runs with the same seeds (common random numbers): differences between points are not differences of
-    luck.
+    Every point runs with the same seeds (common random numbers), so differences between points are not due to luck.
 
     >>> sweep = Sweep(Scenario.chain(hops=2), {"topology.hops": range(1, 4), "transport": ["newreno", "vegas"]}, runs=5)
     >>> len(sweep.points), sweep.points[3].describe()
@@ -68,29 +67,29 @@ class Sweep:
     base: Scenario | None = None
     """The scenario to vary; `None` with `variants`."""
     over: Mapping[str, Iterable[Any]] = field(default_factory=dict)
-    """Keys with their values, all combinations; the last key changes fastest."""
+    """Keys with their values, in all combinations; the last key changes fastest."""
     zipped: Mapping[str, Iterable[Any]] = field(default_factory=dict)
-    """Keys whose values advance together, so all of them have equally many; they change faster than those of `over`."""
+    """Keys with equally many values, which advance together; they change faster than those of `over`."""
     variants: Mapping[str, Scenario] | None = field(default=None, kw_only=True)
-    """Scenarios by name, instead of `base`: points that differ by more than a key. The slowest to change."""
+    """Scenarios by name, instead of `base`, for points that differ in more than a key. They change slowest."""
     runs: int | None = field(default=None, kw_only=True)
-    """Replications of each point; 1 if neither this nor `precision` is given."""
+    """Replications per point; 1 if neither this nor `precision` is given."""
     seed: int | None = field(default=None, kw_only=True)
-    """Seed of the first replication, the next ones use the next seeds; the scenario's if not given."""
+    """Seed of the first replication (the scenario's if not given); the others use the following seeds."""
     precision: str | float | None = field(default=None, kw_only=True)
-    """Instead of `runs`: replications of each point until its interval is this tight (`"5%"`)."""
+    """Instead of `runs`: add replications to each point until its interval is this tight (`"5%"`)."""
     precision_of: PrecisionOf = field(default="aggregate", kw_only=True)
-    """The goodput `precision` is about: of all flows together, or of each flow."""
+    """The goodput that `precision` applies to: that of all flows together, or of each flow."""
     max_runs: int = field(default=MAX_RUNS, kw_only=True)
-    """Where `precision` gives up."""
+    """Number of runs after which `precision` gives up."""
     name: str = field(default="", kw_only=True)
-    """Its name; default: the name of the scenario."""
+    """Its name; that of the scenario if not given."""
     source: str = field(default="sweep", kw_only=True, compare=False)
-    """Where it was written, for messages."""
+    """Name of its source in error messages."""
     _keys: tuple[str, ...] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check and normalize; the points are made, and with them every scenario checked, at once.
+        """Check and normalize. This also makes the points and so checks every scenario.
 
         Raises `FourhopError` with all problems.
         """
@@ -133,7 +132,7 @@ class Sweep:
     def of_points(
         cls, points: Sequence[tuple[Mapping[str, object], Scenario]], *, keys: Sequence[str], **options: Any
     ) -> Sweep:
-        """A sweep over given scenarios, each with its name and values: one that was stored."""
+        """A sweep over given scenarios and their varied values, to restore a stored sweep."""
         made = cls(variants={str(index): scenario for index, (_, scenario) in enumerate(points)}, **options)
         named = tuple(Point(index, dict(row), scenario) for index, (row, scenario) in enumerate(points))
         made._set("points", named)
@@ -142,19 +141,19 @@ class Sweep:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The varied keys in the order of the columns; `variant` first, if there are several scenarios."""
+        """The varied keys in column order, beginning with `variant` if there are several scenarios."""
         if self._keys is not None:
             return self._keys
         return (*([VARIANT] if self.variants is not None else []), *self.over, *self.zipped)
 
     @property
     def wanted(self) -> int:
-        """Runs of each point; with a precision target the largest number allowed."""
+        """Runs per point; with a precision target, the largest number allowed."""
         return self.replications if self.precision is None else self.max_runs
 
     @property
     def replications(self) -> int:
-        """Runs of each point, unless a precision decides."""
+        """Runs per point, unless a precision target decides."""
         return 1 if self.runs is None else self.runs
 
     @property
@@ -184,8 +183,8 @@ class Sweep:
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every point in order. Raises `FourhopError` with the problems of every point that cannot be."""
-        # Before there is a row for each: a slip in a range would take all memory.
+        """Every point in order. Raises `FourhopError` with the problems of all invalid points."""
+        # Checked before the rows are made: a typing error in a range would take all memory.
         varied = [*self.over.values(), *itertools.islice(self.zipped.values(), 1)]
         number = math.prod(len(tuple(values)) for values in varied) * len(self._scenarios)
         if number > POINTS_LIMIT:
@@ -207,7 +206,7 @@ class Sweep:
                     for each in error.problems:
                         message, at = self._problem(each, scenario, row)
                         faults.setdefault(message, []).extend([at] if at else [])
-        # An error at many points is reported once.
+        # Report an error at many points only once.
         problems.refuse(
             message + (f" (at {at[0]}" + (f" and {count(len(at) - 1, 'more point')})" if at[1:] else ")") if at else "")
             for message, at in faults.items()
@@ -228,7 +227,7 @@ class Sweep:
         return scenario.with_(**changes) if changes else scenario
 
     def _paths(self, scenario: Scenario, key: str) -> list[str]:
-        """The keys of the scenario that a key of the sweep stands for."""
+        """The scenario keys that a key of the sweep refers to."""
         if key != TRANSPORT and not key.startswith(EVERY_FLOW):
             return [key]
         paths = _core.keys_meant(scenario.resolved_json, key)
@@ -255,7 +254,7 @@ class Sweep:
         return read
 
     def _problem(self, problem: Any, scenario: Scenario, row: Mapping[str, object]) -> tuple[str, str]:
-        """A problem of a point: one with a varied value is named after it, any other comes with the point."""
+        """A problem's message and point; if due to a varied key, the message names the key and the point is empty."""
         if problem["file"] != WITH:
             return problems.problem(problem), ""
         found, allowed, hint = problem["found"], problem["allowed"], problem["hint"]

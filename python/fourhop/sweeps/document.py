@@ -2,14 +2,14 @@
 
 | key | meaning |
 |---|---|
-| `scenario` | a scenario file, beside this one, or the scenario itself as a table |
+| `scenario` | a scenario file in the same folder, or the scenario itself as a table |
 | `variants` | instead of `scenario`: a table of scenarios by name |
-| `set` | keys to set in all of them before varying |
+| `set` | keys to set in all scenarios before varying |
 | `over`, `zipped` | keys to vary: lists, or `{ from = 1, to = 16, step = 1 }`, ends included |
 | `runs`, or `precision`, `precision_of`, `max_runs` | how often to run each point |
-| `seed`, `name` | as of `Sweep` |
+| `seed`, `name` | as in `Sweep` |
 
-A key of a scenario is written as one (`"topology.hops" = ...`) or in TOML's way (`topology.hops = ...`).
+A key of a scenario is written as a quoted key (`"topology.hops" = ...`) or a dotted one (`topology.hops = ...`).
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ def load(
     seed: int | None = None,
     runs: int | None = None,
 ) -> Sweep:
-    """Read a sweep file, or its `text`, which then names scenarios beside the current folder.
+    """Read a sweep file, or `text`, whose scenario files are in the current folder.
 
-    `overrides` are `key=value` for its scenarios; `seed` and `runs` take the place of those in the file.
+    `overrides` are `key=value` for its scenarios; `seed` and `runs` replace those in the file.
 
-    Raises `FourhopError` with all its problems, and `ScenarioError` for a scenario it names.
+    Raises `FourhopError` with all its problems, and `ScenarioError` for problems of a scenario.
     """
     path = Path(path) if text is None else Path("sweep.toml")
     file = str(path) if text is None else "<stdin>"
@@ -118,14 +118,14 @@ def _parse(text: str, file: str) -> dict[str, Any]:
 
 
 def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[str, object]) -> Scenario:
-    """A scenario by the name of its file or as a table, with keys set."""
+    """A scenario, given as a file name or a table, with keys set."""
     if isinstance(given, str):
         beside = path.parent / given
         if not beside.is_file():
             raise FourhopError(problems.line(file, key, problems.shown(given), f"a scenario file, beside {path.name}"))
         scenario = Scenario.from_toml(beside)
     elif isinstance(given, dict):
-        # Named after the file, as a scenario in a file of its own is.
+        # Named after the file, like a scenario in a separate file.
         document = {"name": path.stem, **given}
         try:
             scenario = Scenario(json.dumps(document), file, format="json")
@@ -165,7 +165,7 @@ def _varied(file: str, part: str, table: Mapping[str, Any]) -> dict[str, list[An
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted keys. A table of from, to and step is a range, not a section."""
+    """Flatten nested tables into dotted keys. A table of from, to and step is a range, not a section."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, dict) and not (value and set(value) <= _RANGE):
@@ -176,7 +176,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def values(value: object) -> list[Any]:
-    """The values that a list or a range stands for. Raises `ValueError` for neither."""
+    """The values of a list or a range. Raises `ValueError` for anything else."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -204,7 +204,7 @@ def values(value: object) -> list[Any]:
 
 
 def _number(value: object) -> tuple[Decimal, str]:
-    """A number with its unit, which may be none; decimal, so that steps of 0.1 stay steps of 0.1."""
+    """A number and its unit, if any; decimal, so that steps of 0.1 stay exact."""
     try:
         if isinstance(value, int | float | str) and not isinstance(value, bool):
             found = quantity.parse(str(value))

@@ -1,4 +1,4 @@
-"""Run a sweep: take what is stored, simulate the rest, keep each run the moment it is finished."""
+"""Run a sweep: reuse stored runs, simulate the rest, and keep each run as soon as it finishes."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
 _REPORT_S = 0.2
 
 _WARNINGS = 3
-"""Most flows without a path that are warned of one by one."""
+"""Most flows without a path that get a warning each."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepProgress:
-    """How far a call of `sweep` is."""
+    """Progress of a call of `sweep`."""
 
     done: int
-    """Runs that are there, found ones included."""
+    """Finished runs, including reused ones."""
     wanted: int | None
-    """Runs that there will be; `None` where a precision target decides."""
+    """Number of runs at the end; `None` if a precision target decides."""
     reused: int
-    """Of those done, runs that were stored already."""
+    """Finished runs that had already been stored."""
     points_done: int
-    """Points that have what they need."""
+    """Complete points."""
     points: int
     """Points of the sweep."""
     fraction: float
-    """Share of the work that is done, 0 to 1; with a precision target a guess."""
+    """Share of the work done, 0 to 1; with a precision target, a guess."""
     simulated_s: float
-    """Simulated seconds of the runs this call finished."""
+    """Simulated seconds of the runs that this call finished."""
     elapsed_s: float
     """Wall clock since the start."""
     remaining_s: float | None
-    """Guess of the wall clock left; `None` while there is nothing to judge by."""
+    """Estimated wall-clock time left; `None` while unknown."""
 
 
 def sweep(
@@ -69,35 +69,35 @@ def sweep(
     progress: Callable[[SweepProgress], None] | None = None,
     **options: Any,
 ) -> SweepResult:
-    """Run every point of a sweep with every seed and gather what the runs measured.
+    """Run every point of a sweep with every seed and gather the measurements.
 
-    The result of a run depends on its scenario and its seed only, so neither the number of cores, nor a cluster, nor
-    stored runs change a table.
+    The result of a run depends only on its scenario and its seed, so tables are the same whatever the number of cores,
+    on a cluster, and with stored runs.
 
     Args:
-        description: a `Sweep`, or the scenario to vary, or the name of its file; then `over`, `zipped` and `options`
-            are those of `Sweep`.
-        over: keys with their values, all combinations.
+        description: a `Sweep`; or the scenario to vary, or the name of its file, and then `over`, `zipped` and
+            `options` are those of `Sweep`.
+        over: keys with their values, in all combinations.
         zipped: keys whose values advance together.
-        out: folder for the runs and the tables. Runs that are there are not computed again, whichever sweep they were
-            computed for. Without it the runs live in a temporary folder as long as the result.
-        jobs: runs at a time; all cores if not given, all threads of the workers with `client`.
+        out: folder for the runs and the tables. Runs already there are reused, whichever sweep they were computed for.
+            If not given, the runs are in a temporary folder that exists as long as the result.
+        jobs: runs at a time; if not given, all cores, or with `client` all threads of the workers.
         client: a `distributed.Client`, or the address of a Dask scheduler, to run on its workers instead of here.
-        fresh: compute all runs again and replace what is stored.
+        fresh: compute all runs again and replace stored ones.
         progress: called a few times a second with a `SweepProgress`, from the calling thread.
         options: `variants`, `runs`, `seed`, `precision`, ... of `Sweep`.
 
     Returns:
-        Tables over all points and runs, a row for each as their names say: rates in bit/s, times in s, sizes in bytes.
+        Tables over all points and runs, with rows as their names say: rates in bit/s, times in s, sizes in bytes.
 
     Raises:
         ScenarioError: no scenario can run with any of the seeds (say, no connected random network was found).
-        IncompleteError: some runs could not be done; all others were and are kept in `out`.
+        IncompleteError: some runs failed; all others finished and are kept in `out`.
         FourhopError: an argument, a folder or a cluster cannot be used.
         SweepInterrupted: Ctrl-C; finished runs are kept in `out`, and the same call continues.
 
     Warns:
-        FourhopWarning: of flows that delivered nothing because no path leads along them.
+        FourhopWarning: a flow delivered nothing because it has no path.
 
     >>> import fourhop
     >>> chain = fourhop.Scenario.chain(hops=1, duration="5s")
@@ -129,7 +129,7 @@ def carry_out(
     fresh: bool = False,
     progress: Callable[[SweepProgress], None] | None = None,
 ) -> SweepResult:
-    """Run a sweep as `sweep` does, but write no tables; of each point only its first runs, if `runs` says how many."""
+    """Run a sweep like `sweep`, but write no tables; `runs` can limit each point to its first runs."""
     jobs = within("jobs", jobs, 1, JOBS_LIMIT) if jobs is not None else None
     rules = [made.rule] * len(made.points) if runs is None else [made.rule.within(count) for count in runs]
     wanted = None if made.target is not None else sum(rule.least for rule in rules)
@@ -177,7 +177,7 @@ def carry_out(
 
 
 def warn(lines: list[str]) -> None:
-    """Warn of flows that cannot deliver anything; of many the first ones stand for all."""
+    """Warn about flows that cannot deliver anything; if there are many, only about the first."""
     shown = lines if len(lines) <= _WARNINGS else [*lines[:_WARNINGS], f"{len(lines) - _WARNINGS} more like these"]
     for line in shown:
         warnings.warn(line, FourhopWarning, stacklevel=3)
@@ -188,9 +188,9 @@ class _Stored:
 
     def __init__(self, store: RunStore, fresh: bool) -> None:
         self.reused = 0
-        """Runs that were there already."""
+        """Number of runs that were already stored."""
         self.paths: dict[str, Path] = {}
-        """Where each run of this sweep is. Runs that this call computed are as good as stored, also with `fresh`."""
+        """Path of each run of this sweep. Runs computed by this call count as stored even with `fresh`."""
         self._store = store
         self._fresh = fresh
         self._engine = runfile.engine()
@@ -203,7 +203,7 @@ class _Stored:
         return self._names[task]
 
     def find(self, task: Task) -> bool:
-        """Whether the run is there, also by another process since the last look."""
+        """Whether the run is stored; another process may have stored it since the last call."""
         key = self.name(task)
         if key not in self.paths and not self._fresh and (path := self._store.find(key)) is not None:
             self.paths[key] = path
@@ -223,7 +223,7 @@ class _Stored:
 
 
 class _Reports:
-    """Tells how far a sweep is, now and then."""
+    """Reports the progress of a sweep at intervals."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class _Reports:
         self._reported_s = -_REPORT_S
 
     def due(self) -> None:
-        """Tell, if it is time or the sweep has ended."""
+        """Report if it is time to, or the sweep has ended."""
         loop, plan = self._loop, self._loop.plan
         elapsed_s = loop.elapsed_s
         if self._progress is None or (elapsed_s - self._reported_s < _REPORT_S and not plan.is_finished()):
@@ -256,7 +256,7 @@ class _Reports:
         left_s = plan.left_s
         remaining_s = None
         if left_s is not None and loop.wall_s > 0.0:
-            # Computing time left, at the number of runs at a time there has been.
+            # Computing time left, with as many runs at a time as so far.
             remaining_s = left_s * elapsed_s / loop.wall_s
         elif fraction > 0.0 and loop.computed:
             remaining_s = elapsed_s * (1.0 - fraction) / fraction

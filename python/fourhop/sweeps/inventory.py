@@ -22,13 +22,13 @@ class Kept:
     shape: str
     """Topology and traffic in a few words."""
     duration: str
-    """Simulated time, as the scenario has it."""
+    """Simulated time, as written in the scenario."""
     seeds: tuple[int, ...]
     """Seeds in order."""
     engine: str
     """Version and fingerprint of the simulator."""
     current: bool
-    """Whether that is the engine in use, so that a sweep would take these runs."""
+    """Whether that engine is in use, so that a sweep would reuse these runs."""
     goodput_bps: float
     """Mean goodput of all flows together."""
     bytes: int
@@ -36,7 +36,7 @@ class Kept:
 
 
 def take(store: RunStore) -> list[Kept]:
-    """All runs in the folder, those of the engine in use first; other files go into `store.strange`."""
+    """All runs in the folder, those of the engine in use first; other files are added to `store.strange`."""
     paths = list(store.survey())
     if not paths:
         return []
@@ -60,7 +60,7 @@ def take(store: RunStore) -> list[Kept]:
 
 
 def _read(paths: list[Path]) -> pl.DataFrame:
-    # Files of other engines may have other columns; these are in every layout.
+    # Files of other engines may have other columns, but every layout has these.
     columns = {name: runfile.SCHEMA[name] for name in ("engine", "scenario", "seed", "aggregate_goodput_bps")}
     return pl.concat(
         pl.scan_parquet(

@@ -1,4 +1,4 @@
-"""A sweep as labelled arrays (xarray): an axis for each varied key, seeds, and what else a table has rows of."""
+"""A sweep as labelled arrays (xarray): one axis for each varied key, seeds, and whatever else distinguishes rows."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def arranged(frame: pl.DataFrame, keys: list[str], table: str, name: str) -> xar
         if column not in ("point", *axes) and not isinstance(kind, pl.List)
     ]
     if not axes:
-        # One point: numbers without an axis.
+        # One point: scalars.
         return _with_units(xarray.Dataset({column: frame[column][0] for column in measured}), name)
     rows = frame.select(*axes, *measured).to_pandas()
-    # Texts as they are, not as a type of pandas that arrays of numbers do not know.
+    # Keep strings as objects, not as a pandas type that numpy does not know.
     for column in rows.columns:
         if not pd.api.types.is_numeric_dtype(rows[column]) and not pd.api.types.is_bool_dtype(rows[column]):
             rows[column] = rows[column].astype(object)
     made = xarray.Dataset.from_dataframe(rows.set_index(axes))
-    # In the order of the sweep, not of the alphabet.
+    # In the order of the sweep, not alphabetically.
     return _with_units(made.reindex({key: frame[key].unique(maintain_order=True).to_list() for key in axes}), name)
 
 

@@ -1,7 +1,7 @@
 """Runs on the cores of this machine.
 
-The simulations run on threads of the extension module, which hold no Python lock; this thread collects what they report
-and writes it. docs/sweeps.md has what was measured beside processes.
+Simulations run in threads of the extension module, which do not hold the GIL; this thread collects their results and
+writes them. docs/sweeps.md compares this with processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fourhop.sweeps.schedule import Task
 
 _LEAST_NAP_S = 0.0005
 _LONGEST_NAP_S = 0.05
-# Share of the time since something finished that the next look may come late.
+# Longest delay in noticing a finished run, as a share of the time since the previous one finished.
 _PATIENCE = 0.02
 
 
@@ -28,47 +28,47 @@ class Finished:
 
     task: Task
     outcome: str | Exception
-    """The run as JSON, or why there is none: `ScenarioError` for a scenario that cannot run with its seed,
-    `FourhopError` for files that cannot be written."""
+    """The run as JSON, or the error: `ScenarioError` if the scenario cannot run with its seed, `FourhopError` if files
+    cannot be written."""
     series: Path | None
-    """Folder with the files of its time series, if it records any."""
+    """Folder with its time series, if it records any."""
 
 
 class Executor(Protocol):
-    """Where runs are simulated. Tasks go in, finished runs come out, in any order."""
+    """Simulates runs. Tasks are submitted, and finished runs are returned in any order."""
 
     @property
     def free(self) -> int:
-        """Tasks it would take now."""
+        """Number of tasks it would accept now."""
 
     def submit(self, task: Task) -> None:
-        """Start a run, or hold it ready to start."""
+        """Start a run, or queue it."""
 
     def finished(self, timeout_s: float) -> list[Finished]:
-        """Runs that have ended, waiting at most so long for the first."""
+        """Runs that have ended; waits at most `timeout_s` for the first."""
 
     @property
     def running(self) -> list[tuple[Task, float]]:
-        """Runs in progress with the share done, 0 to 1, if it is known."""
+        """Runs in progress with the share done, 0 to 1, if known."""
 
     def stop(self) -> None:
-        """Give up what is running."""
+        """Abandon all runs in progress."""
 
 
 Start = Callable[[Task, Path | None], Run]
-"""Starts a run that writes its time series, if it records any, into a folder."""
+"""Starts a run, which writes its time series, if any, into a folder."""
 
 
 def plainly(task: Task, series: Path | None) -> Run:
-    """Start a run that leaves nothing behind but its numbers and its time series."""
+    """Start a run whose only output is its numbers and its time series."""
     return Run(task.scenario_json, task.seed, None, series)
 
 
 class Threads:
-    """`jobs` runs at a time, a thread each."""
+    """`jobs` runs at a time, each in a thread."""
 
     def __init__(self, jobs: int, series: Callable[[], Path], start: Start = plainly) -> None:
-        """`series` makes a folder for the time series of a run; `start` starts one."""
+        """`series` creates a folder for the time series of a run; `start` starts a run."""
         self._jobs = jobs
         self._series = series
         self._start = start
@@ -106,7 +106,7 @@ class Threads:
                 if done:
                     self._idle_since = now
                 return done
-            # Looking often costs little beside short runs, and looking late costs little beside long ones.
+            # Frequent polling costs little if runs are short, and late polling costs little if they are long.
             nap = max(_LEAST_NAP_S, _PATIENCE * (now - self._idle_since))
             time.sleep(min(nap, _LONGEST_NAP_S, until - now))
 
@@ -116,8 +116,8 @@ class Threads:
         return [(task, min(1.0, run.simulated_s() / task.duration_s)) for task, (run, _) in self._runs.items()]
 
     def stop(self) -> None:
-        """End the runs; they notice within a few thousand events."""
+        """Stop the runs; they notice within a few thousand events."""
         for run, _ in self._runs.values():
             run.stop()
-        # Waits for them, as they write into a folder that is about to go.
+        # Waits for them, as they write into a folder that is about to be removed.
         self._runs.clear()

@@ -1,7 +1,7 @@
-"""The loop that every run goes through: `fourhop.run`, `fourhop.sweep` and `fourhop validate` alike.
+"""The main loop of `fourhop.run`, `fourhop.sweep` and `fourhop validate`.
 
-It takes from a plan what comes next, looks whether it is there already, has it simulated if not, and hands over what
-comes back. A run that fails is remembered and the others go on.
+It takes the next task from a plan, looks for a kept run, has it simulated otherwise, and keeps the results. A run that
+fails is recorded, and the others continue.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POLL_S = 0.1
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until the block is over: a run that has ended is kept and counted, or neither."""
+    """Delay Ctrl-C until the end of the block, so that a finished run is both kept and counted, or neither."""
     previous = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(previous):
         yield
@@ -41,34 +41,34 @@ def _undisturbed() -> Iterator[None]:
 
 
 class Kept(Protocol):
-    """Where finished runs are kept."""
+    """Storage of finished runs."""
 
     def name(self, task: Task) -> Hashable:
-        """Key of a run in the store: tasks of one name are one run."""
+        """Key of a run in the store; tasks with the same key share a run."""
 
     def find(self, task: Task, /) -> bool:
-        """Whether the run is there."""
+        """Whether the run is stored."""
 
     def read(self, task: Task) -> RunData:
-        """Of a run that is there, what a stop rule looks at."""
+        """The part of a stored run that a stop rule needs."""
 
     def keep(self, finished: Finished, run: RunData) -> None:
         """Keep a run."""
 
 
 class Memory:
-    """Runs kept in memory, with their series where the simulator wrote them."""
+    """Keeps runs in memory; their series stay where the simulator wrote them."""
 
     def __init__(self) -> None:
         self.runs: dict[tuple[int, int], RunData] = {}
-        """By point and seed."""
+        """Runs by point and seed."""
 
     def name(self, task: Task) -> Hashable:
-        """Each task is a run of its own."""
+        """Each task is a separate run."""
         return task.point, task.seed
 
     def find(self, _: Task) -> bool:
-        """Nothing is there that was not computed for its task."""
+        """Always false: runs are not shared between tasks."""
         return False
 
     def read(self, task: Task) -> RunData:
@@ -80,32 +80,32 @@ class Memory:
         self.runs[finished.task.point, finished.task.seed] = run
 
     def of(self, point: int) -> dict[int, RunData]:
-        """The runs of a point by seed, in order."""
+        """The runs of a point by seed, in seed order."""
         return {seed: run for (at, seed), run in sorted(self.runs.items(), key=lambda item: item[0]) if at == point}
 
 
 class Loop:
-    """One call of whoever has runs done."""
+    """The loop of one call."""
 
     def __init__(self, plan: Plan, kept: Kept) -> None:
         self.plan = plan
         self.failed: dict[Task, Exception] = {}
-        """Runs that cannot be done, each with why."""
+        """Failed runs with their errors."""
         self.computed = 0
-        """Runs simulated."""
+        """Number of runs simulated."""
         self.simulated_s = 0.0
-        """Simulated seconds of these."""
+        """Simulated seconds of these runs."""
         self.wall_s = 0.0
-        """Computing time of these."""
+        """Computing time of these runs."""
         self._kept = kept
         self._started = time.monotonic()
         self._waiting: list[Task] = []
         self._running: dict[Hashable, list[Task]] = {}
 
     def refuse_failures(self, describe: Callable[[Task], str], kept: str) -> IncompleteError | None:
-        """The error about failed runs, `None` if none failed. `describe` names a run, `kept` where the others are.
+        """The error about failed runs, or `None`. `describe` names a run; `kept` says where the finished ones are.
 
-        Raises what the first one failed of if there is no run at all: what was asked for cannot be.
+        If no run finished at all, raises the error of the first one instead: the request cannot be carried out.
         """
         if not self.failed:
             return None
@@ -124,11 +124,11 @@ class Loop:
         return time.monotonic() - self._started
 
     def reuse(self) -> None:
-        """Finish all tasks whose runs are there, and leave the others to `run`."""
+        """Finish all tasks whose runs are stored, and leave the others to `run`."""
         while (task := self.plan.needed()) is not None:
             if not self._found(task):
                 self._waiting.append(task)
-        # Longest first, taken from the end.
+        # Tasks are popped from the end, longest first.
         self._waiting.reverse()
         for point in self.plan.open:
             while (task := self.plan.upcoming(point)) is not None and self._kept.find(task):
@@ -136,9 +136,9 @@ class Loop:
                 self._found(task)
 
     def run(self, executor: Executor, report: Callable[[], None]) -> None:
-        """Simulate what is missing. `report` is called a few times a second and when runs have finished.
+        """Simulate the missing runs. `report` is called a few times a second and when runs have finished.
 
-        After Ctrl-C what had finished is kept before `KeyboardInterrupt` goes on.
+        After Ctrl-C, finished runs are kept before `KeyboardInterrupt` is raised again.
         """
         try:
             while not self.plan.is_finished():
@@ -162,13 +162,13 @@ class Loop:
     def _next(self) -> Task | None:
         while self._waiting:
             task = self._waiting.pop()
-            # The rest of a point that was given up is not needed any more.
+            # The remaining runs of an abandoned point are no longer needed.
             if not self.plan.is_done(task.point):
                 return task
         return self.plan.further()
 
     def _found(self, task: Task) -> bool:
-        """Finish a task whose run is there; another process may have put it there since the last look."""
+        """Finish a task whose run is stored; another process may have stored it in the meantime."""
         if not self._kept.find(task):
             return False
         self.plan.finish(task, self._kept.read(task) if self.plan.judges(task.point) else None)

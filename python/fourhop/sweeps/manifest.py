@@ -1,8 +1,7 @@
-"""The folder of a sweep: its tables as Parquet, and sweep.json that says what they are of.
+"""The folder of a sweep: its tables as Parquet, and sweep.json, which describes them.
 
-They are published together (`fourhop.store`), so a folder with a sweep.json has whole tables of one sweep; of several
-processes the last one to finish leaves its own. The runs below `runs` are those of every sweep that ever used the
-folder.
+They are published together (`fourhop.store`), so a folder with a sweep.json has complete tables of one sweep, that of
+the last process to finish. The folder `runs` has the runs of every sweep that ever used the folder.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class PointRuns:
     """The runs that count at one point."""
 
     runs: tuple[tuple[int, Path], ...]
-    """(seed, file) of each, in the order of the seeds."""
+    """(seed, file) of each, in seed order."""
     met: bool | None
-    """Whether the precision asked for was reached; `None` if none was."""
+    """Whether the requested precision was reached; `None` if none was requested."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def load(folder: Path) -> Content:
 
 
 def _sweep(content: dict[str, Any]) -> Sweep:
-    """The sweep of a manifest: the points as they were resolved, whatever they were varied from."""
+    """The sweep of a manifest, from its resolved points, without the scenario that they vary."""
     described = content["sweep"]
     scenarios = [Scenario(json.dumps(point["scenario"]), format="json") for point in content["points"]]
     return Sweep.of_points(

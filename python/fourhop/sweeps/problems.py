@@ -1,4 +1,4 @@
-"""Errors in a sweep, in the form of scenario errors: file, key, what was found, what is allowed."""
+"""Errors in a sweep, in the format of scenario errors: file, key, what was found, what is allowed."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from fourhop._core import Problem
 
 _SHOWN = 20
-"""Most problems listed; the rest is only counted, since one error can occur at every point."""
+"""Most problems listed; the rest are only counted, since one error can occur at every point."""
 
 
 MISSING = "nothing"
-"""Shown as found if a value is missing."""
+"""The value of `found` if a value is missing."""
 
 
 def line(file: str, key: str, found: object, allowed: str, hint: str | None = None) -> str:
-    """`file.toml: over.tcp.window: found 0, allowed: ... (hint)`."""
+    """One problem: `file.toml: over.tcp.window: found 0, allowed: ... (hint)`."""
     place = ": ".join(filter(None, [file, key]))
     what = "missing" if found == MISSING else f"found {found}"
     return f"{place}: {what}, allowed: {allowed}" + (f" ({hint})" if hint else "")
 
 
 def problem(problem: Problem) -> str:
-    """A problem of a scenario as the simulator writes it."""
+    """A problem of a scenario, formatted like the simulator's."""
     place = ":".join(str(part) for part in (problem["file"], problem["line"], problem["column"]) if part is not None)
     return line(place, problem["key"], problem["found"], problem["allowed"], problem["hint"])
 
 
 def did_you_mean(found: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant, as a hint."""
+    """A hint with the name that was probably meant."""
     import difflib
 
     close = difflib.get_close_matches(found, list(names), n=1)
@@ -40,7 +40,7 @@ def did_you_mean(found: str, names: Iterable[str]) -> str | None:
 
 
 def shown(value: object) -> str:
-    """A value as it stands in a message."""
+    """A value as shown in a message."""
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, bool):

@@ -45,22 +45,22 @@ TABLES: tuple[Table, ...] = get_args(Table)
 
 @dataclass(frozen=True)
 class SweepResult:
-    """Runs of every point of a sweep, and the tables made of them.
+    """Runs of every point of a sweep, and their tables.
 
-    Every table begins with `point` and a column for each varied key; every column's unit is the end of its name. All of
-    them are pure functions of the sweep, whatever computed the runs and when, but for `timing`.
+    Every table begins with `point` and a column for each varied key; every column's name ends in its unit. All tables
+    but `timing` depend only on the sweep, not on where and when its runs were computed.
     """
 
     sweep: Sweep
     """The description of the sweep."""
     store: RunStore
-    """Where the runs are."""
+    """The store with the runs."""
     per_point: tuple[PointRuns, ...]
     """The runs of each point."""
     reused: int = 0
-    """Runs that were stored already."""
+    """Number of runs that were already stored."""
     computed: int = 0
-    """Runs that this call simulated."""
+    """Number of runs that this call simulated."""
     _temporary: Temporary | None = None
 
     @cached_property
@@ -79,7 +79,7 @@ class SweepResult:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        """One row per (point, seed): duration of the simulation, and its file. Differs from call to call."""
+        """One row per (point, seed): computing time of the simulation, and its file. Differs from call to call."""
         return self._collect(self._scan("wall_s", "key"))
 
     @cached_property
@@ -117,30 +117,30 @@ class SweepResult:
 
     @cached_property
     def link_drops(self) -> pl.DataFrame:
-        """Packets the MAC gave up, one row per (point, seed, link, name); links that lost nothing have none."""
+        """Packets that the MAC gave up, one row per (point, seed, link, name); links without losses have no rows."""
         return self._collect(self._nested("link_drops"))
 
     @cached_property
     def wires(self) -> pl.DataFrame:
-        """Counts of each direction of a wired link, one row per (point, seed, link, name)."""
+        """Counts for each direction of a wired link, one row per (point, seed, link, name)."""
         return self._collect(self._nested("wires"))
 
     @property
     def series(self) -> pl.LazyFrame:
-        """Time series, one row per (point, seed, time, flow), read from the files as they are needed.
+        """Time series, one row per (point, seed, time, flow), read from the files on demand.
 
-        They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It has no rows unless the
+        They can be larger than memory, so this is a lazy frame: filter it, then `collect()`. It is empty unless the
         scenario sets `sample_every`.
         """
         return self.scan("series")
 
     @property
     def queues(self) -> pl.LazyFrame:
-        """Interface queue lengths, one row per (point, seed, time, node), lazy as `series`."""
+        """Lengths of interface queues, one row per (point, seed, time, node), lazy like `series`."""
         return self.scan("queues")
 
     def scan(self, table: recorded.Table, points: Collection[int] | None = None) -> pl.LazyFrame:
-        """`"series"` or `"queues"` of some points, in the order of the sweep: no file of another point is opened."""
+        """`"series"` or `"queues"` of some points, in the order of the sweep; opens no files of other points."""
         if table not in recorded.TABLES:
             raise FourhopError(f'table: found {table!r}, allowed: "series", "queues"')
         wanted = range(len(self.per_point)) if points is None else sorted({self._index(point) for point in points})
@@ -158,7 +158,7 @@ class SweepResult:
         return pl.concat(parts or [pl.LazyFrame(schema=pl.Schema({**self._files.drop("path").schema, **own}))])
 
     def read(self, *names: Table) -> None:
-        """Read several tables at once: each file is opened once, instead of once per table."""
+        """Load several tables at once, opening each file once instead of once per table."""
         kept = vars(self)
         if kept.keys() >= set(names):
             return
@@ -173,7 +173,7 @@ class SweepResult:
     def summary(self) -> pl.DataFrame:
         """One row per point: means over its runs with 95 % intervals of the goodput in bit/s and of Jain's index.
 
-        It prints as a table with every column, means together with their intervals.
+        It prints as a table of all columns, each mean together with its interval.
         """
         met = [each.met for each in self.per_point]
         return Shown(tables.summary(self.points, self.runs, self._flow_runs, met))
@@ -184,9 +184,9 @@ class SweepResult:
         return Shown(tables.flow_summary(self.points, self._flow_runs))
 
     def flows_without_path(self) -> list[str]:
-        """`Scenario.flows_without_path` for flows that delivered nothing, with the point of each.
+        """`Scenario.flows_without_path` for flows that delivered nothing, each with its point.
 
-        Asked is only about points whose first run has such a flow, as a network has to be built for the answer.
+        Only points with such a flow in their first run are examined, as this requires building the network.
         """
         silent = self._flow_runs.filter(pl.col("goodput_bps") == 0.0).group_by("point").agg(pl.col("seed").min())
         found = []
@@ -232,17 +232,17 @@ class SweepResult:
             raise FourhopError(f"pandas: a package is not installed ({error}): pip install pandas pyarrow") from None
 
     def xarray(self, table: labelled.Arranged = "runs") -> xarray.Dataset:
-        """A table as a labelled dataset, for what is easier with axes than with rows.
+        """A table as a labelled dataset, where axes are more convenient than rows.
 
-        Its axes are the varied keys in the order of the sweep, then `seed`, and `flow` and `batch` where the table has
-        them; every array says its unit in `attrs["units"]`. Not a number where there was no such run.
+        Its axes are the varied keys in the order of the sweep, then `seed`, and `flow` and `batch` if the table has
+        them; every array has its unit in `attrs["units"]`. Values of missing runs are NaN.
 
         Raises `FourhopError` for another table, or without the extra `xarray`.
         """
         return labelled.arranged(getattr(self, table, pl.DataFrame()), list(self.sweep.keys), table, self.sweep.name)
 
     def to_dict(self) -> dict[str, object]:
-        """The sweep as plain values, which `fourhop sweep --json` prints: its varied keys and the rows of two tables.
+        """The sweep as plain values, as `fourhop sweep --json` prints it: its varied keys and the rows of two tables.
 
         `points` are the rows of `summary`, `flows` those of `flow_summary`: rates in bit/s, times in s.
         """
@@ -255,7 +255,7 @@ class SweepResult:
         }
 
     def to_csv(self, path: str | Path | None = None, table: Table = "summary") -> str | None:
-        """A table as CSV with its column names in the first line: into a file, or, without a path, as text.
+        """A table as CSV with a header line: written to `path`, or returned as text without one.
 
         Raises `FourhopError` for an unknown table, or if the file cannot be written.
         """
@@ -264,7 +264,7 @@ class SweepResult:
         return to_csv(getattr(self, table), path)
 
     def save(self, folder: str | Path) -> Path:
-        """Write all tables but the time series as Parquet into `folder`, and sweep.json with their description.
+        """Write all tables but the time series into `folder` as Parquet, with their description in sweep.json.
 
         Raises `FourhopError` if it cannot be written.
         """
@@ -326,17 +326,17 @@ class SweepResult:
 
     @cached_property
     def _files_of(self) -> dict[int, pl.DataFrame]:
-        """The files of each point: studies ask for one point after the other."""
+        """The files of each point, cached because studies read one point after the other."""
         return {files["point"][0]: files for files in self._files.partition_by("point")}
 
     @cached_property
     def _content(self) -> pl.LazyFrame:
-        """The content of all files, with their paths; read anew for each table."""
+        """The content of all files, with their paths; read again for each table."""
         paths = self._files["path"].unique(maintain_order=True).to_list()
         return pl.scan_parquet(paths, include_file_paths="path", glob=False, hive_partitioning=False)
 
     def _scan(self, *columns: str | pl.Expr) -> pl.LazyFrame:
-        """Columns of all files, with point, keys and seed in front, in their order."""
+        """Columns of all files, in order, preceded by point, keys and seed."""
         content = self._content.select("path", *columns)
         return self._files.lazy().join(content, on="path", how="left", maintain_order="left").drop("path")
 

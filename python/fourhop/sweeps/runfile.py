@@ -1,7 +1,7 @@
 """One run as a Parquet file of one row group and one row.
 
-The tables of the run (flows, drops, counters) are lists in that row, so one rename puts all of it in place; the columns
-are those of `fourhop.frames`. Its time series, if it records any, are files beside it, see `seriesfile`.
+The tables of the run (flows, drops, counters) are lists in that row, so a single rename puts the run in place; their
+columns are those of `fourhop.frames`. Time series, if any, are separate files beside it, see `seriesfile`.
 """
 
 from __future__ import annotations
@@ -61,32 +61,32 @@ SCALARS = (
     "aggregate_goodput_bps",
     "jain",
 )
-"""Columns with one value a run, named as in `rundata.RunData`."""
+"""Columns with one value per run, named as in `rundata.RunData`."""
 
 _RUN_FIELDS = {column: field for field, column in gathered.COLUMNS.items()}
 
 
 def engine() -> str:
-    """The simulator as results are stored under it: version and fingerprint of its sources."""
+    """Identity of the simulator in stored results: its version and a fingerprint of its sources."""
     return f"{version()}+{build()}"
 
 
 def key(scenario: str, seed: int, engine: str) -> str:
-    """The name under which a run is stored: a hash of everything its result depends on.
+    """The name of a stored run: a hash of everything that its result depends on.
 
-    `scenario` is the scenario as resolved, in JSON. Its `name` is cosmetic and its `seed` only a default of the
-    seeds to run: both stay out, so that a scenario that is renamed, or run from another first seed, finds its runs
-    again. The layout of the files goes in: a package that stores other columns does not read files that lack them.
+    `scenario` is the resolved scenario in JSON. Its `name` is cosmetic and its `seed` only the default first seed, so
+    both are excluded: a scenario that is renamed, or run from another first seed, finds its runs again. The layout of
+    the files is included: a package with other columns does not read files that lack them.
     """
     about = {"engine": engine, "layout": _LAYOUT}
-    # One JSON object, in the order of its keys: the scenario is in that form already.
+    # One JSON object with sorted keys; the scenario is in that form already.
     text = f'{_compact(about)[:-1]},"scenario":{bare(scenario)},"seed":{seed}}}'
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 @functools.lru_cache(maxsize=1000)
 def bare(scenario: str) -> str:
-    """A resolved scenario in JSON without `name` and `seed`, which no result depends on."""
+    """A resolved scenario in JSON without `name` and `seed`, as no result depends on them."""
     document = json.loads(scenario)
     document.pop("name", None)
     document.pop("seed", None)
@@ -98,7 +98,7 @@ def _compact(document: Mapping[str, object]) -> str:
 
 
 def _layout(dtype: pl.DataType | dict[str, pl.DataType]) -> str:
-    """Names and kinds of columns in a form that no polars version changes."""
+    """Names and types of columns in a form that does not depend on the polars version."""
     if isinstance(dtype, dict):
         return "{" + ",".join(f"{name}:{_layout(inner)}" for name, inner in dtype.items()) + "}"
     if isinstance(dtype, pl.List):
@@ -127,12 +127,12 @@ def to_frame(key: str, engine: str, scenario: str, run: RunData) -> pl.DataFrame
         "link_drops": _rows(run["link_drops"], "link"),
         "wires": _rows(run["wires"], "link"),
     }
-    # By rows: from columns polars takes six times as long for so few.
+    # By row: for so little data, polars takes six times as long from columns.
     return pl.DataFrame([row], schema=SCHEMA, strict=False)
 
 
 def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
-    """Write a row made by `to_frame`, with its identity and whether there are `series` beside it in the metadata."""
+    """Write a row from `to_frame`. The metadata identifies the run and says whether it has `series`."""
     about = {
         "kind": "run",
         "key": frame["key"][0],
@@ -141,15 +141,15 @@ def write(path: Path, frame: pl.DataFrame, series: bool) -> None:
         sealed.CHECKSUM: sealed.EMPTY,
         "columns": RUN_COLUMNS,
     }
-    # One row has no use for statistics of pages, and the files are many.
+    # Page statistics are useless for one row, and there are many files.
     store.parquet(frame, metadata={METADATA: json.dumps(about)}, statistics=False)(path)
     sealed.seal(path)
 
 
 def check(path: Path, key: str | None = None) -> str | None:
-    """The reason why the file at `path` is not a run (with this key, if one is given); `None` if it is one.
+    """The reason why the file at `path` is not a run (with `key`, if given); `None` if it is one.
 
-    Raises `FileNotFoundError` if there is none.
+    Raises `FileNotFoundError` if there is no such file.
     """
     about = seriesfile.described(path)
     if isinstance(about, str):
@@ -183,7 +183,7 @@ def read(path: Path) -> RunData:
 
 
 def goodputs(path: Path) -> RunData:
-    """Of the run in a file only what a stop rule looks at."""
+    """Read only the part of a run that a stop rule needs."""
     row = pl.read_parquet(path, columns=["aggregate_goodput_bps", "flows"]).row(0, named=True)
     return cast(RunData, {**row, "flows": [_fields(flow) for flow in row["flows"]]})
 

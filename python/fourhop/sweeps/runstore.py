@@ -1,12 +1,12 @@
 """Runs kept in a folder and never computed twice.
 
-`<folder>/runs/<first two letters of the key>/<key>.parquet` holds one run, see `runfile` for what is in it and for
-the key. The time series of a run that records any are beside it (`seriesfile`) and are there before it is. A file is
-written to a temporary file, flushed and renamed, so it is complete or missing: writers may be killed at any moment, and
-any number of them may work in one folder, for they would put the same content under the same name.
+`<folder>/runs/<first two letters of the key>/<key>.parquet` is one run; `runfile` describes its content and its key.
+Time series, if any, are beside it (`seriesfile`) and are put in place before it. A file is written to a temporary file,
+flushed and renamed, so it is complete or missing: writers may be killed at any moment, and any number of them may work
+in one folder, as they would write the same content under the same name.
 
-A file that cannot be what its name says is left alone: it is reported, and the run that would be called like it gets a
-second name, `<key>.2.parquet`.
+A file that is not what its name says is left alone and reported, and the run of that name gets a second name,
+`<key>.2.parquet`.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from fourhop.rundata import RunData
 from fourhop.sweeps import runfile, seriesfile
 
 _NAMES = 9
-"""Names tried for one run before giving up: this number of unusable files of one name is no accident."""
+"""Names tried for one run before giving up: so many unusable files are no accident."""
 _LEFT = "a temporary file of a killed or running writer"
 
 
 @dataclass
 class RunStore:
-    """The runs of a folder. Finding and writing may go on in several processes at once."""
+    """The runs of a folder. Several processes may find and write runs at once."""
 
     folder: Path
-    """The folder that holds `runs`."""
+    """The folder that contains `runs`."""
     strange: dict[Path, str] = field(default_factory=dict)
     """Files that are not runs, each with the reason."""
 
     @property
     def runs(self) -> Path:
-        """Where the files are."""
+        """The folder of the files."""
         return self.folder / "runs"
 
     def prepare(self) -> None:
-        """Make the folder. Raises `FourhopError` if it cannot be written."""
+        """Create the folder. Raises `FourhopError` if it cannot be written."""
         store.writable(self.folder)
         store.writable(self.runs)
 
     def find(self, key: str) -> Path | None:
-        """The file of a run, `None` if it is not there."""
+        """The file of a run, or `None`."""
         for path in self._names(key):
             try:
                 problem = runfile.check(path, key)
@@ -63,7 +63,7 @@ class RunStore:
         return None
 
     def write(self, key: str, scenario: str, run: RunData, series: Mapping[Table, Path] | None = None) -> Path:
-        """Keep a run, with the `series` that the simulator wrote; one that is there already is replaced.
+        """Keep a run, with the `series` that the simulator wrote, replacing an existing one.
 
         Raises `FourhopError` if it cannot be written.
         """
@@ -82,7 +82,7 @@ class RunStore:
         raise FourhopError(f"{self._at(key)}: found {_NAMES} damaged files of this name; delete them")
 
     def survey(self) -> Iterator[Path]:
-        """Every run in the folder, by name; what is no run goes into `strange`."""
+        """Yield every run in the folder, ordered by name; other files are added to `strange`."""
         for path in sorted(self.folder.glob(f"{SWEEP_STAGING}*")):
             self.strange[path] = _LEFT
         if not self.runs.is_dir():
@@ -103,7 +103,7 @@ class RunStore:
                     self.strange[path] = problem
 
     def _ours(self, path: Path, key: str, series: bool) -> bool:
-        """May a run go to `path`? Not where something is that is not this run already."""
+        """Whether a run may be written to `path`: not if there is anything but this run."""
         beside = [seriesfile.beside(path, table) for table in TABLES] if series else []
         for at, check in ((path, runfile.check), *((at, seriesfile.check) for at in beside)):
             try:
@@ -125,16 +125,16 @@ class RunStore:
 
 
 class Temporary:
-    """A folder that is gone with this object, or at the latest with the process."""
+    """A folder that is removed with this object, or at the latest with the process."""
 
     def __init__(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         self.path = Path(tempfile.mkdtemp(prefix="fourhop-sweep-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def unreadable(paths: list[Path]) -> list[Path]:
-    """Of `paths`, those whose content cannot be read although they look whole."""
+    """Those of `paths` whose content cannot be read although they look complete."""
     bad = []
     for path in paths:
         try:

@@ -1,10 +1,9 @@
 """Chooses the next run, and decides when a point has enough runs.
 
-The runs of all points and seeds are one list, longest first, so that the last core does not start on a long run when
-the others are out of work. With a precision target a point gets further seeds until its stop rule is met. That rule
-looks at the unbroken sequence of seeds from the first on, so the runs that count do not depend on the order in which
-they finish. A core with nothing else to do starts the next seed of a point that is still open; if it turns out not to
-be needed it does not count.
+The runs of all points and seeds form one list, longest first, so that no core starts a long run when the others are out
+of work. With a precision target, a point gets further seeds until its stop rule is met. That rule considers the
+unbroken sequence of seeds from the first on, so the runs that count do not depend on the order in which they finish. An
+idle core starts the next seed of a point that is still open; if the run turns out not to be needed, it does not count.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from fourhop.rundata import RunData
 from fourhop.scenario import Scenario
 
 HOPELESS = 20
-"""Runs of a point that fail before one succeeds after which it gets no more: they would fail, too."""
+"""After this many failed runs and no success, a point gets no more runs: they would fail, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +43,19 @@ def flow_goodputs(run: RunData) -> Sequence[float]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How many runs a point gets: `least` of them, and with a target more, until it is met or there are `most`."""
+    """Number of runs of a point: `least`, and with a target, more until it is met or there are `most`."""
 
     least: int
     most: int
     target: float | None = None
-    """Largest half-width over mean of the 95 % interval of what is judged."""
+    """Largest allowed half-width over mean of the 95 % interval of the judged values."""
     judged: Callable[[RunData], Sequence[float]] = aggregate_goodput
-    """The values of a run that the precision refers to; the one with the widest interval decides."""
+    """Returns the values of a run that the precision applies to; the one with the widest interval decides."""
     step: int = 1
-    """Runs added at a time: between, nothing is judged."""
+    """Runs added at a time; the rule is not evaluated in between."""
 
     def within(self, most: int) -> Rule:
-        """The same rule for the first runs only: at most so many."""
+        """The same rule, limited to the first `most` runs."""
         least = min(self.least, most)
         return replace(self, least=least, most=max(least, min(self.most, most)))
 
@@ -64,8 +63,8 @@ class Rule:
 class Prefix:
     """The runs of consecutive seeds from the first on, and the stop rule over them.
 
-    Runs finish in any order; judging only the unbroken prefix makes the number of runs that count the same whatever
-    finished first. Runs past the one that met the target do not count.
+    Runs finish in any order; judging only the unbroken prefix makes the number of runs that count independent of that
+    order. Runs after the one that met the target do not count.
     """
 
     def __init__(self, first: int, rule: Rule) -> None:
@@ -74,7 +73,7 @@ class Prefix:
         """Runs that count."""
         self.met = False
         self.precision: float | None = None
-        """Half-width over mean that has been reached, where there are enough runs to tell."""
+        """Half-width over mean so far, if there are enough runs to tell."""
         self._first = first
         self._rule = rule
         self._columns: list[list[float]] = []
@@ -86,7 +85,7 @@ class Prefix:
         return self.met or self.count >= self._rule.most
 
     def add(self, seed: int, run: RunData) -> None:
-        """Take in a run, and those after it that were waiting for it, up to the one with which the target is met."""
+        """Add a run, and later ones that were waiting for it, up to the one that meets the target."""
         self._ahead[seed] = self._rule.judged(run)
         while not self.is_closed and (row := self._ahead.pop(self._first + self.count, None)) is not None:
             self._columns = self._columns or [[] for _ in row]
@@ -112,27 +111,27 @@ class _State:
     next_seed: int
     missing: int
     running: int = 0
-    """Runs taken that are neither done nor failed."""
+    """Runs taken that have neither finished nor failed."""
     done: int = 0
     failed: int = 0
     wall_s: list[float] = field(default_factory=list)
 
 
 class Plan:
-    """The runs of one or several scenarios that are still to be done.
+    """The remaining runs of one or several scenarios.
 
-    The owner takes tasks and says when each is done.
+    The owner takes tasks and reports when each is done.
     """
 
     def __init__(self, points: Sequence[tuple[Scenario, Rule]], first_seed: int) -> None:
-        """Each scenario is a point and runs with the seeds from `first_seed` on, as many as its rule asks for."""
+        """Each scenario is a point, run with the seeds from `first_seed` on, as many as its rule requires."""
         self._first = first_seed
         self._states = [
             _State(scenario, rule, Prefix(first_seed, rule), cost(scenario), first_seed + rule.least, rule.least)
             for scenario, rule in points
         ]
         self._tasks = [(state.scenario.records_series, state.scenario.duration_s) for state in self._states]
-        # The minimum of every point, longest first; then in the order of the points.
+        # The minimum number of runs of every point, longest first, ties in the order of the points.
         self._needed = [
             (-state.estimate, point, seed)
             for point, state in enumerate(self._states)
@@ -141,18 +140,18 @@ class Plan:
         heapq.heapify(self._needed)
         self._open = set(range(len(self._states)))
         self.done = 0
-        """Runs that are done."""
+        """Number of finished runs."""
 
     def task(self, point: int, seed: int) -> Task:
         """The run of a point with a seed."""
         return Task(point, seed, self._states[point].scenario.resolved_json, *self._tasks[point])
 
     def judges(self, point: int) -> bool:
-        """Whether the runs of a point decide how many it gets."""
+        """Whether the number of runs of a point depends on their results."""
         return self._states[point].rule.target is not None
 
     def needed(self) -> Task | None:
-        """Take the next of the runs that are needed whatever the others yield; `None` when all are taken."""
+        """Take the next run that is needed in any case; `None` when all of these are taken."""
         if not self._needed:
             return None
         _, point, seed = heapq.heappop(self._needed)
@@ -160,21 +159,21 @@ class Plan:
         return self.task(point, seed)
 
     def further(self) -> Task | None:
-        """Take a run of a point that has not met its precision; `None` if there is none to start."""
+        """Take a run of a point that has not met its precision; `None` if there is nothing to start."""
         open_points = [point for point in self._open if self._has_upcoming(point)]
         if not open_points:
             return None
-        # The fewest runs under way first, so that no point is run far ahead of its stop rule.
+        # Prefer the point with the fewest runs in progress, so that none gets far ahead of its stop rule.
         point = min(open_points, key=lambda point: (self._states[point].running, -self._states[point].estimate, point))
         return self.advance(point)
 
     @property
     def open(self) -> list[int]:
-        """Points that do not have what they need."""
+        """Points that are not complete."""
         return sorted(self._open)
 
     def upcoming(self, point: int) -> Task | None:
-        """The run that `advance` would take at a point; `None` past the largest number of runs."""
+        """The run that `advance` would take at a point; `None` beyond the largest number of runs."""
         return self.task(point, self._states[point].next_seed) if self._has_upcoming(point) else None
 
     def advance(self, point: int) -> Task | None:
@@ -186,7 +185,7 @@ class Plan:
         return task
 
     def finish(self, task: Task, run: RunData | None, wall_s: float | None = None) -> None:
-        """A run is done; with a precision target the plan looks at its goodputs. `wall_s` if it was not found."""
+        """Record a finished run, with its data if there is a precision target, and `wall_s` if it was computed."""
         state = self._states[task.point]
         state.running -= 1
         state.missing -= 1
@@ -199,7 +198,7 @@ class Plan:
         self._close(task.point)
 
     def fail(self, task: Task) -> None:
-        """A run cannot be done. Its point gets its other runs, one with a target only those begun: its prefix ends."""
+        """Record a failed run. Its point gets its other runs; with a target, only those begun, as its prefix ends."""
         state = self._states[task.point]
         state.running -= 1
         state.missing -= 1
@@ -217,16 +216,16 @@ class Plan:
         return list(range(self._first, self._first + count))
 
     def met(self, point: int) -> bool | None:
-        """Whether a point reached the precision asked for; `None` if none was."""
+        """Whether a point reached the requested precision; `None` if none was requested."""
         return self._states[point].prefix.met if self.judges(point) else None
 
     def precision(self, point: int) -> float | None:
-        """Half-width over mean that a point has reached, where it has a target and enough runs to tell."""
+        """Half-width over mean of a point so far, if it has a target and enough runs to tell."""
         return self._states[point].prefix.precision
 
     @property
     def points_done(self) -> int:
-        """Points that have what they need."""
+        """Number of complete points."""
         return len(self._states) - len(self._open)
 
     def is_done(self, point: int) -> bool:
@@ -235,14 +234,14 @@ class Plan:
 
     @property
     def fraction(self) -> float:
-        """Share of the runs that are done; with a precision target, guessed from how wide the intervals still are."""
+        """Share of the runs done; with a precision target, estimated from the width of the intervals."""
         return sum(map(self._share, range(len(self._states)))) / len(self._states)
 
     @property
     def left_s(self) -> float | None:
-        """Guess of the computing time of all runs that are missing; `None` while nothing has been timed.
+        """Estimated computing time of all missing runs; `None` while nothing has been timed.
 
-        A point that has been timed costs what it took on average, the others what nodes and simulated time suggest.
+        A timed point counts with its average, the others in proportion to nodes and simulated time.
         """
         timed = [state for state in self._states if state.wall_s]
         if not timed or any(map(self.judges, range(len(self._states)))):
@@ -253,7 +252,7 @@ class Plan:
         )
 
     def _close(self, point: int) -> None:
-        """Close a point that is complete, or can get no further."""
+        """Close a point that is complete or cannot continue."""
         state = self._states[point]
         broken = state.failed > 0 and state.running == 0
         enough = state.prefix.is_closed or broken if self.judges(point) else state.missing == 0
@@ -265,7 +264,7 @@ class Plan:
         return point in self._open and not state.failed and state.next_seed < self._first + state.rule.most
 
     def _share(self, point: int) -> float:
-        """How far a point is: an interval narrows with the root of the number of runs."""
+        """Share of a point's runs done: an interval narrows with the square root of the number of runs."""
         state = self._states[point]
         if self.is_done(point):
             return 1.0
@@ -282,9 +281,9 @@ def _mean(values: list[float]) -> float:
 
 
 def cost(scenario: Scenario) -> float:
-    """A guess at how long a run takes, in no unit: simulated time by the number of nodes.
+    """Estimated relative computing time of a run: simulated time times number of nodes.
 
-    Transmissions that fit beside each other grow with the nodes, and every one costs what its neighbours hear of it.
+    The number of simultaneous transmissions grows with the nodes, and each costs what its neighbours hear of it.
     """
     topology = scenario.resolved["topology"]
     hops = topology.get("hops", 1)

@@ -1,6 +1,6 @@
-"""Parquet files that hold a checksum of themselves, so that one that a disk has damaged is noticed.
+"""Parquet files that contain their own checksum, so that damage by a disk is noticed.
 
-The checksum (SHA-256) stands in the file's own description and is taken over every byte of the file, with zeros in its
+The checksum (SHA-256) is stored in the file's own description and covers every byte of the file, with zeros in its
 place.
 """
 
@@ -23,7 +23,7 @@ _END = 8
 
 
 def seal(path: Path) -> None:
-    """Put the checksum into a file whose description has `EMPTY` as its `CHECKSUM`."""
+    """Write the checksum into a file whose description has `EMPTY` as its `CHECKSUM`."""
     with path.open("r+b") as file:
         at = _place(file)
         assert at is not None, "written without a place for it"
@@ -33,9 +33,9 @@ def seal(path: Path) -> None:
 
 
 def is_whole(file: BinaryIO) -> bool:
-    """Whether every byte is as it was sealed. Raises `OSError` if the file cannot be read.
+    """Whether every byte is unchanged since `seal`. Raises `OSError` if the file cannot be read.
 
-    It takes an open file, not a path: another process may put a new file under that name at any time.
+    Takes an open file, not a path, as another process may replace the file of that name at any time.
     """
     at = _place(file)
     if at is None:
@@ -46,7 +46,7 @@ def is_whole(file: BinaryIO) -> bool:
 
 
 def _place(file: BinaryIO) -> int | None:
-    """Where the checksum is: in the footer, once."""
+    """Offset of the checksum, which occurs once, in the footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _END))
     length = int.from_bytes(file.read(4), "little")
@@ -60,7 +60,7 @@ def _place(file: BinaryIO) -> int | None:
 
 
 def _digest(file: BinaryIO, at: int) -> bytes:
-    """The checksum of a file whose own is at `at`."""
+    """Compute the checksum of a file that stores it at `at`."""
     digest = hashlib.sha256()
     for begin, length in ((0, at), (at + len(EMPTY), None)):
         if begin:

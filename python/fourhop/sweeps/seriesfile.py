@@ -1,8 +1,8 @@
 """Time series of one run as Parquet files beside the run's own, `<key>.series.parquet` and `<key>.queues.parquet`.
 
-They are written from the simulator's files row by row, before the run's own file is renamed into place: a run that is
-there has whole series, and no run's series are ever in memory whole. The columns are those of `fourhop.recorded`
-without `seed`, which is the run's.
+They are converted from the simulator's files row by row, before the run's own file is renamed into place: a run that
+exists has complete series, and no series is ever in memory as a whole. The columns are those of `fourhop.recorded`
+without `seed`, which is that of the run.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def schema(table: Table) -> pl.Schema:
 
 
 def beside(run: Path, table: Table) -> Path:
-    """Where a table of the run in the file `run` is."""
+    """Path of a table of the run in the file `run`."""
     return run.with_name(f"{run.name.removesuffix('.parquet')}.{table}.parquet")
 
 
 def run_of(path: Path) -> Path | None:
-    """The run's file that `path` lies beside, `None` if its name is not that of series."""
+    """The file of the run that the series in `path` belong to, or `None` if the name is not that of series."""
     for table in TABLES:
         stem = path.name.removesuffix(f".{table}.parquet")
         if stem != path.name:
@@ -45,7 +45,7 @@ def run_of(path: Path) -> Path | None:
 
 
 def write(run: Path, key: str, csv: Mapping[Table, Path]) -> None:
-    """Put the series of the run that goes to `run` in place, from the files the simulator wrote."""
+    """Put the series for the run file `run` in place, from the files that the simulator wrote."""
     for table in TABLES:
         about = {"kind": table, "key": key, sealed.CHECKSUM: sealed.EMPTY, "columns": _meanings(table)}
         write = functools.partial(_write, csv[table], schema(table), {METADATA: json.dumps(about)})
@@ -66,7 +66,7 @@ def _write(csv: Path, columns: pl.Schema, metadata: dict[str, str], path: Path) 
 def check(path: Path, key: str) -> str | None:
     """The reason why the file at `path` is not the series of the run with this key; `None` if it is.
 
-    Raises `FileNotFoundError` if there is none.
+    Raises `FileNotFoundError` if there is no such file.
     """
     about = described(path)
     if isinstance(about, str):
@@ -79,7 +79,7 @@ def check(path: Path, key: str) -> str | None:
 def described(path: Path) -> dict[str, object] | str:
     """The metadata of a sealed Parquet file, or the problem with it. Reads every byte.
 
-    Raises `FileNotFoundError` if there is none.
+    Raises `FileNotFoundError` if there is no such file.
     """
     try:
         with path.open("rb") as file:

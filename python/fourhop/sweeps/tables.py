@@ -1,4 +1,4 @@
-"""Tables over the points of a sweep: what was varied, and means with intervals."""
+"""Tables over the points of a sweep: varied keys, and means with intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fourhop.sweeps.describe import Sweep
 
 
 def points(sweep: Sweep) -> pl.DataFrame:
-    """One row per point. A column of numbers holds numbers; values of several kinds are written as text."""
+    """One row per point. Numbers stay numbers; a column of mixed types is written as text."""
     columns: dict[str, pl.Series] = {"point": pl.Series("point", range(len(sweep.points)), pl.Int64())}
     for key in sweep.keys:
         columns[key] = column(key, [point.parameters[key] for point in sweep.points])
@@ -20,7 +20,7 @@ def points(sweep: Sweep) -> pl.DataFrame:
 
 
 def column(name: str, values: Sequence[object]) -> pl.Series:
-    """The values of a key as a column of one kind."""
+    """The values of a key as a column of one type."""
     kinds = {type(value) for value in values}
     if kinds <= {bool}:
         return pl.Series(name, values, pl.Boolean())
@@ -33,7 +33,7 @@ def column(name: str, values: Sequence[object]) -> pl.Series:
 
 
 def summary(points: pl.DataFrame, runs: pl.DataFrame, flows: pl.DataFrame, met: Sequence[bool | None]) -> pl.DataFrame:
-    """One row per point, from a row per run and a row per flow of each."""
+    """One row per point, from tables with one row per run and one row per run and flow."""
     flows_of = frames.groups(flows, "point")
     rows = []
     for point, of_point in frames.groups(runs, "point").items():

@@ -9,7 +9,7 @@ import sys
 
 def main() -> None:
     """Entry point of the `fourhop` script."""
-    # Searching what imports make for cycles takes a twentieth of a short command, and finds nothing to free.
+    # Searching for reference cycles after imports takes a twentieth of a short command, and frees nothing.
     gc.set_threshold(50_000, 10, 10)
     try:
         try:
@@ -18,13 +18,13 @@ def main() -> None:
             app()
         finally:
             sys.stdout.flush()
-            # So does the search with which the interpreter ends.
+            # The same is true of the search at interpreter exit.
             gc.freeze()
     except KeyboardInterrupt:
-        # Between start and the command, or in the middle of printing: nothing to keep.
+        # Before the command has started, or while printing: there is nothing to keep.
         sys.exit(130)
     except OSError as error:
-        # Keep the interpreter from writing the failed output again at its end.
+        # Keep the interpreter from writing the failed output again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = error.filename or "standard output"
         print(f"error: {where}: cannot be written: {error.strerror or error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`fourhop check`: is this scenario usable, and what does it come to?"""
+"""`fourhop check`: whether a scenario is usable, and a summary of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of `fourhop`: one file each, imported when it is called, which imports what it needs when it runs."""
+"""The commands of `fourhop`: one file each, imported when called; it imports its dependencies when it runs."""
 
 from __future__ import annotations
 

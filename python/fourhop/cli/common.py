@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fourhop.scenario import Scenario
 
 INCOMPLETE = 1
-"""Exit code if some of the work could not be done; what could is shown or kept."""
+"""Exit code if part of the work failed; the rest is shown or kept."""
 BAD_INPUT = 2
 """Exit code for input that cannot be used."""
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 
 def keys(incomplete: str) -> list[str]:
-    """Keys of a scenario that begin so, for the shell to complete."""
+    """Scenario keys that begin with `incomplete`, for shell completion."""
     from fourhop.scenario import schema
 
     def of(section: dict[str, Any], prefix: str) -> Iterator[str]:
@@ -42,7 +42,7 @@ File = Annotated[
     ),
 ]
 STDIN = Path("-")
-"""Names standard input as a file."""
+"""File name of standard input."""
 Json = Annotated[bool, Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Csv = Annotated[
     bool, Option("--csv", help="Print the summary as CSV on stdout and nothing else; column names end in units.")
@@ -69,12 +69,12 @@ Size = Annotated[
 
 
 def out(metavar: str, help: str) -> Option:
-    """Where the files of a command go."""
+    """Option for the output folder or file of a command."""
     return Option("--out", "-o", metavar=metavar, help=help)
 
 
 def print_json(document: object) -> None:
-    """One JSON object on stdout; what is not a number is null."""
+    """Print one JSON object on stdout; NaN becomes null."""
     import json
 
     print(json.dumps(_finite(document), allow_nan=False))
@@ -89,13 +89,13 @@ def _finite(value: Any) -> Any:
 
 
 def say(message: str) -> None:
-    """A line for the person, on stderr, so that stdout stays a program's input."""
+    """Print a line for people on stderr, so that stdout stays usable by programs."""
     print(message, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Turn what the user can put right, or stopped, into one message and an exit code; warnings become lines."""
+    """Turn errors that the user can correct, and interruptions, into one message and an exit code; print warnings."""
     from fourhop.errors import FourhopError, IncompleteError, SweepInterrupted
 
     try:
@@ -110,7 +110,7 @@ def errors() -> Iterator[None]:
 
 
 def one_of(**given: bool) -> None:
-    """Raise what `errors` turns into a message if more than one of these switches is on."""
+    """Raise an error that `errors` reports if more than one of these switches is on."""
     from fourhop.errors import FourhopError
 
     on = [f"--{name}" for name, value in given.items() if value]
@@ -119,7 +119,7 @@ def one_of(**given: bool) -> None:
 
 
 def tell(error: BaseException) -> None:
-    """The errors, line by line."""
+    """Print an error, line by line."""
     for line in str(error).splitlines():
         say(f"error: {line}")
     for note in getattr(error, "__notes__", []):
@@ -128,7 +128,7 @@ def tell(error: BaseException) -> None:
 
 @contextmanager
 def _warned() -> Iterator[None]:
-    """Say what the package warns of, a line each."""
+    """Print warnings of the package, one line each."""
     import warnings
 
     from fourhop.errors import FourhopWarning
@@ -145,9 +145,9 @@ def _warned() -> Iterator[None]:
 def load(
     file: Path, overrides: list[str] | None, transport: str | None, duration: str | None, *, flows: bool = True
 ) -> Scenario:
-    """The scenario of a command line, which has flows unless they are not needed.
+    """The scenario of a command line; it must have flows unless they are not needed.
 
-    Raises what `errors` turns into a message.
+    Raises errors that `errors` reports.
     """
     scenario = _loaded(file, overrides, transport, duration)
     if flows:
@@ -168,7 +168,7 @@ def _loaded(file: Path, overrides: list[str] | None, transport: str | None, dura
 
 
 def stdin() -> str:
-    """The text on standard input. Raises `FourhopError` for what is no text."""
+    """The text on standard input. Raises `FourhopError` if it is not text."""
     from fourhop.errors import FourhopError
 
     try:

@@ -1,4 +1,4 @@
-"""`fourhop compare`: scenarios beside each other, run by run over the same seeds."""
+"""`fourhop compare`: scenarios side by side, run by run over the same seeds."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _refuse(folder: Path, **options: object) -> None:
 
 
 def _named(files: list[Path]) -> dict[str, Path]:
-    """The files by what they are called: their names, or whole paths where two have one name."""
+    """The files by name, or by full path if two have the same name."""
     from fourhop.errors import FourhopError
 
     stems = {file.stem for file in files}
@@ -113,7 +113,7 @@ def _varied(text: str) -> tuple[str, list[Any]]:
 
 
 def _word(text: str) -> Any:
-    """A number or a truth; a name or a quantity needs no quotes, as with `--set`."""
+    """A number or a boolean; names and quantities need no quotes, as with `--set`."""
     try:
         return json_.loads(text)
     except ValueError:

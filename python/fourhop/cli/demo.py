@@ -55,7 +55,7 @@ def command(
         with SweepDisplay() as display:
             result = sweep(described, out=out, jobs=jobs, progress=display.update)
         _show(result, out)
-        # Ten seconds of the seven-hop chain are enough to see a burst stand in its own way.
+        # Ten seconds of the seven-hop chain are enough to see a burst interfere with itself.
         run(Scenario.chain(hops=7, duration="10s"), trace=out / "trace")
         common.say(f"what happens on seven hops: fourhop view {out / 'trace'}")
 

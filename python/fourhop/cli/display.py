@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar on a terminal, a line per minute elsewhere."""
+"""Progress of long commands on stderr: a bar on a terminal, one line per minute elsewhere."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 _WIDE = 80
-"""Columns of a screen that has room for a bar."""
-
+"""Least number of columns for a bar."""
 LINE_S = 60.0
-"""Seconds between two lines where there is no terminal: a log of hours stays readable, and one of seconds is empty."""
+"""Seconds between two lines without a terminal: a log of hours stays readable, and one of seconds is empty."""
 
 
 class Bar:
@@ -32,11 +31,11 @@ class Bar:
 
     @property
     def on_terminal(self) -> bool:
-        """Is there a bar? Else lines are printed."""
+        """Whether there is a bar; otherwise lines are printed."""
         return self._bar is not None
 
     def show(self, share: float, description: str, left: str = "", *more: str) -> None:
-        """Move the bar to `share`, 0 to 1; without a terminal print a line, with what `more` says, if one is due."""
+        """Move the bar to `share`, 0 to 1; without a terminal, print a line, including `more`, if one is due."""
         if self._bar is not None:
             self._bar.update(self._task, completed=share, description=description, left=left)
         elif time.monotonic() - self._printed >= LINE_S:
@@ -53,7 +52,7 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         if self._bar is not None:
             self._bar.stop()
 
@@ -64,7 +63,7 @@ def _bar() -> Progress:
     from rich.table import Column
 
     console = Console(stderr=True)
-    # On a narrow screen the words matter more; what does not fit goes on in the next line.
+    # On a narrow screen, the text matters more; it continues on the next line if it does not fit.
     bar = [BarColumn(bar_width=24)] if console.width >= _WIDE else []
     return Progress(
         TextColumn("{task.description}", table_column=Column()),
@@ -80,7 +79,7 @@ class Display(Bar):
     """Shows `runner.Progress` reports; use as a context manager, call `update` with each report."""
 
     def update(self, report: runner.Progress) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         text = f"run {report.done} of {'at most ' if report.target else ''}{report.wanted}"
         left = _precision(report) if report.target else clock(report.remaining_s)
         self.show(report.fraction, ", ".join(filter(None, (text, _pace(report)))), left)
@@ -93,7 +92,7 @@ class EntryDisplay(Bar):
         super().__init__(f"{total} entries")
 
     def update(self, report: agreement.Report) -> None:
-        """Show how far it is; without a terminal each entry has its line, which is news in itself."""
+        """Show the progress; without a terminal, each finished entry gets a line."""
         of = f"{report.done} of {report.total} entries"
         if self.on_terminal or report.row is None:
             self.show(report.fraction, ", ".join(filter(None, (of, _pace(report)))))
@@ -106,14 +105,14 @@ class SweepDisplay(Bar):
     """Shows `sweeps.execute.SweepProgress` reports; use as a context manager."""
 
     def update(self, report: execute.SweepProgress) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         text = f"{run_of(report)}, point {report.points_done} of {report.points}"
         reused = f"{report.reused} reused" if report.reused else ""
         self.show(report.fraction, text, clock(report.remaining_s), reused)
 
 
 def run_of(report: execute.SweepProgress) -> str:
-    """`run 3 of 20`, or `run 3` if a precision target decides how many."""
+    """Progress as text: `run 3 of 20`, or `run 3` if a precision target decides the number."""
     return f"run {report.done}" + ("" if report.wanted is None else f" of {report.wanted}")
 
 
@@ -129,7 +128,7 @@ def _precision(report: runner.Progress) -> str:
 
 
 def clock(seconds: float | None) -> str:
-    """`1:02:03 left`."""
+    """Remaining time as text: `1:02:03 left`."""
     if seconds is None:
         return ""
     minutes, rest = divmod(round(seconds), 60)

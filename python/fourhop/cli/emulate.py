@@ -145,7 +145,7 @@ def _meant(emulation: str | None) -> list[str]:
 
 
 def become(*words: str, name: str = "fourhop-emulate") -> NoReturn:
-    """Go on as a program for Linux, which gets all signals and whose exit code is the command's."""
+    """Replace this process by a program for Linux, which gets all signals and determines the exit code."""
     from fourhop.emulation import program
 
     path = str(program(name))

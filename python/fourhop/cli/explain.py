@@ -1,4 +1,4 @@
-"""`fourhop explain`: what a pacing transport measured and did, one flow over time."""
+"""`fourhop explain`: measurements and behaviour of a pacing transport, one flow over time."""
 
 from __future__ import annotations
 

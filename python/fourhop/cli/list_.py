@@ -1,4 +1,4 @@
-"""`fourhop list`: what a scenario can name."""
+"""`fourhop list`: the names that a scenario can use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(json: common.Json = False) -> None:
     if json:
         common.print_json(catalog())
         return
-    # Where stdout is no terminal, a name stays on one line for whatever reads it.
+    # If stdout is not a terminal, each name stays on one line, for other programs.
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     kinds = catalog()
     width = max(len(name) for names in kinds.values() for name in names)

@@ -66,7 +66,7 @@ def command(
 
 
 def _passed_on(toml: str) -> Path:
-    """A file without a name, which the program that this process becomes finds under this path."""
+    """Path of an anonymous file, valid in the program that replaces this process."""
     descriptor = os.memfd_create("scenario", 0)
     os.write(descriptor, toml.encode())
     return Path(f"/proc/self/fd/{descriptor}")

@@ -1,4 +1,4 @@
-"""Commands made of functions: an annotated parameter is an option or an argument, the docstring is the help.
+"""Commands made from functions: an annotated parameter is an option or an argument, the docstring is the help text.
 
 Click parses and completes commands. The signature of a function declares its options, once.
 """
@@ -19,19 +19,19 @@ import click
 from click.shell_completion import CompletionItem
 
 Complete = Callable[[str], list[str]]
-"""Words that begin so, for the shell to complete."""
+"""Returns the words that begin with a text, for shell completion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter that is given by its place, required unless it has a default."""
+    """A positional parameter, required unless it has a default."""
 
     metavar: str
     help: str
 
 
 class Option:
-    """A parameter that is given by a name: by `names`, or by that of the parameter."""
+    """A named parameter: by `names`, or by the name of the parameter."""
 
     __slots__ = ("complete", "help", "metavar", "names")
 
@@ -43,7 +43,7 @@ class Command(click.Command):
     """A command whose arguments are listed before its options."""
 
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The section of arguments."""
+        """Write the section of arguments."""
         arguments = [each for each in self.get_params(ctx) if isinstance(each, click.Argument)]
         if arguments:
             with formatter.section("Arguments"):
@@ -51,7 +51,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands by name, each imported on demand. Errors of a command line have the form of `errors`."""
+    """Commands by name, each imported on demand. Errors in a command line have the format of `errors`."""
 
     def __init__(self, commands: Mapping[str, str], **settings: Any) -> None:
         """`commands` are functions as `module:function`, or groups as `module:group`."""
@@ -59,7 +59,7 @@ class Group(click.Group):
         self._homes = commands
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """In the order of the help."""
+        """The commands in the order of the help."""
         return list(self._homes)
 
     def get_command(self, _ctx: click.Context | None, name: str) -> click.Command | None:
@@ -73,7 +73,7 @@ class Group(click.Group):
         return self.commands[name]
 
     def main(self, *words: Any, standalone_mode: bool = True, **settings: Any) -> Any:
-        """Click's, with this package's form of an error. Ctrl-C is for the caller."""
+        """Click's `main` with this package's error format. Ctrl-C is left to the caller."""
         try:
             code = super().main(*words, standalone_mode=False, **settings)  # type: ignore[call-overload]
         except click.exceptions.NoArgsIsHelpError as error:
@@ -99,7 +99,7 @@ def _refuse(error: click.ClickException) -> NoReturn:
 
 
 def command(name: str, function: Callable[..., None]) -> click.Command:
-    """The command that calls `function`, which may set `passes_on` where what follows its arguments is another's."""
+    """The command that calls `function`, which may set `passes_on` if words after its arguments are for a program."""
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
     settings: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -109,7 +109,7 @@ def command(name: str, function: Callable[..., None]) -> click.Command:
         name,
         callback=function,
         help=inspect.cleandoc(function.__doc__ or ""),
-        # Otherwise the list of commands cuts what does not fit on a line.
+        # Otherwise the list of commands truncates long lines.
         short_help=_summary(function),
         params=[_parameter(key, hints[key], each.default) for key, each in parameters.items()],
         context_settings=settings,
@@ -117,7 +117,7 @@ def command(name: str, function: Callable[..., None]) -> click.Command:
 
 
 def _summary(function: Callable[..., None]) -> str:
-    """The first sentence of what a command says of itself."""
+    """The first sentence of a command's help text."""
     paragraph = (function.__doc__ or "").partition("\n\n")[0]
     return " ".join(paragraph.partition(". ")[0].split()).rstrip(".") + "."
 

@@ -66,7 +66,7 @@ def command(
 
 
 def _chosen(text: str, result: SweepResult) -> tuple[str, list[str]]:
-    """A key and values; where a value has commas itself, as a list has, it is the only one."""
+    """A key and values; a value that contains commas, such as a list, is the only one."""
     from fourhop.errors import FourhopError
 
     key, equals, values = (part.strip() for part in text.partition("="))

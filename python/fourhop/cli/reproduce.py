@@ -1,4 +1,4 @@
-"""`fourhop reproduce`: the figures of the papers, measured again, with checks of what the papers say."""
+"""`fourhop reproduce`: measures the figures of the papers again, and checks the papers' statements."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _reproduce(
     dask: str | None,
     worlds: Sequence[World] | None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The records of the studies that ran, and the names of those that failed: one does not stop the others."""
+    """The records of the studies that ran, and the names of those that failed, which does not stop the others."""
     from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
     from fourhop.study import execute, measured
@@ -137,7 +137,7 @@ def _reproduce(
         )
         for each, tried in zip(found, possible, strict=True)
     ]
-    # Of quick runs nothing is known before, and each is short.
+    # Quick runs have no known costs, and each is short.
     known = {} if quick else measured.costs(found)
     cost = measured.Cost(known, [job for work in planned for job in work])
     total = sum(job.runs for each in planned for job in each)
@@ -225,7 +225,7 @@ def _show(records: list[dict[str, Any]]) -> None:
     from fourhop.cli import tables
     from fourhop.study.study import PROFILES
 
-    # Some studies have one profile only.
+    # Some studies have only one profile.
     profiles = [each for each in PROFILES if any(each in record["profiles"] for record in records)]
     rows = []
     for record in records:

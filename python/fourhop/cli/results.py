@@ -1,4 +1,4 @@
-"""`fourhop results`: what a folder of runs holds."""
+"""`fourhop results`: the content of a folder of runs."""
 
 from __future__ import annotations
 

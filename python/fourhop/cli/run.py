@@ -1,4 +1,4 @@
-"""`fourhop run`: run a scenario and show what it measured."""
+"""`fourhop run`: run a scenario and show its measurements."""
 
 from __future__ import annotations
 

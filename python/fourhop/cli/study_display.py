@@ -1,4 +1,4 @@
-"""Progress over the sweeps of several studies: one bar, one time left."""
+"""Progress over the sweeps of several studies: one bar, one remaining time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class StudyDisplay(Bar):
-    """Shows how far the sweeps of several studies are, as one piece of work whose parts cost what they cost."""
+    """Shows the progress of several studies' sweeps as a whole, weighted by their cost."""
 
     def __init__(self, runs: int, cost_s: float) -> None:
-        """`runs` and `cost_s` are those of all sweeps together: processor time measured before, or a guess."""
+        """`runs` and `cost_s` are totals over all sweeps; the cost is processor time measured before, or a guess."""
         super().__init__()
         self._total, self._total_s = runs, max(cost_s, 1e-9)
         self._done: dict[str, tuple[int, float]] = {}
@@ -27,12 +27,12 @@ class StudyDisplay(Bar):
         self._reused_s = 0.0
 
     def begin(self, title: str, runs: int, cost_s: float) -> None:
-        """The next reports are about so much of this sweep, what it has done before included."""
+        """Announce the next reports: they cover this much of the sweep, including earlier runs."""
         self._title, self._runs, self._cost_s = title, runs, cost_s
         self._fresh = True
 
     def update(self, report: SweepProgress) -> None:
-        """Show how far the sweep is, and with it the whole."""
+        """Show the progress of the sweep, and of the whole."""
         if self._fresh:
             # Stored runs say nothing about the speed of the rest.
             self._fresh = False
@@ -46,14 +46,14 @@ class StudyDisplay(Bar):
         self.show(share, f"{self._title}: {run_of(report)}", left)
 
     def end(self) -> None:
-        """So much of the sweep is done."""
+        """Mark this part of the sweep as done."""
         self._done[self._title] = self._runs, self._cost_s
         if not self.on_terminal:
             runs = sum(each for each, _ in self._done.values())
             print(f"{self._title}: done, {runs} of {self._total} runs", file=sys.stderr, flush=True)
 
     def finish(self, title: str, runs: int, cost_s: float) -> None:
-        """A sweep of so many runs needs no more than it has: the others are no work that is left."""
+        """Mark a sweep of `runs` as complete with the runs it has: the others no longer count as work."""
         done, done_s = self._done.get(title, (0, 0.0))
         self._total += done - runs
         self._total_s += done_s - cost_s

@@ -1,4 +1,4 @@
-"""`fourhop sweep`: run a scenario over a range of keys, keep every run, show what came of it."""
+"""`fourhop sweep`: run a scenario over a range of keys, keep every run, and show the results."""
 
 from __future__ import annotations
 

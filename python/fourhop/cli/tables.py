@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from fourhop.sweeps.inventory import Kept
     from fourhop.sweeps.result import SweepResult
 
-# Where stdout is no terminal there is no width to fit: wide enough that no table wraps.
+# Width if stdout is not a terminal: wide enough that no table wraps.
 _WIDE = 160
 # Least width of a column of sentences.
 _PHRASE = 16
-# Scenarios that a list of runs shows.
+# Most scenarios shown in a list of runs.
 _LISTED = 50
 
 
@@ -35,15 +35,15 @@ def console() -> Console:
 
 
 def kbps(interval: Interval) -> str:
-    """`1234.5 ± 6.7`, in kbit/s."""
+    """An interval as text: `1234.5 ± 6.7`, in kbit/s."""
     width = "" if interval.half_width is None else f" ± {interval.half_width / 1e3:.1f}"
     return f"{interval.mean / 1e3:.1f}{width}"
 
 
 class Fitted:
-    """Rows as a table, or, where the screen is too narrow for one, below each other: a line for each value.
+    """Rows as a table, or with one line per value if the screen is too narrow.
 
-    Neither cuts a number or a name.
+    Neither form truncates a number or a name.
     """
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str]], wrapped: Sequence[int]) -> None:
@@ -53,7 +53,7 @@ class Fitted:
         self._wrapped = wrapped
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Called by rich with the width there is."""
+        """Called by rich with the available width."""
         if self._least_width() > options.max_width:
             yield Text("\n".join(self._lines(options.max_width)), overflow="fold")
             return
@@ -66,7 +66,7 @@ class Fitted:
         yield made
 
     def _least_width(self) -> int:
-        """Of the table: columns are two apart, and those that are wrapped as wide as a phrase."""
+        """Least width of the table: columns are two apart, and wrapped ones as wide as a phrase."""
         columns = zip(self._titles, *self._rows, strict=True)
         widths = [max(map(cell_len, texts)) for texts in columns]
         least = [min(width, _PHRASE) if index in self._wrapped else width for index, width in enumerate(widths)]
@@ -98,7 +98,7 @@ class Fitted:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], wrapped: Sequence[int] = ()) -> Fitted:
-    """Rows for the screen; columns named with a leading `>` are set to the right, those `wrapped` hold sentences."""
+    """Rows for the screen; columns named with a leading `>` are right-aligned, those in `wrapped` contain sentences."""
     return Fitted(columns, rows, wrapped)
 
 
@@ -117,14 +117,14 @@ def counts(flow: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def show(result: Result) -> None:
-    """A line per flow with intervals, then what the network did as a whole."""
+    """Print one line per flow with intervals, then totals of the network."""
     out = console()
     resolved = result.scenario.resolved
     named = set(resolved.get("wired", {}).get("nodes", []))
     given = {flow["name"]: flow for flow in resolved.get("flows", [])}
 
     def ends(flow: Mapping[str, Any], column: str, key: str) -> str:
-        # A host without a radio goes by its name.
+        # A host without a radio is shown by name.
         end = given.get(flow["flow"], {}).get(key)
         return str(end) if end in named else _or_dash(flow[column])
 
@@ -149,7 +149,7 @@ def show(result: Result) -> None:
     if result.aggregate.method != "none":
         over = f"{runs} runs" if runs > 1 else f"{result.aggregate.n} batches of one run"
         out.print(f"±: half-width of the 95 % interval over {over}; other columns are means")
-    # The radio loses copies of a frame at one receiver, mostly not its addressee: these are not packets.
+    # The radio loses copies of a frame at single receivers, mostly not its addressee: these are not packets.
     dropped = gathered.total([run["drops"] for run in result.runs])
     packets = {layer: names for layer, names in dropped.items() if layer != "radio"}
     listed = ", ".join(
@@ -160,7 +160,7 @@ def show(result: Result) -> None:
 
 
 def show_sweep(result: SweepResult) -> None:
-    """A line per point with intervals."""
+    """Print one line per point with intervals."""
     out = console()
     keys = result.sweep.keys
     fair = not result.summary["jain_mean"].is_null().all()
@@ -188,7 +188,7 @@ def show_sweep(result: SweepResult) -> None:
 
 
 def show_runs(kept: Sequence[Kept]) -> None:
-    """A line per scenario that has runs, the last ones only counted if there are many."""
+    """Print one line per scenario with runs; if there are many, the last ones are only counted."""
     out = console()
     rows = [
         (

@@ -37,7 +37,7 @@ class Traced:
     scratch: TemporaryDirectory[str] | None
 
     def finish(self) -> None:
-        """Write what is made of the trace, and say where everything is."""
+        """Write the outputs made from the trace, and print where everything is."""
         if self.request is None:
             return
         if self.perfetto is not None:
@@ -58,7 +58,7 @@ def request(
     runs: int | None = None,
     precision: str | None = None,
 ) -> Traced:
-    """The trace that these options request. `common.errors` turns its exceptions into messages."""
+    """The trace requested by these options. `common.errors` turns its exceptions into messages."""
     from fourhop.errors import FourhopError
 
     several = precision is not None or (runs is not None and runs > 1)
@@ -86,7 +86,7 @@ def request(
 
 
 def to_perfetto(folder: Path, file: Path) -> None:
-    """Write the trace in `folder` into `file` for Perfetto. Raises what `common.errors` turns into a message."""
+    """Write the trace in `folder` into `file` for Perfetto. Raises errors that `common.errors` reports."""
     from fourhop import perfetto
     from fourhop.errors import FourhopError
     from fourhop.trace import Trace

@@ -55,7 +55,7 @@ def ns2(
 
         entries = validate.select(validate.read_reference(reference), only or [])
         if not json:
-            # Loaded by now, so that the table follows Ctrl-C at once.
+            # Loaded early, so that the table is printed at once after Ctrl-C.
             from fourhop.cli import tables  # noqa: F401
 
         comparison = Agreement(entries, seeds=seeds, jobs=jobs)

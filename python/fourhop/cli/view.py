@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourhop.view import Server
 
 SHOWN_S = 10.0
-"""Seconds of a scenario that are run unless flows begin later."""
+"""Seconds of a scenario to run, unless flows begin later."""
 
 
 def command(
@@ -74,7 +74,7 @@ def command(
 
 
 def _followed(path: Path | None) -> Path:
-    """The folder of a trace that is being written: the one that is named, or that of the emulation that runs."""
+    """The folder of a trace in progress: the one named, or that of the running emulation."""
     from fourhop.errors import FourhopError
     from fourhop.view import Tables
 
@@ -97,7 +97,7 @@ def _run(
 
     scenario = common.load(file, set_, transport, duration)
     if not any(each.replace(" ", "").startswith("duration=") for each in set_ or ()) and duration is None:
-        # The warm-up decides what is measured, not what is shown, and may be longer than that.
+        # The warm-up affects only measurements, not the view, and may be longer than `shown_s`.
         shown_s = min(max(SHOWN_S, scenario.last_start_s + 1.0), scenario.duration_s)
         scenario = scenario.with_(duration=f"{shown_s:.9f}s", warmup="0s")
     with Display() as display:
@@ -106,7 +106,7 @@ def _run(
 
 
 def _serve(server: Server, open_: bool) -> None:
-    """Until Ctrl-C."""
+    """Serve until Ctrl-C."""
     common.say(f"page: {server.address} (Ctrl-C ends it)")
     if open_:
         import webbrowser

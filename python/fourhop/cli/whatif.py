@@ -1,4 +1,4 @@
-"""`fourhop whatif`: would it help my mesh?"""
+"""`fourhop whatif`: whether a change would help a mesh."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def command(
 
 
 def _first(answer: Answer) -> None:
-    """The result of a few runs, while more are made."""
+    """Print the result of the first few runs, while more are running."""
     from fourhop.whatif import words
 
     echo(f"so far, after {len(answer.results)} runs: {words.headline(answer)}", err=True)
@@ -100,7 +100,7 @@ def report(answer: Answer, notes: Sequence[str] = ()) -> list[str]:
 
 
 def _notes(file: Path) -> list[str]:
-    """The comment that a scenario file begins with: what `fourhop import` had to assume."""
+    """The comment at the start of a scenario file: the assumptions of `fourhop import`."""
     if file == common.STDIN:
         return []
     notes = []

@@ -1,4 +1,4 @@
-"""Networks as communities publish them, and the scenarios that `fourhop import` makes of them."""
+"""Networks as published by communities, and the scenarios that `fourhop import` makes from them."""
 
 from fourhop.community.network import Link, Network, Node, Note
 from fourhop.community.options import Options

@@ -10,7 +10,7 @@ from fourhop.text import count
 
 
 def on_channels(network: Network) -> Network:
-    """With a channel for every node where some are known, and the links between nodes that share one."""
+    """If some channels are known, give every node a channel, and keep only links between nodes that share one."""
     known = [channel for node in network.nodes.values() for channel in node.channels]
     if len(set(known)) < 2:
         return network
@@ -34,7 +34,7 @@ def on_channels(network: Network) -> Network:
 
 
 def channel_plan(network: Network) -> list[dict[str, Any]]:
-    """The channel plan; none where all nodes share a channel."""
+    """The channel plan; empty if all nodes share a channel."""
     channels = sorted({channel for node in network.nodes.values() for channel in node.channels})
     if len(channels) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Choose the part of a network to simulate: connected nodes on the air, or the part that was asked for."""
+"""Choose the part of a network to simulate: connected nodes on the air, or the requested part."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Part:
     """The requested part of a network."""
 
     component: int | None = 1
-    """Number of the part that hangs together, the largest first; `None`: all of them."""
+    """Number of the connected component, the largest first; `None` for all of them."""
     near: str | None = None
     """Only nodes within `hops` of this one."""
     hops: int = 3
     box: tuple[float, float, float, float] | None = None
-    """Only nodes in south, west, north, east: degrees, or metres where places are in metres."""
+    """Only nodes within south, west, north, east: degrees, or metres if places are in metres."""
 
 
 def choose(network: Network, part: Part, gateways: Sequence[str] = ()) -> Network:
     """The network to simulate, with notes on omissions. Raises `FourhopError` if nothing is left."""
-    # Tunnels, too, say that links are known, and that a node without a radio link has none.
+    # Even tunnels show that links are known, so that a node without a radio link really has none.
     known = bool(network.links)
     network = _without_far_places(_on_the_air(_with_uplinks(network), known))
     network = _cables_merged(network)
@@ -59,7 +59,7 @@ def _find(network: Network, name: str, option: str) -> str:
 
 
 def _with_uplinks(network: Network) -> Network:
-    """Nodes with a tunnel have an Internet access of their own."""
+    """Mark nodes with a tunnel as having their own Internet access."""
     tunnelled = {id_ for link in network.links if link.medium == "tunnel" for id_ in link.ends}
     new = [id_ for id_ in network.nodes if id_ in tunnelled and not network.nodes[id_].uplink]
     nodes = {id_: replace(node, uplink=node.uplink or id_ in tunnelled) for id_, node in network.nodes.items()}
@@ -70,9 +70,9 @@ def _with_uplinks(network: Network) -> Network:
 
 
 def _without_far_places(network: Network) -> Network:
-    """Without the places of nodes that are farther from their neighbours than radio reaches.
+    """Remove the positions of nodes that are farther from their neighbours than radio reaches.
 
-    The link was measured, the position was typed. Of its two ends, the one with more such links is in error.
+    The link was measured, but the position was typed. Of its two ends, the one with more such links is in error.
     """
     links = [link for link in network.links if link.medium != "tunnel"]
     many = Counter(id_ for link in links for id_ in link.ends)
@@ -95,7 +95,7 @@ def _without_far_places(network: Network) -> Network:
 
 
 def _on_the_air(network: Network, links_known: bool) -> Network:
-    """Without nodes that are off, and, where links are known, without those that have none."""
+    """Remove nodes that are offline and, if links are known, those without links."""
     off = [id_ for id_, node in network.nodes.items() if not node.online]
     if off:
         note = Note("left out", count(len(off), "node that is offline", "nodes that are offline"), network.named(off))
@@ -110,7 +110,7 @@ def _on_the_air(network: Network, links_known: bool) -> Network:
 
 
 def _cables_merged(network: Network) -> Network:
-    """Nodes joined by cable as one, since a cable is fast beside any radio of the mesh."""
+    """Merge nodes joined by cable, since a cable is fast compared with any radio of the mesh."""
     joined = [part for part in components(network.neighbours(("cable",))) if len(part) > 1]
     if not joined:
         return network
@@ -147,7 +147,7 @@ def _in_box(network: Network, box: tuple[float, float, float, float]) -> Network
     def inside(node: Node) -> bool:
         if node.place is None:
             return False
-        # Metres are to the east and to the north, degrees the other way round.
+        # Metres are east, then north; degrees are the other way round.
         up, right = reversed(node.place) if network.in_metres else node.place
         return south <= up <= north and west <= right <= east
 
@@ -156,7 +156,7 @@ def _in_box(network: Network, box: tuple[float, float, float, float]) -> Network
 
 def _component(network: Network, number: int) -> Network:
     parts = components(network.neighbours())
-    # A part without a way to the Internet is no network that people use, unless all are so.
+    # People do not use a component without Internet access, unless all are like that.
     parts = [part for part in parts if any(network.nodes[id_].uplink for id_ in part)] or parts
     if number > len(parts):
         raise FourhopError(f"--component: found {number}, allowed: a whole number from 1 to {len(parts)}")

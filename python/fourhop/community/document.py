@@ -1,4 +1,4 @@
-"""The scenario as a document, and as people would write it."""
+"""The scenario as a document, and as TOML like that written by people."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ HOST = "internet"
 
 _WIRED = {"rate": "50Mbps", "delay": "15ms"}
 _MARGIN_US = 2
-"""`mac.propagation_margin` unless distances ask for more: 600 m."""
+"""`mac.propagation_margin` unless distances need more: 600 m."""
 _LIGHT_M_US = 299.8
 
 
 def names_of(network: Network) -> dict[str, str]:
-    """Names as a scenario takes them: a line of at most 64 characters without a comma, each once, and not `n3`."""
+    """Names valid in a scenario: unique, one line of at most 64 characters without a comma, and not like `n3`."""
     taken: set[str] = set()
     names = {}
     for number, (id_, node) in enumerate(network.nodes.items()):
-        # Room is left for what is put before and after it.
+        # Leaves room for prefixes and suffixes.
         visible = (" " if unicodedata.category(it) in ("Cc", "Zl", "Zp") or it == "," else it for it in node.name)
         plain = " ".join("".join(visible).split())[:52].strip() or f"node-{number}"
         plain = f"node-{plain}" if re.fullmatch(r"n\d+|localhost|gateway-\d+", plain) or plain == HOST else plain
@@ -53,7 +53,7 @@ def document_of(
     farthest_m: float,
     routes: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The sections of the scenario, but for its flows."""
+    """The sections of the scenario, except its flows."""
     radio, mac = radio_keys(options, kind)
     numbers = {id_: number for number, id_ in enumerate(network.nodes)}
     names = names_of(network)
@@ -76,7 +76,7 @@ def document_of(
         nodes.append({"node": numbers[id_], "name": names[id_], **gain, **cost, **ends})
     wired = {
         "wired": {"gateways": [numbers[id_] for id_ in gateways], "nodes": [HOST], **_WIRED},
-        # Radios that have FQ-CoDel themselves fill their aggregates from it.
+        # Radios with their own FQ-CoDel fill their aggregates from it.
         "gateway": {"kind": "plain" if kind.link else "fq-codel"},
     }
     return {
@@ -98,7 +98,7 @@ def document_of(
 
 
 def put(document: dict[str, Any], override: str) -> None:
-    """Put `section.key=value` into a document; what the value is, the checker of scenarios says."""
+    """Put `section.key=value` into a document; the value is left to the scenario checker."""
     path, mark, written = override.partition("=")
     *sections, key = path.strip().split(".")
     if not mark or not key or len(sections) > 1 or isinstance(document.get(sections[0] if sections else key), list):
@@ -108,7 +108,7 @@ def put(document: dict[str, Any], override: str) -> None:
     except tomllib.TOMLDecodeError:
         value = written.strip()
     (document.setdefault(sections[0], {}) if sections else document)[key] = value
-    # Remove keys that a value makes meaningless, as `--set` does with a file.
+    # Remove keys made meaningless by the value, as `--set` does for a file.
     if path.strip() == "radio.fading":
         gone = {"rician": (), "rayleigh": ("rician_k",)}.get(str(value), ("rician_k", "doppler"))
         document["radio"] = {key: value for key, value in document["radio"].items() if key not in gone}

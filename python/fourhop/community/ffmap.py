@@ -1,9 +1,9 @@
-"""`nodes.json` and `graph.json`, the pair of files that maps had before `meshviewer.json`.
+"""`nodes.json` and `graph.json`, the pair of files used by maps before `meshviewer.json`.
 
-Source: the formats that ffmap-backend and yanic write: nodes.json version 1 (a table by id) and 2 (a list), each node
+Source: the formats written by ffmap-backend and yanic: nodes.json version 1 (a table by id) and 2 (a list), each node
 with `nodeinfo`, `flags` and `statistics`; graph.json version 1 with `batadv.nodes` and `batadv.links`, whose `source`
-and `target` are positions in that list and whose `tq` is one over the share of messages that arrive, from 1 to 255, or
-the throughput in kbit/s with B.A.T.M.A.N. V.
+and `target` are indices in that list and whose `tq` is the inverse of the share of messages that arrive, from 1 to 255,
+or the throughput in kbit/s with B.A.T.M.A.N. V.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _CABLES = ("cable", "ethernet", "lan")
 
 
 def nodes_recognised(root: Place) -> bool:
-    """Is it a nodes.json?"""
+    """Whether it is a nodes.json."""
     return isinstance(root.value, dict) and "nodes" in root.value and "links" not in root.value
 
 
 def graph_recognised(root: Place) -> bool:
-    """Is it a graph.json?"""
+    """Whether it is a graph.json."""
     return isinstance(root.value, dict) and "batadv" in root.value
 
 
@@ -118,7 +118,7 @@ def read_graph(root: Place) -> Network:
             link = _link(each, source, target, faults, rates)
             if _word(each) == "other" and link.medium == "radio":
                 others.add(link.ends)
-            # Where each direction has an entry of its own, the second is the way back.
+            # If each direction has a separate entry, the second is the opposite direction.
             first = found.get(link.ends)
             if first is not None and first.source == link.target and first.back is None:
                 link = replace(first, back=link.there)
@@ -127,7 +127,7 @@ def read_graph(root: Place) -> Network:
     links = list(found.values())
     if directed is None or not directed.flag():
         links = [replace(x, back=x.there if x.back is None else x.back) for x in links]
-    # `other` is no Wi-Fi by the router: it is a cable if either direction is as good as one.
+    # `other` is not Wi-Fi as far as the router knows: it is a cable if either direction is as good as one.
     links = [replace(x, medium=of_other(x.there, x.back, rates)) if x.ends in others else x for x in links]
     nodes = {id_: Node(id_, id_) for id_ in ids if id_ is not None}
     return Network(nodes, tuple(links), notes=(*faults.notes(), *([IN_KBPS] if rates else [])))

@@ -1,4 +1,4 @@
-"""GeoJSON (RFC 7946): a FeatureCollection whose points are nodes. Everything else in it is left out, and said to be."""
+"""GeoJSON (RFC 7946): a FeatureCollection whose points are nodes. Everything else is left out, with a note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMES = ("name", "hostname", "title", "id", "node_id")
 
 
 def recognised(root: Place) -> bool:
-    """Is it one?"""
+    """Whether it is GeoJSON."""
     return isinstance(root.value, dict) and root.value.get("type") in ("FeatureCollection", "Feature")
 
 

@@ -1,8 +1,8 @@
-"""Read hopglass.freifunk.de of Berlin: rows of nodes with the links that OLSR and the radios of each report.
+"""Reads Berlin's hopglass.freifunk.de: rows of nodes with the links reported by the OLSR and radios of each.
 
 Source: the database that Berlin's nodes report to (freifunk-berlin/openwifimap-api): `rows`, each with an `id` and a
 `value` that has `hostname`, `latlng` and `links`. A link has the `id` of its other end, `ifname`, `quality` (the share
-of Hellos that this node receives, 0 to 1, or an ETX from 1 on), and `wifi` where the interface is a radio.
+of Hellos received by this node, 0 to 1, or an ETX from 1 on), and `wifi` if the interface is a radio.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RADIOS = ("wlan", "wifi", "wireless", "ath", "radio")
 
 
 def recognised(root: Place) -> bool:
-    """Is it one?"""
+    """Whether it is such a file."""
     inner = root.value.get("JSON", root.value) if isinstance(root.value, dict) else None
     return isinstance(inner, dict) and isinstance(inner.get("rows"), list)
 
@@ -77,7 +77,7 @@ def _position(at: Place) -> tuple[float, float] | None:
 
 
 def _heard(at: Place, here: str, faults: Faults) -> Link:
-    """Reception of the other end at `here`."""
+    """The link as received at `here` from the other end."""
     other = at.need("id", "the id of a node").text()
     if other == here:
         at.need("id", "").refuse("another node")
@@ -101,7 +101,7 @@ def _medium(at: Place) -> Medium | None:
 
 
 def _joined(known: Link | None, heard: Link, kind: Medium | None) -> Link:
-    """Both directions of a link, the better of several entries."""
+    """Combine both directions of a link, using the better of several entries."""
     medium: Medium = kind or (known.medium if known else "radio")
     if known is None:
         return Link(heard.source, heard.target, medium, "tq", heard.there)

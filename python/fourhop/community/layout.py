@@ -1,4 +1,4 @@
-"""Places for nodes that have none. They draw the map; what was measured decides what nodes have of each other."""
+"""Positions for nodes without one. They matter only for the map; measurements decide how nodes receive each other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fourhop.text import count
 _RING_M = 100.0
 """Distance between two rings."""
 _BESIDE_M = 15.0
-"""How far from its neighbours' middle a node is put."""
+"""Distance of a node from the middle of its neighbours."""
 _DEGREE_M = 111_195.0
-"""Of latitude."""
+"""Length of a degree of latitude."""
 
 
 def placed(network: Network, roots: list[str]) -> Network:
-    """The same with a place for every node."""
+    """The network with a position for every node."""
     lacking = [id_ for id_, node in network.nodes.items() if node.place is None]
     if not lacking:
         return network
@@ -27,7 +27,7 @@ def placed(network: Network, roots: list[str]) -> Network:
         return replace(_rings(network, roots), in_metres=True, notes=(*network.notes, note))
     whole = _amid(network, lacking)
     if stray := _stray(network, whole):
-        # Of its neighbours none has a place that tells, but theirs have.
+        # None of its neighbours has a useful position, but their neighbours have.
         text = f"the position of a node farther than {FARTHEST_M / 1e3:.0f} km from the neighbours of its neighbours"
         note = Note("left out", text, network.named([stray]))
         nodes = {**network.nodes, stray: replace(network.nodes[stray], place=None)}
@@ -38,7 +38,7 @@ def placed(network: Network, roots: list[str]) -> Network:
 
 
 def _stray(network: Network, whole: Network) -> str | None:
-    """The node whose place makes a link longer than radio reaches: the one farthest from the middle."""
+    """The node whose position makes a link longer than radio reaches: the one farthest from the middle."""
     known = {id_: node.place for id_, node in network.nodes.items() if node.place is not None}
     if len(known) < 3:
         return None
@@ -56,24 +56,24 @@ def _amid(network: Network, lacking: list[str]) -> Network:
     neighbours = network.neighbours()
     known = [node.place for node in nodes.values() if node.place is not None]
     middle = (sum(a for a, _ in known) / len(known), sum(b for _, b in known) / len(known))
-    # Those beside placed ones first, then those beside them.
+    # Neighbours of placed nodes first, then their neighbours.
     found = {id_: node.place for id_, node in nodes.items() if node.place is not None}
     order = hops_from(neighbours, list(found))
     for number, id_ in enumerate(sorted(lacking, key=lambda id_: order.get(id_, len(order)))):
         near = [found[other] for other in neighbours[id_] if other in found] or [middle]
         a, b = (sum(values) / len(near) for values in zip(*near, strict=True))
         scale = 1.0 if network.in_metres else 1.0 / _DEGREE_M
-        # Turned by the golden angle each, so that no two fall on each other.
+        # Each is rotated by the golden angle, so that no two coincide.
         angle = number * math.pi * (3.0 - math.sqrt(5.0))
         found[id_] = (a + _BESIDE_M * scale * math.cos(angle), b + _BESIDE_M * scale * math.sin(angle))
     return replace(network, nodes={id_: replace(node, place=found[id_]) for id_, node in nodes.items()})
 
 
 def _rings(network: Network, roots: list[str]) -> Network:
-    """A tree of shortest paths: each node on the ring of its hops, within the sector of the one it hangs on."""
+    """A tree of shortest paths: each node on the ring of its hop count, within the sector of its parent."""
     neighbours = network.neighbours()
     hops = hops_from(neighbours, roots)
-    # Parts that hang on nothing stand on a ring of their own.
+    # Disconnected components get a separate ring.
     outer = max(hops.values(), default=0) + 1
     below: dict[str | None, list[str]] = {None: list(roots)}
     for id_ in network.nodes:

@@ -1,4 +1,4 @@
-"""Measured links in the terms of a scenario, and estimates by distance for the others."""
+"""Measured links as keys of a scenario, and estimates by distance for the others."""
 
 from __future__ import annotations
 
@@ -13,26 +13,20 @@ from fourhop.community.network import Link, Network, Note, Quality
 from fourhop.text import count
 
 FULL = 0.98
-"""From this share of frames on a measurement only says that the link is good, not how good."""
-
+"""From this share of frames on, a measurement says only that the link is good, not how good."""
 FULL_SNR_DB = 20.0
-"""Taken for such a link where no distance says more: 24 Mbit/s of 802.11g get through, 54 do not (docs/radio.md)."""
-
+"""SNR of such a link if no distance is known: 802.11g gets through at 24 Mbit/s, but not at 54 (docs/radio.md)."""
 LEAST_FULL_SNR_DB = 12.0
-"""The least for such a link whatever its distance: about what FULL of small frames at 6 Mbit/s need when they fade."""
-
+"""Least SNR of such a link at any distance: about what a share of FULL of small, fading frames needs at 6 Mbit/s."""
 UNKNOWN_SNR_DB = 12.0
-"""Assumed for a link that is only known to exist."""
-
+"""SNR assumed for a link that is only known to exist."""
 MOST_SNR_DB = 45.0
-"""More helps no rate of 802.11."""
-
+"""A higher SNR helps no rate of 802.11."""
 CARRIED = 0.55
 """Share of a link's reported bit rate that it carries before overhead, fitted to one mesh (`papers/meshes`). We think
 that reported rates are those of frames that arrive, at moments when the signal is strong."""
-
 FULL_RATE = 0.95
-"""From this share of the highest rate on a rate only says that the link is good, not how good."""
+"""From this share of the highest rate on, a rate says only that the link is good, not how good."""
 
 _LIGHT = 299_792_458.0
 _UNEVEN = 0.2
@@ -40,7 +34,7 @@ _UNEVEN = 0.2
 
 @dataclass(frozen=True)
 class Budget:
-    """Path loss over a distance, by the keys of `[radio]`: free space over a metre, then `exponent`."""
+    """Path loss over a distance by the keys of `[radio]`: free space for one metre, then `exponent`."""
 
     tx_dbm: float
     noise_dbm: float
@@ -49,18 +43,18 @@ class Budget:
 
     @classmethod
     def of(cls, radio: Mapping[str, Any]) -> Budget:
-        """By a resolved `[radio]` whose model is `sinr` and whose path loss is `log-distance`."""
+        """From a resolved `[radio]` whose model is `sinr` and whose path loss is `log-distance`."""
         hertz = quantity.parse(radio["frequency"]).value
         watts = quantity.parse(radio["tx_power"]).value
         figure_db = quantity.parse(radio["noise_figure"]).value
         width = quantity.parse(radio["width"]).value if "width" in radio else 20e6
-        # k T B F at 290 K, as the simulator has it.
+        # k T B F at 290 K, as in the simulator.
         noise_dbm = 10.0 * math.log10(1.380649e-23 * 290.0 * width * 1e3) + figure_db
         at_one_metre = 20.0 * math.log10(4.0 * math.pi * hertz / _LIGHT)
         return cls(10.0 * math.log10(watts * 1e3), noise_dbm, at_one_metre, float(radio["exponent"]))
 
     def snr_db(self, metres: float, gains_db: float = 0.0) -> float:
-        """Power over noise at a distance."""
+        """SNR at a distance, in dB."""
         lost = self.at_one_metre_db + 10.0 * self.exponent * math.log10(max(metres, 1.0))
         return self.tx_dbm + gains_db - lost - self.noise_dbm
 
@@ -68,7 +62,7 @@ class Budget:
 def entries(
     network: Network, budget: Budget, top_mbps: float = math.inf, carried: float = CARRIED
 ) -> tuple[list[dict[str, Any]], list[Note]]:
-    """`[[losses]]` of all radio links, and what was assumed for them; `top_mbps` is the radio's highest rate."""
+    """`[[losses]]` of all radio links, and the assumptions made; `top_mbps` is the radio's highest rate."""
     instead = _paths(network)
     numbers = {id_: number for number, id_ in enumerate(network.nodes)}
     said: dict[str, list[str]] = {"full": [], "unknown": [], "one way": [], "instead": [], "uneven": []}
@@ -117,7 +111,7 @@ def _worse(quality: Quality, one: float, other: float) -> float:
 def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
     """The quality of the best path between two nodes without their direct link.
 
-    A direction that was not measured is no better. Shares and rates add up by their inverses: hops share the air.
+    An unmeasured direction is no better than that. Inverses of shares and rates add up, as hops share the air.
     """
     costs: dict[str, dict[str, float]] = {}
     for link in network.links:
@@ -143,7 +137,7 @@ def _paths(network: Network) -> Callable[[str, str, Link], float | None]:
 
 
 def _keys(link: Link, value: float, far: float | None, top_mbps: float, carried: float) -> tuple[dict[str, Any], bool]:
-    """The keys of one direction, and whether its quality was the best that can be measured."""
+    """The keys of one direction, and whether its quality was the best measurable."""
     if link.quality == "rate":
         return {"rate": f"{max(carried * min(value, top_mbps), 0.01):.2f}Mbps"}, value >= FULL_RATE * top_mbps
     if link.quality in ("snr", "loss"):

@@ -1,12 +1,12 @@
 """`meshviewer.json`, the file behind the maps of Freifunk and others: one list of nodes, one of links.
 
-Source: the format that yanic writes and meshviewer reads. A node has `node_id`, `hostname`, `is_online`, `is_gateway`,
+Source: the format written by yanic and read by meshviewer. A node has `node_id`, `hostname`, `is_online`, `is_gateway`,
 `clients`, `model` and `location`; a link has `type` (`wifi`, `vpn`, `other`), `source` and `target` (ids of nodes) and
-`source_tq` and `target_tq`, the share of routing messages of either end that reach the other, 0 to 1. Of B.A.T.M.A.N. V
-they are throughputs in kbit/s.
+`source_tq` and `target_tq`, the share of routing messages from each end that reach the other, 0 to 1. With B.A.T.M.A.N.
+V, they are throughputs in kbit/s.
 
-Errors in a single node or link are noted, and the rest is read: published files have empty positions, typing
-errors and links of devices that are gone.
+Errors in a single node or link are noted, and the rest is read: published files have empty positions, typing errors and
+links of devices that no longer exist.
 """
 
 from __future__ import annotations
@@ -24,27 +24,25 @@ T = TypeVar("T")
 _MEDIA: dict[str, Medium] = {"wifi": "radio", "vpn": "tunnel"}
 
 CABLE_QUALITY = 0.98
-"""`other` is what the router does not know as Wi-Fi: with this share of messages both ways a cable, else a radio."""
-
+"""A link of type `other`, which the router does not know as Wi-Fi, is a cable from this share of messages both ways on,
+else a radio."""
 MOST_TQ = 255.0
 """B.A.T.M.A.N. IV's best quality; its inverse is the smallest one above zero."""
-
 CABLE_MBPS = 100.0
-"""The same of a throughput: that of Fast Ethernet."""
-
+"""The same for a throughput: that of Fast Ethernet."""
 MOST_KBPS = 1e7
-"""Highest throughput that is believed: 10 Gbit/s."""
+"""Highest plausible throughput: 10 Gbit/s."""
 
 IN_KBPS = Note("assumed", "qualities are throughputs in kbit/s, as B.A.T.M.A.N. V gives them")
 
 QUALITIES = ("qualities outside 0 to 1", "throughputs without a number in kbit/s")
-"""Errors of a share, and of a throughput."""
+"""Errors in a share, and in a throughput."""
 
 _ENDS = ("source_tq", "target_tq")
 
 
 def recognised(root: Place) -> bool:
-    """Is it one?"""
+    """Whether it is a meshviewer.json."""
     return isinstance(root.value, dict) and isinstance(root.value.get("links"), list) and "nodes" in root.value
 
 
@@ -67,13 +65,13 @@ def read(root: Place) -> Network:
 
 
 def are_rates(values: Iterable[object]) -> bool:
-    """Are qualities throughputs, as half of them are larger than any share can be written?"""
+    """Whether qualities are throughputs: half of them are larger than any notation of a share."""
     known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and value > 0]
     return bool(known) and statistics.median(known) > MOST_TQ
 
 
 def nodes_of(entries: Iterable[Place], read: Callable[[Place, Faults], Node], faults: Faults) -> dict[str, Node]:
-    """The nodes by their ids; entries without one and repeated ones are noted."""
+    """The nodes by id; entries without an id and duplicates are noted."""
     nodes: dict[str, Node] = {}
     for each in entries:
         node = faults.tried("nodes without an id", each.path, partial(read, each, faults))
@@ -114,7 +112,7 @@ BAD_POSITIONS = "positions outside WGS 84 degrees"
 
 
 def coordinates(location: Place) -> tuple[float, float] | None:
-    """Latitude and longitude; an empty table and a place at 0, 0 are how some maps say that there is none."""
+    """Latitude and longitude; some maps write an empty table, or 0, 0, if there is no position."""
     if location.value == {}:
         return None
     allowed = "degrees (WGS 84)"
@@ -143,7 +141,7 @@ def _link(each: Place, faults: Faults, rates: bool) -> Link:
         what = QUALITIES[rates]
         most = MOST_KBPS if rates else 1.0
         value = None if found is None else faults.tried(what, name, lambda: found.number(0, most))
-        # Zero is what is written where nothing was measured.
+        # Zero means that nothing was measured.
         return (value / 1e3 if rates else value) if value else None
 
     there, back = (share(key) for key in _ENDS)
@@ -152,5 +150,5 @@ def _link(each: Place, faults: Faults, rates: bool) -> Link:
 
 
 def of_other(there: float | None, back: float | None, rates: bool = False) -> Medium:
-    """Kind of a link that the router does not know as Wi-Fi: as good as a cable both ways, or not."""
+    """Medium of a link that the router does not know as Wi-Fi: a cable if it is that good both ways."""
     return "cable" if min(there or 0.0, back or 0.0) >= (CABLE_MBPS if rates else CABLE_QUALITY) else "radio"

@@ -1,4 +1,4 @@
-"""A mesh as it was found in files: nodes, links with what was measured of them, and what had to be said about it."""
+"""A mesh as read from files: nodes, links with their measurements, and notes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Quality = Literal["tq", "etx", "snr", "loss", "rate"]
-"""The measured quantity of a link: delivery ratio, expected transmissions, SNR in dB, path loss in dB, or
-the received bit rate in Mbit/s."""
+"""The measured quantity of a link: delivery ratio, expected transmissions, SNR in dB, path loss in dB, or the received
+bit rate in Mbit/s."""
 
 Medium = Literal["radio", "cable", "tunnel"]
 """The medium of a link; a tunnel leads through somebody's Internet access."""
 
 EARTH_M = 6_371_008.8
-"""Mean radius of the earth (IUGG), for distances alone: the simulator projects by the ellipsoid, see docs/radio.md."""
+"""Mean radius of the earth (IUGG), only for distances: the simulator projects by the ellipsoid, see docs/radio.md."""
 
 FARTHEST_M = 8_000.0
 """A longer link means an error in a position. The shortest frame of 802.11a, an ACK of 28 us, is 8.4 km long, also the
 simulator's limit."""
 
 _NAMED = 5
-"""Most names that a note shows."""
+"""Most names shown in a note."""
 
 
 @dataclass(frozen=True)
@@ -35,27 +35,27 @@ class Node:
     """Degrees of latitude and longitude, or metres to the east and north, see `Network.in_metres`."""
     online: bool = True
     uplink: bool = False
-    """Has it a way to the Internet that is not the mesh?"""
+    """Whether it has Internet access other than through the mesh."""
     clients: int | None = None
     channels: tuple[int, ...] = ()
-    """Of its radios, one each; empty: unknown."""
+    """Channels of its radios, one each; empty if unknown."""
     antenna_dbi: float | None = None
     model: str | None = None
     """The router's model."""
     forwards: bool = True
-    """Does it pass on packets of others?"""
+    """Whether it forwards packets of others."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """The measurements between two nodes; each direction may have its own, or none."""
+    """The measurements between two nodes, separate for each direction, or missing."""
 
     source: str
     target: str
     medium: Medium = "radio"
     quality: Quality = "tq"
     there: float | None = None
-    """From source to target."""
+    """Quality from source to target; `back` is that of the opposite direction."""
     back: float | None = None
 
     @property
@@ -65,7 +65,7 @@ class Link:
 
     @property
     def turned(self) -> Link:
-        """The same, seen from the other end."""
+        """The same link, seen from the other end."""
         return replace(self, source=self.target, target=self.source, there=self.back, back=self.there)
 
 
@@ -76,10 +76,10 @@ class Note:
     kind: Literal["left out", "missing", "assumed"]
     text: str
     nodes: tuple[str, ...] = ()
-    """Names of what it is about, if it is about some."""
+    """Names of the nodes concerned, if any."""
 
     def __str__(self) -> str:
-        """A line for people."""
+        """One line of text."""
         if not self.nodes:
             return f"{self.kind}: {self.text}"
         more = f" and {len(self.nodes) - _NAMED} more" if len(self.nodes) > _NAMED else ""
@@ -88,16 +88,16 @@ class Note:
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes by their ids, and the links between them."""
+    """Nodes by id, and the links between them."""
 
     nodes: dict[str, Node]
     links: tuple[Link, ...] = ()
     in_metres: bool = False
-    """Are places metres rather than degrees?"""
+    """Whether positions are in metres rather than degrees."""
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def only(self, ids: Iterable[str], *notes: Note) -> Network:
-        """These nodes and the links between them, in the order there is; with more to be said about it."""
+        """The network restricted to these nodes and the links between them, in the same order, with further notes."""
         kept = set(ids)
         nodes = {id_: node for id_, node in self.nodes.items() if id_ in kept}
         links = tuple(link for link in self.links if link.ends <= kept)
@@ -108,7 +108,7 @@ class Network:
         return tuple(self.nodes[id_].name for id_ in ids)
 
     def neighbours(self, media: tuple[Medium, ...] = ("radio",)) -> dict[str, list[str]]:
-        """For each node those it has a link to."""
+        """The neighbours of each node."""
         found: dict[str, list[str]] = {id_: [] for id_ in self.nodes}
         for link in self.links:
             if link.medium in media:
@@ -117,7 +117,7 @@ class Network:
         return found
 
     def distance_m(self, one: str, other: str) -> float | None:
-        """Between two nodes that have a place: great circle by haversines (Sinnott 1984), or straight in metres."""
+        """Distance of two nodes with a position: great circle by haversines (Sinnott 1984), or straight in metres."""
         a, b = self.nodes[one].place, self.nodes[other].place
         if a is None or b is None:
             return None
@@ -129,7 +129,7 @@ class Network:
 
 
 def hops_from(neighbours: dict[str, list[str]], starts: Iterable[str]) -> dict[str, int]:
-    """For each node that can be reached the links to the nearest of `starts`."""
+    """For each reachable node, the number of links to the nearest of `starts`."""
     found = dict.fromkeys(starts, 0)
     front = list(found)
     while front:
@@ -144,7 +144,7 @@ def hops_from(neighbours: dict[str, list[str]], starts: Iterable[str]) -> dict[s
 
 
 def components(neighbours: dict[str, list[str]]) -> list[list[str]]:
-    """The parts that hang together, the largest first."""
+    """The connected components, the largest first."""
     seen: set[str] = set()
     parts = []
     for id_ in neighbours:

@@ -1,4 +1,4 @@
-"""Assumptions about data that the file of a network lacks, and options that replace them."""
+"""Assumptions about data missing in the file of a network, and options that replace them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ FLOWS = 12
 
 @dataclass(frozen=True)
 class Options:
-    """Data that the file lacks."""
+    """Data that is missing in the file."""
 
     part: Part = field(default_factory=Part)
     gateways: Sequence[str] = ()
-    """Nodes, by name or id, that have a way to the Internet besides those that the file names."""
+    """Nodes, by name or id, with Internet access in addition to those in the file."""
     radio: str | None = None
-    """`None`: by the models of the routers and the measured rates, 11g where neither says more."""
+    """`None`: chosen by the models of the routers and the measured rates, or 11g if neither is known."""
     traffic: Traffic = "downloads"
     flows: int = FLOWS
     unmeasured: Unmeasured | None = None
-    """`None`: `heard` where rates were measured, `no-link` where shares were; `silent` without places."""
+    """`None`: `heard` if rates were measured, `no-link` if shares were; `silent` without positions."""
     overrides: Sequence[str] = ()
     """`key=value`, as for `--set`."""
     name: str = "community"
     routes: Sequence[tuple[str, str, str]] = ()
-    """Given next hops: node, destination and neighbour by name or id; those of nodes that are left out do not count."""
+    """Given next hops: node, destination and neighbour by name or id; those of nodes that are left out are ignored."""
     mcast_rate: str | None = None
-    """Rate of broadcasts, by which shares of frames were measured; 6 Mbit/s if not given."""
+    """Rate of the broadcasts that measured shares of frames; 6 Mbit/s if not given."""
     pairs: Sequence[tuple[str, str]] = ()
-    """Transfers from node to node, by name or id, in place of traffic with the Internet."""
+    """Transfers from node to node, by name or id, instead of traffic with the Internet."""
     carried: float = CARRIED
     """Share of a reported bit rate that a link carries before overhead."""

@@ -46,27 +46,27 @@ class Place:
         return found
 
     def items(self, allowed: str) -> Iterator[Place]:
-        """Each of a list."""
+        """Yield each element of a list."""
         if not isinstance(self.value, list):
             self.refuse(allowed)
         for i, value in enumerate(self.value):
             yield Place(self.file, f"{self.path}[{i}]", value)
 
     def entries(self, allowed: str) -> Iterator[tuple[str, Place]]:
-        """Each of a table."""
+        """Yield each entry of a table."""
         if not isinstance(self.value, dict):
             self.refuse(allowed)
         for key, value in self.value.items():
             yield str(key), Place(self.file, f"{self.path}.{key}" if self.path else str(key), value)
 
     def text(self) -> str:
-        """A text; a number is one, too."""
+        """A text; numbers are accepted, too."""
         if isinstance(self.value, bool) or not isinstance(self.value, str | int | float) or not str(self.value).strip():
             self.refuse("a text")
         return str(self.value).strip()
 
     def number(self, low: float, high: float, unit: str = "") -> float:
-        """A number within bounds; a text that holds one is one."""
+        """A number within bounds, possibly written as text."""
         span = f"a number from {low:g} to {high:g}{f' {unit}' if unit else ''}"
         if isinstance(self.value, bool):
             self.refuse(span)
@@ -86,12 +86,12 @@ class Place:
         return int(found)
 
     def wholes(self, low: int, high: int) -> tuple[int, ...]:
-        """Whole numbers within bounds, joined by `+` where there are several."""
+        """Whole numbers within bounds, joined by `+` if there are several."""
         parts = str(self.value).split("+")
         return tuple(Place(self.file, self.path, part.strip()).whole(low, high) for part in parts)
 
     def flag(self) -> bool:
-        """True or false, as JSON has it or as people write it in tables."""
+        """True or false, as in JSON or as people write it in tables."""
         if isinstance(self.value, bool):
             return self.value
         word = str(self.value).strip().lower()
@@ -102,12 +102,12 @@ class Place:
 
 @dataclass
 class Faults:
-    """Values that the file is read without: what they are, in the plural, and whom they are about."""
+    """Values ignored while reading a file, by description in the plural, with the names concerned."""
 
     found: dict[str, list[str]] = field(default_factory=dict)
 
     def tried(self, what: str, name: str, read: Callable[[], T]) -> T | None:
-        """The result of `read`; `None` if the value cannot be used, which is noted."""
+        """The result of `read`, or `None` with a note if the value cannot be used."""
         try:
             return read()
         except FourhopError:
@@ -115,18 +115,18 @@ class Faults:
             return None
 
     def note(self, what: str, name: str) -> None:
-        """One more."""
+        """Add a fault."""
         self.found.setdefault(what, []).append(name)
 
     def notes(self) -> list[Note]:
-        """A note for each kind, with the number and the names."""
+        """A note for each kind of fault, with the number and the names."""
         return [
             Note("left out", count(len(names), _one(what), what), tuple(names)) for what, names in self.found.items()
         ]
 
 
 def _one(what: str) -> str:
-    """The same of a single one: `link that is none` for `links that are none`."""
+    """The description in the singular: `link that is none` for `links that are none`."""
     first, mark, rest = what.replace(" that are ", " that is ").partition(" ")
     return (first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")) + mark + rest
 
@@ -135,7 +135,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "x": True, "false": False, "no":
 
 
 def shown_value(value: object) -> str:
-    """A value in a message."""
+    """A value as shown in a message."""
     if value is None:
         return "nothing"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The radio of all nodes: its kinds, the choice by models and rates, and its notes."""
+"""The radio of all nodes: its kinds, how it is chosen by models and rates, and its notes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fourhop.community.options import Options
 from fourhop.text import count
 
 PACKET_COST = "190us"
-"""Time of the processor for a packet, where the model of a router does not say more: that of an AR9344 (`routers`)."""
+"""Processor time per packet if the model of a router is unknown: that of an AR9344 (`routers`)."""
 
 
 @dataclass(frozen=True)
 class Radio:
-    """A kind of radio that all nodes have."""
+    """A kind of radio, common to all nodes."""
 
     radio: dict[str, Any]
     """Keys of `[radio]`, `[mac]` and `[link]`."""
@@ -26,7 +26,7 @@ class Radio:
 
     @classmethod
     def with_mcs(cls, phy: str, width: str, frequency: str, mcs: int = 7) -> Radio:
-        """Of 802.11n or later with two streams, as most routers of communities have, and Linux's queues and rates."""
+        """802.11n or later with two streams, like most routers of communities, and Linux's queues and rate control."""
         sizes = {"mcs": mcs, "streams": 2, "width": width, "guard_interval": "400ns"}
         return cls(
             {"phy": phy, **sizes, "basic_rate": "6Mbps", "frequency": frequency},
@@ -43,18 +43,19 @@ RADIOS: dict[str, Radio] = {
     "11n-5ghz": Radio.with_mcs("ht", "40MHz", "5190MHz"),
     "11ac": Radio.with_mcs("vht", "80MHz", "5210MHz", mcs=9),
 }
-"""By name."""
+"""Kinds of radio by name."""
 
 _AIR = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "fading": "rician", "rician_k": "6dB"}
 _DOPPLER_HZ = 2.0
-"""At 2.4 GHz, of people and doors. IEEE 802.11's channel models have 3 there and 6 at 5 GHz (Erceg et al., TGn Channel
-Models, 2004, section 4.7); only the ratio matters here."""
+"""Doppler spread at 2.4 GHz, from people and doors. IEEE 802.11's channel models have 3 there and 6 at 5 GHz (Erceg et
+al., TGn Channel Models, 2004, section 4.7); only the ratio matters here."""
 TRIES = 20
-"""Of a frame before it is given up. The standard's 7 may end within one fade; Linux tries four rates several times."""
+"""Transmissions of a frame before it is given up. The standard's 7 may end within one fade; Linux tries four rates
+several times."""
 
 
 def kind_of(network: Network, options: Options) -> tuple[Radio, list[Note]]:
-    """The kind of radio: as asked for, else what the models of the routers and the measured rates say."""
+    """The kind of radio: as requested, else by the models of the routers and the measured rates."""
     known = {id_: router for id_, node in network.nodes.items() if node.model and (router := routers.find(node.model))}
     unknown = [node.model for id_, node in network.nodes.items() if node.model and id_ not in known]
     rates = [value for link in network.links if link.quality == "rate" for value in (link.there, link.back) if value]
@@ -84,7 +85,7 @@ def kind_of(network: Network, options: Options) -> tuple[Radio, list[Note]]:
 
 _TOP_LEGACY = 54.0
 _TOP_HT20 = 72.2
-"""Highest rates in Mbit/s: of 802.11g, and of a stream of 802.11n in 20 MHz."""
+"""Highest rates in Mbit/s: that of 802.11g, and that of one stream of 802.11n in 20 MHz."""
 
 
 def top_mbps(radio: dict[str, Any]) -> float:
@@ -95,7 +96,7 @@ def top_mbps(radio: dict[str, Any]) -> float:
 def radio_keys(options: Options, kind: Radio) -> tuple[dict[str, Any], dict[str, Any]]:
     """`[radio]` and `[mac]` of a kind."""
     long = "64kB" if kind.link else "3kB"
-    # As fast as people move, so many wavelengths a second.
+    # Doppler grows with frequency: people move more wavelengths per second.
     hertz = quantity.parse(kind.radio["frequency"]).value
     air = {**_AIR, "doppler": f"{_DOPPLER_HZ * hertz / 2.437e9:.2g}Hz"}
     radio = {**air, **kind.radio} | ({} if options.mcast_rate is None else {"basic_rate": options.mcast_rate})
@@ -103,7 +104,7 @@ def radio_keys(options: Options, kind: Radio) -> tuple[dict[str, Any], dict[str,
 
 
 def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
-    """Assumptions about radios, routes and pairs without a link, as they are in the scenario."""
+    """Assumptions of the scenario about radios, routes and pairs without a link."""
     radio, mac, link = (resolved[key] for key in ("radio", "mac", "link"))
     band = "2.4" if quantity.parse(radio["frequency"]).value < 3e9 else "5"
     name = _STANDARDS.get(radio["phy"], radio["phy"])

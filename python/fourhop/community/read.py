@@ -1,4 +1,4 @@
-"""Reads files of any of the formats, by what is in them, and puts what several say about the same nodes together."""
+"""Reads files of any format, recognised by content, and merges several files about the same nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = (
 
 
 def read(files: Sequence[Path], values: Quality | None = None) -> Network:
-    """The network in the files together; `values`: meaning of a matrix. Raises `FourhopError` with file and key."""
+    """The network in all files; `values` is the meaning of a matrix. Raises `FourhopError` with file and key."""
     networks = [_read(file, values) for file in files]
     whole = networks[0]
     for file, more in zip(files[1:], networks[1:], strict=True):
@@ -73,14 +73,14 @@ def _together(one: Network, more: Network, file: Path) -> Network:
             f"{file}: found other units than in the files before it, allowed: metres or degrees in all files"
         )
     nodes = dict(one.nodes)
-    # Tables of places and matrices know names, maps know ids.
+    # Tables of positions and matrices use names, maps use ids.
     by_name = {node.name: id_ for id_, node in one.nodes.items()}
     known = {id_: id_ if id_ in nodes else by_name.get(node.name, id_) for id_, node in more.nodes.items()}
     for id_, node in more.nodes.items():
         nodes[known[id_]] = _merged(nodes.get(known[id_]), node, known[id_])
     links = [replace(link, source=known[link.source], target=known[link.target]) for link in more.links]
     ends = {link.ends for link in links}
-    # The same link twice: what is read later counts.
+    # If a link occurs twice, the later one counts.
     kept: list[Link] = [link for link in one.links if link.ends not in ends]
     return Network(nodes, (*kept, *links), more.in_metres if placed[1] else one.in_metres, (*one.notes, *more.notes))
 

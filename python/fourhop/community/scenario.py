@@ -1,4 +1,4 @@
-"""A network as a scenario: places, measured links, gateways, a radio, and the traffic of a busy hour."""
+"""A network as a scenario: positions, measured links, gateways, a radio, and the traffic of a busy hour."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from fourhop.text import count
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario made of a network."""
+    """A scenario made from a network."""
 
     toml: str
-    """As it is written into the file, with what was assumed in comments."""
+    """The content of the file, with assumptions in comments."""
     scenario: Scenario
     network: Network
     """The simulated part of the network, in the order of its nodes."""
@@ -33,7 +33,7 @@ class Imported:
     notes: tuple[Note, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The result for programs."""
+        """The result as plain values, for programs."""
         return {
             "nodes": [node.name for node in self.network.nodes.values()],
             "links": len(self.network.links),
@@ -44,7 +44,7 @@ class Imported:
 
 
 def to_scenario(network: Network, options: Options | None = None, sources: str = "") -> Imported:
-    """The scenario of a network, `sources` being where it came from. Raises `FourhopError`."""
+    """The scenario of a network; `sources` names its files. Raises `FourhopError`."""
     options = options or Options()
     if options.radio is not None and options.radio not in RADIOS:
         raise FourhopError(f"--radio: found {options.radio!r}, allowed: {', '.join(RADIOS)}")
@@ -66,13 +66,13 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         entries, more = links.entries(network, links.Budget.of(probe), top_mbps(probe), options.carried)
     farthest_m = max((network.distance_m(link.source, link.target) or 0.0 for link in network.links), default=0.0)
     network = layout.placed(replace(network, notes=(*network.notes, *more)), gateways or list(network.nodes)[:1])
-    # Where routing lists rates, a link that it does not list is no better than the path instead: it may be heard well.
+    # If routing lists rates, an unlisted link is no better than the path around it, but may be received well.
     usual: Unmeasured = "heard" if any(link.quality == "rate" for link in network.links) else "no-link"
     unmeasured = (options.unmeasured or ("silent" if placeless else usual)) if measured else "path-loss"
     document = document_of(network, gateways, entries, options, kind, unmeasured, farthest_m, routes(network, options))
     fading = [override for override in options.overrides if override.replace(" ", "").startswith("radio.fading=")]
     if entries and fading:
-        # Shares that no link has without fading become the nearest that there are, as where `--set` meets a file.
+        # Shares that no link can have without fading become the nearest possible, as with `--set` on a file.
         probe_text = json.dumps({**document, "flows": [{"from": 0, "to": 1, "transport": "cubic"}]})
         document["losses"] = Scenario(probe_text, format="json", overrides=fading).resolved["losses"]
     for override in options.overrides:
@@ -81,7 +81,7 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
         document["flows"], about = pairs(network, options)
     else:
         document["flows"], about = flows(network, gateways, carrying(document, network), options)
-    # Notes on the radio follow the file after `--set`.
+    # Notes on the radio describe the file after `--set`.
     resolved = Scenario(toml(document, (), sources), f"{options.name}.toml").resolved
     notes = (*network.notes, *about_air(resolved, measured), *about)
     text = toml(document, notes, sources)
@@ -89,7 +89,7 @@ def to_scenario(network: Network, options: Options | None = None, sources: str =
 
 
 def _with_places(network: Network, sources: str) -> Network:
-    """Without nodes that have no place, where nothing but places says who hears whom."""
+    """Remove nodes without a position if only positions determine who hears whom."""
     lacking = [id_ for id_, node in network.nodes.items() if node.place is None]
     if len(network.nodes) - len(lacking) < 2:
         where = sources or "selection"
@@ -106,7 +106,7 @@ def _with_places(network: Network, sources: str) -> Network:
 def _probe(
     options: Options, kind: Radio, places: Sequence[Sequence[float]] = ((0.0, 0.0), (0.0, 1e-4)), metres: bool = False
 ) -> Scenario:
-    """A scenario with these nodes alone, by which the simulator says what its radio does."""
+    """A scenario with only these nodes, to query the simulator about its radio."""
     radio, mac = radio_keys(options, kind)
     shape = "positions" if metres else "coordinates"
     listed = [[f"{a}m", f"{b}m"] if metres else [a, b] for a, b in places]
@@ -126,7 +126,7 @@ def _probe(
 
 
 def _linked_by_distance(network: Network, options: Options, kind: Radio) -> Network:
-    """The part that hangs together by the links that the simulator finds; they are in it for their hops alone."""
+    """The part connected by the links that the simulator finds, which are used only for their hops."""
     from fourhop.picture import Network as Survey
 
     places = [node.place for node in network.nodes.values() if node.place is not None]

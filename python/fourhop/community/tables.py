@@ -1,8 +1,8 @@
 """CSV: a table of positions, or a matrix of measurements between nodes.
 
-Positions: a line per node, with `name` and either `x` and `y` in metres or `lat` and `lon` in degrees; `gateway`,
-`channel`, `antenna` (dBi) and `clients` are optional. A matrix has the names in its first line and column, rows
-transmit and columns receive; an empty field was not measured.
+Positions: one line per node, with `name` and either `x` and `y` in metres or `lat` and `lon` in degrees; `gateway`,
+`channel`, `antenna` (dBi) and `clients` are optional. A matrix has names in its first line and column; rows transmit,
+columns receive, and an empty field was not measured.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ _COLUMNS: dict[str, Quality] = {"snr": "snr", "etx": "etx", "loss": "loss", "tq"
 """Prefixes of columns in a list of links, with their quantities."""
 
 _KBPS = 1_000.0
-"""Rates with a larger median are in kbit/s, as B.A.T.M.A.N. V exports them: no radio of a mesh has 1 Gbit/s usually."""
+"""Rates with a larger median are in kbit/s, as exported by B.A.T.M.A.N. V: radios of a mesh rarely reach 1 Gbit/s."""
 
 
 def rows(text: str) -> list[list[str]]:
-    """The fields of the lines that hold anything, separated by commas, semicolons or tabs."""
+    """The fields of all non-empty lines, separated by commas, semicolons or tabs."""
     first = next(iter(text.splitlines()), "")
     mark = max(",;\t", key=first.count)
     return [[field.strip() for field in row] for row in csv.reader(io.StringIO(text), delimiter=mark) if any(row)]
 
 
 def is_matrix(table: list[list[str]]) -> bool:
-    """Does the first column hold the names of the first line?"""
+    """Whether the first column has the names of the first line."""
     return len(table) > 1 and [row[0] for row in table[1:]] == table[0][1:]
 
 
 def is_list(table: list[list[str]]) -> bool:
-    """Does each line name the two ends of a link?"""
+    """Whether each line names the two ends of a link."""
     return any(set(pair) <= {name.lower() for name in table[0]} for pair in _ENDS) if table else False
 
 
 def read_list(file: str, table: list[list[str]], quality: Quality | None) -> Network:
-    """The links of a list: a line for each direction that was measured."""
+    """The links of a list with one line per measured direction."""
     head = [name.lower() for name in table[0]]
     source, target = next(pair for pair in _ENDS if set(pair) <= set(head))
     quantities = {name: kind for name in head for start, kind in _COLUMNS.items() if name.startswith(start)}
@@ -82,7 +82,7 @@ def read_list(file: str, table: list[list[str]], quality: Quality | None) -> Net
 
 
 def read_routes(file: str, text: str) -> list[tuple[str, str, str]]:
-    """Given routes: node, destination, and the neighbour that packets go to, by name."""
+    """Given routes: node, destination, and next hop, by name."""
     table = rows(text)
     head = [name.lower() for name in table[0]] if table else []
 
@@ -105,7 +105,7 @@ def read_routes(file: str, text: str) -> list[tuple[str, str, str]]:
 
 
 def read_places(file: str, table: list[list[str]]) -> Network:
-    """The nodes of a table of places."""
+    """The nodes of a table of positions."""
     head = [name.lower() for name in table[0]] if table else []
     pair = next((pair for pair in _PLACES if set(pair) <= set(head)), None)
     if "name" not in head or pair is None:
@@ -180,7 +180,7 @@ _NOTHING = ("", "-", "nan", "inf")
 def _network(
     names: list[str], values: dict[tuple[str, str], float], quality: Quality, in_kbps: bool = False
 ) -> Network:
-    """The nodes and what was measured from each to each other."""
+    """The nodes and the measurements between all of them."""
     notes: list[Note] = []
     if quality == "rate":
         values = {ends: value for ends, value in values.items() if value > 0.0}

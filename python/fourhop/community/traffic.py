@@ -1,4 +1,4 @@
-"""Choose the traffic: gateways, the nodes with traffic or the pairs that were asked for, and given routes."""
+"""Choose the traffic: gateways, the nodes with traffic or the requested pairs, and given routes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRAFFIC: dict[str, str] = {
 
 
 def gateways_of(network: Network, neighbours: dict[str, list[str]]) -> tuple[Network, list[str]]:
-    """The nodes with a way to the Internet, or the most central one."""
+    """The nodes with Internet access, or the most central node."""
     found = [id_ for id_, node in network.nodes.items() if node.uplink]
     if found:
         return network, found
@@ -37,7 +37,7 @@ def gateways_of(network: Network, neighbours: dict[str, list[str]]) -> tuple[Net
 
 
 def pairs(network: Network, options: Options) -> tuple[list[dict[str, Any]], list[Note]]:
-    """A transfer for each pair that was asked for."""
+    """A transfer for each requested pair."""
     names = names_of(network)
     ids = {name: number for number, (id_, node) in enumerate(network.nodes.items()) for name in (node.name, id_)}
     made = []
@@ -60,17 +60,17 @@ def pairs(network: Network, options: Options) -> tuple[list[dict[str, Any]], lis
 
 
 def routes(network: Network, options: Options) -> list[dict[str, Any]]:
-    """Given routes between nodes that are there."""
+    """Given routes between nodes of the network."""
     ids = {name: number for number, (id_, node) in enumerate(network.nodes.items()) for name in (node.name, id_)}
     known = [route for route in options.routes if all(name in ids for name in route)]
     return [{"node": ids[node], "to": ids[to], "via": ids[via]} for node, to, via in known]
 
 
 def carrying(document: dict[str, Any], network: Network) -> dict[str, list[str]]:
-    """For each node those that it can exchange packets with in the model: some measured links are too weak."""
+    """The nodes that each node can exchange packets with in the model: some measured links are too weak."""
     from fourhop.picture import Network as Survey
 
-    # From the wired side: two gateways may have no path of radio links.
+    # From the wired side, as two gateways may have no path of radio links.
     probe = {**document, "flows": [{"from": HOST, "to": 0, "transport": "cubic"}]}
     found = Survey.of(Scenario.from_dict(probe).resolved_json)
     ids = list(network.nodes)
@@ -81,7 +81,7 @@ def carrying(document: dict[str, Any], network: Network) -> dict[str, list[str]]
 def flows(
     network: Network, gateways: Sequence[str], neighbours: dict[str, list[str]], options: Options
 ) -> tuple[list[dict[str, Any]], list[Note]]:
-    """Traffic of some nodes that a path of links joins to a gateway, spread evenly over all distances."""
+    """Traffic of some nodes with a path to a gateway, spread evenly over all distances."""
     hops = hops_from(neighbours, gateways)
     reached = [id_ for id_ in network.nodes if hops.get(id_, 0) > 0]
     used = [id_ for id_ in reached if network.nodes[id_].clients != 0] or reached

@@ -1,4 +1,4 @@
-"""The report: figures that were measured again, checks, what is behind them; an overview, a page for each paper."""
+"""The report of reproduced figures with their checks and data: an overview, and a page for each paper."""
 
 from fourhop.report.build import build, build_worlds
 

@@ -1,11 +1,10 @@
-"""Makes `index.html` and a page for each paper out of the records that `fourhop reproduce` leaves.
+"""Makes `index.html` and a page for each paper from the records of `fourhop reproduce`.
 
-The pages open from the disk and need nothing but themselves: styles, script, chart library, figures and values are
-inside; only links lead to each other and to the data beside them. Everything but the interactive charts works without a
-script.
+The pages open from the disk and are self-contained: styles, script, chart library, figures and values are inside; only
+links lead to other pages and to the data beside them. Everything but the interactive charts works without a script.
 
-The layout is in `templates/`, which escape every text. Only the assets and the vector
-graphics of `study.draw` are inserted unescaped.
+The layout is in `templates/`, which escape all text. Only the assets and the vector graphics of `study.draw` are
+inserted unescaped.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ _VERDICTS = {
 
 Record = dict[str, Any]
 Panels = list[list[dict[str, Any]]]
-"""The charts of a figure in rows, as the templates take them."""
+"""The charts of a figure in rows, as input of the templates."""
 
 
 def build(out: Path) -> Path:
-    """Write the pages about all records in `out`, whichever call made them, and return the path of the first.
+    """Write the pages about all records in `out`, from this call or earlier ones, and return the path of the first.
 
-    Raises `FourhopError` if there are none, if one cannot be read, or if a page cannot be written.
+    Raises `FourhopError` if there are no records, if one cannot be read, or if a page cannot be written.
     """
     worlds = load(out)
     for name, text in pages(_records(out), worlds).items():
@@ -65,9 +64,9 @@ def build(out: Path) -> Path:
 
 
 def build_worlds(out: Path) -> Path:
-    """Write the page and the summary, `worlds.json`, of all records of worlds in `out`; returns the page's path.
+    """Write the page and the summary, `worlds.json`, of all records of worlds in `out`, and return the page's path.
 
-    The overview links to it as soon as it is written again. Raises `FourhopError` as `build` does.
+    The overview links to it when it is next written. Raises `FourhopError` like `build`.
     """
     records = load(out)
     if not records:
@@ -87,7 +86,7 @@ def _records(out: Path) -> list[Record]:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             for each in record["profiles"].values():
-                # Records of earlier versions name no main claims and say nothing in brief.
+                # Records of earlier versions have no main claims and no brief forms.
                 each["outcomes"] = [
                     {"main": False, "brief": it["measured"], "because": [], **it} for it in each["outcomes"]
                 ]
@@ -116,7 +115,7 @@ def environment() -> jinja2.Environment:
 
 
 def pages(records: list[Record], worlds: list[Record] | None = None) -> dict[str, str]:
-    """Every page by the name of its file: the overview, one for each paper, and one about worlds, if there are."""
+    """Every page by file name: the overview, one for each paper, and one about worlds, if any."""
     templates = environment()
     templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     templates.filters |= {
@@ -176,7 +175,7 @@ def _outcomes(records: list[Record], profile: str) -> list[Record]:
 
 
 def _main(records: list[Record], profile: str) -> dict[str, list[tuple[Record, Record]]]:
-    """The main claims, as the figure and what became of the claim, by verdict."""
+    """The main claims by verdict, each as its figure and outcome."""
     found = [
         (record, each)
         for record in records
@@ -193,7 +192,7 @@ def _main_figure(records: list[Record]) -> Record | None:
 
 
 def _notes(outcome: Record, causes: list[Record]) -> list[str]:
-    """The notes below a verdict; a check without an answer has fewer."""
+    """The notes below a verdict; fewer for a check without an answer."""
     asked = f"criterion: {outcome['criterion']}" if outcome["criterion"] else ""
     shown = [
         f"Cause, measured here: {each['statement']}: {each['measured']} (criterion: {each['criterion']})"
@@ -214,7 +213,7 @@ def _unexplained(outcome: Record) -> bool:
 
 
 def _prose(text: str) -> str:
-    """A text of a study; parts between backticks are code."""
+    """A text of a study as markup, where parts between backticks are code."""
     from markupsafe import Markup, escape
 
     parts = [escape(part) for part in text.split("`")]
@@ -222,9 +221,9 @@ def _prose(text: str) -> str:
 
 
 def _panels(record: Record) -> Panels:
-    """Each chart once for each profile, side by side where there is room, and on the same scale.
+    """Each chart once for each profile, side by side if there is room, and on the same scale.
 
-    Charts of one quantity over the same places are on the same scale in the whole figure.
+    Charts of one quantity over the same x values have the same scale in the whole figure.
     """
     rows: dict[str, dict[str, Chart]] = {}
     for profile, each in record["profiles"].items():
@@ -240,9 +239,9 @@ def _panels(record: Record) -> Panels:
 
 
 def _quantity(row: dict[str, Chart]) -> tuple[object, ...]:
-    """The quantity of a row of charts, and the places it is shown over.
+    """The quantity of a row of charts, and its x values.
 
-    Charts over other places, as short chains beside long ones, are there because one scale would not do for both.
+    Charts over other x values, such as short chains and long ones, exist because one scale would not suit both.
     """
     chart = next(iter(row.values()))
     places = {str(x) for each in row.values() for line in each.lines for x in line.x}
@@ -266,7 +265,7 @@ def _panel(record: Record, profile: str, chart: Chart, row: list[Chart], alike: 
 
 
 def _id(record: Record, *part: str) -> str:
-    """The id of a figure or a part of it on the page, without characters that an id must not have."""
+    """The id of a figure or a part of it on the page, without characters that are invalid in an id."""
     return _slug("-".join((record["paper"], record["figure"], *part)))
 
 
@@ -279,7 +278,7 @@ def _slug(text: str) -> str:
 
 
 def _counts(outcomes: list[Record]) -> str:
-    """`3 reproduced, 1 partly, 4 not reproduced (1 without a known cause)`."""
+    """Verdicts as text: `3 reproduced, 1 partly, 4 not reproduced (1 without a known cause)`."""
     found = Counter(each["verdict"] for each in outcomes)
     unknown = sum(map(_unexplained, outcomes))
     remark = f" ({unknown} without a known cause)" if unknown else ""
@@ -291,7 +290,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """`12 s`, `3.4 min`, `1.2 h`."""
+    """A duration as text: `12 s`, `3.4 min`, `1.2 h`."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
             return f"{seconds / size:.3g} {unit}"
@@ -299,6 +298,6 @@ def _duration(seconds: float) -> str:
 
 
 def asset(name: str) -> str:
-    """A file of `assets` as it stands in a page."""
+    """A file of `assets`, ready to be inserted into a page."""
     text = resources.files("fourhop.report").joinpath("assets", name).read_text(encoding="utf-8")
     return text.replace("//# sourceMappingURL=chart.umd.min.js.map", "")

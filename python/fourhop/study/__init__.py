@@ -1,24 +1,24 @@
-"""Studies: a figure of a paper as one short file, with checks of what the paper says of it.
+"""Studies: each is a figure of a paper as one short file, with checks of the paper's statements about it.
 
-`fourhop.study.study` says what a study looks like, docs/add-a-figure.md how to add one.
+`fourhop.study.study` shows a study, docs/add-a-figure.md explains how to add one.
 
 | module | what |
 |---|---|
 | `study` | the study: its sweeps, charts and checks |
-| `cells` | what a sweep measured, chosen by its keys |
-| `recent` | time series that were read last |
+| `cells` | measurements of a sweep, selected by its keys |
+| `recent` | cache of time series |
 | `estimate` | ratios, differences and slopes with their intervals |
 | `claims` | statements compared with intervals, and verdicts |
 | `chart` | figures as data |
 | `drawing` | how figures are drawn: limits, ticks, colours, marks |
 | `draw` | figures as vector graphics |
-| `flows` | what a run says of its flows together: fairness, starvation |
+| `flows` | measures over all flows of a run: fairness, starvation |
 | `variants` | a scenario with other transports and keys |
 | `worlds` | profiles, and keys on top of them for settings that the papers leave out |
 | `find` | studies found in the folder of the papers |
-| `looks` | when a study may stop, and how sure it has to be |
+| `looks` | when a study may stop, and the confidence this requires |
 | `course` | a study in one world, look after look |
-| `execute` | running a study and writing down what came of it |
+| `execute` | running a study and recording its outcome |
 """
 
 from fourhop.study.cells import Cells, Run

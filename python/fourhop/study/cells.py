@@ -1,6 +1,6 @@
-"""Results of a sweep for a study: one cell for each point of the sweep, chosen by its keys.
+"""Results of a sweep for a study: one cell per point of the sweep, selected by its keys.
 
-A key is named by its last part where that is clear: `hops=4` is `topology.hops`, `transport="vegas"` the transport.
+The last part of a key is enough if it is unique: `hops=4` is `topology.hops`, `transport="vegas"` the transport.
 Goodputs and throughputs are in kbit/s, times in s.
 """
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 KBPS = "kbit/s"
 
-# How many bytes of time series stay in memory.
+# Most bytes of time series kept in memory.
 _RECENT_BYTES = 64 << 20
 
-# Columns of the tables with their unit for readers and what they are multiplied with for it.
+# Columns of the tables with their unit for readers and the factor to convert them.
 _UNITS: dict[str, tuple[str, float]] = {
     "goodput_bps": (KBPS, 1e-3),
     "throughput_bps": (KBPS, 1e-3),
@@ -44,7 +44,7 @@ class Run:
 
     seed: int
     flows: Mapping[str, Mapping[str, Any]]
-    """For each flow the columns of docs/results.md, and `batches`: its goodput in each of them, in bit/s."""
+    """For each flow, the columns of docs/results.md, and `batches`: its goodput in each batch, in bit/s."""
     columns: Mapping[str, Any]
     """Measurements of the run as a whole: `aggregate_goodput_bps`, `jain`, `simulated_s`, ..."""
     link_drops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Cell:
 
 
 class Cells:
-    """The cells of a sweep, or those of them that were chosen."""
+    """The cells of a sweep, or a selection of them."""
 
     def __init__(
         self,
@@ -78,12 +78,12 @@ class Cells:
         self._name = name
         self._confidence = confidence
         self.used: set[int] = set() if whole is None else whole.used
-        """The points whose runs were asked for, here or of a part of these cells."""
+        """The points whose runs were read, through these cells or any selection of them."""
         self._recent: Recent = Recent(_RECENT_BYTES) if whole is None else whole._recent
 
     @classmethod
     def of(cls, result: SweepResult, name: str = "sweep", confidence: float = CONFIDENCE) -> Cells:
-        """Every cell of a sweep that ran; intervals of what it measured have this level."""
+        """Every cell of a finished sweep; intervals have the level `confidence`."""
         result.read("flows", "batches", "runs", "link_drops", "counters", "timing")
         runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
         for row in result.flows.iter_rows(named=True):
@@ -107,11 +107,11 @@ class Cells:
         return cls(cells, result, name, confidence)
 
     def __len__(self) -> int:
-        """How many cells."""
+        """Number of cells."""
         return len(self._cells)
 
     def __iter__(self) -> Iterator[Cells]:
-        """Each cell alone."""
+        """Yield each cell by itself."""
         for cell in self._cells:
             yield self._part([cell])
 
@@ -122,7 +122,7 @@ class Cells:
 
     @property
     def flows(self) -> list[str]:
-        """Names of the flows, in the order of the scenario."""
+        """Names of the flows, in scenario order."""
         return list(dict.fromkeys(name for cell in self._cells for run in cell.runs for name in run.flows))
 
     @property
@@ -131,7 +131,7 @@ class Cells:
         return [run for cell in self._opened() for run in cell.runs]
 
     def values(self, key: str) -> list[Any]:
-        """The values of a varied key, in the order of the sweep."""
+        """The values of a varied key, in sweep order."""
         full = self.key(key)
         seen: list[Any] = []
         for cell in self._cells:
@@ -150,7 +150,7 @@ class Cells:
         return self._part(chosen)
 
     def among(self, key: str, values: Sequence[object]) -> Cells:
-        """The cells with one of these values of a key; raises `FourhopError` for a value that the key does not have."""
+        """The cells with any of these values of a key; raises `FourhopError` for a value that the key does not have."""
         chosen = [cell for value in values for cell in self.where(**{key: value})._cells]
         return self._part([cell for cell in self._cells if cell in chosen])
 
@@ -159,15 +159,16 @@ class Cells:
         return {value: self.where(**{key: value}) for value in self.values(key)}
 
     def best(self, of: Callable[[Cells], Sample] | None = None, **keys: object) -> Cells:
-        """The cell that has the largest mean, of its goodput by default.
+        """The cell with the largest mean, of the goodput by default.
 
-        The measurements select it, so its mean is a little too good; `peak` of ratios has an interval for that.
+        As the measurements select it, its mean is slightly biased upwards; `peak` of ratios has an interval that
+        accounts for this.
         """
         chosen = self.where(**keys) if keys else self
         return max(chosen, key=lambda cell: (of(cell) if of is not None else cell.goodput()).mean)
 
     def goodput(self, flow: str | None = None, **keys: object) -> Sample:
-        """Goodput in kbit/s of one flow, or of all together."""
+        """Goodput in kbit/s of one flow, or of all flows together."""
         cell = self._one(keys)
         if flow is not None and cell.runs and flow not in cell.runs[0].flows:
             allowed = ", ".join(cell.runs[0].flows)
@@ -182,14 +183,14 @@ class Cells:
         return self._sample(values, cell, KBPS)
 
     def throughput(self, flow: str | None = None, **keys: object) -> Sample:
-        """Throughput (repeated bytes included) in kbit/s of one flow, or of all together; one value a run."""
+        """Throughput (including duplicate bytes) in kbit/s of one flow, or of all flows together; one value per run."""
         return self.column("throughput_bps", flow, **keys)
 
     def fairness(self, **keys: object) -> Sample:
         """Jain's index of the flows' goodputs.
 
-        Over several runs the mean of each run's index. Of a single run its index, with the interval that the batches
-        give by the delta method: the index of a batch alone would be lower, as sharing takes time.
+        With several runs, the mean of their indices. With a single run, its index, and an interval from its batches by
+        the delta method: the index of a single batch would be lower, as sharing takes time.
         """
         cell = self._one(keys)
         if len(cell.runs) != 1:
@@ -210,14 +211,14 @@ class Cells:
         return Sample(around, self._units(cell, len(batches)), "", "batch means", index, self._confidence)
 
     def share(self, flow: str, **keys: object) -> Estimate:
-        """Share of one flow in the goodput of all, 0 to 1."""
+        """Share of one flow in the total goodput, 0 to 1."""
         one = self.where(**keys) if keys else self
         return share(one.goodput(flow), [one.goodput(name) for name in one.flows])
 
     def column(self, name: str, flow: str | None = None, **keys: object) -> Sample:
-        """A column of the table of flows or runs, one value a run; without `flow`, summed over the flows.
+        """A column of the table of flows or runs, one value per run; without `flow`, summed over the flows.
 
-        Means such as `rtt_mean_s` cannot be summed: they need a flow, unless there is only one.
+        Means such as `rtt_mean_s` cannot be summed: they need `flow`, unless there is only one flow.
         """
         unit, scale = _UNITS.get(name, ("", 1.0))
 
@@ -234,7 +235,7 @@ class Cells:
         return self.measure(value, unit, **keys)
 
     def counter(self, layer: str, names: Sequence[str], **keys: object) -> Sample:
-        """Counters of the nodes' layers over the whole run, the named counters together: one value a run."""
+        """Sum of the named counters of a layer over all nodes and the whole run: one value per run."""
         import polars as pl
 
         table = self._result.counters.filter(
@@ -243,20 +244,20 @@ class Cells:
         return self._by_seed(table, pl.col("count").sum(), "", keys)
 
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
-        """Any number that a function finds in a run: one value per run."""
+        """Any number that a function computes from a run: one value per run."""
         cell = self._one(keys)
         return self._sample([of(run) for run in cell.runs], cell, unit)
 
     def series(self, **keys: object) -> pl.DataFrame:
-        """The time series of the chosen cells' runs: one row per (point, seed, time, flow)."""
+        """Time series of the selected cells' runs: one row per (point, seed, time, flow)."""
         return self._over_time("series", keys)
 
     def queues(self, **keys: object) -> pl.DataFrame:
-        """The interface queues of the chosen cells' runs over time: one row per (point, seed, time, node)."""
+        """Interface queues of the selected cells' runs over time: one row per (point, seed, time, node)."""
         return self._over_time("queues", keys)
 
     def _over_time(self, table: Table, keys: Mapping[str, object]) -> pl.DataFrame:
-        """Read from the files unless it is still in memory: charts and checks ask for the same cells."""
+        """Read from the files unless cached: charts and checks use the same cells."""
         chosen = self.where(**keys) if keys else self
         points = tuple(cell.index for cell in chosen._opened())
         return self._recent.get((table, points), lambda: self._result.scan(table, points).collect())
@@ -279,9 +280,9 @@ class Cells:
         of: Callable[[pl.Expr], pl.Expr] | None = None,
         **keys: object,
     ) -> Sample:
-        """The mean of a column of the time series over the times after `since` up to `until`, in s; one value a run.
+        """Mean of a column of the time series over the times after `since` up to `until`, in s; one value per run.
 
-        With `of` it is what `of` makes of the column, in the column's own unit, instead of the mean.
+        With `of`, the result of `of` for the column, in the column's own unit, instead of the mean.
         """
         import polars as pl
 
@@ -292,8 +293,8 @@ class Cells:
         return self._by_seed(table, (of or pl.Expr.mean)(pl.col(quantity)) * scale, unit, keys)
 
     def _by_seed(self, table: pl.DataFrame, value: pl.Expr, unit: str, keys: Mapping[str, object]) -> Sample:
-        """`value` applied to a run's rows of a table; not a number for a run without rows."""
-        # In order, so that sums are rounded alike each time.
+        """`value` applied to the table rows of each run; NaN for a run without rows."""
+        # In order, so that rounding of sums is reproducible.
         found = dict(table.group_by("seed", maintain_order=True).agg(value.alias("value")).iter_rows())
 
         def of(run: Run) -> float:
@@ -314,7 +315,7 @@ class Cells:
         return self._part(chosen)._opened()[0]
 
     def _opened(self) -> tuple[Cell, ...]:
-        """The cells, whose runs are used from now on."""
+        """The cells, with their runs marked as used."""
         self.used.update(cell.index for cell in self._cells)
         return self._cells
 
@@ -322,7 +323,7 @@ class Cells:
         return Cells(cells, self._result, self._name, self._confidence, self)
 
     def _sample(self, values: Sequence[float], cell: Cell, unit: str = "") -> Sample:
-        """One value a run of a cell."""
+        """A sample with one value per run of a cell."""
         method: stats.Method = "replications" if len(values) > 1 else "none"
         return Sample(tuple(values), self._seeds(cell), unit, method, confidence=self._confidence)
 
@@ -330,11 +331,11 @@ class Cells:
         return tuple(run.seed for run in cell.runs)
 
     def _units(self, cell: Cell, batches: int) -> tuple[tuple[str, int, int, int], ...]:
-        """Batches belong together within one run only."""
+        """Identities of batches, which are paired only within the same run."""
         return tuple((self._name, cell.index, cell.runs[0].seed, batch) for batch in range(batches))
 
     def key(self, key: str) -> str:
-        """The varied key that `key` names, whole or by its last part."""
+        """The full name of a varied key, given in full or by its last part."""
         names = [full for full in self.keys if full == key] or [
             full for full in self.keys if full.rsplit(".", 1)[-1] == key
         ]
@@ -353,6 +354,6 @@ def _nested(table: pl.DataFrame, where: str) -> dict[tuple[int, int], dict[str, 
 
 
 def _batches(run: Run, names: Sequence[str] | None = None) -> list[tuple[float, ...]]:
-    """The goodputs of the flows in each batch, in bit/s; batches that not every flow has are left out."""
+    """Goodputs of the flows in each batch, in bit/s, omitting batches that some flow lacks."""
     chosen = run.flows if names is None else names
     return list(zip(*(run.flows[name]["batches"] for name in chosen), strict=False))

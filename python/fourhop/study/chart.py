@@ -1,11 +1,11 @@
-"""Charts as data: what is drawn, without how. `drawing` says how, once for the vector figure and the interactive one.
+"""Charts as data, without their appearance, which `drawing` defines once for vector figures and interactive ones.
 
 | kind | x | for |
 |---|---|---|
 | `lines` | numbers | means over a parameter, with intervals |
-| `series` | times in s | what happens over time, without intervals |
+| `series` | times in s | developments over time, without intervals |
 | `bars` | names | flows, links, schemes |
-| `table` | | numbers that are read, not seen |
+| `table` | | numbers to read |
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["lines", "series", "bars", "table"]
 
-# Quantities of a scenario on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1;
-# others, such as powers, stay in the unit they are written in.
+# Scales of a scenario's quantities on an axis: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as
+# fractions of 1; others, such as powers, keep the unit they are written in.
 _ON_AXIS = {"a time": 1e-9, "a rate": 1e-6, "a length": 1.0, "a size": 1e-3, "a share": 1e-2}
 
 Measure = str | Callable[[Cells], "Sample | Estimate"]
@@ -62,7 +62,7 @@ _SERIES_SCALE = {
 
 @dataclass(frozen=True)
 class Line:
-    """One curve, or the bars of one colour. `None` in `low` and `high`: no interval there; in `y`: nothing measured."""
+    """One curve, or the bars of one colour. `None` means no interval in `low` and `high`, and no measurement in `y`."""
 
     label: str
     x: list[float] | list[str]
@@ -78,20 +78,20 @@ class Chart:
     kind: Kind
     lines: tuple[Line, ...] = ()
     x_label: str = ""
-    """With unit, as every label."""
+    """With its unit, like every label."""
     y_label: str = ""
     y_min: float | None = 0.0
     y_max: float | None = None
     x_log: bool = False
     steps: bool = False
-    """Whether values last until the next one, as those of a window do."""
+    """Whether each value lasts until the next one, like that of a window."""
     columns: tuple[str, ...] = ()
-    """Of a table."""
+    """Headings of a table."""
     rows: tuple[tuple[str, ...], ...] = ()
     name: str = ""
     caption: str = ""
     y_log: bool = False
-    """Logarithmic, where every mean is above zero."""
+    """Whether the axis is logarithmic, provided that every mean is above zero."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -99,7 +99,7 @@ class Chart:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Chart:
-        """The chart of a `to_dict`."""
+        """The chart from a result of `to_dict`."""
         lines = tuple(Line(**line) for line in plain["lines"])
         rows = tuple(tuple(row) for row in plain["rows"])
         return cls(**{**plain, "lines": lines, "rows": rows, "columns": tuple(plain["columns"])})
@@ -120,8 +120,8 @@ def lines(
 ) -> Chart:
     """A curve over the varied key `x` for each value of `by`, with intervals; `labels` renames the values of `by`.
 
-    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as parts of 1.
-    Say so in `x_label`.
+    Quantities become numbers: times in s, rates in Mbit/s, lengths in m, sizes in kB, shares as fractions of 1. Name
+    the unit in `x_label`.
     """
     groups = {"": cells} if by is None else cells.by(by)
     made = [
@@ -143,19 +143,19 @@ def lines(
 def curves(
     of: Mapping[str, Mapping[Any, Sample | Estimate]], x_label: str, y_label: str, *, x_log: bool = False
 ) -> Chart:
-    """Curves by their labels, each with what was measured by its place on the axis of x; gains are in %."""
+    """Curves by label, each with measurements by their x value; gains are in %."""
     return Chart("lines", _lines(of), x_label, y_label, _least(of), x_log=x_log)
 
 
 def groups(
     of: Mapping[str, Mapping[str, Sample | Estimate]], y_label: str = f"goodput ({KBPS})", *, y_max: float | None = None
 ) -> Chart:
-    """Groups of bars: by the label of a colour what was measured, by the name of each group; gains are in %."""
+    """Groups of bars: for the label of each colour, measurements by name of the group; gains are in %."""
     return Chart("bars", _lines(of), "", y_label, _least(of), y_max)
 
 
 def _least(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> float | None:
-    """Where the axis of y begins: a gain may be a loss."""
+    """Lower end of the y axis; `None` with gains, which may be negative."""
     gains = (isinstance(each, Estimate) and each.gain for points in of.values() for each in points.values())
     return None if any(gains) else 0.0
 
@@ -165,7 +165,7 @@ def _lines(of: Mapping[str, Mapping[Any, Sample | Estimate]]) -> tuple[Line, ...
 
 
 def line(label: str, points: Mapping[Any, Sample | Estimate | Interval], *, scale: float = 1.0) -> Line:
-    """A curve, or bars of one colour, from the measurements at each place times `scale`; gains are in %."""
+    """A curve, or bars of one colour, from the measurement at each x value, times `scale`; gains are in %."""
     each = [_point(measured, scale) for measured in points.values()]
     places = [place if isinstance(place, int | float) else str(place) for place in points]
     plain = [at for place in places if (at := as_number(place)) is not None]
@@ -184,9 +184,9 @@ def bars(
     y_label: str | None = None,
     fairness: bool = True,
 ) -> Chart:
-    """Groups of bars: a group for each flow, a colour for each value of `by`, Jain's index beside its name.
+    """Groups of bars: one group per flow, one colour per value of `by`, with Jain's index beside its name.
 
-    `flows` chooses and renames the flows. With a function for `y`, or `"fairness"`, there is one bar a value of `by`.
+    `flows` selects and renames the flows. If `y` is a function or `"fairness"`, there is one bar per value of `by`.
     """
     names = flows if flows is not None else {name: name for name in cells.flows}
     made = []
@@ -204,7 +204,7 @@ def bars(
 def shares(
     cells: Cells, flows: Mapping[str, str], labels: Mapping[Any, str], *, fairness: str = "fairness {:.2f}"
 ) -> Chart:
-    """Bars for each flow and for all together, a colour for each variant, with Jain's index beside its name."""
+    """Bars for each flow and for the total, one colour per variant, with Jain's index beside its name."""
     return groups(
         {
             f"{labels[name]} ({fairness.format(group.fairness().mean)})": {
@@ -226,7 +226,7 @@ def series(
     seed: int | None = None,
     y_label: str | None = None,
 ) -> Chart:
-    """A line over time for each flow, and for each value of `by`; of one run, that of `seed` or the first one."""
+    """A line over time for each flow and each value of `by`, from one run: that of `seed`, or the first one."""
     import polars as pl
 
     groups = {"": cells} if by is None else cells.by(by)
@@ -249,7 +249,7 @@ def series(
 
 
 def over_time(table: pl.DataFrame, quantity: str, flows: Mapping[str, str]) -> tuple[list[Line], str]:
-    """A line for each of the flows, renamed, of a run's time series, and the label of their axis."""
+    """A line for each flow of a run's time series, renamed by `flows`, and the label of the y axis."""
     import polars as pl
 
     label, scale = _SERIES_SCALE.get(quantity, (quantity.replace("_", " "), 1.0))
@@ -262,7 +262,7 @@ def over_time(table: pl.DataFrame, quantity: str, flows: Mapping[str, str]) -> t
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
-    """Rows of texts; samples and estimates are written with their intervals."""
+    """A table of text; samples and estimates are written with their intervals."""
     shown = tuple(tuple(_text(value) for value in row) for row in rows)
     if any(len(row) != len(columns) for row in shown):
         raise FourhopError(f"a table: found a row of another length, allowed: {len(columns)} values, one per column")
@@ -277,7 +277,7 @@ def table_by(
     *,
     heading: str | None = None,
 ) -> Chart:
-    """A row for each value of `by`, or for those of `labels`, which renames them; a column for each thing measured."""
+    """One row per value of `by`, or of `labels`, which renames them; one column per measure."""
     rows = [
         (_label(value, labels), *(_measured(cells.where(**{by: value}), y) for y in columns.values()))
         for value in labels or cells.values(by)

@@ -1,8 +1,8 @@
-"""Claims about estimates, and what becomes of them.
+"""Claims about estimates, and their verdicts.
 
-A claim holds if the whole interval says so, fails if the whole interval denies it, and is undecided otherwise: a mean
-that lies on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if not but a
-weaker form, said beforehand, holds, and `not reproduced` otherwise.
+A claim holds if the whole interval supports it, fails if the whole interval contradicts it, and is undecided otherwise:
+a mean that is on the right side by luck is no evidence. A check is `reproduced` if its claim holds, `partly` if only a
+weaker form, stated beforehand, holds, and `not reproduced` otherwise.
 
 `above`, `below`, `about`, `between` and `fair` take one measurement, or several by name: then they return claims by
 name, for `every` and `most`.
@@ -44,23 +44,23 @@ class Claim:
     criterion: str
     """The criterion, such as `above 1.2`."""
     holds: bool | None
-    """Whether the interval supports it; `None`: it supports neither it nor its contrary."""
+    """Whether the interval supports it; `None` if it supports neither the claim nor its opposite."""
     measured: str
     """The measurement with its interval, for readers."""
     brief: str = ""
-    """The same for a line of prose, where it is long."""
+    """A shorter form for a line of prose, if `measured` is long."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
     unit: str = ""
     method: str = ""
-    """How the interval was made."""
+    """Method of the interval."""
     beyond: float = -math.inf
-    """How far the value violates its bound, as a share of the bound where that is not 0; negative if it meets the
+    """Amount by which the value violates its bound, as a share of the bound unless that is 0; negative if it meets the
     bound."""
     firm: bool = False
-    """Whether a look before the last may decide it: its interval was made for looks and has a width. A claim without
-    such an interval says nothing of later runs, and equal values may be followed by others."""
+    """Whether a look before the last may decide it: its interval was made for looks and has a width. Without such an
+    interval, a claim says nothing about later runs, and equal values may be followed by others."""
     weaker: tuple[Claim, ...] = ()
     """Weaker forms; any of them makes it `partly`."""
 
@@ -84,7 +84,7 @@ def judge(claim: Claim) -> Verdict:
 
 
 def is_decided(claim: Claim) -> bool:
-    """Whether the verdict is the same whatever further runs bring, as sure as the intervals are."""
+    """Whether further runs cannot change the verdict, with the confidence of the intervals."""
     if claim.holds is None or not claim.firm:
         return False
     weaker = claim.weaker
@@ -96,7 +96,7 @@ def is_decided(claim: Claim) -> bool:
 
 
 def reason(claim: Claim) -> str | None:
-    """Why a claim is not simply reproduced; `None` if it is."""
+    """The reason why a claim is not fully reproduced; `None` if it is."""
     if claim.holds:
         return None
     why = {
@@ -110,7 +110,7 @@ def reason(claim: Claim) -> str | None:
 
 
 class Criterion(Protocol[P]):
-    """A question about one measured quantity, and about each of several."""
+    """A criterion for one measured quantity, or for each of several."""
 
     @overload
     def __call__(self, measured: Measured, /, *args: P.args, **kwargs: P.kwargs) -> Claim: ...
@@ -119,7 +119,7 @@ class Criterion(Protocol[P]):
 
 
 def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
-    """`ask`, extended to several quantities by their names."""
+    """Extend `ask` to several quantities by name."""
 
     @wraps(ask)
     def asked(
@@ -134,19 +134,19 @@ def criterion(ask: Callable[Concatenate[Measured, P], Claim]) -> Criterion[P]:
 
 @criterion
 def above(measured: Measured, bound: float) -> Claim:
-    """The measured thing is above `bound`."""
+    """The measured quantity is above `bound`."""
     return _between(measured, bound, math.inf, f"above {_written(measured, bound)}")
 
 
 @criterion
 def below(measured: Measured, bound: float) -> Claim:
-    """The measured thing is below `bound`."""
+    """The measured quantity is below `bound`."""
     return _between(measured, -math.inf, bound, f"below {_written(measured, bound)}")
 
 
 @criterion
 def about(measured: Measured, value: float, within: float = 0.15) -> Claim:
-    """The measured thing is `value`, give or take the share `within` of it."""
+    """The measured quantity is `value`, give or take the share `within` of it."""
     reach = abs(value) * within
     if _is_gain(measured):
         return between(measured, value - reach, value + reach)
@@ -155,7 +155,7 @@ def about(measured: Measured, value: float, within: float = 0.15) -> Claim:
 
 @criterion
 def between(measured: Measured, low: float, high: float) -> Claim:
-    """The measured thing lies between `low` and `high`."""
+    """The measured quantity is between `low` and `high`."""
     return _between(measured, low, high, f"between {_written(measured, low)} and {_written(measured, high)}")
 
 
@@ -197,7 +197,7 @@ def _beyond(far: float, bound: float) -> float:
 
 
 def every(claims: Mapping[str, Claim]) -> Claim:
-    """All of several claims hold; the names say what each is about."""
+    """All of several claims hold; their names say what each is about."""
     return _several(claims, len(claims), "all of")
 
 
@@ -238,7 +238,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
 
 
 def ordered(samples: Sequence[tuple[str, Sample]]) -> Claim:
-    """Each sample's mean is above the next one's: largest first."""
+    """Each sample's mean is above the next one's: the largest comes first."""
     if len(samples) < 2:
         raise ValueError("an order needs two samples at least")
     pairs = {

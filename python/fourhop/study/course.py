@@ -1,8 +1,8 @@
-"""The course of a study: look after look at its runs, until all that is asked is decided.
+"""The course of a study: look after look at its runs, until all checks and causes are decided.
 
-At each look (`looks`) the open checks and causes are compared with the runs there are. A point gets further runs while
-an open one uses it, as the cells note. A check that turns to a point that was stopped waits for the runs that are
-missing there: all points of a check have as many runs as the look says, with the same seeds.
+At each look (`looks`), the open checks and causes are compared with the runs so far. A point gets further runs while an
+open one uses it, which the cells record. If a check turns to a point that was stopped, the missing runs are made up
+first: all points of a check have as many runs as the look requires, with the same seeds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
 
 Run = Callable[[Job, Sequence[int]], "SweepResult"]
-"""Runs a sweep: of each point as many runs as given, with the first seeds."""
+"""Runs a sweep, with the given number of runs per point, from the first seed on."""
 
 Point = tuple[str, int]
 """A sweep and the number of a point."""
@@ -33,9 +33,9 @@ class Course:
 
     def __init__(self, study: Study, profile: Profile, jobs: Sequence[Job], run: Run) -> None:
         self.results: dict[str, SweepResult] = {}
-        """The runs of each sweep by its name."""
+        """The runs of each sweep by name."""
         self.outcomes: dict[Check | Cause, Record] = {}
-        """The verdict on each check and cause, with the number of the look that decided it, from 1 on."""
+        """The verdict on each check and cause, with the number of the deciding look, from 1 on."""
         self._profile = profile
         self._questions = study.questions
         self._jobs = {job.name: job for job in jobs}
@@ -61,7 +61,7 @@ class Course:
         return self.results
 
     def _asked(self, questions: Sequence[Check | Cause], look: int) -> dict[Check | Cause, Claim | str]:
-        """The claims at a look, each about as many runs as belong to it."""
+        """The claims at a look, each about the look's number of runs."""
         few = look + 1 < len(LOOKS)
         while True:
             levels = {name: each[look].confidence for name, each in self._looks.items()}
@@ -69,7 +69,7 @@ class Course:
             data = Data(self._profile, cells)
             claims = {each: self._ask(each, data) for each in questions}
             if not self._extend(set().union(*(self._used[each] for each in questions)), look):
-                # Of all its runs a study has to be able to answer.
+                # With all its runs, a study must give an answer.
                 return {
                     each: asked(each, data) if isinstance(claim, str) and not few else claim
                     for each, claim in claims.items()
@@ -82,13 +82,13 @@ class Course:
         try:
             claim = asked(question, data, few=True)
         except FourhopError as error:
-            # Perhaps of an interval that so few runs do not have; a mistake is one at the last look, too.
+            # Perhaps so few runs have no interval; a mistake will show at the last look, too.
             claim = str(error)
         self._used[question] = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
         return claim
 
     def _extend(self, points: set[Point], look: int) -> bool:
-        """Give points the runs of a look; whether some lacked runs."""
+        """Give points the runs of a look. Returns whether any lacked runs."""
         lacking = {(name, point) for name, point in points if self._runs[name][point] < self._looks[name][look].runs}
         for name in [each for each in self._jobs if any(each == where for where, _ in lacking)]:
             for _, point in filter(lambda each: each[0] == name, lacking):
@@ -96,7 +96,7 @@ class Course:
             result = self._run(self._jobs[name], tuple(self._runs[name]))
             self._computed[name] += result.computed
             runs = sum(len(each.runs) for each in result.per_point)
-            # Runs of an earlier look are no runs of an earlier call.
+            # Runs of an earlier look do not count as reused.
             self.results[name] = replace(
                 result, reused=max(0, runs - self._computed[name]), computed=self._computed[name]
             )

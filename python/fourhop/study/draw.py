@@ -1,6 +1,6 @@
-"""Charts as vector graphics: what `drawing` describes, by matplotlib.
+"""Charts as vector graphics: drawings of `drawing`, rendered by matplotlib.
 
-The SVG of a report takes text and ink from the page (`currentColor`), so that it is readable on a dark one too.
+The SVG of a report takes its font and ink from the page (`currentColor`), so that it is readable on a dark one too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _STYLE: dict[Any, Any] = {
 WIDTH_IN = 4.8
 HEIGHT_IN = 3.4
 LEGEND_IN = 0.19
-"""A row of the legend."""
+"""Height of a row of the legend."""
 
 _LEGEND = 0.9
 
@@ -48,16 +48,16 @@ _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^", "tria
 
 
 def figure(chart: Chart | Drawing) -> Figure:
-    """A chart as a matplotlib figure. A table has none: it is read as a table."""
+    """A chart as a matplotlib figure. Tables are not drawn."""
     drawing = describe(chart) if isinstance(chart, Chart) else chart
-    # A long legend does not take its room from what is drawn.
+    # A long legend must not shrink the plot.
     made = axes(drawing, size=(WIDTH_IN, HEIGHT_IN + legend_in(drawing))).get_figure(root=True)
     assert made is not None
     return made
 
 
 def legend_in(drawing: Drawing) -> float:
-    """How many inches the legend of a chart needs beyond the two rows that every chart has room for."""
+    """Height in inches that a chart's legend needs beyond the two rows that every chart has room for."""
     rows = math.ceil(len(drawing.curves) / _columns(drawing.curves))
     return LEGEND_IN * max(0, rows - 2)
 
@@ -71,9 +71,10 @@ def axes(
     legend: bool = True,
     axes_class: type[Axes] | None = None,
 ) -> Axes:
-    """A chart on axes of a figure of its own, or on those that are given.
+    """Draw a chart on the axes `into`, or on the axes of a new figure.
 
-    `size` is that of the figure in inches, `font_size` that of its letters in points, `axes_class` what the axes are.
+    `size` is the size of the figure in inches, `font_size` that of its text in points, `axes_class` the class of the
+    new axes.
     """
     import matplotlib
 
@@ -89,7 +90,7 @@ def axes(
             return into
         made, axes = style.figure(*size, axes_class=axes_class)
         _content(axes, drawing, font_size / FONT_PT)
-        # A single curve, too, says what it is.
+        # Even a single curve has a legend.
         if named:
             columns = _columns(drawing.curves, size[0] * FONT_PT / font_size)
             made.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=font_size * _LEGEND)
@@ -97,7 +98,7 @@ def axes(
 
 
 def side_by_side(charts: Sequence[Chart]) -> Figure:
-    """Charts of the same curves beside each other, under one legend."""
+    """Charts of the same curves side by side, under one legend."""
     import matplotlib
 
     drawings = [describe(chart) for chart in charts]
@@ -113,7 +114,7 @@ def side_by_side(charts: Sequence[Chart]) -> Figure:
 
 
 def svg(chart: Chart | Drawing, prefix: str) -> str:
-    """A chart as an SVG element to put into a page; `prefix` keeps its ids apart from those of others."""
+    """A chart as an SVG element for a page; `prefix` makes its ids unique."""
     import matplotlib
 
     out = io.StringIO()
@@ -129,14 +130,14 @@ def svg(chart: Chart | Drawing, prefix: str) -> str:
     meant = set(re.findall(r'(?:xlink:href="|url\()#([^")]+)', text))
     text = re.sub(r' id="([^"]+)"', lambda each: f' id="{prefix}-{each[1]}"' if each[1] in meant else "", text)
     text = re.sub(r'(xlink:href="|url\()#([^")]+)', rf"\1#{prefix}-\2", text)
-    # The size follows the page, the proportions the figure.
+    # The page decides the size, the figure the proportions.
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
     return re.sub(r">\s+<", "><", re.sub(r"<[^>]+>", _lean, text))
 
 
 def _lay_out(made: Figure) -> None:
-    """Lay out a figure for SVG. If left to it, `savefig` draws everything twice, once only for the layout."""
+    """Lay out a figure for SVG. Otherwise `savefig` draws everything twice, once only for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(made)
@@ -148,13 +149,13 @@ def _lay_out(made: Figure) -> None:
 
 
 def _lean(tag: re.Match[str]) -> str:
-    """A tag without what nobody sees: places to a millionth of a point, and fonts where the page has its own."""
+    """A tag without invisible details: coordinates to a millionth of a point, and fonts, as the page has its own."""
     text = re.sub(r"font-family: [^;\"]+;? ?", "", re.sub(r"\s+", " ", tag[0]))
     return re.sub(r"(?<![\w.])-?\d+\.\d{3,}", lambda place: f"{float(place[0]):.2f}".rstrip("0").rstrip("."), text)
 
 
 def _content(axes: Axes, drawing: Drawing, scale: float = 1.0) -> None:
-    """Draws the content; `scale` is that of letters, and lines follow large letters."""
+    """Draw the content; `scale` is that of the font, and lines grow with a large font."""
     axes.grid(axis="y", color=_GRID, linewidth=0.6)
     _axes(axes, drawing)
     for index, curve in enumerate(drawing.curves):
@@ -197,7 +198,7 @@ def _line(axes: Axes, curve: Curve, drawing: Drawing, scale: float) -> None:
     )
     for cap in caps:
         cap.set_markeredgewidth(1.0)
-    # Over the closed marks of the same places.
+    # Drawn over the closed markers at the same positions.
     unsure = [i for i, low in enumerate(curve.low) if low is None]
     x, y = ([_plain(side)[i] for i in unsure] for side in (curve.x, curve.y))
     axes.plot(
@@ -207,7 +208,7 @@ def _line(axes: Axes, curve: Curve, drawing: Drawing, scale: float) -> None:
 
 
 def _bars(axes: Axes, curve: Curve, index: int, drawing: Drawing) -> None:
-    """The bars of one colour, each beside those of the others in its group."""
+    """Draw the bars of one colour, each beside the others of its group."""
     width = 0.8 / len(drawing.curves)
     offset = (index - (len(drawing.curves) - 1) / 2.0) * width
     colour = curve.colour or _INK
@@ -229,7 +230,7 @@ def _bars(axes: Axes, curve: Curve, index: int, drawing: Drawing) -> None:
 
 
 def _arrows(axes: Axes, curve: Curve, drawing: Drawing, offset: float, colour: str) -> None:
-    """Say of intervals that leave the axis where they do."""
+    """Mark with arrows where intervals leave the axis."""
     from matplotlib.markers import CARETDOWN, CARETUP
 
     for cut, edge, marker in ((curve.cut_low, drawing.y.low, CARETDOWN), (curve.cut_high, drawing.y.high, CARETUP)):
@@ -244,9 +245,9 @@ def _arrows(axes: Axes, curve: Curve, drawing: Drawing, offset: float, colour: s
 
 
 def _errors(curve: Curve) -> list[list[float]]:
-    """Lengths of the intervals down and up; not a number draws none."""
+    """Lengths of the intervals downwards and upwards; NaN draws none."""
     y, low, high = (_plain(each) for each in (curve.y, curve.low, curve.high))
-    # An interval need not hold the value: that of a ratio is not around it.
+    # An interval need not contain the value: that of a ratio is not centred on it.
     down = [max(0.0, a - b) if b == b else b for a, b in zip(y, low, strict=True)]
     up = [max(0.0, b - a) if b == b else b for a, b in zip(y, high, strict=True)]
     return [down, up]
@@ -257,6 +258,6 @@ def _plain(values: Sequence[float | None]) -> list[float]:
 
 
 def _columns(curves: Sequence[Curve], width_in: float = WIDTH_IN) -> int:
-    """As many columns as fit above axes of this width, in letters of `FONT_PT`."""
+    """Number of legend columns that fit above axes of this width, at font size `FONT_PT`."""
     longest = max((len(curve.label) for curve in curves), default=0) + 6
     return max(1, min(len(curves), int(width_in * 12.5) // longest, 4))

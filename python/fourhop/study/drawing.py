@@ -1,7 +1,7 @@
-"""A chart as it is drawn: limits, ticks, colours, lines and markers, fixed once for all renderers.
+"""The appearance of a chart: limits, ticks, colours, lines and markers, determined once for all renderers.
 
-`draw` makes a vector graphic of it, `report.js` an interactive chart. Neither computes anything of its own but pixels,
-so that both show the same.
+`draw` makes a vector graphic from it, `report.js` an interactive chart. Neither computes anything but pixels, so both
+show the same.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from fourhop import style
 from fourhop.study.chart import Chart, Kind, Line
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (4.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.6))
-"""Strokes and gaps, in widths of the line."""
-
+"""Strokes and gaps, in line widths."""
 MARKERS = ("circle", "square", "diamond", "triangle", "triangle down")
-"""Shapes that can be open, so that a value without an interval shows."""
+"""Shapes that can be open, to mark a value without an interval."""
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++")
 
 _CHARACTERS = 48
-"""How many characters of a tick's label fit beside each other along the axis of x."""
+"""Number of characters of tick labels that fit side by side along the x axis."""
 
 _MARGIN = 0.05
 """Room beyond the outermost values, as a share of the axis."""
@@ -37,11 +36,11 @@ class Axis:
 
     name: str
     unit: str
-    """Empty if there is none."""
+    """Empty without a unit."""
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...]
-    """Places and labels; a label of several lines is broken already."""
+    """Positions and labels; long labels already have line breaks."""
     log: bool = False
 
     @property
@@ -54,8 +53,8 @@ class Axis:
 class Curve:
     """A curve, or the bars of one colour.
 
-    `None` in `y`: nothing measured. `None` in `low` and `high`: no interval, so there is no whisker, and the point or
-    bar is open, lest it be taken for a value that is known exactly. For series, which have neither, both are empty.
+    `None` in `y` means no measurement. `None` in `low` and `high` means no interval: there is no whisker, and the point
+    or bar is open, so that it is not mistaken for an exactly known value. Series have neither, so both are empty.
     """
 
     label: str
@@ -63,15 +62,15 @@ class Curve:
     """`None` is the ink of the page."""
     dash: tuple[float, ...]
     marker: str
-    """The shape of its points, where points are shown."""
+    """The shape of its points, if points are shown."""
     hatch: str
     x: tuple[float, ...]
-    """Of bars the group, counted from 0."""
+    """For bars, the index of the group, from 0."""
     y: tuple[float | None, ...]
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
     cut_low: tuple[int, ...] = ()
-    """Values whose interval goes on below the axis, by their place in `x`: an arrow says so."""
+    """Indices in `x` of values whose interval extends below the axis, which an arrow shows."""
     cut_high: tuple[int, ...] = ()
 
 
@@ -84,14 +83,14 @@ class Drawing:
     y: Axis
     curves: tuple[Curve, ...]
     steps: bool
-    """Values last until the next one, rather than changing evenly towards it."""
+    """Whether each value lasts until the next one, rather than changing linearly towards it."""
 
 
 def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] = ()) -> Drawing:
-    """How a chart is drawn. A table is not drawn.
+    """Determine how a chart is drawn. Tables are not drawn.
 
-    It has both scales in common with the row that it stands in (`beside`, itself among them), which shows the same of
-    every profile, and the one of y with those `alike`, which show the same quantity.
+    It shares both scales with the charts of its row (`beside`, which includes itself), which show the same for every
+    profile, and the y scale with those in `alike`, which show the same quantity.
     """
     row = [line for each in (beside or (chart,)) for line in each.lines]
     groups = list(dict.fromkeys(str(x) for line in row for x in line.x)) if chart.kind == "bars" else []
@@ -113,10 +112,10 @@ def describe(chart: Chart, beside: Sequence[Chart] = (), alike: Sequence[Chart] 
 
 
 def _styles(labels: Sequence[str], *, bars: bool) -> list[tuple[str | None, tuple[float, ...]]]:
-    """Colour and dash of each curve: those of one transport share its colour, the others have what is left.
+    """Colour and dash of each curve: those of one transport share its colour, the others get the remaining ones.
 
-    Lines of one colour differ by their dash, bars by their shade. The shortest name is that of
-    the transport as it is: it has the line without gaps and the full colour.
+    Lines of one colour differ by their dash, bars by their shade. The shortest name is that of the unmodified
+    transport, so it gets the solid line and the full colour.
     """
     known = [style.transport_place(label) for label in labels]
     count = len(style.OKABE_ITO)
@@ -165,7 +164,7 @@ def _x_axis(chart: Chart, lines: Sequence[Line], groups: Sequence[str]) -> Axis:
         labels = [textwrap.fill(group, room, break_long_words=False) for group in groups]
         reach = [max(map(len, label.split("\n"))) for label in labels]
         if any(sum(pair) / 2.0 + 1.0 > _CHARACTERS / len(groups) for pair in itertools.pairwise(reach)):
-            # Where neighbours would touch, every other one stands a line lower.
+            # If neighbours would touch, put every other label one line lower.
             labels = ["\n" * (place % 2) + label for place, label in enumerate(labels)]
         ticks = tuple((float(place), label) for place, label in enumerate(labels) if label.strip())
         return Axis(name, unit, -0.5, max(0, len(groups) - 1) + 0.5, ticks)
@@ -185,7 +184,7 @@ def _x_axis(chart: Chart, lines: Sequence[Line], groups: Sequence[str]) -> Axis:
 
 
 def _at_places(places: Sequence[float], along: Sequence[float], *, every: bool) -> tuple[tuple[float, str], ...]:
-    """A tick at each place that was measured, if the labels fit beside each other; or else, unless `every`, at some."""
+    """A tick at each measured position if the labels fit side by side; otherwise at some, or with `every` at none."""
     ticks: list[tuple[float, str]] = []
     taken = -math.inf
     span = (along[-1] - along[0]) or 1.0
@@ -206,7 +205,7 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
     pairs = [pair for line in lines for pair in zip(line.low, line.high, strict=True)]
     ends = [end for low, high in pairs if low is not None and high is not None for end in (low, high)]
     if chart.y_log and means and min(means) > 0.0:
-        # Beyond half and twice the outermost means intervals are cut off, as they may reach zero.
+        # Intervals are cut off at half the smallest and twice the largest mean, as they may reach zero.
         low = max(min([*means, *ends]), 0.5 * min(means)) / (1.0 + 2.0 * _MARGIN)
         high = min(max([*means, *ends]), 2.0 * max(means)) * (1.0 + 2.0 * _MARGIN)
         return Axis(*_name_and_unit(chart.y_label), _short(low), _short(high), _ticks_log(low, high), log=True)
@@ -216,8 +215,8 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
     low = min([*means, *ends], default=0.0) if chart.y_min is None else chart.y_min
     margin = _MARGIN * ((top - low) or 1.0)
     high = top + margin
-    # One wide interval must not flatten everything: beyond twice the largest value it is cut off, and where the axis
-    # has no given end, beyond as much again as the values differ.
+    # One wide interval must not flatten everything: it is cut off at twice the largest value, or if the axis has no
+    # given lower end, at a distance from the values that equals their range.
     largest = max(means, default=0.0)
     if chart.y_min is not None:
         high = 2.0 * largest if high > 2.0 * largest > low else high
@@ -233,12 +232,12 @@ def _y_axis(chart: Chart, lines: Sequence[Line]) -> Axis:
 
 
 def _counts(chart: Chart, means: Sequence[float]) -> bool:
-    """Whether a chart over time shows what is counted, or the numbers of states: nothing lies between two of them."""
+    """Whether a chart over time shows counts or numbers of states, which have no values in between."""
     return chart.kind == "series" and bool(means) and all(mean.is_integer() for mean in means)
 
 
 def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float, str], ...]:
-    """Round values between the two."""
+    """Ticks at round values between the two."""
     from matplotlib.ticker import MaxNLocator
 
     found = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10], integer=whole).tick_values(low, high)
@@ -248,7 +247,7 @@ def _ticks(low: float, high: float, *, whole: bool = False) -> tuple[tuple[float
 
 
 def _ticks_log(low: float, high: float) -> tuple[tuple[float, str], ...]:
-    """1, 2 and 5 times the powers of ten between the two.
+    """Ticks at 1, 2 and 5 times the powers of ten between the two.
 
     >>> [label for _, label in _ticks_log(90.0, 1300.0)]
     ['100', '200', '500', '1000']
@@ -273,5 +272,5 @@ def _short(value: float) -> float: ...
 @overload
 def _short(value: None) -> None: ...
 def _short(value: float | None) -> float | None:
-    """Six significant digits: more than can be seen, less than would be written."""
+    """Round to six significant digits: more than can be seen, and shorter than the full number."""
     return None if value is None else float(f"{value:.6g}")

@@ -1,13 +1,14 @@
 """Estimates with intervals: ratios, differences and slopes of measured means.
 
-A `Sample` is what was measured of one thing: one value a run, or one a batch of a single long run. An `Estimate` is a
-number made of samples, with the interval that its samples allow:
+A `Sample` has the measured values of one quantity: one per run, or one per batch of a single long run. An `Estimate` is
+a number computed from samples, with the interval that they allow:
 
-- Samples whose values belong together one by one (the same seeds, or the batches of the same run) are *paired*: what
-  two schemes owe to the same luck cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom;
-  so are samples of unequally many runs, which a precision target makes.
+- Samples whose values correspond one by one (the same seeds, or the batches of the same run) are *paired*, so luck
+  common to two schemes cancels. Others are independent, with Welch's and Satterthwaite's degrees of freedom; so are
+  samples with different numbers of runs, which result from a precision target.
 - A ratio of means has Fieller's interval, or none if the denominator may be zero.
-- The largest of several has the interval of all of them together (Bonferroni), so that picking it is no cheating.
+- The largest of several has the simultaneous interval of all of them (Bonferroni), so that selecting it does not bias
+  the result.
 
 Nothing here reads a clock or a file.
 """
@@ -34,12 +35,12 @@ class Estimate:
     unit: str = ""
     """Unit of the value; empty for a ratio."""
     method: str = ""
-    """How the interval was made, for readers."""
+    """Method of the interval, for readers."""
     gain: bool = False
     """Whether it is a ratio that reports show as a gain or a loss: 1.2 as +20 %."""
     confidence: float | None = None
-    """Level of `low` and `high`, so that those of all looks at the runs are 95 % together (`looks`). `None` is 95 % by
-    itself, which decides nothing before the last look."""
+    """Level of `low` and `high` such that the intervals of all looks at the runs hold together with 95 % (`looks`).
+    `None` is 95 % for a single interval, which decides nothing before the last look."""
 
     @property
     def low(self) -> float | None:
@@ -54,21 +55,21 @@ class Estimate:
         return None if bounds is None else bounds[1]
 
     def __str__(self) -> str:
-        """`12 [7.03, 17] kbit/s`, and of a ratio `+84 [+71.2, +98] %`."""
+        """Value and interval: `12 [7.03, 17] kbit/s`, or for a gain `+84 [+71.2, +98] %`."""
         written, unit = (percent, " %") if self.gain else (number, f" {self.unit}" if self.unit else "")
         if self.low is None or self.high is None:
             return f"{written(self.value)}{unit} (no interval)"
         return f"{written(self.value)} [{written(self.low)}, {written(self.high)}]{unit}"
 
     def _repr_html_(self) -> str:
-        """For a notebook: value, interval, and how it was made."""
+        """For a notebook: value, interval, and its method."""
         made = f" <small>95 % interval, {html.escape(self.method)}</small>" if self.method else ""
         return f"{html.escape(str(self))}{made}"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Measured values of one thing, one a run or one a batch of a run.
+    """Measured values of one quantity, one per run or one per batch of a run.
 
     >>> slow = Sample((10.0, 12.0, 14.0), (1, 2, 3), "kbit/s")
     >>> fast = Sample((20.0, 24.0, 28.0), (1, 2, 3), "kbit/s")
@@ -80,14 +81,14 @@ class Sample:
 
     values: tuple[float, ...]
     units: tuple[Hashable, ...]
-    """The sample of each value: the seed of a run, or the run and the batch."""
+    """Identity of each value: the seed of a run, or the run and the batch."""
     unit: str = ""
     """Unit of the values."""
     method: Method = "replications"
     centre: float | None = None
-    """The estimate where it is not the plain mean of the values: of a single run, what it measured as a whole."""
+    """The estimate if it is not the plain mean of the values: for a single run, the measurement of the whole run."""
     confidence: float | None = field(default=None, compare=False)
-    """Level of its intervals, as in an `Estimate`."""
+    """Level of its intervals, as in `Estimate`."""
 
     @property
     def mean(self) -> float:
@@ -117,13 +118,13 @@ class Sample:
 
 
 def paired(samples: Sequence[Sample]) -> bool:
-    """Do the values of the samples belong together one by one?"""
+    """Whether the values of the samples correspond one by one."""
     first = samples[0]
     return all(sample.units == first.units and sample.method == first.method for sample in samples)
 
 
 def common(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples over the runs of the shortest, if all have those: some points of a study may have more runs.
+    """The samples cut to the runs of the shortest, if all have these: points of a study may differ in their runs.
 
     >>> few, many = Sample((1.0, 2.0), (1, 2)), Sample((3.0, 4.0, 9.0), (1, 2, 3))
     >>> [sample.values for sample in common([few, many])]
@@ -136,13 +137,13 @@ def common(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _level(made_of: Sequence[Sample] | Sequence[Estimate]) -> float | None:
-    """The level of what is made of several: the highest, `None` if one has none."""
+    """The level of a combination of several: the highest, or `None` if one has none."""
     known = [each.confidence for each in made_of if each.confidence is not None]
     return max(known) if len(known) == len(made_of) else None
 
 
 def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> Estimate:
-    """A weighted sum of means: a difference has the weights 1 and -1."""
+    """A weighted sum of means; a difference has the weights 1 and -1."""
     value = math.fsum(weight * sample.mean for weight, sample in terms)
     samples = [sample for _, sample in terms]
     unit = samples[0].unit if unit is None else unit
@@ -166,7 +167,7 @@ def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> E
 
 
 def ratio(over: Sample, under: Sample) -> Estimate:
-    """The ratio of two means with Fieller's interval, shown as it is; `over / under` is shown as a gain."""
+    """The ratio of two means with Fieller's interval, shown as a ratio; `over / under` is shown as a gain."""
     below = under.mean
     value = math.nan if below == 0.0 or math.isnan(below) else over.mean / below
     together = paired([over, under])
@@ -184,7 +185,7 @@ def ratio(over: Sample, under: Sample) -> Estimate:
         g = quantile**2 * v22 / below**2
         if g >= 1.0:
             return None
-        # Rounding may leave a little less than nothing where over is a multiple of under.
+        # Rounding may make this slightly negative if over is a multiple of under.
         inner = v11 - 2.0 * value * v12 + value**2 * v22 - g * (v11 - (v12**2 / v22 if v22 > 0.0 else 0.0))
         half = quantile / abs(below) * math.sqrt(max(inner, 0.0))
         middle = value - (g * v12 / v22 if v22 > 0.0 else 0.0)
@@ -195,7 +196,7 @@ def ratio(over: Sample, under: Sample) -> Estimate:
 
 
 def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sample:
-    """`of` applied to the values of several samples in each run that all of them have.
+    """Apply `of` to the values of several samples, for each run that all of them have.
 
     >>> one, other = Sample((1.0, 2.0), (1, 2), "kbit/s"), Sample((3.0, 2.0), (1, 2), "kbit/s")
     >>> run_by_run(lambda x, y: x / (x + y), one, other).values
@@ -207,7 +208,7 @@ def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sa
 
 
 def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
-    """The share of `part` in the sum of `whole`, in the runs that all of them have."""
+    """The share of `part` in the sum of `whole`, over the runs that all of them have."""
     part, *whole = common([part, *whole])
     if not paired([part, *whole]):
         raise ValueError("a share needs samples of the same runs")
@@ -217,7 +218,7 @@ def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
 
 
 def growth(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
-    """How much more one thing changes from its first sample to its last than another does."""
+    """The change of `ours` from its first sample to its last, minus that of `theirs`."""
     return combine([(1.0, ours[-1]), (-1.0, ours[0]), (-1.0, theirs[-1]), (1.0, theirs[0])])
 
 
@@ -262,7 +263,7 @@ def _extreme(estimates: Sequence[Estimate], pick: Callable[..., float], word: st
 
 
 def number(value: float) -> str:
-    """A number for readers: three significant digits, more only before the point.
+    """A number for readers: three significant digits, more only before the decimal point.
 
     >>> [number(x) for x in (1234.56, 12.345, 0.98765, 1.0, float("nan"))]
     ['1235', '12.3', '0.988', '1', 'unknown']
@@ -273,7 +274,7 @@ def number(value: float) -> str:
 
 
 def percent(ratio: float) -> str:
-    """A ratio as a gain or a loss in percent: three significant digits, one after the point at most.
+    """A ratio as a gain or a loss in percent: three significant digits, at most one decimal.
 
     >>> [percent(x) for x in (1.84321, 0.9557, 1.0, 1.00049, 12.5, float("nan"))]
     ['+84.3', '-4.4', '0', '0', '+1150', 'unknown']
@@ -289,13 +290,13 @@ def _around(value: float, half_width: float | None) -> Bounds:
 
 
 def _variance(sample: Sample) -> float:
-    """Variance of the mean; not a number if undefined."""
+    """Variance of the mean; NaN if undefined."""
     n = len(sample.values)
     return _covariance(sample, sample) if n > 1 else math.nan
 
 
 def _covariance(one: Sample, other: Sample) -> float:
-    """Covariance of the two means, of values that belong together."""
+    """Covariance of the two means of paired values."""
     n = len(one.values)
     if n < 2:
         return math.nan
@@ -308,7 +309,7 @@ def _degrees(spreads: Sequence[tuple[float, int]]) -> float:
     """Degrees of freedom of a sum of independent variances (Welch, Satterthwaite)."""
     total = math.fsum(variance for variance, _ in spreads)
     parts = math.fsum(variance**2 / degrees for variance, degrees in spreads)
-    # Where nothing varies the interval has no width, whatever this is.
+    # Without any variation the interval has no width, whatever the degrees of freedom.
     return 1.0 if parts == 0.0 else total**2 / parts
 
 

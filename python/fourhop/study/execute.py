@@ -1,7 +1,6 @@
-"""Run a study: its sweeps, its charts, its checks, and write down what came of it.
+"""Run a study: its sweeps, its charts and its checks, and record the outcome.
 
-The outcome is one plain record, kept as `figures/<paper>/<figure>.json` beside the runs: the report is made of
-those.
+The outcome is one plain record, `figures/<paper>/<figure>.json` beside the runs; the report is made from these.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
 
 STORE = "store"
-"""Folder of the runs, one for all studies: figures share runs."""
+"""Folder of the runs, common to all studies, as figures share runs."""
 
 FIGURES = "figures"
 """Folder of the records."""
@@ -64,12 +63,12 @@ class Job:
 
     @property
     def runs(self) -> int:
-        """How many runs it is; with a precision target the least number."""
+        """Number of runs; with a precision target, the least number."""
         return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property
     def title(self) -> str:
-        """For progress."""
+        """Title for progress output."""
         sweep = "" if len(self.found.study.sweeps) == 1 else f", {self.name}"
         return f"{self.found.name}, {self.world.name}{sweep}"
 
@@ -77,7 +76,7 @@ class Job:
 def jobs(found: Found, *, quick: bool, worlds: Sequence[World] | None = None) -> list[Job]:
     """Every sweep of a study, for every profile or in these worlds.
 
-    Raises `FourhopError`, naming the file, if one cannot be made.
+    Raises `FourhopError`, naming the file, if a sweep cannot be made.
     """
     made = []
     for world in [World(profile) for profile in found.study.profiles] if worlds is None else worlds:
@@ -91,7 +90,7 @@ def jobs(found: Found, *, quick: bool, worlds: Sequence[World] | None = None) ->
 
 
 def possible(found: Found, worlds: Sequence[World]) -> dict[World, tuple[World, dict[str, str]]]:
-    """The part of each world that a study can have, and why it lacks the rest; none of other profiles than its own."""
+    """The part of each world that applies to a study, and why the rest does not; only worlds of its own profiles."""
     asked = [world for world in worlds if world.profile in found.study.profiles]
     sweeps = {
         profile: [job.sweep for job in jobs(found, quick=False, worlds=[World(profile)])]
@@ -109,7 +108,7 @@ def run(
     client: distributed.Client | str | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
 ) -> SweepResult:
-    """Run one sweep, or of each point the first `runs`; runs that are there are not run again."""
+    """Run one sweep, or only the first `runs` of each point, reusing stored runs."""
     from fourhop.sweeps.execute import carry_out, warn
 
     result = carry_out(job.sweep, runs, out=out / STORE, jobs=runs_at_a_time, client=client, progress=progress)
@@ -130,10 +129,10 @@ def record(
     quick: bool,
     decided: Mapping[str, Outcomes] | None = None,
 ) -> Record:
-    """Draw and check a study whose sweeps ran, write tables and record, and return the record.
+    """Draw and check a study whose sweeps have run, write tables and record, and return the record.
 
-    A check that was `decided` at a look at the runs stays so; any other is compared with all that ran. Charts show all
-    that ran, each point with the 95 % interval of its own runs. `quick` ones have no PDFs.
+    A check that was `decided` at a look keeps its outcome; any other is compared with all runs. Charts show all runs,
+    each point with the 95 % interval of its own runs. `quick` ones have no PDFs.
     """
     study = found.study
     profiles: dict[str, Any] = {}
@@ -170,7 +169,7 @@ def record_worlds(
     *,
     quick: bool,
 ) -> Record:
-    """Write and return the record of a study's checks in several worlds, which are those of `possible`."""
+    """Write and return the record of a study's checks in several worlds, as returned by `possible`."""
     kept = ("statement", "paper", "verdict", "measured", "look")
     of_worlds: dict[str, Any] = {}
     for world, (here, lacking) in worlds.items():
@@ -214,7 +213,7 @@ def _keep(path: Path, made: Record) -> None:
 
 
 def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, Record]) -> Record:
-    """The outcome of a check, with measured causes, and our guess if it is not reproduced."""
+    """The outcome of a check, with its measured causes, or our guess, if it is not reproduced."""
     explain = found["verdict"] in ("partly", "not reproduced")
     shown = [name for name in check.because.get(profile, ()) if explain and causes[name]["verdict"] == "reproduced"]
     return {
@@ -226,14 +225,14 @@ def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, R
 
 
 def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str:
-    """The claim of a check or a cause about the measurements; of `few` runs perhaps only why there is none."""
+    """The claim of a check or a cause about the measurements; with `few` runs, perhaps only the reason why not."""
     try:
         claim = check.evaluate(data)
         if not isinstance(claim, Claim):
             raise FourhopError(f"found a {type(claim).__name__}; return a claim, such as above(...)")
     except Exception as error:
-        # Of few runs a flow may well have delivered nothing; a whole study has to be able to answer. A mistake in the
-        # check is one in either.
+        # With few runs, a flow may well have delivered nothing; a complete study must give an answer. A mistake in the
+        # check is an error in either case.
         if not few or isinstance(error, TypeError | AttributeError | NameError):
             what = type(check).__name__.lower()
             raise FourhopError(f"{what} {check.name}, profile {data.profile}: {_line(error)}") from error
@@ -242,18 +241,18 @@ def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str
 
 
 def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> Record:
-    """Hold one check, or one cause, against what was measured."""
+    """Compare one check, or one cause, with the measurements."""
     return as_record(check, asked(check, data, few=quick), quick=quick)
 
 
 def outcomes(study: Study, data: Data, *, quick: bool = False, known: Outcomes | None = None) -> Outcomes:
-    """The outcomes of all checks and causes; those `known` stay."""
+    """The outcomes of all checks and causes, keeping those in `known`."""
     known = known or {}
     return {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
 
 
 def as_record(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:
-    """The record of a check by its claim, or by why there is none."""
+    """The record of a check from its claim, or from the reason why there is no claim."""
     base = {"name": check.name, "statement": check.statement}
     if isinstance(claim, str):
         unknown = {"measured": f"unknown: {claim}", "brief": "unknown", "criterion": "", "reason": ""}
@@ -287,7 +286,7 @@ def overall(verdicts: list[Verdict]) -> Verdict | None:
 
 
 def commit(path: Path) -> str:
-    """The commit a file is checked out from, with `+` if there are changes; `unknown` outside a repository."""
+    """The commit that a file is checked out from, with `+` if there are changes; `unknown` outside a repository."""
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(path.parent), *arguments]
@@ -319,7 +318,7 @@ def _chart(
 
 
 def ran(result: SweepResult) -> str:
-    """The runs of a sweep, as a sentence for captions: how often, with which seeds, for how long."""
+    """The runs of a sweep as a sentence for captions: their number, seeds and length."""
     times = result.runs["point"].value_counts()["count"]
     seeds = result.runs["seed"].unique()
     if not len(seeds):
@@ -340,7 +339,7 @@ def _span(least: object, most: object) -> str:
 
 
 def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, Any]:
-    """The report's data on a sweep, and its tables as files."""
+    """Write the tables of a sweep, and return its data for the report."""
     tables = {"flows": result.flows, "runs": result.runs}
     files = []
     for table, frame in tables.items():
@@ -355,7 +354,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
         "name": name,
         "points": len(sweep.points),
         "runs": result.runs.height,
-        # With a precision target, expect the runs it took: its limit is seldom reached.
+        # With a precision target, expect as many runs as it took: the limit is seldom reached.
         "most": result.runs.height if sweep.target is not None else len(sweep.points) * sweep.wanted,
         "reused": result.reused,
         "seeds": [seeds[0], seeds[-1]] if seeds else [],
@@ -369,7 +368,7 @@ def _sweep(name: str, result: SweepResult, place: Path, stem: str) -> dict[str, 
 
 
 def _cut_short(result: SweepResult) -> int:
-    """Runs that were to end by a number of packets and ran into `duration` instead."""
+    """Number of runs that should have ended after a number of packets but reached `duration`."""
     import polars as pl
 
     by_packets = [point.index for point in result.sweep.points if point.scenario.packets is not None]
@@ -378,7 +377,7 @@ def _cut_short(result: SweepResult) -> int:
 
 
 def _write_chart(chart: Chart, path: Path) -> None:
-    """The drawn numbers as CSV."""
+    """Write the drawn numbers as CSV."""
     import polars as pl
 
     if chart.kind == "table":
@@ -398,14 +397,14 @@ def _write_chart(chart: Chart, path: Path) -> None:
 
 
 def _pdf(chart: Chart) -> Callable[[Path], object]:
-    """The figure for a paper; without a date inside, so that the same data give the same file."""
+    """Writes the figure for a paper, without a date, so that the same data give the same file."""
     from fourhop.study import draw
 
     return lambda path: draw.figure(chart).savefig(path, format="pdf", metadata={"CreationDate": None})
 
 
 def write(path: Path, write: Callable[[Path], object]) -> None:
-    """Whole or not at all."""
+    """Write a file completely or not at all."""
     from fourhop.store import replace, unwritable
 
     try:

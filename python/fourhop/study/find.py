@@ -1,6 +1,6 @@
-"""Studies found by themselves: every `papers/<paper>/<figure>.py`, but for names that begin with `_`.
+"""Finds studies: every `papers/<paper>/<figure>.py`, except names that begin with `_`.
 
-A study may import what its paper's studies share from a module beside it: `from ._common import cross`.
+Studies of a paper may import common code from a module beside them: `from ._common import cross`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKAGE = "fourhop_papers"
 
 @dataclass(frozen=True)
 class Found:
-    """A study and where it is."""
+    """A study and its location."""
 
     paper: str
     figure: str
@@ -40,7 +40,7 @@ class Found:
 
 
 def folder(given: Path | None = None) -> Path:
-    """The folder of the papers: the one given, or the nearest one called `papers` here, above, or in the checkout.
+    """The folder of the papers: `given`, or the nearest one called `papers` here, above, or in the checkout.
 
     Raises `FourhopError` if there is none.
     """
@@ -49,7 +49,7 @@ def folder(given: Path | None = None) -> Path:
             raise FourhopError(f"--papers: found {given}, allowed: a folder with one folder per paper")
         return given.resolve()
     here = Path.cwd()
-    # Of a package that was built in place, the checkout is three folders up from here.
+    # For a package built in place, the checkout is three folders up from here.
     for place in (here, *here.parents, Path(__file__).resolve().parents[3]):
         if (place / FOLDER).is_dir() and names(place / FOLDER):
             return (place / FOLDER).resolve()
@@ -63,9 +63,9 @@ def names(papers: Path) -> list[str]:
 
 
 def chosen(papers: Path, wanted: str | None) -> list[str]:
-    """The studies that `PAPER` or `PAPER/FIGURE` names, all without it.
+    """The studies named by `PAPER` or `PAPER/FIGURE`; all without it.
 
-    Raises `FourhopError` for a name that is not there. One that begins with `_`, as the template's, has to be said in
+    Raises `FourhopError` for an unknown name. A name that begins with `_`, like that of the template, must be given in
     full.
     """
     known = names(papers)
@@ -93,7 +93,7 @@ def chosen(papers: Path, wanted: str | None) -> list[str]:
 def load(papers: Path, name: str) -> Found:
     """Import one study.
 
-    Raises `FourhopError`, naming the file, if it cannot be imported or holds no study.
+    Raises `FourhopError`, naming the file, if it cannot be imported or contains no study.
     """
     paper, figure = name.split("/")
     path = papers / paper / f"{figure}.py"
@@ -121,7 +121,7 @@ def load_all(papers: Path, wanted: Sequence[str]) -> list[Found]:
 
 
 def _import(path: Path, paper: str, figure: str) -> types.ModuleType:
-    # A package for each paper, so that its studies can share a module; dashes are no part of Python names.
+    # One package per paper, so that its studies can share a module; Python names cannot contain dashes.
     package = f"{_PACKAGE}.{paper.replace('-', '_')}"
     for name, place in ((_PACKAGE, path.parents[1]), (package, path.parent)):
         if getattr(sys.modules.get(name), "__path__", None) != [str(place)]:
@@ -145,7 +145,7 @@ def _import(path: Path, paper: str, figure: str) -> types.ModuleType:
 
 
 def _where(error: Exception, path: Path) -> str:
-    """The error, and its line in the study."""
+    """The error and its line in the study."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
     while trace is not None:

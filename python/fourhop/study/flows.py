@@ -1,6 +1,6 @@
-"""Measures of all flows of a run together: how much there is, how evenly it is shared, and who starves.
+"""Measures over all flows of a run: total goodput, how evenly it is shared, and starving flows.
 
-Functions of a `Run` are for `Cells.measure`, those of `Cells` for charts as well.
+Functions of a `Run` are for `Cells.measure`, those of `Cells` also for charts.
 """
 
 from __future__ import annotations
@@ -20,24 +20,23 @@ SETTLED_S = 20.0
 OVER_TIME: Mapping[str, Any] = {"duration": "220s", "warmup": f"{SETTLED_S:g}s", "sample_every": "1s"}
 """Keys for flows over time: `within` measures them from `SETTLED_S` on."""
 MOMENT_S = 5.0
-"""Within this time one flow of NewReno or the other has nearly everything, on chains that interfere."""
-
+"""Over this time, one of two NewReno flows has nearly everything, on chains that interfere."""
 STARVING = 0.1
-"""A flow starves that has less than this part of an equal share."""
+"""A flow starves if it has less than this part of an equal share."""
 
 
 def goodputs(run: Run) -> list[float]:
-    """Of each flow, in bit/s."""
+    """Goodput of each flow, in bit/s."""
     return [flow["goodput_bps"] for flow in run.flows.values()]
 
 
 def averaged(run: Run) -> list[float]:
-    """Of each flow while it has something to send, in bit/s: pauses do not count."""
+    """Goodput of each flow while it has data to send, in bit/s: pauses do not count."""
     return [flow["averaged_goodput_bps"] for flow in run.flows.values()]
 
 
 def smallest_of(each: list[float]) -> float:
-    """Share of the smallest in the sum, 0 to 1."""
+    """Share of the smallest value in the sum, 0 to 1."""
     return min(each) / sum(each)
 
 
@@ -47,7 +46,7 @@ def smaller_share(run: Run) -> float:
 
 
 def starving(run: Run) -> float:
-    """How many flows starve."""
+    """Number of starving flows."""
     each = goodputs(run)
     return float(sum(one < STARVING * sum(each) / len(each) for one in each))
 
@@ -73,7 +72,7 @@ def goodput_between(cells: Cells, flow: str, when: tuple[float, float]) -> Sampl
 
 
 def within(cells: Cells, window_s: float, of: Callable[[list[float]], float], since_s: float = SETTLED_S) -> Sample:
-    """The mean over windows of time of `of`, which gets the goodputs of the flows within one, the smallest first.
+    """The mean of `of` over time windows, applied to the goodputs of the flows in each, the smallest first.
 
     The first window begins at `since_s`. Windows in which nothing arrives do not count; a run without any is NaN.
     """

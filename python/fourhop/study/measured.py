@@ -1,9 +1,9 @@
 """Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
-For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is how
-many runs were used, `most` how many were allowed (used, with a precision target), `cost_s` the processor time of `most`
-in s. The documents quote numbers from it (`scripts/measured.py`), and `reproduce` takes from it how long a sweep will
-last.
+For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is the
+number of runs used, `most` the number allowed (or used, with a precision target), `cost_s` the processor time of `most`
+in s. The documents quote numbers from it (`scripts/measured.py`), and `reproduce` uses it to estimate the time of a
+sweep.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _extract(record: Record) -> dict[str, Any]:
 
 
 def take_costs(out: Path, kept: dict[str, Any]) -> None:
-    """Replace the kept costs by those that the same sweeps had in a report."""
+    """Replace the kept costs by those of the same sweeps in a report."""
     for figure, found in extract(out).items():
         for profile, of in kept.get(figure, {"profiles": {}})["profiles"].items():
             costs = found["profiles"].get(profile, {"cost_s": {}})["cost_s"]
@@ -70,7 +70,7 @@ def take_costs(out: Path, kept: dict[str, Any]) -> None:
 
 
 def _whole_s(sweep: Record) -> float:
-    """Processor time of all runs of a sweep, by those that ran."""
+    """Processor time of all allowed runs of a sweep, extrapolated from those that ran."""
     return float(sweep["wall_s"] * sweep["most"] / max(1, sweep["runs"]))
 
 
@@ -78,7 +78,7 @@ _COUNTED = {
     "flows": ("delivered_bytes", "sent_packets", "retransmitted_packets", "timeouts"),
     "runs": ("frames", "receptions", "dropped_packets"),
 }
-"""Columns in whole numbers that say what happened in a run, by table; none counts the work of the simulator."""
+"""Integer columns that describe the events of a run, by table; none counts the work of the simulator."""
 
 
 def fingerprints(out: Path) -> dict[str, str]:
@@ -138,7 +138,7 @@ class Cost:
         self.total_s = sum(map(self.of, jobs))
 
     def of(self, job: Job) -> float:
-        """Of one of them."""
+        """Expected processor time of one sweep."""
         return self._known.get(self._key(job), job.runs * self._per_run)
 
     @staticmethod

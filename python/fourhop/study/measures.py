@@ -1,7 +1,7 @@
-"""Things that every sweep measured, by a name that a person can type: for plots and comparisons without a study.
+"""Quantities that every sweep measures, by names that are easy to type, for plots and comparisons without a study.
 
-`goodput`, `delay` and the others of `MEASURES`, or any column of numbers of the tables `runs` and `flows`. Of several
-flows together, rates and counts are added up; times and numbers of hops are means over the flows that have one.
+`goodput`, `delay` and the others of `MEASURES`, or any numeric column of the tables `runs` and `flows`. Over several
+flows, rates and counts are summed; times and hop counts are averaged over the flows that have one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from fourhop.study.estimate import Sample
 
 @dataclass(frozen=True)
 class Measured:
-    """Something that every run measured."""
+    """A quantity that every run measures."""
 
     column: str
-    """Where it stands in the tables."""
+    """Its column in the tables."""
     label: str
-    """For an axis, without the unit."""
+    """Label of an axis, without the unit."""
     unit: str
     """Unit in figures; empty for counts and indices."""
     scale: float
@@ -38,12 +38,12 @@ class Measured:
         if self.column == "jain" and flow is None:
             return cells.fairness()
         if self.column == "goodput_bps":
-            # One run has an interval too, over its batches.
+            # A single run has an interval, too: over its batches.
             return cells.goodput(flow)
         return cells.measure(lambda run: self._of(run, flow), self.unit)
 
     def each(self, run: Run, flow: str | None = None) -> list[float]:
-        """The values of a run's flows, or of `flow` alone; for a column of runs, that of the run."""
+        """The values of a run's flows, or of `flow` alone; for a column of `runs`, the value of the run."""
         if self.column not in run.columns:
             found = [row[self.column] for row in _flows(run, flow)]
         elif flow is not None:
@@ -70,12 +70,12 @@ MEASURES: dict[str, Measured] = {
     "resent": Measured("retransmitted_packets", "packets sent again", "", 1.0),
     "timeouts": Measured("timeouts", "timeouts", "", 1.0),
 }
-"""Measures with names of their own."""
+"""Measures with short names."""
 
-# How columns are shown, by the end of their names.
+# Units and factors of columns, by the suffix of their names.
 _SHOWN = {"_bps": (KBPS, 1e-3), "_s": ("s", 1.0), "_bytes": ("kB", 1e-3)}
 
-# Numbers that name something.
+# Numbers that are identifiers.
 _IDENTITY = ("point", "seed", "src", "dst")
 
 

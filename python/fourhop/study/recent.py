@@ -1,4 +1,4 @@
-"""The tables that were read last, kept in memory up to a limit."""
+"""A cache of recently read tables, up to a limit of memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Recent:
-    """Tables by key, at most `limit` bytes of them: the one that was asked for longest ago goes first."""
+    """Tables by key, at most `limit` bytes; the least recently used one is dropped first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -19,7 +19,7 @@ class Recent:
         self._tables: OrderedDict[Hashable, tuple[pl.DataFrame, int]] = OrderedDict()
 
     def get(self, key: Hashable, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """The table of this key, read if it is not here."""
+        """The table of this key, read if it is not cached."""
         if key in self._tables:
             self._tables.move_to_end(key)
             return self._tables[key][0]

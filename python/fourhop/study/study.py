@@ -1,4 +1,4 @@
-"""A study: one figure or table of a paper, from the sweeps it needs to the checks of what the paper says of it.
+"""A study: one figure or table of a paper, from its sweeps to the checks of the paper's statements about it.
 
 A study is a file `papers/<paper>/<figure>.py` with one `Study` in it, named `study`, and functions that it registers:
 
@@ -18,7 +18,7 @@ A study is a file `papers/<paper>/<figure>.py` with one `Study` in it, named `st
         gain = data.chain.goodput(transport="vegas", hops=4) / data.chain.goodput(transport="newreno", hops=4)
         return about(gain, 1.2).or_partly(above(gain, 1.0))
 
-Everything is done once for each of its `profiles`: the behaviour of ns-2.35, and a correct AODV and radio.
+Everything runs once for each of its `profiles`: the behaviour of ns-2.35, and a correct AODV and radio.
 """
 
 from __future__ import annotations
@@ -39,25 +39,23 @@ if TYPE_CHECKING:
 Profile = Literal["ns2", "standard"]
 
 Why = str | Mapping[Profile, str]
-"""Why something is not as the paper says: for all profiles, or for each."""
+"""Explanation of a difference from the paper, for all profiles or for each."""
 
 Because = str | Sequence[str] | Mapping[Profile, str | Sequence[str]]
-"""The names of causes, one or several, for all profiles or for each."""
+"""Names of one or several causes, for all profiles or for each."""
 
 PROFILES: tuple[Profile, ...] = ("ns2", "standard")
 
 STEADY: Mapping[str, Any] = {"packets": 55_000, "batches": 10, "duration": "100000s"}
-"""Steady state as the papers measure it: until 55,000 packets are delivered, in eleven batches of 5,000; the
-first is dropped. `duration` is far beyond any run that delivers at all."""
+"""Steady state as measured in the papers: until 55,000 packets are delivered, in eleven batches of 5,000; the first is
+dropped. `duration` is far longer than any run that delivers at all."""
 
 QUICK_S = 10.0
-"""Longest simulated time of a run of a quick study, unless its flows start or stop later."""
-
+"""Longest simulated time of a run in a quick study, unless its flows start or stop later."""
 QUICK_RUNS, QUICK_POINTS = 2, 8
-"""Most replications of a point of a quick study; a sweep of more points than these has one run of each."""
-
+"""Most replications per point in a quick study; a sweep with more points than `QUICK_POINTS` has one run of each."""
 QUICK_PACKETS = 10
-"""Packets of each batch of a quick study."""
+"""Packets per batch in a quick study."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
@@ -66,12 +64,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Data:
-    """Results of a study's sweeps; each sweep is an attribute, `data.chain`, and `data["chain"]`."""
+    """Results of a study's sweeps; each sweep is an attribute, `data.chain`, or an item, `data["chain"]`."""
 
     profile: Profile
     sweeps: Mapping[str, Cells] = field(repr=False)
     used: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """The sweeps that were asked for, in that order: what a chart is made of."""
+    """The sweeps read so far, in that order: the sources of a chart."""
 
     def __getattr__(self, name: str) -> Cells:
         """The cells of a sweep."""
@@ -80,7 +78,7 @@ class Data:
         return self[name]
 
     def __getitem__(self, name: str) -> Cells:
-        """The cells of the sweep of that name."""
+        """The cells of the sweep with this name."""
         if name not in self.sweeps:
             raise FourhopError(f"found no sweep {name!r}, allowed: {', '.join(self.sweeps)}")
         self.used[name] = None
@@ -88,7 +86,7 @@ class Data:
 
 
 OUR_OWN = "nothing: this is our own question"
-"""Used instead of the paper's words if no paper makes the statement."""
+"""Stands in for the paper's words if no paper makes the statement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,42 +96,42 @@ class Check:
     name: str
     statement: str
     paper: str
-    """The paper's statement, in numbers if it gives any."""
+    """The paper's statement, with its numbers, if any."""
     assumed: str
     """The assumption of this check where the paper is silent."""
     why: Why
-    """Why we think the measurements say otherwise, for all profiles or for each; shown if they do."""
+    """Why we think the measurements differ, for all profiles or for each; shown if they do."""
     because: Mapping[Profile, tuple[str, ...]]
-    """By profile, causes of the study that may explain what is not reproduced; those that hold are shown, not `why`."""
+    """By profile, causes of the study that may explain a difference; those that hold are shown instead of `why`."""
     main: bool
-    """Whether it is one of the paper's main claims, which the report's overview answers."""
+    """Whether it is one of the paper's main claims, listed in the report's overview."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """A reason why something is not as the paper says, and the experiment that shows it."""
+    """A reason for a difference from the paper, and the experiment that shows it."""
 
     name: str
     statement: str
-    """The reason, as a statement that the experiment supports or not."""
+    """The reason, as a statement for the experiment to support or not."""
     evaluate: Callable[[Data], Claim] = field(repr=False)
 
 
 @dataclass
 class Study:
-    """A figure or table of a paper. The module's docstring says in plain words what it shows."""
+    """A figure or table of a paper. The module's docstring describes it in plain words."""
 
     title: str
     source: str = field(kw_only=True)
-    """Where it comes from: paper and figure."""
+    """Its source: paper and figure."""
     assumed: Sequence[str] = field(default=(), kw_only=True)
     """Assumptions where the paper is silent."""
     profiles: tuple[Profile, ...] = field(default=PROFILES, kw_only=True)
     quick: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """Keys of the scenario for `--quick`, beyond the usual shortening."""
+    """Scenario keys for `--quick`, in addition to the usual shortening."""
     quickly: bool = field(default=False, init=False)
-    """Are sweeps made for `--quick`? For those that can be made smaller than the usual shortening makes them."""
+    """Whether sweeps are made for `--quick`, for those that can shrink further than the usual shortening."""
     sweeps: dict[str, Callable[[Profile], Sweep]] = field(default_factory=dict, init=False)
     charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
     checks: dict[str, Check] = field(default_factory=dict, init=False)
@@ -145,12 +143,12 @@ class Study:
         return (*self.causes.values(), *self.checks.values())
 
     def sweep(self, make: F) -> F:
-        """Register a sweep: a function of the profile, named as `data` will have it."""
+        """Register a sweep: a function of the profile, whose name is that of the sweep in `Data`."""
         _new(self.sweeps, make, "sweep")[make.__name__] = make
         return make
 
     def sweep_each(self, of: Mapping[str, V]) -> Callable[[Callable[[Profile, V], Sweep]], None]:
-        """Register several sweeps by their names; the function gets the profile and what `of` has for the sweep."""
+        """Register several sweeps by name; the function gets the profile and the sweep's value in `of`."""
 
         def register(make: Callable[[Profile, V], Sweep]) -> None:
             for name, value in of.items():
@@ -164,7 +162,7 @@ class Study:
         return draw
 
     def chart_each(self, of: Mapping[str, tuple[V, str]]) -> Callable[[Callable[[Data, V], Chart]], None]:
-        """Register several charts that differ in one thing, which the function gets: by name it and a caption."""
+        """Register several charts that differ in one value, passed to the function; `of` has value and caption."""
 
         def register(draw: Callable[[Data, V], Chart]) -> None:
             for name, (value, caption) in of.items():
@@ -182,9 +180,9 @@ class Study:
         because: Because = (),
         main: bool = False,
     ) -> Callable[[F], F]:
-        """Register a check of `statement`; `paper` is the paper's value, and `main` puts it into the overview.
+        """Register a check of `statement`; `paper` is the paper's value, and `main` adds it to the overview.
 
-        `because` names the causes, registered with `cause`, that may explain why it is not reproduced.
+        `because` names causes, registered with `cause`, that may explain why it is not reproduced.
         """
         each = because if isinstance(because, Mapping) else dict.fromkeys(PROFILES, because)
         causes = {profile: (names,) if isinstance(names, str) else tuple(names) for profile, names in each.items()}
@@ -198,7 +196,7 @@ class Study:
         return register
 
     def cause(self, statement: str) -> Callable[[F], F]:
-        """Register the experiment that shows a cause: a function that holds `statement` against the measurements."""
+        """Register the experiment that shows a cause: a function that compares `statement` with the measurements."""
 
         def register(evaluate: F) -> F:
             name = evaluate.__name__
@@ -218,10 +216,10 @@ class Study:
         main: bool = False,
         **said: str,
     ) -> Callable[[Callable[[Data, str], Claim]], None]:
-        """Register a check of each of several variants, which `labels` has by short name; the function gets the name.
+        """Register a check for each of several variants, named in `labels` by short name, which the function gets.
 
-        `{}` in the statement becomes the label. `why_of` has our guesses for single variants instead of `why`. If it is
-        a main claim, it is one of the first variant.
+        `{}` in the statement becomes the label. `why_of` has our guesses for single variants instead of `why`. `main`
+        applies only to the first variant.
         """
 
         def register(evaluate: Callable[[Data, str], Claim]) -> None:
@@ -235,7 +233,7 @@ class Study:
         return register
 
     def made(self, profile: Profile, *, quick: bool = False) -> dict[str, Sweep]:
-        """The sweeps for a profile, as the figure needs them or, for a smoke test, cut short."""
+        """The sweeps for a profile, in full or shortened for a smoke test."""
         for check in self.checks.values():
             for name in dict.fromkeys(name for names in check.because.values() for name in names):
                 if name not in self.causes:
@@ -247,7 +245,7 @@ class Study:
 
 
 def _given(function: Callable[[T, V], Any], name: str, value: V, doc: str = "") -> Callable[[T], Any]:
-    """The function with its second argument, under a name and with a docstring of its own."""
+    """Bind the second argument of a function, and set its name and docstring."""
 
     def given(first: T) -> Any:
         return function(first, value)
@@ -263,7 +261,7 @@ def _new(table: dict[str, Any], function: Callable[..., Any], what: str) -> dict
 
 
 def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
-    """The sweep with short runs, and few of them."""
+    """The sweep with few, short runs."""
     runs = min(sweep.replications, QUICK_RUNS if len(sweep.points) <= QUICK_POINTS else 1)
     if sweep.variants is not None:
         variants = {name: _short(scenario, keys) for name, scenario in sweep.variants.items()}
@@ -274,7 +272,7 @@ def _quickened(sweep: Sweep, keys: Mapping[str, Any]) -> Sweep:
 def _short(scenario: Scenario, keys: Mapping[str, Any]) -> Scenario:
     resolved = scenario.resolved
     traffic = [*([resolved["traffic"]] if "traffic" in resolved else []), *resolved.get("flows", [])]
-    # Flows that start or stop at a given time are what such a scenario is about: keep them inside.
+    # Flows that start or stop at a given time are the point of such a scenario, so keep these times inside the run.
     latest = max((_seconds(flow[key]) for flow in traffic for key in ("start", "stop") if key in flow), default=0.0)
     duration = min(scenario.duration_s, max(QUICK_S, 1.25 * latest))
     changes: dict[str, Any] = {"duration": f"{duration:g}s"}

@@ -1,4 +1,4 @@
-"""A chart of any sweep, without a study. The varied keys decide its axes, unless options do."""
+"""A chart of any sweep, without a study. The varied keys determine its axes, unless options do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fourhop.study.measures import Measured, named
 
 Kind = Literal["lines", "bars", "ecdf"]
 
-# Units of quantities on an axis of x; `chart` turns the quantities into numbers of these.
+# Units of quantities on the x axis; `chart` converts quantities to them.
 _UNITS = {"a time": "s", "a rate": "Mbit/s", "a length": "m", "a size": "kB", "a share": ""}
 
 
@@ -28,9 +28,9 @@ def chart(
     kind: Kind | None = None,
     flow: str | None = None,
 ) -> Chart:
-    """A chart of the cells of a sweep; `plots.sweep` says what the arguments mean.
+    """A chart of the cells of a sweep; `plots.sweep` describes the arguments.
 
-    Raises `FourhopError` for what is not there, or if the cells vary in more than the chart shows.
+    Raises `FourhopError` for unknown names, or if the cells vary in more keys than the chart shows.
     """
     if kind is not None and kind not in get_args(Kind):
         raise FourhopError(f"kind: found {kind!r}, allowed: {', '.join(get_args(Kind))}")
@@ -52,7 +52,7 @@ def chart(
         raise FourhopError(f"one figure shows {shown}; fix the other{'s' if len(hidden) > 1 else ''}: {missing}")
     measured = named(y, cells)
     if by is None:
-        # A single curve, too, says what it is, and has the colour of its transport.
+        # Even a single curve has a label, and the colour of its transport.
         fixed = [key for key in cells.keys if key != x]
         groups = {", ".join(_label(key, cells.values(key)[0]) for key in fixed): cells}
     else:
@@ -84,7 +84,7 @@ def _means(
 
 
 def _numbers(values: Sequence[Any]) -> bool:
-    """Have all of them a place on an axis of numbers?"""
+    """Whether all of them can be placed on a numeric axis."""
     return all(
         as_number(value) is not None if isinstance(value, str) else type(value) in (int, float) for value in values
     )

@@ -1,4 +1,4 @@
-"""Variants of a scenario: the same network with another transport, and with the keys that go with it."""
+"""Variants of a scenario: the same network with another transport and the keys it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOT_TCP = ("udp", "ping")
 
 
 class Variants(dict[str, tuple[str, str, Mapping[str, Any]]]):
-    """The variants that a study compares: by short name a label, a transport and keys."""
+    """The variants compared by a study: label, transport and keys by short name."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -22,7 +22,7 @@ class Variants(dict[str, tuple[str, str, Mapping[str, Any]]]):
     def of(self, scenario: Scenario, name: str, *flows: int) -> Scenario:
         """The scenario with one variant: for every TCP flow, or only for those numbered `flows` among its `[[flows]]`.
 
-        The keys are the scenario's: what receivers do is the same for all of its flows.
+        The keys apply to the whole scenario: receivers behave alike for all of its flows.
         """
         _, transport, keys = self[name]
         resolved = scenario.resolved
@@ -32,5 +32,5 @@ class Variants(dict[str, tuple[str, str, Mapping[str, Any]]]):
         return scenario.with_(**{f"{place}.transport": transport for place in places}, **keys)
 
     def compared(self, scenario: Scenario, *names: str) -> dict[str, Scenario]:
-        """The scenario with each of the named variants, or with all, for `Sweep(variants=...)`."""
+        """The scenario with each of the named variants, or with all of them, for `Sweep(variants=...)`."""
         return {name: self.of(scenario, name) for name in names or self}

@@ -1,7 +1,7 @@
 """Worlds: a profile, and keys that replace those of every scenario of a study.
 
-The two profiles of a study are worlds without keys. The others (`WORLDS`) give settings that the papers leave out other
-plausible values under `ns2`, one by one and in pairs. A key that a study varies itself stays varied.
+The two profiles of a study are worlds without keys. The others (`WORLDS`) set other plausible values, under `ns2`, for
+settings that the papers leave out, one by one and in pairs. A key that a study varies itself stays varied.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = "worlds"
 """Folder of the records, beside the figures."""
 
 KEPT = "worlds.json"
-"""The file beside the studies that keeps a part of the records, by figure."""
+"""The file beside the studies with a part of the records, by figure."""
 
 Record = dict[str, Any]
 
@@ -38,24 +38,24 @@ class Part:
     label: str
     keys: Mapping[str, Any] = field(hash=False)
     useless: Callable[[Sequence[Mapping[str, Any]]], str] | None = field(default=None, compare=False)
-    """Why it changes nothing, or has no meaning, in these resolved scenarios, which may be empty; `None`: never."""
+    """Returns why it changes nothing, or has no meaning, in these resolved scenarios, or ""; `None`: never useless."""
 
 
 @dataclass(frozen=True)
 class World:
-    """A profile with keys on top."""
+    """A profile with further keys."""
 
     profile: Profile
     parts: tuple[Part, ...] = ()
 
     @property
     def name(self) -> str:
-        """Its parts, or its profile if it has none."""
+        """Names of its parts, or its profile if it has none."""
         return "+".join(part.name for part in self.parts) or self.profile
 
     @property
     def label(self) -> str:
-        """In words."""
+        """Description of its parts."""
         return " and ".join(part.label for part in self.parts)
 
     @property
@@ -72,7 +72,7 @@ class World:
         return replace(sweep, base=None if sweep.base is None else sweep.base.with_(**self.keys))
 
     def within(self, sweeps: Iterable[Sweep]) -> tuple[World, dict[str, str]]:
-        """The world that these sweeps can be in, and why it lacks parts of this one, by their names."""
+        """The part of this world that applies to these sweeps, and by name why the other parts do not."""
         scenarios: list[Scenario] = [point.scenario for sweep in sweeps for point in sweep.points]
         resolved = [each.resolved for each in scenarios]
         useless = {part.name: why for part in self.parts if part.useless and (why := part.useless(resolved))}
@@ -113,15 +113,15 @@ WORLDS = (
     # Static routes have no HELLO messages.
     *(World("ns2", pair) for pair in itertools.combinations(PARTS, 2) if set(pair) != {STATIC_ROUTES, HELLO}),
 )
-"""ns-2.35 as it is, then with each part, then with each pair of parts."""
+"""Unmodified ns-2.35, then with each part, then with each pair of parts."""
 
 ALL = "all"
 
 
 def chosen(names: Sequence[str]) -> tuple[World, ...]:
-    """The worlds of these names, in the order of `WORLDS`, ns-2.35 as it is first: others are compared with it.
+    """The worlds of these names, in the order of `WORLDS`, after unmodified ns-2.35, with which others are compared.
 
-    Raises `FourhopError` for a name that none has.
+    Raises `FourhopError` for an unknown name.
     """
     known = {world.name: world for world in WORLDS}
     for name in names:
@@ -131,11 +131,11 @@ def chosen(names: Sequence[str]) -> tuple[World, ...]:
 
 
 def summary(records: Sequence[Record]) -> dict[str, Any]:
-    """For each paper how many statements there are, what each world makes of them, and in which most hold.
+    """For each paper, the number of statements, their verdicts in each world, and the worlds in which most hold.
 
-    A world that a figure cannot be in has there what is left of it, at least ns-2.35 as it is: every world is about
-    the same statements. `tried` counts the worlds that at least one figure was in. Figures that were not judged in all
-    worlds of the paper are left out.
+    If a world applies to a figure only in part, that part is used, or else unmodified ns-2.35, so every world covers
+    the same statements. `tried` counts the worlds that apply to at least one figure. Figures that were not judged in
+    all worlds of the paper are left out.
     """
     papers: dict[str, list[Record]] = {}
     for record in records:
@@ -155,7 +155,7 @@ def _summary(records: Sequence[Record]) -> dict[str, Any]:
         found = Counter(it["verdict"] for it in checks)
         worlds[name] = {
             "label": next((record["worlds"][name]["label"] for record in records), ""),
-            # Those for which it was run, not those in which another listed world is the same.
+            # Figures for which this world was run, not those for which another listed world is the same.
             "figures": sum(each["same_as"] not in names or each["same_as"] == name for each in here),
             "statements": len(checks),
             **{verdict: found[verdict] for verdict in ("reproduced", "partly", "not reproduced", "not judged")},
@@ -185,7 +185,7 @@ def load(out: Path) -> list[Record]:
 
 
 def extract(out: Path) -> dict[str, Record]:
-    """The part of the records in a folder of results that is kept, by figure."""
+    """The part to keep of the records in a folder of results, by figure."""
     return {f"{each['paper']}/{each['figure']}": _extract(each) for each in load(out) if not each["quick"]}
 
 

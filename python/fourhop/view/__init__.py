@@ -1,7 +1,8 @@
 """`fourhop view`: a trace on a page, as a map, time lines, a sequence diagram and plots.
 
-`tables` reads what docs/trace.md describes, `blobs` prepares it for the page, which view/ in the sources is; `page`
-puts both into one file, `server` gives them to a browser on this machine, `live` while an emulation goes on.
+`tables` reads the tables described in docs/trace.md, and `blobs` prepares them for the page, whose sources are in
+view/. `page` puts both into one file, `server` serves them to a browser on this machine, and `live` does so during an
+emulation.
 """
 
 from fourhop.view.blobs import Blobs

@@ -1,15 +1,15 @@
-"""A trace in the form of the page: named pieces, read from the tables on demand.
+"""A trace in the format of the page: named pieces, read from the tables on demand.
 
 | name | what |
 |---|---|
 | `head` | JSON: nodes, flows, walls, ranges, names of codes, spans (`Head` in view/src/types.ts) |
-| `frames-3`, `receptions-3`, `mac-3`, `packets-3` | what overlaps the fourth span of time |
+| `frames-3`, `receptions-3`, `mac-3`, `packets-3` | rows that overlap the fourth span of time |
 | `tcp`, `queues`, `routes`, `positions` | whole tables |
-| `events` | what the buttons step to, see `events.py` |
-| `overview` | the whole in bins of time, as bytes, see `overview.py` |
+| `events` | events that the buttons step to, see `events.py` |
+| `overview` | the whole trace in time bins, as bytes, see `overview.py` |
 
-Tables are Arrow streams of numbers without nulls, so that the page uses the bytes as they are. Times are nanoseconds,
-in spans as 32 bits since the begin of the span.
+Tables are Arrow streams of numbers without nulls, so that the page can use the bytes directly. Times are nanoseconds;
+in spans, 32 bits since the start of the span.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from fourhop.view.overview import overview
 from fourhop.view.tables import Tables
 
 _ROWS = 25_000
-"""Rows of the tables together in a span, about: some milliseconds to read, and more than a screen shows one by one."""
+"""Approximate number of rows of all tables in a span: takes some milliseconds to read, and exceeds what a screen can
+show individually."""
 _LONGEST_NS = 1_000_000_000
 _SHORTEST_NS = 1_000_000
 _LAG_NS = 100_000
-"""A copy arrives later than its frame begins, by the propagation delay; so much further a span looks for copies."""
+"""Time by which a span is extended to find copies, which arrive a propagation delay after their frame begins."""
 _BINS = 8192
 _CELLS = 1_000_000
-"""The overview has at most so many bins, and at most so many bins times nodes."""
+"""Most bins of the overview, and most bins times nodes."""
 
 _SPANS = ("frames", "receptions", "mac", "packets")
 
 
 class Blobs:
-    """The pieces of a trace. With `keep_ns` only the newest so many nanoseconds are shown: a live view."""
+    """The pieces of a trace. With `keep_ns`, a live view, which shows only that many of the newest nanoseconds."""
 
     def __init__(self, tables: Tables, *, title: str = "", keep_ns: int | None = None) -> None:
         self._tables = tables
@@ -52,7 +53,7 @@ class Blobs:
         meta = tables.meta
         self._nodes = Nodes([each["node"] for each in meta["nodes"]])
         first, last = int(meta["start_ns"]), int(meta["end_ns"])
-        # The spans of a live view keep their numbers while time goes on.
+        # The spans of a live view keep their numbers as time passes.
         self._first = first
         self.live = keep_ns is not None
         if keep_ns is not None:
@@ -64,7 +65,7 @@ class Blobs:
         self.length = _LONGEST_NS // 2 if self.live else self._length()
 
     def _length(self) -> int:
-        """How long a span is: a round number."""
+        """Length of a span: a round number."""
         wanted = (self.span[1] - self.span[0]) * _ROWS / max(sum(self._rows.values()), 1)
         wanted = min(max(wanted, _SHORTEST_NS), _LONGEST_NS)
         power = 10 ** math.floor(math.log10(wanted))
@@ -72,16 +73,16 @@ class Blobs:
 
     @property
     def count(self) -> int:
-        """How many spans there are."""
+        """Number of spans."""
         return -(-(self.span[1] - self._first) // self.length)
 
     @property
     def bins(self) -> int:
-        """Bins of the overview."""
+        """Number of bins of the overview."""
         return min(_BINS, max(512, _CELLS // max(len(self._nodes.places), 1)))
 
     def span_of(self, number: int) -> tuple[int, int]:
-        """When a span begins and ends."""
+        """Start and end of a span."""
         begin = self._first + number * self.length
         return begin, begin + self.length
 
@@ -91,7 +92,7 @@ class Blobs:
         return ["tcp", "queues", "routes", "positions", "events", "overview", *parts]
 
     def get(self, name: str) -> bytes:
-        """One piece; `KeyError` if there is none of this name."""
+        """One piece; raises `KeyError` for an unknown name."""
         whole: dict[str, Callable[[], bytes]] = {
             "head": lambda: json.dumps(self.head(), separators=(",", ":")).encode(),
             "tcp": self._tcp,
@@ -182,7 +183,7 @@ class Blobs:
 
     @property
     def _since_ns(self) -> int:
-        """Since when rows of whole tables are shown."""
+        """Time from which rows of whole tables are shown."""
         return self.span[0] if self.live else self._first
 
     def _read(self, table: str, wanted: pl.Expr, found: list[pl.Expr], more: pl.DataFrame | None = None) -> bytes:
@@ -253,7 +254,7 @@ class Blobs:
     def _routes(self) -> bytes:
         node = self._nodes.column
         found = [time(), node("node"), node("destination", "dst"), node("next_hop", "next"), number("hops")]
-        # All of a live trace, too: a route that has stood for an hour is in use.
+        # All routes, even of a live trace: a route that is an hour old is still in use.
         found.append(pl.col("up").fill_null(False).cast(pl.Int8))
         wired = network.wired_routes(self._tables, self._nodes, [each.meta.output_name() for each in found])
         return self._read("routes", pl.lit(True), found, wired)

@@ -1,4 +1,4 @@
-"""Columns of a trace as numbers: what the page can use as it comes. Names become codes; -1 stands for null alone."""
+"""Columns of a trace as numbers that the page can use directly. Names become codes; -1 stands only for null."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TCP_EVENTS = names("tcp", "event")
 
 
 class Nodes:
-    """The places of nodes in the list that the page has; nodes on wires have large numbers."""
+    """Indices of nodes in the page's list; nodes on wires have large numbers."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self.places = {node: place for place, node in enumerate(numbers)}
         self._same = all(node == place for node, place in self.places.items())
 
     def column(self, column: str, name: str = "") -> pl.Expr:
-        """The place of a node; -1: none, or all."""
+        """Index of a node; -1 means none, or all."""
         value = pl.col(column)
         if not self._same:
             value = value.replace_strict(self.places, default=-1, return_dtype=pl.Int32)
@@ -40,7 +40,7 @@ class Nodes:
 
 
 def code(column: str, known: Sequence[str], name: str = "") -> pl.Expr:
-    """A column of names as their places in a list; a name that is not in it is an error when the column is read."""
+    """A column of names as indices in a list; an unknown name is an error when the column is read."""
     codes: Mapping[str, int] = {each: place for place, each in enumerate(known)}
     value = pl.col(column).cast(pl.String).replace_strict(codes, return_dtype=pl.Int8)
     return value.fill_null(-1).alias(name or column)
@@ -49,7 +49,7 @@ def code(column: str, known: Sequence[str], name: str = "") -> pl.Expr:
 def read(tables: Tables, table: str, rows: pl.LazyFrame) -> pl.DataFrame:
     """The rows of a table.
 
-    Raises `FourhopError` if it holds a name that this version does not know.
+    Raises `FourhopError` if it contains a name that this version does not know.
     """
     try:
         return rows.collect()
@@ -67,12 +67,12 @@ def number(column: str, name: str = "", kind: Any = pl.Int32) -> pl.Expr:
 
 
 def since(column: str, begin_ns: int, name: str) -> pl.Expr:
-    """Times from a begin on, as far as 32 bits reach: what lasts longer is drawn to the end of its span anyway."""
+    """Times since a start, limited to 32 bits: longer intervals are drawn to the end of their span anyway."""
     return (pl.col(column) - begin_ns).clip(-(2**31), 2**31 - 1).cast(pl.Int32).alias(name)
 
 
 def time() -> pl.Expr:
-    """Times of the run; a double holds 104 days of nanoseconds exactly."""
+    """Times of the run; a double represents 104 days of nanoseconds exactly."""
     return pl.col("time_ns").cast(pl.Float64).alias("time")
 
 

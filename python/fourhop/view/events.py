@@ -9,13 +9,13 @@ from fourhop.view.columns import Nodes, among, code
 from fourhop.view.tables import Tables
 
 LOSS, DROP, TIMEOUT, ROUTE = range(4)
-"""A frame lost at the node that it is for; a packet given up; a timeout of TCP; a route that came, changed or went."""
+"""A frame lost at its destination node; a packet given up; a TCP timeout; a route added, changed or removed."""
 
 COLUMNS = ("time", "what", "node", "flow", "ref", "reason")
 
 
 def events(tables: Tables, nodes: Nodes, from_ns: int) -> pl.DataFrame:
-    """All events since a time; `ref` is the frame that was lost or the packet that was dropped."""
+    """All events since a time; `ref` is the lost frame or the dropped packet."""
     scans = {name: tables.find(name) for name in ("receptions", "frames", "packets", "tcp", "routes")}
     parts = []
 
@@ -49,7 +49,7 @@ def events(tables: Tables, nodes: Nodes, from_ns: int) -> pl.DataFrame:
     if (tcp := scans["tcp"]) is not None:
         add(TIMEOUT, tcp.filter(since & among("event", "timeout")), none, none)
     if (routes := scans["routes"]) is not None:
-        # At time 0 stand the routes that a run begins with.
+        # The routes at time 0 are those that a run begins with.
         changed = routes.filter(since & (pl.col("time_ns") > 0)).with_columns(none.alias("flow"))
         add(ROUTE, changed, none, none)
     empty = pl.DataFrame({name: pl.Series([], dtype=pl.Float64) for name in COLUMNS})

@@ -1,8 +1,8 @@
-"""`fourhop view --live`: the last minute of a trace that is being written, pushed over a WebSocket (RFC 6455).
+"""`fourhop view --live`: the last minute of a trace in progress, pushed over a WebSocket (RFC 6455).
 
 A binary message is one piece of the trace: the length of its name (32 bits, little endian), the name, its bytes. A text
-is the new `head`, after the pieces that it describes. Each update computes the spans since the last one, and the
-small tables. The page sends nothing: when it is gone, writing fails.
+message is the new `head`, sent after the pieces that it describes. Each update computes the spans since the last one,
+and the small tables. The page sends nothing; when it is closed, writing fails.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fourhop.view.blobs import Blobs
 from fourhop.view.tables import Tables
 
 KEEP_NS = 60_000_000_000
-"""Length of the past that is shown."""
+"""Length of the time shown."""
 _EVERY_S = 0.25
 _KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """RFC 6455 section 1.3."""
@@ -38,7 +38,7 @@ class Live:
         self._title = title
 
     def __call__(self, request: BaseHTTPRequestHandler) -> None:
-        """Push what comes until the page is gone or the trace is complete."""
+        """Push updates until the page is closed or the trace is complete."""
         key = request.headers.get("Sec-WebSocket-Key")
         if key is None:
             request.send_error(400, "a WebSocket is expected here")
@@ -62,17 +62,17 @@ class Live:
                     request.wfile.write(frame(_CLOSE, struct.pack(">H", 1000)))
                     return
             except (FourhopError, pl.exceptions.PolarsError, FileNotFoundError):
-                # The oldest folder went while it was read: the next look finds what is there then.
+                # The oldest folder was removed while it was read; try again with the next update.
                 pass
             time.sleep(_EVERY_S)
 
 
 def pushed(blobs: Blobs, since_ns: int) -> list[bytes]:
-    """The messages that bring a page that knows the trace until `since_ns` up to date."""
+    """The messages that update a page that has the trace until `since_ns`."""
     head = blobs.head()
     kept = [at for at, rows in enumerate(head["chunks"]["rows"]) if rows and blobs.span_of(at)[1] >= since_ns]
     names = [f"{name}-{at}" for at in kept for name in _SPANS]
-    # `frames` comes last: it makes the page read the span again.
+    # `frames` is last, as it makes the page read the span again.
     names.sort(key=lambda name: name.startswith("frames"))
     messages = []
     for name in (*_SMALL, *names):
@@ -83,7 +83,7 @@ def pushed(blobs: Blobs, since_ns: int) -> list[bytes]:
 
 
 def frame(code: int, body: bytes) -> bytes:
-    """A message of a server as one frame: RFC 6455 section 5.2.
+    """A server's message as a single frame, RFC 6455 section 5.2.
 
     >>> frame(0x1, b"Hello").hex(" ")
     '81 05 48 65 6c 6c 6f'

@@ -14,17 +14,17 @@ from fourhop.view.columns import Nodes
 from fourhop.view.tables import Tables
 
 MOST_LINKS = 5000
-"""A map with more is black, and its page large."""
+"""Most links on a map: with more, it is black, and the page large."""
 
 Link = tuple[int, int, float, bool]
-"""Two places in the list of nodes, the margin in dB, and whether there are both directions."""
+"""Two indices in the list of nodes, the margin in dB, and whether both directions exist."""
 
 
 def links(meta: dict[str, Any]) -> list[Link]:
     """The links at the start of the run, as `fourhop draw` shows them.
 
-    None if nodes move, because links would not stay true, if there are too many to be seen, or if this version cannot
-    read the scenario of the trace.
+    Empty if nodes move, as links would become outdated, if there are too many to see, or if this version cannot read
+    the scenario of the trace.
     """
     nodes = meta["nodes"]
     if not meta.get("scenario") or any(node.get("moves") for node in nodes):
@@ -45,9 +45,9 @@ def _surveyed(scenario_json: str, seed: int) -> tuple[Link, ...]:
 
 
 def wired_routes(tables: Tables, nodes: Nodes, columns: list[str]) -> pl.DataFrame | None:
-    """The way that packets take over wires as routes: tables of routes are those of radios.
+    """The paths of packets over wires, as routes, since tables of routes cover only radios.
 
-    The first way to a destination counts from the start on, another one from its first packet on.
+    The first path to a destination is valid from the start on, a later one from its first packet on.
     """
     packets = tables.find("packets")
     if packets is None or all(each["radio"] for each in tables.meta["nodes"]):
@@ -71,9 +71,9 @@ def wired_routes(tables: Tables, nodes: Nodes, columns: list[str]) -> pl.DataFra
 
 
 def opening(tables: Tables, nodes: Nodes, span: tuple[int, int]) -> dict[str, int]:
-    """Where the page opens: the first frame with data of a flow to a neighbour, or else the first frame.
+    """The frame at which the page opens: the first with data of a flow to a neighbour, or else the first of all.
 
-    `t` is the middle of the frame, so that it is on the map; `from` is its begin. Codes of -1: there is none.
+    `t` is the middle of the frame, so that it is on the map; `from` is its start. Codes of -1 mean none.
     """
     frames = tables.find("frames")
     nothing = {"from": span[0], "t": span[0], "frame": -1, "flow": -1, "node": -1}
@@ -81,7 +81,7 @@ def opening(tables: Tables, nodes: Nodes, span: tuple[int, int]) -> dict[str, in
         return nothing
     kind = pl.col("kind").cast(pl.String)
     for wanted in ((kind == "data") & pl.col("flow").is_not_null() & pl.col("dst").is_not_null(), pl.lit(True)):
-        # They stand in order of their begins: no more is read than up to the first.
+        # Rows are ordered by start, so nothing is read beyond the first match.
         rows = frames.filter((pl.col("start_ns") >= span[0]) & wanted).head(1)
         found = rows.select("frame", "start_ns", "end_ns", nodes.column("node"), "flow").collect()
         if len(found):

@@ -1,4 +1,4 @@
-"""The whole of a trace in bins of time: what time lines show where there is too much for single frames."""
+"""A whole trace in time bins, for time lines that are too dense to show single frames."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fourhop.view.columns import FATES, STATES, Nodes, among, code, read
 from fourhop.view.tables import Tables
 
 _LOST = tuple(FATES[FATES.index(name)] for name in ("collision", "frame-error"))
-"""Losses that are shown: of copies that were strong enough to be received."""
+"""Losses shown: those of copies that were strong enough to be received."""
 _CHANNELS = (("transmitting",), ("receiving",), ("busy", "eifs", "nav", "waiting"))
 
 
 def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> npt.NDArray[np.uint8]:
-    """Of each node and bin: the parts, of 255, in which it sent, received, sensed; then how many copies it lost."""
+    """For each node and bin: shares of time (of 255) sending, receiving and sensing; then the number of lost copies."""
     count = len(nodes.places)
     sums = np.zeros((4, count, bins))
     inside = pl.col("end_ns") >= span[0]
@@ -35,9 +35,9 @@ def overview(tables: Tables, nodes: Nodes, span: tuple[int, int], bins: int) -> 
 
 
 def _covered(rows: pl.DataFrame, nodes: int, span: tuple[int, int], bins: int) -> npt.NDArray[np.float64]:
-    """The share of each bin that the intervals of a node cover.
+    """The share of each bin that is covered by the intervals of a node.
 
-    A begin adds what is left of its bin, and all later bins; an end takes both away again.
+    A start adds the rest of its bin and all later bins; an end subtracts both again.
     """
     width = (span[1] - span[0]) / bins
     node = rows["node"].to_numpy().astype(np.int64)
@@ -49,5 +49,5 @@ def _covered(rows: pl.DataFrame, nodes: int, span: tuple[int, int], bins: int) -
         parts += sign * np.bincount(place, whole + 1 - at, nodes * (bins + 1))
         later += sign * np.bincount(place + 1, minlength=nodes * (bins + 1))
     covered = parts + np.cumsum(later.reshape(nodes, bins + 1), axis=1).ravel()
-    # Sums of fractions end beside 0 by rounding.
+    # Rounding leaves sums of fractions slightly off 0.
     return np.where(covered > 1e-9, covered, 0.0).reshape(nodes, bins + 1)[:, :bins].clip(0, 1)

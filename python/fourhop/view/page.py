@@ -1,4 +1,4 @@
-"""The page: as a file with a trace inside, or empty for the server."""
+"""The page: a file with a trace inside, or empty for the server."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from fourhop.store import replace
 from fourhop.view.blobs import Blobs
 
 MOST_BYTES = 40_000_000
-"""Largest size of a page: a browser reads it as one text before it shows anything."""
-
+"""Largest size of a page: a browser reads all of it before it shows anything."""
 _SAMPLED = 40
-"""Pieces by which the size of a page is guessed."""
+"""Number of pieces from which the size of a page is estimated."""
 
 
 def empty(*, live: bool = False) -> str:
-    """The page without a trace, which it asks the server for."""
+    """The page without a trace, which it requests from the server."""
     page = resources.files("fourhop.view").joinpath("page.html").read_text(encoding="utf-8")
     return page.replace("<html ", '<html data-live="yes" ', 1) if live else page
 
 
 def filled(blobs: Blobs) -> str:
-    """The page with all of a trace inside.
+    """The page with a whole trace inside.
 
-    Raises `FourhopError` if that is too much.
+    Raises `FourhopError` if the trace is too large.
     """
     names = ["head", *blobs.names()]
     packed: dict[str, str] = {}
-    # A few spans show that a trace is much too large.
+    # A few spans are enough to detect a trace that is much too large.
     spans = [name for name in names if name[-1].isdecimal()]
     for name in (sampled := spans[:: max(1, len(spans) // _SAMPLED) | 1]):
         packed[name] = _packed(blobs, name)
@@ -52,7 +51,7 @@ def filled(blobs: Blobs) -> str:
 
 
 def _packed(blobs: Blobs, name: str) -> str:
-    # Without a time, so that the same trace makes the same page.
+    # Without a timestamp, so that the same trace makes the same page.
     return base64.b64encode(gzip.compress(blobs.get(name), 9, mtime=0)).decode("ascii")
 
 
@@ -64,7 +63,7 @@ def _too_large(found: str) -> FourhopError:
 
 
 def write(blobs: Blobs, path: Path) -> Path:
-    """Write the page with all of a trace inside, and return its path."""
+    """Write the page with a whole trace inside, and return its path."""
     replace(path, partial(_write, filled(blobs)))
     return path
 

@@ -1,7 +1,7 @@
-"""The server of `fourhop view`: the page and the pieces of one trace, for browsers on this machine alone.
+"""The server of `fourhop view`: the page and the pieces of one trace, only for browsers on this machine.
 
-A request must name this machine as its host: a page from elsewhere that found its way to this port by a name of its own
-gets nothing.
+A request must name this machine as its host, so a foreign page that reaches this port under another name (DNS
+rebinding) gets nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Server(ThreadingHTTPServer):
         super().__init__((HOST, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that was closed while it was read is no news; anything else is."""
+        """Ignore a page that was closed while loading; report anything else."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """The page, a piece of the trace, or the stream of a live one."""
+        """Send the page, a piece of the trace, or the stream of a live one."""
         if (self.headers.get("Host") or "").rpartition(":")[0] not in _OURS:
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"this server is for this machine\n")
             return
@@ -88,4 +88,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: requests are no news."""
+        """Log nothing: requests are of no interest."""

@@ -10,7 +10,7 @@ from fourhop.errors import FourhopError
 from fourhop.trace import META, Trace
 
 FORMAT = 1
-"""The version of the tables that is read here."""
+"""The supported version of the tables."""
 
 
 class Tables(Trace):
@@ -27,7 +27,7 @@ class Tables(Trace):
             )
 
     def find(self, table: str) -> pl.LazyFrame | None:
-        """A table, read lazily; None if the trace lacks it."""
+        """A table, read lazily; `None` if the trace lacks it."""
         try:
             return self.scan(table)
         except FourhopError:

@@ -1,4 +1,4 @@
-"""The question a person who runs a mesh has: would another TCP, a pacing gateway or another place for it help?"""
+"""Answers the question of a mesh operator: would another TCP, a pacing gateway or another place for it help?"""
 
 from fourhop.whatif.answer import Answer
 from fourhop.whatif.ask import ask

@@ -22,14 +22,14 @@ Better = Literal["more", "less"]
 
 @dataclass(frozen=True)
 class Group:
-    """Flows that are looked at together."""
+    """Flows that are evaluated together."""
 
     name: str
     label: str
-    """As it is used in a sentence, as `the farthest third of nodes`."""
+    """Its name in a sentence, such as `the farthest third of nodes`."""
     flows: tuple[str, ...]
     hops: tuple[int, int] | None
-    """The fewest and the most."""
+    """Fewest and most hops."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Effect:
-    """One measure with one change, beside today."""
+    """One measure with one change, compared with today."""
 
     measure: Measure
     ours: Sample
@@ -54,36 +54,36 @@ class Effect:
 
     @cached_property
     def ratio(self) -> Estimate:
-        """The mean with the change over that of today."""
+        """Mean with the change over today's mean."""
         return self.ours / self.today
 
     @cached_property
     def difference(self) -> Estimate:
-        """The mean with the change less that of today."""
+        """Mean with the change minus today's mean."""
         return self.ours - self.today
 
     @property
     def differs(self) -> bool:
-        """Does the interval of the difference leave out zero?"""
+        """Whether the interval of the difference excludes zero."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and (low > 0.0 or high < 0.0)
 
     @property
     def good(self) -> bool | None:
-        """Is it better than today? `None`: nothing that these runs show."""
+        """Whether it is better than today; `None` if these runs show no difference."""
         if not self.differs:
             return None
         return (self.difference.value > 0.0) == (self.measure.better == "more")
 
     @property
     def holds(self) -> tuple[int, int]:
-        """In how many runs the change has the sign that it has on average, and of how many; a tie has none."""
+        """Number of runs in which the difference has the sign of the mean, and of all runs; a tie has no sign."""
         way = math.copysign(1.0, self.difference.value)
         pairs = zip(self.ours.values, self.today.values, strict=True)
         return sum((ours - today) * way > 0.0 for ours, today in pairs), len(self.ours.values)
 
     def to_dict(self) -> dict[str, Any]:
-        """For machines."""
+        """As plain values, for machines."""
 
         def ends(estimate: Estimate) -> dict[str, float | None]:
             known = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
@@ -120,9 +120,9 @@ class Answer:
     groups: tuple[Group, ...]
     measures: tuple[Measure, ...]
     effects: Mapping[str, tuple[Effect, ...]]
-    """Of each change, one for each measure."""
+    """For each change, one effect per measure."""
     results: tuple[SweepResult, ...]
-    """A sweep over all changes for each seed, which is that of a network of its own where several fit the file."""
+    """A sweep over all changes for each seed; if several networks fit the file, each seed has a different one."""
     worlds: Worlds
     otherwise: tuple[Otherwise, ...] = ()
 
@@ -133,7 +133,7 @@ class Answer:
 
     @property
     def seeds(self) -> list[int]:
-        """Of the runs."""
+        """Seeds of the runs."""
         return [result.sweep.first_seed for result in self.results]
 
     def today(self, measure: Measure) -> Sample:
@@ -142,14 +142,14 @@ class Answer:
 
 
 def cells(results: Sequence[SweepResult], name: str) -> Cells:
-    """The runs of one of the things that were tried, of all seeds together."""
+    """The runs of one trial, over all seeds."""
     each = [Cells.of(result, "whatif").where(variant=name) for result in results]
     runs = tuple(run for one in each for run in one.runs)
     return Cells([Cell(0, {"variant": name}, runs)], results[0], "whatif")
 
 
 def _order(effects: tuple[Effect, ...]) -> float:
-    """How much a change helps those farthest from the gateway; what is no difference counts as none."""
+    """How much a change helps the nodes farthest from the gateway; an insignificant difference counts as none."""
     speeds = [effect for effect in effects if effect.measure.name.startswith("speed")]
     last = speeds[-1]
     ratio = last.ratio.value if last.differs and math.isfinite(last.ratio.value) else 1.0

@@ -1,4 +1,4 @@
-"""Runs everything that is tried with the same seeds, and holds each change against today."""
+"""Runs all trials with the same seeds, and compares each change with today."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ MOST_RUNS = 30
 
 LEAST_RUNS = 4
 """Default minimum of runs per change: fewer give no useful intervals."""
-
 FIRST_RUNS = 2
-"""After so many runs of everything there is a first answer."""
+"""Runs of every trial before a first answer."""
 
 SECONDS = 60.0
 """Default time limit, if the number of runs is not given."""
 
 MAIN = 0.7
-"""Share of the time for the changes themselves; other radios and traffic have the rest."""
-
+"""Share of the time for the changes themselves; the rest is for other radios and traffic."""
 MANY_NODES = 20
-"""With more nodes runs are short, unless their length or number is given."""
+"""With more nodes, runs are short, unless their length or number is given."""
 
 SHORT = {"duration": "12s", "warmup": "4s"}
 
 OTHERWISE_RUNS = 3
-"""Runs of each other kind of radio and of traffic."""
+"""Runs for each alternative radio and traffic."""
 
 
 def ask(
@@ -63,16 +61,16 @@ def ask(
     """Try everything on the network of a scenario, each with the same seeds.
 
     Args:
-        given: the scenario; its transports and what its gateway does are replaced.
-        runs: runs of each; at least two, as there is no interval of one. As many as fit into `seconds` if not given.
-        seconds: how long to go on, about.
-        places: places for a gateway that are tried.
+        given: the scenario; its transports and the behaviour of its gateway are replaced.
+        runs: runs of each; at least two, as one has no interval. As many as fit into `seconds` if not given.
+        seconds: approximate time limit.
+        places: number of places to try for a gateway.
         seed: seed of the first run; the scenario's if not given.
-        out: folder to keep the runs in: the same call goes on where it was interrupted.
+        out: folder to keep the runs in; after an interruption, the same call continues.
         jobs: runs at a time; all cores if not given.
-        notes: what the scenario's file says that it assumes.
-        progress: called a few times a second with the share that is done, and what is being done.
-        first: called once with what few runs say.
+        notes: assumptions stated in the scenario's file.
+        progress: called a few times a second with the share done, and the current step.
+        first: called once with the answer from the first few runs.
 
     Raises what `fourhop.sweep` raises.
     """
@@ -98,7 +96,7 @@ def ask(
 
 @dataclass
 class _Clock:
-    """Says whether there is time for another run of everything, and how far it all is."""
+    """Decides whether there is time for another run of all trials, and reports progress."""
 
     seconds: float
     runs: int | None
@@ -106,14 +104,14 @@ class _Clock:
     begun: float = field(default_factory=time.monotonic)
 
     def goes_on(self, done: int) -> bool:
-        """Is there to be another?"""
+        """Whether to run another."""
         if self.runs is not None:
             return done < self.runs
         so_far = time.monotonic() - self.begun
         return done < LEAST_RUNS or (done < MOST_RUNS and so_far * (done + 1) / done <= MAIN * self.seconds)
 
     def of_round(self, done: int) -> Callable[[SweepProgress], None] | None:
-        """For the progress of a run of everything."""
+        """Returns a callback for the progress of a run of all trials."""
         if self.progress is None:
             return None
         tell = self.progress
@@ -133,7 +131,7 @@ def _swept(
     jobs: int | None,
     progress: Callable[[SweepProgress], None] | None,
 ) -> SweepResult:
-    """One run of each."""
+    """One run of each variant."""
     from fourhop.sweeps.describe import Sweep
     from fourhop.sweeps.execute import sweep
 
@@ -164,7 +162,7 @@ def _otherwise(answer: Answer, out: str | Path | None, jobs: int | None, clock: 
                 for each in (answer.tried.today, best)
             }
         except ScenarioError:
-            # Keys that this scenario gives and that the other radio has no use for.
+            # The scenario sets keys that do not apply to the other radio.
             continue
         results = [
             _swept(variants, seed, out, jobs, clock.of_round(len(answer.results)))
@@ -180,11 +178,11 @@ def _effect(measure: Measure, ours: Cells, today: Cells) -> Effect:
 
 
 def _groups(today: Cells) -> tuple[Group, ...]:
-    """All flows, and the thirds of them by their hops to the gateway, the nearest first."""
+    """All flows, then thirds of them by hops to the gateway, the nearest first."""
     rows = [row for row in today.runs[0].flows.values() if row["transport"] not in ("udp", "ping")]
     hops = {row["flow"]: row["hops"] for row in rows}
     everyone = Group("all", "all nodes", tuple(hops), _span(hops, hops))
-    # Nodes without a path are farther than all others; they count, too.
+    # Nodes without a path count as the farthest.
     known = sorted(hops, key=lambda name: math.inf if hops[name] is None else hops[name])
     if len(known) < 3 or hops[known[0]] == hops[known[-1]]:
         return (everyone,)
@@ -207,7 +205,7 @@ def _span(hops: Mapping[str, Any], names: Any) -> tuple[int, int] | None:
 
 
 def _speed(group: Group) -> Measure:
-    """Mean speed of the group's flows while they have something to send, in Mbit/s."""
+    """Mean speed of the group's flows while they have data to send, in Mbit/s."""
 
     def of(run: Run) -> float:
         return 1e-6 * math.fsum(_carried(run.flows[name]) for name in group.flows) / len(group.flows)
@@ -216,7 +214,7 @@ def _speed(group: Group) -> Measure:
 
 
 def _together(everyone: Group) -> Measure:
-    """Speed of all flows, added up, in Mbit/s."""
+    """Total speed of all flows, in Mbit/s."""
 
     def of(run: Run) -> float:
         return 1e-6 * math.fsum(_carried(run.flows[name]) for name in everyone.flows)
@@ -235,7 +233,7 @@ def _is_tcp(row: Mapping[str, Any]) -> bool:
 
 
 def _carried(row: Mapping[str, Any]) -> float:
-    """Of a flow with pauses what it carries between them."""
+    """Goodput of a flow; if it has pauses, that between them."""
     key = "averaged_goodput_bps" if row["app"] == "files" else "goodput_bps"
     return float(row[key] or 0.0)
 
@@ -252,7 +250,7 @@ def _whole(flows: int, equal_share: float) -> list[Measure]:
         return stats.jain(speeds(run)) or math.nan
 
     def starving(run: Run) -> float:
-        # Of today, whatever the change: nobody starves because others get more than before.
+        # Always relative to today: nobody starves because others get more than before.
         return float(sum(one < STARVING * equal_share for one in speeds(run)))
 
     made = [Measure("delay", "round trip", "ms", "less", delay)]

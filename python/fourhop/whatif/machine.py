@@ -1,4 +1,4 @@
-"""An answer for machines."""
+"""An answer in machine-readable form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fourhop.whatif.words import headline, sentences, today, verdict
 
 
 def to_dict(answer: Answer) -> dict[str, Any]:
-    """Everything that was measured and said, for JSON."""
+    """All measurements and sentences, for JSON."""
     flows = cells(answer.results, TODAY)
     return {
         "scenario": answer.scenario.name,

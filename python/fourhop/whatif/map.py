@@ -12,7 +12,7 @@ from fourhop.whatif import words
 from fourhop.whatif.answer import Answer
 
 WIDTH = 520.0
-"""Units of the drawing. A narrow screen shows it at two thirds of this, where its letters can still be read."""
+"""Width of the drawing in its own units. A narrow screen shows it at two thirds of this, where it is still legible."""
 _HEIGHTS = (180.0, 560.0)
 _EDGE = 26.0
 
@@ -22,16 +22,15 @@ CLASSES = (
     ("good", 10.0, "10 to 20 dB"),
     ("strong", 20.0, "20 dB and more"),
 )
-"""Links by the power over the least of a link: name, least margin, words."""
-
+"""Classes of links by margin over the least power of a link: name, least margin, text."""
 _LABELLED = 70
-"""With more nodes only gateways, tried places and nodes with traffic have their numbers."""
+"""With more nodes, only gateways, tried places and nodes with traffic have numbers."""
 _ROOM = 20.0
-"""Units between the centres of two nodes that both have their numbers."""
+"""Least distance between the centres of two nodes with numbers, in units."""
 _BESIDE = ((0.0, -26.0), (0.0, 26.0), (60.0, 0.0), (-60.0, 0.0))
-"""Where words can stand beside a node; they are some 76 units wide on a telephone."""
+"""Positions of text beside a node; it is some 76 units wide on a phone."""
 _CLASSES = ("idle", "busy", "tried", "best", "gateway")
-"""From the bottom to the top; the upper ones get their numbers first."""
+"""Classes of nodes from bottom to top; the upper ones get their numbers first."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ class Picture:
     links: list[dict[str, Any]]
     nodes: list[dict[str, Any]]
     best: tuple[float, float] | None
-    """Where the words stand that name the best place, if there is one."""
+    """Position of the text that names the best place, if there is one."""
     scale: dict[str, Any]
-    """A bar of a round length: `length`, `label`."""
+    """A scale bar of a round length: `length`, `label`."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Tried:
     """A place that was tried for a gateway."""
 
     best: bool
-    """The first of all that help; if none helps everybody, of those that help some."""
+    """Whether it is the first of those that help, or if none helps everybody, of those that help some."""
     label: str
     """The heading of its change on the page."""
     verdict: str
@@ -78,7 +77,7 @@ def tried_places(answer: Answer) -> dict[int, Tried]:
 def picture(
     network: Network, names: Mapping[int, str], speeds: Mapping[int, float], tried: Mapping[int, Tried]
 ) -> Picture:
-    """The drawing; `speeds` are those of nodes with traffic today, in Mbit/s, `tried` the places for a gateway."""
+    """The drawing; `speeds` are today's speeds of nodes with traffic, in Mbit/s, `tried` the places for a gateway."""
     xs, ys = zip(*network.places, strict=True)
     wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys) or 1.0
     least, most = _HEIGHTS
@@ -121,7 +120,7 @@ def picture(
 
 
 def _label(nodes: list[dict[str, Any]]) -> None:
-    """Take the number from each node that has no room for it; what is drawn on top keeps its number."""
+    """Remove the number of each node that has no room for it; nodes drawn on top keep theirs."""
     written: list[dict[str, Any]] = []
     for node in reversed(nodes):
         near = any(math.dist((node["x"], node["y"]), (other["x"], other["y"])) < _ROOM for other in written)
@@ -132,7 +131,7 @@ def _label(nodes: list[dict[str, Any]]) -> None:
 
 
 def _beside(node: dict[str, Any], nodes: list[dict[str, Any]], height: float) -> tuple[float, float]:
-    """Where words about a node stand: inside the drawing, where they cover the fewest other nodes."""
+    """Position of text about a node: inside the drawing, covering the fewest other nodes."""
 
     def covered(at: tuple[float, float]) -> int:
         return sum(

@@ -1,4 +1,4 @@
-"""The answer as one page: HTML that opens from the disk, needs nothing else and no script."""
+"""The answer as one self-contained HTML page that opens from the disk and needs no script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fourhop.whatif.tries import TODAY
 PAGE = "index.html"
 
 _ENDS = (0.125, 8.0)
-"""Ends of the scale of ratios, which is logarithmic; what lies beyond is drawn at its edge."""
+"""Ends of the logarithmic scale of ratios; values beyond are drawn at its edge."""
 _TICKS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -37,7 +37,7 @@ def _text(text: str, temporary: Path) -> None:
 
 
 def html(answer: Answer, notes: Iterable[str] = ()) -> str:
-    """The page; `notes` are what the scenario assumes, a line each."""
+    """The page; `notes` are the scenario's assumptions, one per line."""
     from fourhop._core import version
     from fourhop.report.build import asset, environment
 
@@ -135,7 +135,7 @@ def _tick(ratio: float) -> str:
 
 
 def _place(ratio: float) -> float:
-    """Where a ratio is on the scale, in per cent."""
+    """Position of a ratio on the scale, in per cent."""
     low, high = _ENDS
     inside = min(max(ratio, low), high)
     return round(100.0 * math.log(inside / low) / math.log(high / low), 2)

@@ -17,16 +17,16 @@ PLACES = 3
 """Number of gateway locations tried: those with the fewest hops to all nodes."""
 
 SHORT_QUEUE = "50ms"
-"""How long packets should wait at the pacing gateway, see docs/tcp-gap.md."""
+"""Target waiting time of packets at the pacing gateway, see docs/tcp-gap.md."""
 
 
 @dataclass(frozen=True)
 class Try:
-    """One thing that could be changed."""
+    """One possible change."""
 
     name: str
     label: str
-    """As a heading."""
+    """Its heading."""
     what: str
     """The change in words."""
     scenario: Scenario = field(repr=False)
@@ -34,7 +34,7 @@ class Try:
 
 @dataclass(frozen=True)
 class Tries:
-    """Everything that is tried on a network, and what is not, with the reason."""
+    """All trials on a network, and the omitted ones with their reasons."""
 
     today: Try
     changes: tuple[Try, ...]
@@ -43,7 +43,7 @@ class Tries:
 
     @property
     def all(self) -> tuple[Try, ...]:
-        """Today first."""
+        """All trials, beginning with today."""
         return (self.today, *self.changes)
 
 
@@ -112,7 +112,7 @@ def _transports(base: Scenario, network: Network, wired: bool) -> tuple[list[Try
             c3 = base.with_(**{"transport": "newreno", "c3tcp.enabled": True})
             made.append(Try("c3tcp", "C3TCP", "Every node measures what its links carry and tells TCP", c3))
         except ScenarioError as error:
-            # Aggregates, several radios.
+            # Such as aggregates or several radios.
             left_out.append(("C3TCP", f"the scenario does not allow it ({error})"))
     else:
         left_out.append(("C3TCP", "some ends of flows are on the Internet, and all have to run it"))
@@ -122,7 +122,7 @@ def _transports(base: Scenario, network: Network, wired: bool) -> tuple[list[Try
 def _places(
     base: Scenario, network: Network, resolved: dict[str, Any], most: int
 ) -> tuple[list[Try], list[tuple[str, str]]]:
-    """Gateways elsewhere: in place of the only one, and besides those that are there."""
+    """Gateways elsewhere: instead of the only one, and in addition to existing ones."""
     ends = {end for flow in network.flows for end in (flow["from"], flow["to"]) if end is not None}
     neighbours: dict[str, list[str]] = {str(n): [] for n in range(len(network.places))}
     for (a, b), (_, both) in network.pairs.items():
@@ -131,7 +131,7 @@ def _places(
             neighbours[str(b)].append(str(a))
 
     def far(gateways: Sequence[int]) -> tuple[int, int]:
-        """How many ends are out of reach, and the hops of all others together."""
+        """Number of unreachable ends, and total number of hops of all others."""
         hops = hops_from(neighbours, list(map(str, gateways)))
         reached = [hops[str(end)] for end in ends if str(end) in hops]
         return len(ends) - len(reached), sum(reached)

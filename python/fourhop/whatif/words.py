@@ -22,8 +22,7 @@ VERDICTS: dict[Verdict, str] = {
 }
 
 _VAGUE = 10.0
-"""If the upper bound is so many times the ratio, the ratio is not reported."""
-
+"""If the upper bound is at least this many times the ratio, the ratio is not reported."""
 _GAPS = 3
 """Most gaps in the file that are listed."""
 
@@ -32,9 +31,9 @@ _TIMES = 1.5
 
 
 def verdict(effects: Sequence[Effect]) -> Verdict:
-    """By the speeds of all groups of nodes; faster for longer round trips or for starving nodes is mixed, too.
+    """The verdict by the speeds of all groups of nodes; faster with longer round trips or starving nodes is mixed, too.
 
-    Where no speed differs it is the rest that counts.
+    If no speed differs, round trips and starving nodes decide.
     """
     speeds = {effect.good for effect in effects if effect.measure.group is not None} - {None}
     rest = {effect.good for effect in effects if effect.measure.name in ("delay", "starving")} - {None}
@@ -52,7 +51,7 @@ def sentences(answer: Answer, change: Try) -> list[str]:
     speeds = [effect for effect in effects if effect.measure.group is not None]
     what = _transfers(answer)
     said = []
-    # Thirds say more than the whole, where they differ.
+    # Thirds that differ say more than the whole.
     thirds = [effect for effect in speeds[1:] if effect.differs]
     networks = answer.worlds.several
     changed = [_speed(effect, what) + _in_networks(effect, networks) for effect in reversed(thirds)]
@@ -82,12 +81,12 @@ def sentences(answer: Answer, change: Try) -> list[str]:
 
 
 def _in_networks(effect: Effect, networks: bool) -> str:
-    """The number of networks that fit the file and confirm a statement, if there are several."""
+    """The number of networks that confirm a statement, if several fit the file."""
     return " in {} of {} networks".format(*effect.holds) if networks else ""
 
 
 def otherwise(answer: Answer) -> list[str]:
-    """Sensitivity to radios and traffic: the most helpful change with other ones."""
+    """Sensitivity to radios and traffic: the most helpful change with alternatives."""
     if not answer.otherwise:
         return []
     best, what = answer.ranked[0].label, _transfers(answer)
@@ -196,7 +195,7 @@ def _span(low: float, high: float, digits: str) -> str:
 
 
 def _again(sentence: str, what: str) -> str:
-    """A sentence without the beginning that it shares with the one before."""
+    """A sentence without the beginning that it has in common with the previous one."""
     rest = sentence.removeprefix(f"{what} at ")
     return rest if rest != sentence else sentence
 
@@ -207,7 +206,7 @@ def _delay(effect: Effect) -> str:
 
 
 def _sharp(ratio: Estimate) -> bool:
-    """Whether a ratio is precise enough to report. No speed falls below zero."""
+    """Whether a ratio is precise enough to report. No speed is below zero."""
     if not math.isfinite(ratio.value) or ratio.low is None or ratio.high is None:
         return False
     return ratio.low > 0.0 and ratio.high < _VAGUE * ratio.value

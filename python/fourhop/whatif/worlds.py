@@ -1,8 +1,8 @@
 """Several networks that fit one file.
 
-If all messages over a link arrive, a file only says that it is good; distance estimates how good, with an error.
-The path loss is fitted to the links with more measurements if there are enough; otherwise the default
-applies. Each run then has a network of its own, the same for every change.
+If all messages over a link arrive, a file says only that the link is good; its distance gives an estimate of how good,
+with an error. The path loss is fitted to the links with more measurements if there are enough; otherwise the default
+applies. Each run then has a different network, the same for every change.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ from fourhop.scenario import Scenario
 from fourhop.stats import student_quantile
 
 ENOUGH = 20
-"""Links by which a law is fitted, at least."""
-
+"""Fewest links for fitting a law."""
 APART = 4.0
-"""The longest of them is at least so many times as long as the shortest: else any exponent would do."""
+"""Least ratio of the longest to the shortest of these links: otherwise any exponent would fit."""
 
 FREE_SPACE = 2.0
 """No place has a smaller exponent over many links."""
 
 USUAL_EXPONENT = (2.7, 3.5)
-"""Rappaport, Wireless Communications, table 4.2: of radio in cities."""
-
+"""Rappaport, Wireless Communications, table 4.2: radio in cities."""
 USUAL_SPREAD_DB = 7.0
-"""The same, section 4.9 and table 4.6: from 5.7 to 11.8 dB within buildings, about as much in streets."""
+"""The same, section 4.9 and table 4.6: from 5.7 to 11.8 dB inside buildings, about as much in streets."""
 
 _VAGUE = re.compile(r"links? on which \d+% and more arrive|links? without a quality")
 """The notes that `fourhop import` writes about links of unknown quality."""
@@ -45,14 +43,14 @@ class Law:
 
     exponent: float
     low: float
-    """Of the 95 % interval, as is `high`."""
+    """Lower end of the 95 % interval; `high` is the upper end."""
     high: float
     spread_db: float
-    """Standard deviation of a link from it."""
+    """Standard deviation of links from the law."""
     links: int
-    """By which it was fitted; 0: it is what is usual."""
+    """Number of links it was fitted to; 0 for the default."""
     refused: float | None = None
-    """An exponent that was fitted and that no place has."""
+    """A fitted exponent that was rejected as impossible."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +59,14 @@ class Worlds:
 
     given: Scenario
     vague: tuple[int, ...]
-    """The entries of `[[losses]]` that only say that there is a link."""
+    """Indices of the entries of `[[losses]]` that only say that there is a link."""
     metres: tuple[float, ...]
-    """How long each of them is."""
+    """The length of each of these."""
     law: Law
 
     @property
     def several(self) -> bool:
-        """Is there more than one?"""
+        """Whether there is more than one."""
         return bool(self.vague)
 
     def keys(self, seed: int) -> dict[str, Any]:
@@ -77,7 +75,7 @@ class Worlds:
             return {}
         losses, radio = self.given.resolved["losses"], self.given.resolved["radio"]
         draw = random.Random(seed)
-        # Twice the standard error is the interval, and what is usual is taken for one.
+        # The interval is twice the standard error to either side; the usual range is treated like an interval.
         exponent = draw.gauss(self.law.exponent, (self.law.high - self.law.low) / 4.0)
         exponent = min(max(exponent, 2.0), 6.0)
         drawn: dict[frozenset[int], float] = {}
@@ -85,7 +83,7 @@ class Worlds:
         for index, metres in zip(self.vague, self.metres, strict=True):
             loss = losses[index]
             more = drawn.setdefault(frozenset((loss["from"], loss["to"])), draw.gauss(0.0, self.law.spread_db))
-            # The law passes through what is known of one metre.
+            # The law is fixed at its known value for one metre.
             steeper = 10.0 * (exponent - float(radio["exponent"])) * math.log10(max(metres, 1.0))
             snr = float(str(loss["snr"]).removesuffix("dB")) - steeper + more
             keys[f"losses[{index}].snr"] = f"{min(max(snr, LEAST_FULL_SNR_DB), MOST_SNR_DB):.1f}dB"
@@ -93,7 +91,7 @@ class Worlds:
 
 
 def fitting(given: Scenario, network: Network, notes: Sequence[str]) -> Worlds:
-    """The networks that fit a scenario and what its file's comment says of it."""
+    """The networks that fit a scenario and the notes in its file."""
     losses = given.resolved.get("losses", [])
     is_vague = any(_VAGUE.search(note) for note in notes)
     vague = tuple(i for i, loss in enumerate(losses) if "snr" in loss) if is_vague else ()
@@ -102,7 +100,7 @@ def fitting(given: Scenario, network: Network, notes: Sequence[str]) -> Worlds:
 
 
 def law(network: Network, losses: Sequence[dict[str, Any]]) -> Law:
-    """A least squares fit over the links with a measured quality; the default if there are too few."""
+    """A least-squares fit over the links with a measured quality; the default if there are too few."""
     low, high = USUAL_EXPONENT
     usual = Law((low + high) / 2.0, low, high, USUAL_SPREAD_DB, 0)
     ends = {(loss["from"], loss["to"]) for loss in losses}
@@ -121,7 +119,7 @@ def law(network: Network, losses: Sequence[dict[str, Any]]) -> Law:
     error = spread / math.sqrt(math.fsum((x - middle) ** 2 for x, _ in points))
     half = student_quantile(len(points) - 2) * error
     if half - slope < FREE_SPACE:
-        # Other causes decide delivery ratios, or positions are in error.
+        # Delivery ratios have other causes, or positions are inaccurate.
         return replace(usual, refused=-slope)
     return Law(-slope, -slope - half, -slope + half, spread, len(points))
 

@@ -1,7 +1,7 @@
 """A configuration of wmediumd as a scenario: its radios, their links, its model of path loss.
 
-Sources: the README and `config.c` of wmediumd (https://github.com/bcopeland/wmediumd), and what mininet-wifi writes for
-its own version of it (`mn_wifi/wmediumdConnector.py`): positions with a height, `noise_threshold`, further models.
+Sources: the README and `config.c` of wmediumd (https://github.com/bcopeland/wmediumd), and the output of mininet-wifi
+for its own version of it (`mn_wifi/wmediumdConnector.py`): positions with a height, `noise_threshold`, further models.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from fourhop.text import count
 from fourhop.wmediumd.libconfig import Value, parse
 
 NOISE_DBM = -91
-"""Noise of wmediumd's receivers, by which it makes signals of SNRs."""
-
+"""Noise of wmediumd's receivers, with which it converts SNRs into signal strengths."""
 SNR_DB = 30
-"""SNR of pairs that a configuration says nothing of."""
+"""SNR of pairs that a configuration does not mention."""
 
 _WEAKEST_DB, _STRONGEST_DB = -30, 100
 _FADING_DB = 60
-"""SNR at which a link loses nothing although it fades."""
+"""SNR at which a link loses nothing despite fading."""
 _LEAST = 0.001
-"""A probability that is closer to 0 or 1 is taken for that."""
+"""Probabilities closer than this to 0 or 1 are rounded to it."""
 _ADDRESS = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
-# k T in dBm of 20 MHz at 290 K.
+# k T B in dBm for 20 MHz at 290 K.
 _THERMAL_DBM = 10.0 * math.log10(1.380649e-23 * 290.0 * 20e6 * 1e3)
 _LIGHT_M_S = 299_792_458.0
 _HERTZ = 2.412e9
@@ -41,30 +40,30 @@ _SPACING_M = 5.0
 
 @dataclass(frozen=True)
 class Converted:
-    """A scenario made of a configuration."""
+    """A scenario converted from a configuration."""
 
     toml: str
-    """As it is written into the file, with what was assumed in comments."""
+    """The content of the file, with assumptions in comments."""
     addresses: tuple[str, ...]
-    """Those of the radios, in the order of their nodes."""
+    """Addresses of the radios, in the order of their nodes."""
     notes: tuple[Note, ...]
 
     @property
     def maps(self) -> tuple[str, ...]:
-        """Values of `fourhop medium --map` that make the radios these nodes; none if their numbers already do."""
+        """Values of `fourhop medium --map` that map the radios to these nodes; none if their numbers already do."""
         usual = [f"02:00:00:{n >> 8:02x}:{n & 255:02x}:00" for n in range(len(self.addresses))]
-        # hwsim gives each radio two addresses, which differ in a bit.
+        # hwsim gives each radio two addresses, which differ in one bit.
         plain = [re.sub("^42", "02", address) for address in self.addresses]
         return () if plain == usual else tuple(f"{address}=n{n}" for n, address in enumerate(self.addresses))
 
 
 def is_one(text: str) -> bool:
-    """Does a text begin as a configuration of wmediumd does?"""
+    """Whether a text begins like a configuration of wmediumd."""
     return re.match(r"(\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*(ifaces|model)\s*[:=]\s*\{", text, re.S) is not None
 
 
 def text_of(file: Path) -> str | None:
-    """The text of a file that is a configuration of wmediumd; `None` of any other, and of one that cannot be read."""
+    """The text of a file if it is a configuration of wmediumd; `None` for any other, or if it cannot be read."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -98,7 +97,7 @@ def convert(file: Path, text: str, radio: str | None = None, overrides: tuple[st
         "losses": [],
     }
     links, kind = ifaces.get("links"), model.get("type")
-    # As in wmediumd, links of the interfaces count before the model.
+    # As in wmediumd, links of the interfaces take precedence over the model.
     named = "snr" if links is not None or kind is None else kind.text('"snr", "prob" or "path_loss"')
     if named == "snr":
         listed = links if links is not None else model.get("links")
@@ -134,14 +133,14 @@ def _addresses(ifaces: Value) -> tuple[str, ...]:
 
 
 def _circle(nodes: int) -> list[list[str]]:
-    """Places a few metres from each other, where losses alone count."""
+    """Positions a few metres apart, where only the listed losses matter."""
     radius = _SPACING_M * max(nodes, 3) / (2 * math.pi)
     turns = [2 * math.pi * n / nodes for n in range(nodes)]
     return [[f"{radius * math.cos(turn):.1f}m", f"{radius * math.sin(turn):.1f}m"] for turn in turns]
 
 
 def _directions(listed: Value | None, nodes: int, what: str) -> dict[tuple[int, int], Value]:
-    """The value of each direction. A direction that is not listed has the value of the other one."""
+    """The value of each direction. An unlisted direction has the value of the opposite one."""
     allowed = f"(from, to, {what})"
     said: dict[tuple[int, int], Value] = {}
     for link in [] if listed is None else listed.values(f"links, as ({allowed}, ...)"):
@@ -172,7 +171,7 @@ def _by_probability(model: Value, nodes: int, radio: dict[str, Any], notes: list
     lost = {(a, b): said.get((a, b), usual) for a in range(nodes) for b in range(nodes) if a != b}
     some = sum(_LEAST < share < 1 - _LEAST for share in lost.values())
     if some:
-        # Without fading, a link at the lowest rate has hardly anything between all and nothing.
+        # Without fading, a link at the lowest rate delivers nearly everything or nearly nothing.
         radio |= {"fading": "rayleigh", "doppler": "10Hz"}
         text = f"{count(some, 'loss probability', 'loss probabilities')} hold for 1500 bytes at 6 Mbit/s and by fading"
         notes.append(Note("assumed", f"{text}: higher rates lose more"))
@@ -189,7 +188,7 @@ def _by_probability(model: Value, nodes: int, radio: dict[str, Any], notes: list
 
 
 def _entries(made: dict[tuple[int, int], dict[str, Any]]) -> list[dict[str, Any]]:
-    """`[[losses]]`: one entry for directions that are equal."""
+    """Entries of `[[losses]]`: a single one for both directions if they are equal."""
     found = []
     for (a, b), keys in made.items():
         if made[b, a] != keys:
@@ -238,7 +237,7 @@ _MODELS = '"log_distance", "free_space", "two_ray_ground" or "log_normal_shadowi
 
 
 def _left_out(ifaces: Value, model: Value, notes: list[Note]) -> None:
-    """Settings for which a scenario has no key, or which it always has."""
+    """Note settings that a scenario has no key for, or that always apply."""
     mediums = ifaces.get("medium_array")
     if mediums is not None and len({each.it for each in mediums.values("a medium of each radio")}) > 1:
         raise mediums.error("one medium for all radios: make a configuration of each, or put radios on other channels")

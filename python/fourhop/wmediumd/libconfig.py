@@ -1,4 +1,4 @@
-"""The notation of wmediumd's configurations, that of libconfig: groups, lists, arrays and scalars by name."""
+"""Parser for libconfig, the syntax of wmediumd's configurations: groups, lists, arrays and scalars by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEPEST = 20
 
 @dataclass(frozen=True)
 class Value:
-    """A value and where it stands."""
+    """A value and its location."""
 
     file: str
     line: int
@@ -43,13 +43,13 @@ class Value:
         return FourhopError(f"{self.file}:{self.line}: {self.path}: found {found}, allowed: {allowed}")
 
     def get(self, name: str) -> Value | None:
-        """The setting of that name in a group."""
+        """The setting of this name in a group."""
         if not isinstance(self.it, Mapping):
             raise self.error("a group, as { ... }")
         return self.it.get(name)
 
     def need(self, name: str, allowed: str) -> Value:
-        """The same, which has to be there."""
+        """The setting of this name in a group, which must exist."""
         found = self.get(name)
         if found is None:
             path = f"{self.path}.{name}".lstrip(".")
@@ -57,19 +57,19 @@ class Value:
         return found
 
     def values(self, allowed: str, count: int | None = None) -> list[Value]:
-        """The values of a list or array, so many of them."""
+        """The values of a list or array, `count` of them if given."""
         if not isinstance(self.it, list) or (count is not None and len(self.it) != count):
             raise self.error(allowed)
         return self.it
 
     def number(self, low: float, high: float) -> float:
-        """A number between these."""
+        """A number in this range."""
         if isinstance(self.it, bool) or not isinstance(self.it, int | float) or not low <= self.it <= high:
             raise self.error(f"a number from {low:g} to {high:g}")
         return float(self.it)
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number between these."""
+        """A whole number in this range."""
         if isinstance(self.it, bool) or not isinstance(self.it, int) or not low <= self.it <= high:
             raise self.error(f"a whole number from {low} to {high}")
         return self.it
@@ -111,7 +111,7 @@ class _Reader:
         return token
 
     def take(self, *marks: str) -> bool:
-        """Takes a mark, if it is the next one of these."""
+        """Consume the next token if it is one of these marks. Returns whether it is."""
         _, kind, text = self.tokens[self.at]
         if kind == "mark" and text in marks:
             self.at += 1

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Draw the comparison of all systems as one picture, from the runs that `fourhop reproduce comparison` kept.
+"""Draw the comparison of all systems as one picture, from the stored runs of `fourhop reproduce comparison`.
 
     scripts/comparison_picture.py report OUT.png [--profile standard] [--study side_by_side]
 
 writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again. The study may be `modern_mesh`.
 
-Four tables in colour: goodput, fairness, age at delivery and frames radiated per kilobyte (on today's mesh the round
-trip and the packets in a frame), a row for each transport, a column for each network. Blue is better than NewReno, or
-CUBIC, on the same network, orange worse, the paler the nearer; a number in grey differs by less than the interval of
-its difference, which is paired by seed. Missing runs are computed.
+Four coloured tables: goodput, fairness, age at delivery and frames radiated per kilobyte (on today's mesh, the round
+trip and the packets in a frame), with one row per transport and one column per network. Blue is better than NewReno, or
+CUBIC, on the same network, orange worse, and paler is closer; a grey number differs by less than the interval of its
+difference, which is paired by seed. Missing runs are computed.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Panel:
     of: Callable[[Cells], Sample]
     more_is_better: bool
     full: float
-    """The ratio to NewReno at which the colour is full."""
+    """The ratio to NewReno at which the colour is fully saturated."""
     shape: str
-    """How a value is written."""
+    """Format of a value."""
 
     def shade(self, ours: Sample, base: Sample) -> float | None:
-        """From 0, worse than `base`, to 1, better; `None` if the interval of the difference holds zero."""
+        """From 0, worse than `base`, to 1, better; `None` if the interval of the difference includes zero."""
         difference = ours - base
         low, high = difference.low, difference.high
         if low is None or high is None or low <= 0.0 <= high or not (ours.mean > 0.0 and base.mean > 0.0):
@@ -72,7 +72,7 @@ PANELS = (
 
 
 def _modern(network: str, name: str) -> str:
-    """Where senders do not know the mesh, the gateway paces for them."""
+    """The variant for a network: if senders do not know the mesh, the gateway paces for them."""
     return "gap-short" if (network, name) == ("gateway", "ap") else name
 
 
@@ -85,7 +85,7 @@ class Subject:
     base: str
     panels: tuple[Panel, ...]
     variant: Callable[[str, str], str]
-    """The transport that stands for another one on a network."""
+    """The transport that replaces another one on a network."""
     sweep: str
 
 
@@ -127,7 +127,7 @@ def tables(cells: Mapping[tuple[str, str], Cells], subject: Subject = SIDE_BY_SI
 
 
 def plain(made: list[Table]) -> list[dict[str, list[list[float | None]]]]:
-    """The tables for a file: for each cell its seeds and its values; missing values are null."""
+    """The tables as plain values for a file: the seeds and values of each cell; missing values are null."""
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else float(f"{value:.6g}")
@@ -139,7 +139,7 @@ def plain(made: list[Table]) -> list[dict[str, list[list[float | None]]]]:
 
 
 def read(kept: list[dict[str, list[list[float | None]]]]) -> list[Table]:
-    """The tables of a file."""
+    """The tables from a file."""
 
     def sample(seeds: list[float | None], values: list[float | None]) -> Sample:
         return Sample(tuple(math.nan if each is None else each for each in values), tuple(seeds))
@@ -148,7 +148,7 @@ def read(kept: list[dict[str, list[list[float | None]]]]) -> list[Table]:
 
 
 def names(made: list[Table], subject: Subject = SIDE_BY_SIDE) -> tuple[dict[str, str], dict[str, str]]:
-    """The networks and the transports of the tables, with their names for readers."""
+    """The networks and transports of the tables, with their display names."""
     networks = {network: subject.networks[network] for network, _ in made[0]}
     networks = {name: shown[0].upper() + shown[1:] for name, shown in networks.items()}
     return networks, {name: subject.labels[name] for _, name in made[0]}
@@ -157,7 +157,7 @@ def names(made: list[Table], subject: Subject = SIDE_BY_SIDE) -> tuple[dict[str,
 def draw(
     made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str], subject: Subject = SIDE_BY_SIDE
 ) -> Figure:
-    """The picture of the tables, by network and transport, each with a name for readers."""
+    """The picture of the tables, with networks and transports under their display names."""
     base, base_label = subject.base, subject.labels[subject.base].split()[0]
     figure = Figure(figsize=(13.4, 8.6), layout="constrained")
     for place, panel in enumerate(subject.panels):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the Grafana dashboards of the Linux programs, packaging/*-grafana.json: one line below for each graph."""
+"""Write the Grafana dashboards of the Linux programs, packaging/*-grafana.json, from one line per graph below."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ BOARDS: dict[str, tuple[str, list[Graph]]] = {
 
 
 def panel(number: int, graph: Graph) -> dict[str, Any]:
-    """One graph, in two columns."""
+    """One graph of a two-column layout."""
     title, unit, queries = graph
     return {
         "id": number + 1,
@@ -133,7 +133,7 @@ def panel(number: int, graph: Graph) -> dict[str, Any]:
 
 
 def board(name: str) -> str:
-    """A dashboard as Grafana imports it."""
+    """A dashboard in Grafana's import format."""
     title, graphs = BOARDS[name]
     whole = {
         "title": title,

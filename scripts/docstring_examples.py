@@ -1,6 +1,6 @@
-"""Examples in docstrings as code on the site: an extension of griffe, which reads the package for mkdocstrings.
+"""Shows examples in docstrings as code on the site: an extension of griffe, which reads the package for mkdocstrings.
 
-Ours stand where they belong, and doctest finds them there; griffe would look for them only in sections of their own.
+Our examples are inside the text, where doctest finds them; griffe looks for them only in separate sections.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ EXAMPLE = re.compile(r"^>>> .*\n?(?:.+\n?)*", re.MULTILINE)
 
 
 class DocstringExamples(griffe.Extension):
-    """Puts a fence around each."""
+    """Puts a code fence around each example."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Called for everything that griffe has read."""
+        """Called for every object that griffe has read."""
         if obj.docstring is not None:
             obj.docstring.value = EXAMPLE.sub(
                 lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", obj.docstring.value

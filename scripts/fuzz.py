@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Fuzz every target of fuzz/ in turn and print how much of its code was reached.
+"""Fuzz every target of fuzz/, one after the other, and print how much of its code was reached.
 
     scripts/fuzz.py [--seconds N] [--record] [TARGET ...]
 
-The targets share N seconds (an hour). New inputs stay in fuzz/found and not in the corpus, which the tests replay; an
-input that makes a target fail stays in fuzz/artifacts. `--record` writes the table into CONTRIBUTING.md. Exits with 1
-if a target failed. Needs cargo-fuzz; `make fuzz` installs it. No sanitizer is used, as only unsafe code needs one: the
-pinned compiler will do.
+The targets share N seconds (an hour). New inputs are kept in fuzz/found, not in the corpus, which the tests replay; an
+input that makes a target fail is kept in fuzz/artifacts. `--record` writes the table into CONTRIBUTING.md. Exits with 1
+if a target failed. Needs cargo-fuzz; `make fuzz` installs it. No sanitizer is used, as only unsafe code needs one, so
+the pinned compiler is sufficient.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SLOWEST = 20  # seconds that one input may take
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far the fuzzer came with a target."""
+    """The fuzzer's progress with a target."""
 
     target: str
     seconds: int
@@ -41,7 +41,7 @@ class Outcome:
 
     @classmethod
     def read(cls, target: str, seconds: int, log: str, *, failed: bool) -> Outcome:
-        """From the log of libFuzzer; what it does not say is zero."""
+        """Parse the log of libFuzzer; missing values are zero."""
 
         def last(pattern: str) -> int:
             found = re.findall(pattern, log)
@@ -59,7 +59,7 @@ class Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """All of them."""
+    """The whole table."""
     head = "| target | seconds | inputs tried | edges reached | inputs that reached more | failures |"
     return "\n".join([head, "|---|---:|---:|---:|---:|---|", *(each.row for each in outcomes)])
 
@@ -72,7 +72,7 @@ def recorded(text: str, outcomes: list[Outcome], day: str, commit: str) -> str:
 
 
 def fuzz(target: str, seconds: int) -> Outcome:
-    """Run one target for so long."""
+    """Run one target for a number of seconds."""
     found = FUZZ / "found" / target
     found.mkdir(parents=True, exist_ok=True)
     corpus = [found, FUZZ / "corpus" / target, *(ROOT / each for each in MORE.get(target, ()))]
@@ -90,7 +90,7 @@ def output(*command: str) -> str:
 
 
 def main() -> int:
-    """Fuzz what the command line asks for."""
+    """Fuzz the targets on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="one of fuzz/; default: all")
     parser.add_argument("--seconds", type=int, default=3600, help="for all targets together; default: an hour")

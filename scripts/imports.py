@@ -1,7 +1,7 @@
 """List imports between files of a crate, for scripts/walls.py.
 
-An import is a path in a `use` that begins with `crate`, `super`, `self` or a module beside; a name that a module
-re-exports counts as an import from the file that has it. Imports of tests and documentation do not count.
+An import is a path in a `use` that begins with `crate`, `super`, `self` or a sibling module; a re-exported name counts
+as an import from the file that defines it. Imports of tests and documentation do not count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]*);", re.MULTILINE)
 
 
 def graph(sources: Path) -> tuple[dict[Module, Path], Graph]:
-    """The files of a crate by their modules, and what each imports from; programs in `bin/` and tests are left out."""
+    """The files of a crate by module, and the imports of each; programs in `bin/` and tests are left out."""
     files = {}
     for file in sorted(sources.rglob("*.rs")):
         parts = file.relative_to(sources).with_suffix("").parts
@@ -45,14 +45,14 @@ def graph(sources: Path) -> tuple[dict[Module, Path], Graph]:
 
     imports: Graph = {}
     for module, found in uses.items():
-        # A re-export from below is no import.
+        # A re-export from a submodule is not an import.
         taken = (path for public, path in found if not (public and path[: len(module)] == module))
         imports[module] = {home(path) for path in taken} & files.keys() - {module}
     return files, imports
 
 
 def circles(imports: Graph) -> Iterator[list[Module]]:
-    """Each circle of imports over three files or more, if it is the shortest that one of its imports is in."""
+    """Each cycle of imports over three or more files, if it is the shortest for one of its imports."""
     found = set()
     for first, others in imports.items():
         for second in others:
@@ -61,7 +61,7 @@ def circles(imports: Graph) -> Iterator[list[Module]]:
             while ahead and first not in before:
                 at = ahead.popleft()
                 for module in imports[at]:
-                    # Two files may know each other.
+                    # Two files may import each other.
                     if (at, module) != (second, first) and module not in before:
                         before[module] = at
                         ahead.append(module)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Check that congestion control computes with nothing that a BPF program lacks.
+"""Check that congestion control uses only arithmetic that BPF programs have.
 
     scripts/kernel_arithmetic.py [FILE.rs]
 
-The algorithms of crates/cc are to run in the Linux kernel as BPF programs, and clang 14 compiles for BPF no floating
-point, no signed division and no products of 128 bits; a 64-bit product that is checked for overflow is one of those.
-Source text does not show the types of operands, so this compiles the crate (or one file) without optimisation and reads
-LLVM's code. Prints one line for each breach and exits with 1 if there is one.
+The algorithms of crates/cc must run in the Linux kernel as BPF programs, and for BPF, clang 14 compiles no floating
+point, no signed division and no 128-bit products, which include 64-bit products checked for overflow. As source text
+does not show the types of operands, this compiles the crate (or one file) without optimisation and reads LLVM's code.
+Prints one line per breach and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Checks of its own would hide the operations; without optimisation nothing is folded or replaced.
+# The compiler's checks would hide the operations; without optimisation, nothing is folded or replaced.
 FLAGS = ("-Coverflow-checks=off", "-Cdebug-assertions=off", "-Copt-level=0", "-Ccodegen-units=1")
 FUNCTION = re.compile(r"^; (.+)\n(?:; .*\n)*define (.+ \{\n(?:.*\n)*?)\}$", re.MULTILINE)
 BREACH = re.compile(
@@ -36,7 +36,7 @@ WORDS = {
 
 
 def breaches(code: str, crate: str) -> Iterator[str]:
-    """Every breach in `code`, LLVM's text, as `function: what`; those of functions of other crates do not count."""
+    """Every breach in `code`, LLVM's text, as `function: what`; functions of other crates do not count."""
     for function in FUNCTION.finditer(code):
         if crate in function[1]:
             for found in {WORDS[breach.lastgroup or ""] for breach in BREACH.finditer(function[2])}:

@@ -1,6 +1,6 @@
-"""The pages inside the lessons of the site: a hook of mkdocs.
+"""The pages embedded in the lessons of the site: a hook for mkdocs.
 
-Every scenario docs/lessons/NAME.toml is run once with a trace, and what `fourhop view --html` makes of it becomes
+Runs every scenario docs/lessons/NAME.toml once with a trace; the output of `fourhop view --html` becomes
 lessons/NAME-view.html, which the lessons embed.
 """
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Print what the wheel and the programs for Linux must say about the crates in them: LICENSE-DEPENDENCIES.
+"""Print the required licence texts of the crates in the wheel and the programs for Linux: LICENSE-DEPENDENCIES.
 
     scripts/licences.py > LICENSE-DEPENDENCIES
 
-Of several licences that a crate offers we take Apache-2.0, because its text is in the wheel anyway (section 4a asks for
-that, 4d for the crate's NOTICE, if it has one), or else the Unlicense, which asks for nothing. MIT and BSD
-ask for their text with the copyright lines; where a crate comes without, it is our own text, or theirs without a name,
-with the authors that the crate names. libbpf, in C, is in one of the crates and linked with it. Any other licence is an
-error, until its conditions are dealt with here. Needs cargo and the sources that it builds from.
-The list has what is linked on Linux, without what only runs during compilation.
+If a crate offers several licences we take Apache-2.0, because its text is in the wheel anyway (section 4a requires
+that, 4d the crate's NOTICE, if it has one), or else the Unlicense, which requires nothing. MIT and BSD require their
+text with the copyright lines; if a crate lacks it, we use our own text, or theirs without a name, with the authors that
+the crate names. libbpf, in C, is inside one of the crates and linked with it. Any other licence is an error until its
+conditions are handled here. Needs cargo and the sources that it builds from.
+
+The list has the crates linked on Linux, without those that only run during compilation.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ GIVEN = ("fourhop-py", "fourhop-emu", "fourhop-bpf", "fourhop-gateway", "fourhop
 
 
 def linked() -> list[dict[str, Any]]:
-    """The packages of others in what we give, by name and version; `mark` says which are not in the module."""
+    """Third-party packages in what we distribute, by name and version; `mark` shows which are not in the module."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -87,7 +88,7 @@ def text_of(package: dict[str, Any]) -> str:
 
 
 def bsd_of(package: dict[str, Any]) -> str:
-    """The 2-clause BSD licence of a package, and of the library in C that it brings along."""
+    """The 2-clause BSD licence of a package, and of the C library bundled with it."""
     folder = Path(package["manifest_path"]).parent
     conditions = "Redistribution and use in source and binary forms"
     text = (folder / "LICENSE").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the manual page of `fourhop`, packaging/fourhop.1, from what each of its commands says of itself."""
+"""Write the manual page of `fourhop`, packaging/fourhop.1, from the help texts of its commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = [
 
 
 def roff(text: str) -> str:
-    """Text in which nothing is an instruction."""
+    """Escape text so that it contains no roff requests."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return re.sub(r"^([.'])", r"\\&\1", text, flags=re.M)
 
@@ -33,7 +33,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def described(command: click.Command) -> list[str]:
-    """The lines about one command: what it does, then its options."""
+    """The lines about one command: its description, then its options."""
     lines = [line for part in paragraphs(command.help or "") for line in (".PP", roff(part))]
     context = click.Context(command)
     for parameter in command.get_params(context):

@@ -47,12 +47,12 @@ PROFILES = ("ns2", "standard")
 
 
 def documents() -> list[Path]:
-    """Everything that may quote a study."""
+    """All documents that may quote a study."""
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def filled(text: str, kept: dict[str, Any], judged: dict[str, Any]) -> str:
-    """A document with what was measured and `judged` in worlds. Raises `KeyError` where nothing of that name was."""
+    """A document filled with measurements and outcomes `judged` in worlds. Raises `KeyError` for an unknown name."""
 
     def fill(found: re.Match[str]) -> str:
         words = found[1][5:-4].split()
@@ -83,7 +83,7 @@ def number(words: list[str], kept: dict[str, Any]) -> str:
         return str(it["measured"])
     if part[0] == "verdict":
         return str(it["verdict"])
-    # A gain is kept as a ratio and written in per cent.
+    # A gain is stored as a ratio and written in per cent.
     if "%" in it["measured"] and not it.get("unit"):
         return f"{100.0 * (it[part[0]] - 1.0):+.0f} %"
     return f"{digits(it[part[0]])} {it.get('unit', '')}".strip()
@@ -111,7 +111,7 @@ def verdicts(paper: str, kept: dict[str, Any]) -> str:
 
 
 def outcome(of: dict[str, Any], name: str) -> str:
-    """The outcome of one statement: verdict, measurement, and why it is not reproduced."""
+    """The outcome of one statement: verdict, measurement, and the reason if it is not reproduced."""
     check = of["checks"][name]
     said = f"**{check['verdict']}**: {check['measured']}"
     because = [of["causes"][cause]["statement"] for cause in check.get("because", ())]
@@ -121,7 +121,7 @@ def outcome(of: dict[str, Any], name: str) -> str:
 
 
 def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
-    """How many statements of a paper, not of our own, had each outcome, and how many no known cause."""
+    """Number of a paper's statements, without our own, by outcome, and of those without a known cause."""
     from fourhop.study import OUR_OWN
 
     outcomes = [
@@ -147,7 +147,7 @@ def of_paper_in_worlds(paper: str, judged: dict[str, Any]) -> list[dict[str, Any
 
 
 def in_worlds(records: list[dict[str, Any]], kept: dict[str, Any]) -> str:
-    """A table of how many statements hold in each world; where most do, its name is bold."""
+    """A table of the number of statements that hold in each world; the name of the best is bold."""
     from fourhop.study import OUR_OWN, worlds
 
     (of,) = worlds.summary(records).values()
@@ -186,7 +186,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 
 def outdated(found: dict[str, str], kept: dict[str, Any], judged: dict[str, Any]) -> list[str]:
-    """Return one line for each figure that has to be measured again: why, and how."""
+    """Return one line per figure that must be measured again, with the reason and the command."""
     lines = []
     for figure, fingerprint in found.items():
         known = kept.get(figure, {})
@@ -206,13 +206,13 @@ def outdated(found: dict[str, str], kept: dict[str, Any], judged: dict[str, Any]
 
 
 def write(kept: dict[str, Any], name: str) -> None:
-    """Put what is kept into its file."""
+    """Write kept results into their file."""
     text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
     (PAPERS / name).write_text(text + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the first argument says."""
+    """Run the action named by the first argument."""
     from fourhop.study import measured, worlds
 
     kept = measured.load(PAPERS)

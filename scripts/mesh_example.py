@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write the worked example of docs/mesh.md anew: its numbers and the picture of its page.
+"""Regenerate the worked example of docs/mesh.md: its numbers and the picture of its page.
 
     scripts/mesh_example.py FOLDER
 
-imports scenarios/community/meshviewer.json, runs `fourhop whatif` on it with its runs in FOLDER, and writes
-docs/img/mesh.json, docs/img/mesh.png and, on the screen, the answer. Some minutes of one processor.
+imports scenarios/community/meshviewer.json, runs `fourhop whatif` on it with its runs in FOLDER, writes
+docs/img/mesh.json and docs/img/mesh.png, and prints the answer. Takes some minutes of one processor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def imported() -> community.Imported:
 
 
 def scenario(made: community.Imported) -> Scenario:
-    """The same with the short runs that the command takes for as many nodes."""
+    """The same with the short runs that the command uses for this many nodes."""
     return made.scenario.with_(**SHORT)
 
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def photograph(written: Path, target: Path) -> None:
-    """The upper part of the page, as wide screens show it."""
+    """Take a screenshot of the upper part of the page on a wide screen."""
     import base64
 
     from tests.browser import Chromium

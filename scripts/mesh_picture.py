@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draw predicted against measured transfers of a mesh, from the runs that `fourhop reproduce meshes` kept.
+"""Draw predicted against measured transfers of a mesh, from the stored runs of `fourhop reproduce meshes`.
 
     scripts/mesh_picture.py report OUT.png
 
-writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again. Each pair of nodes is a dot in the
-colour of its hops. On the line both agree; the band is a factor of 1.3 either way.
+writes OUT.png, and the numbers in it as OUT.json, from which a test draws it again. Each pair of nodes is a dot,
+coloured by hops. Both agree on the line; the band is a factor of 1.3 either way.
 """
 
 from __future__ import annotations

@@ -3,18 +3,19 @@
 
     scripts/mutants.py [--sample N] [--seed N] [--floor PERCENT] [--again] [AREA ...]
 
-cargo-mutants lists what could be changed (an operator turned round, a function that returns a fixed value, a match
-arm gone); a sample of each area is drawn with a fixed seed, every mutant of it is run against the tests, and a table
-says how many were killed. Exits with 1 if an area is below the floor. Mutants that do not compile do not count; a
-mutant with which the tests take five times their processor time is killed. `--again` runs only those that survived
-last time.
+cargo-mutants lists possible changes (an inverted operator, a function that returns a fixed value, a removed match arm).
+A sample of each area is drawn with a fixed seed, every mutant in it is run against the tests, and a table shows how
+many were killed. Exits with 1 if an area is below the floor. Mutants that do not compile do not count; a mutant with
+which the tests take five times their processor time counts as killed. `--again` runs only those that survived last
+time.
 
-To compile each mutant by itself would take most of the time, so a copy of the sources in target/mutants gets all of
-them at once: each function chooses its body by a variable of the environment. Other mutants (const
-functions, tables) are compiled alone.
+Compiling each mutant separately would take most of the time, so a copy of the sources in target/mutants gets all of
+them at once: each function selects its body by an environment variable. Other mutants (const functions, tables) are
+compiled alone.
 
-The tests of the mutant's own module come first, then those of its crate and of the crates above it, then the Python
-tests of its area, until one fails: of all of them those that come to its function, as a run without a mutant has shown.
+The tests of the mutant's own module run first, then those of its crate and of the crates above it, then the Python
+tests of its area, until one fails. Only tests that reach the mutant's function are run, as found by a run without
+mutants.
 Needs cargo-mutants: cargo install --locked cargo-mutants
 """
 
@@ -69,7 +70,7 @@ AREAS: dict[str, Area] = {
     "phy": Area(("proto/src/phy/",), ("phy::",)),
     "babel": Area(("proto/src/route/babel/",), ("route::babel::",)),
     "net": Area(("proto/src/net/",), ("net::",)),
-    # A node joins the layers: what it does shows in networks of them.
+    # A node joins the layers, so its behaviour shows in networks of nodes.
     "node": Area(
         ("proto/src/node/",),
         ("node::",),
@@ -81,7 +82,7 @@ AREAS: dict[str, Area] = {
     "channel": Area(("sim/src/channel.rs", "sim/src/channel_choice.rs"), ("channel::", "channel_choice::")),
     "events": Area(("sim/src/event_queue.rs", "sim/src/event_queue/"), ("event_queue::",)),
     "mobility": Area(("sim/src/mobility/", "sim/src/grid.rs", "sim/src/air.rs"), ("mobility::", "grid::", "air::")),
-    # Python reads what it writes.
+    # Python reads its output.
     "trace": Area(
         ("sim/src/trace/",),
         ("trace::",),
@@ -130,13 +131,13 @@ AREAS: dict[str, Area] = {
         python=("tests/linux/test_kernel.py",),
     ),
 }
-# Programs for Linux: only where they are named, as tests/linux needs root and minutes for each mutant.
+# Programs for Linux: only if named, as tests/linux needs root, and minutes per mutant.
 LINUX = ("emu", "live", "gatewayd", "aodvd", "bpf")
-# A mutant is tried in its own crate, then in that above it. Not in the simulator: what a module must do is to be seen
-# in its own tests, or in those of crates that use it.
+# A mutant is tried in its own crate, then in the one above it, but not in the simulator: a module's behaviour must be
+# covered by its own tests, or by those of crates that use it.
 ABOVE = {"cc": ("proto",)}
 
-# Failing random tests need not be made small, nor kept, and draw the same cases every time.
+# Failing property tests need not be shrunk or saved, and use the same cases every time.
 ENVIRONMENT = {
     "CARGO_PROFILE_DEV_DEBUG": "0",
     "PROPTEST_MAX_SHRINK_ITERS": "0",
@@ -161,19 +162,19 @@ pub fn mutant(here: &'static [usize]) -> usize {
     *CHOSEN.get_or_init(|| std::env::var("MUTANT").ok().and_then(|chosen| chosen.parse().ok()).unwrap_or(usize::MAX))
 }
 """
-# The Python that has what its tests need (`make build`).
+# The Python with the dependencies of its tests (`make build`).
 VENV = ROOT / ".venv" / "bin" / "python"
 # Where Python tests find the package and the programs for Linux.
 IN_PYTHON = {"PYTHONPATH": str(TREE / "python"), "FOURHOP_EMULATE": str(WORK / "build" / "debug" / "fourhop-emulate")}
-# Seconds after which Python tests that wait for ever have noticed.
+# Seconds after which waiting Python tests count as having noticed the mutant.
 LONGEST = 1800
-# Processor seconds that most tests stay below. Those that do not are timed without a mutant.
+# Processor seconds that most tests stay below. Slower ones are timed without a mutant.
 SHORT = 5
 
 
-# In place of a crate, for Python tests.
+# Used instead of a crate for Python tests.
 PYTHON = "python"
-# A program of tests: its crate and its file. One run of it: with the filters that say which tests.
+# A test program: its crate and its file. A run of it: with filters that select tests.
 Program = tuple[str, str]
 Step = tuple[Program, tuple[str, ...]]
 
@@ -197,7 +198,7 @@ class Mutant:
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Run the areas on the command line."""
     parser = argparse.ArgumentParser(description="Mutation testing by random sample.")
     parser.add_argument(
         "areas", nargs="*", metavar="AREA", help=f"of {', '.join(AREAS)}; default: all but {', '.join(LINUX)}"
@@ -226,7 +227,7 @@ def main() -> int:
 
 
 def report(areas: Iterable[str], sample: list[Mutant], outcomes: dict[str, str], floor: float) -> int:
-    """Print the table; 1 if an area is below the floor."""
+    """Print the table. Returns 1 if an area is below the floor."""
     print("\n| area | viable mutants | killed | survived | killed, per cent |\n|---|---|---|---|---|")
     low = []
     for area in areas:
@@ -241,7 +242,7 @@ def report(areas: Iterable[str], sample: list[Mutant], outcomes: dict[str, str],
 
 
 def copy_sources() -> None:
-    """Bring the copy up to date; files that are equal keep their times, so that cargo leaves them alone."""
+    """Update the copy; equal files keep their times, so that cargo does not rebuild them."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
     wanted = {name for name in names if name and (ROOT / name).is_file()}
@@ -256,12 +257,12 @@ def copy_sources() -> None:
 
 
 def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
-    """The sample of these areas. It depends on the sources of the area and the seed alone."""
+    """The sample of these areas. It depends only on the sources of the area and the seed."""
     sample: list[Mutant] = []
     for area in areas:
         paths = [f"crates/{path}" for path in AREAS[area].sources]
         globs = [part for path in paths for part in ("-f", path + "**" if path.endswith("/") else path)]
-        # Without --workspace it lists the default members alone, which programs for Linux are not.
+        # Without --workspace it lists only the default members, which exclude programs for Linux.
         command = ["cargo", "mutants", "--list", "--json", "--no-config", "--workspace", *globs]
         listed = json.loads(subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout)
         listed.sort(key=lambda entry: entry["name"])
@@ -271,7 +272,7 @@ def draw(areas: Iterable[str], size: int, seed: int) -> list[Mutant]:
 
 
 def mutant_of(number: int, area: str, entry: dict[str, Any]) -> Mutant:
-    """A mutant as cargo-mutants lists it, with offsets in place of lines and columns."""
+    """A mutant listed by cargo-mutants, with offsets instead of lines and columns."""
     text = (TREE / entry["file"]).read_text(encoding="utf-8")
     lines = [0, *(found.end() for found in re.finditer("\n", text))]
 
@@ -285,7 +286,7 @@ def mutant_of(number: int, area: str, entry: dict[str, Any]) -> Mutant:
 
 
 def run(mutants: list[Mutant], woven_only: bool) -> Iterator[tuple[Mutant, str]]:
-    """Compile all of them at once, then try each; those that cannot be woven come last, or not at all."""
+    """Compile all of them at once, then try each; those that cannot be woven are tried last, or not at all."""
     pristine = {mutant.file: (TREE / mutant.file).read_text(encoding="utf-8") for mutant in mutants}
     programs, alone = build_woven(pristine, mutants)
     print(f"{len(mutants) - len(alone)} mutants in one build, {len(alone)} alone", flush=True)
@@ -306,7 +307,7 @@ def run(mutants: list[Mutant], woven_only: bool) -> Iterator[tuple[Mutant, str]]
 
 
 def build_woven(pristine: dict[str, str], mutants: list[Mutant]) -> tuple[list[Program], set[Mutant]]:
-    """The programs that hold all mutants but some, which must be compiled alone."""
+    """The programs that contain the mutants, and the mutants that must be compiled alone."""
     selector = TREE / "crates/units/src/lib.rs"
     selector.write_text(selector.read_text(encoding="utf-8") + SELECTOR, encoding="utf-8")
     alone: set[Mutant] = set()
@@ -324,7 +325,7 @@ def build_woven(pristine: dict[str, str], mutants: list[Mutant]) -> tuple[list[P
 
 
 def weave(pristine: dict[str, str], mutants: list[Mutant], alone: set[Mutant]) -> list[tuple[str, int, int, Mutant]]:
-    """Write each file with its mutants; says on which lines each stands, adds to `alone` what cannot be woven."""
+    """Write each file with its mutants. Returns the lines of each, and adds those that cannot be woven to `alone`."""
     arms = []
     for file, text in pristine.items():
         bodies = defaultdict(list)
@@ -346,7 +347,7 @@ def weave(pristine: dict[str, str], mutants: list[Mutant], alone: set[Mutant]) -
                 woven += arm
             line = woven.count("\n") + 1
             woven += f"_ => {{ {text[first:last]} }}\n}}"
-            # An error in the last arm, which is as it was, is about a type that the others must agree with.
+            # An error in the last arm, the original code, is about a type that the others must match.
             arms += [(file, line, woven.count("\n") + 1, mutant) for mutant in inside]
             done = last
         (TREE / file).write_text(woven + text[done:], encoding="utf-8")
@@ -354,10 +355,10 @@ def weave(pristine: dict[str, str], mutants: list[Mutant], alone: set[Mutant]) -
 
 
 def body(text: str, mutant: Mutant) -> tuple[int, int] | None:
-    """Where the body of the mutant's function lies, without its braces; None if it may run at compile time."""
+    """Range of the body of the mutant's function, without braces; `None` if it may run at compile time."""
     assert mutant.function
     first, last = mutant.function
-    # Comments and attributes may hold braces.
+    # Comments and attributes may contain braces.
     head = re.sub(r"//[^\n]*|#\[[^\n]*\]", lambda found: " " * len(found[0]), text[first:last])
     signature = re.search(r"\bfn\b[^{]*\{", head)
     if not signature or re.search(r"\bconst\s+fn\b", head[: signature.end()]):
@@ -367,10 +368,10 @@ def body(text: str, mutant: Mutant) -> tuple[int, int] | None:
 
 
 def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
-    """Compile the tests of the crates of these mutants and of those above: the programs, or where errors are."""
+    """Compile the tests of these mutants' crates and of those above. Returns the programs, or the places of errors."""
     crates = dict.fromkeys(crate for mutant in mutants for crate in tested_in(mutant))
     packages = [part for crate in crates for part in ("-p", f"fourhop-{crate}")]
-    # Checked first: most errors show without the work of making a program.
+    # Run `cargo check` first: it finds most errors without building a program.
     for how in (["check"], ["test", "--no-run"]):
         command = ["cargo", *how, "--locked", "--lib", "--tests", "--message-format=json", *packages]
         built = subprocess.run(command, cwd=TREE, env=environment(), capture_output=True, text=True, check=False)
@@ -390,7 +391,7 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
 
 
 def build_python(mutants: list[Mutant]) -> list[Program]:
-    """Compile what the Python tests of these mutants' areas run, if they have any: the files of tests."""
+    """Compile the code that the Python tests of these mutants' areas run, if any. Returns the test files."""
     files = sorted({file for mutant in mutants for file in AREAS[mutant.area].python})
     if files:
         linux = any(file.startswith("tests/linux/") for file in files)
@@ -402,7 +403,7 @@ def build_python(mutants: list[Mutant]) -> list[Program]:
 
 
 def environment() -> dict[str, str]:
-    """Variables for cargo and the tests. In a shared folder, cargo would take compiled mutants for the sources."""
+    """Variables for cargo and the tests. In a shared folder, cargo would mistake compiled mutants for the sources."""
     return {**os.environ, "CARGO_TARGET_DIR": str(WORK / "build"), **ENVIRONMENT}
 
 
@@ -412,12 +413,12 @@ def tested_in(mutant: Mutant) -> tuple[str, ...]:
     return (own, *ABOVE.get(own, ()), *(("sim",) if AREAS[mutant.area].networks else ()))
 
 
-# The tests that come to a mutant's function: by its number and the program, with names as the program has them.
+# The tests that reach a mutant's function, by its number and the program, under their names in the program.
 Reached = dict[tuple[int, str], set[str]]
 
 
 def tests_that_reach(programs: list[Program], mutants: list[Mutant]) -> Reached:
-    """Run every program of tests once without a mutant."""
+    """Run every test program once without a mutant, to find the tests that reach each function."""
     reached: Reached = defaultdict(set)
     networks = tuple(sorted({test for mutant in mutants for test in AREAS[mutant.area].networks}))
     simulated = any(mutant.file.startswith("crates/sim/") for mutant in mutants)
@@ -436,7 +437,7 @@ def tests_that_reach(programs: list[Program], mutants: list[Mutant]) -> Reached:
 
 
 def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> Iterator[Step]:
-    """In which order tests are run: the module's, then every program of its crate and of those above."""
+    """The order of tests: those of the module, then every program of its crate and of those above."""
     own, *_ = crates = tested_in(mutant)
     area = AREAS[mutant.area]
     python = [(PYTHON, file) for file in area.python]
@@ -464,7 +465,7 @@ def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
 
 
 def passes(step: Step, mutant: Mutant) -> bool:
-    """Whether tests pass with a mutant, in five times the time that they take without, and two seconds."""
+    """Whether tests pass with a mutant within five times their normal time plus two seconds."""
     if step[0][0] != PYTHON:
         used, passed = tried(step, mutant, SHORT)
         if passed or used < SHORT:
@@ -485,7 +486,7 @@ def time_of(step: Step) -> float:
 def tried(
     step: Step, mutant: Mutant | None, limit: float, more: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[float, bool]:
-    """Run tests with a limit of processor seconds: how many they used, and whether all passed."""
+    """Run tests with a limit of processor seconds. Returns the seconds used, and whether all passed."""
     (crate, executable), filters = step
     in_python = crate == PYTHON
     command = [executable, *filters]
@@ -511,7 +512,7 @@ def tried(
         preexec_fn=bound,
     )
     assert process.stdout
-    # One test that fails is enough.
+    # One failing test is enough.
     failed = any(line.rstrip().endswith("... FAILED") for line in process.stdout)
     if failed:
         process.kill()

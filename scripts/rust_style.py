@@ -3,9 +3,9 @@
 
     scripts/rust_style.py
 
-A line has at most 120 columns, comments and texts included; rows of a table in a comment may be longer. A documentation
-comment says more than "It." or "Why.". Looks at all files that git knows, prints one line per finding and exits with 1
-if there is one.
+A line has at most 120 columns, including comments and strings; table rows in a comment may be longer. A documentation
+comment says more than "It." or "Why.". Checks all files known to git, prints one line per finding and exits with 1 if
+there is one.
 """
 
 from __future__ import annotations

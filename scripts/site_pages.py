@@ -1,8 +1,8 @@
-"""Pages of the site that are not in docs/: a hook of mkdocs.
+"""Pages of the site that are not in docs/: a hook for mkdocs.
 
-README.md and the other documents of the root become pages, notebooks are executed and become some, and links among
-all of them go on leading where they lead in the repository. A link to a file that is no document (a scenario, a
-licence) leads to a copy of it.
+README.md and the other documents of the root become pages, as do notebooks after execution, and links among all of them
+lead to the same targets as in the repository. A link to a file that is not a document (a scenario, a licence) leads to
+a copy of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAGES = {
 }
 LINK = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)(?=[)#])")
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
-# A numbered item and what belongs to it.
+# A numbered item with its continuation lines.
 ITEM = re.compile(r"^\d+\. .*\n(?:(?: {3}.*)?\n)*", re.MULTILINE)
 
 
@@ -52,7 +52,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         if (old := files.get_file_from_path(page)) is not None:
             files.remove(old)
         made = File.generated(config, page, content=_rewritten(text, path, page, copies))
-        # Where it came from: what mkdocs complains about is to be found there.
+        # Its source file, where the causes of mkdocs' complaints are.
         made.generated_by = path
         files.append(made)
     for name, picture in pictures.items():
@@ -63,7 +63,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def _rewritten(text: str, path: str, page: str, copies: dict[str, Path]) -> str:
-    """`text` of the document at `path` with its links as its page needs them; files to be copied go into `copies`."""
+    """`text` of the document at `path`, with links rewritten for its page; files to copy are added to `copies`."""
 
     def target(link: re.Match[str]) -> str:
         aim = posixpath.normpath(posixpath.join(posixpath.dirname(path), link[1]))
@@ -79,7 +79,7 @@ def _rewritten(text: str, path: str, page: str, copies: dict[str, Path]) -> str:
             copies[uri] = ROOT / aim
         return posixpath.relpath(uri, posixpath.dirname(page) or ".")
 
-    # The site's Markdown wants what belongs to a numbered item four spaces in, everybody else's three.
+    # The site's Markdown needs continuations of a numbered item indented by four spaces, all others three.
     text = ITEM.sub(lambda item: re.sub(r"\n(?= {3})", "\n ", item[0]), text)
     parts = FENCED.split(text)
     return "".join(part if index % 2 else LINK.sub(target, part) for index, part in enumerate(parts))

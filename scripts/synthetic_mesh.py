@@ -1,8 +1,8 @@
-"""Writes scenarios/community/meshviewer.json: a network that nobody has, in the form that real ones have.
+"""Writes scenarios/community/meshviewer.json: a fictitious network in the format of real ones.
 
-Places, names and measurements are drawn by a seed: a quarter of a town with one Internet access, and what real files
-have besides: offline nodes, nodes that only have a tunnel, a server, two devices joined by a cable, links without a
-quality. `python scripts/synthetic_mesh.py` writes it anew; a test holds the file against it.
+Positions, names and measurements are drawn with a seed: a quarter of a town with one Internet access, and other
+features of real files: offline nodes, nodes that only have a tunnel, a server, two devices joined by a cable, links
+without a quality. `python scripts/synthetic_mesh.py` writes it again; a test compares the file with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def text() -> str:
-    """The file as it is written: one line per node and per link."""
+    """The content of the file: one line per node and per link."""
     made = network()
     nodes, links = (",\n".join(f"  {json.dumps(each)}" for each in made[key]) for key in ("nodes", "links"))
     head = json.dumps({key: made[key] for key in ("timestamp", "synthetic")})[:-1]
@@ -76,7 +76,7 @@ def network() -> dict[str, Any]:
 
 
 def _places(draw: random.Random) -> list[tuple[float, float]]:
-    """Nodes at random, none too near another, each within reach of one before."""
+    """Nodes at random, not too close to each other, each within reach of an earlier one."""
     places = [(SIZE_M[0] / 2.0, SIZE_M[1] / 2.0)]
     while len(places) < NODES:
         at = (draw.uniform(0.0, SIZE_M[0]), draw.uniform(0.0, SIZE_M[1]))
@@ -99,13 +99,13 @@ def _node(number: int, name: str, place: tuple[float, float], draw: random.Rando
 
 
 def _link(a: int, b: int, places: list[tuple[float, float]], draw: random.Random) -> dict[str, Any] | None:
-    """Of a pair what a routing protocol would measure: free space over a metre, exponent 3, shadows of 5 dB, fading."""
+    """A routing protocol's measurement of a pair: free space over a metre, exponent 3, 5 dB of shadowing, fading."""
     metres = math.dist(places[a], places[b])
     shadow_db = draw.gauss(0.0, 5.0)
     shares = []
     for _ in range(2):
         over_least_db = 108.0 - 40.2 - 30.0 * math.log10(metres) + shadow_db + draw.gauss(0.0, 1.0)
-        # With fading a share of frames goes from few to most over a dozen decibels.
+        # With fading, the share of frames rises from few to most over a dozen decibels.
         good = 1.0 / (1.0 + math.exp(-over_least_db / 2.2))
         shares.append(sum(draw.random() < good for _ in range(_MESSAGES)) / _MESSAGES)
     if min(shares) < 0.3:

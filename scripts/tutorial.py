@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Execute a notebook of docs/ and show what came of it.
+"""Execute a notebook of docs/ and show its output.
 
     scripts/tutorial.py NOTEBOOK [--out PAGE.md]
 
-Runs every cell in an empty folder, and makes a Markdown page with the pictures beside it. A
-cell that fails ends it with the cell and its error. The notebook itself is never written: it is kept without outputs.
+Runs every cell in an empty folder, and makes a Markdown page with the pictures beside it. Stops at a failing cell,
+showing the cell and its error. The notebook itself is never written: it is kept without outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SLIDERS = "application/vnd.jupyter.widget-view+json"
 
 @dataclass
 class Executed:
-    """A notebook that ran."""
+    """An executed notebook."""
 
     text: str
     """The page, Markdown."""
@@ -44,7 +44,7 @@ class Shell(InteractiveShell):
 
 
 def execute(path: Path) -> Executed:
-    """Runs the notebook in this process, so that no message between a client and a kernel can get lost.
+    """Run the notebook in this process, so that no messages between a client and a kernel can get lost.
 
     Raises `SystemExit` with the cell and its error if a cell fails.
     """
@@ -52,14 +52,14 @@ def execute(path: Path) -> Executed:
     shell = Shell.instance()
     with tempfile.TemporaryDirectory(prefix="fourhop-tutorial-") as folder, contextlib.chdir(folder):
         for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-            # The shell would put its own way to show results in place of the one that captures them.
+            # The shell would replace the display hook that captures results.
             with shell.display_trap, capture_output() as captured:
                 done = shell.run_cell(cell.source)
             if (error := done.error_before_exec or done.error_in_exec) is not None:
                 sys.exit(f"{path}: this cell failed: {error!r}\n{cell.source}")
             streams = [{"output_type": "stream", "text": text} for text in (captured.stdout, captured.stderr) if text]
             shown = [{"output_type": "display_data", "data": output.data} for output in captured.outputs]
-            # In a notebook, sliders hold what their function shows.
+            # In a notebook, sliders contain the output of their function.
             sliders = [output for output in shown if SLIDERS in output["data"]]
             cell.outputs = [nbformat.from_dict(output) for output in sliders or streams + shown]
     Shell.clear_instance()
@@ -73,7 +73,7 @@ def _page(notebook: Any, stem: str) -> Executed:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
             continue
-        # Magics set up the pictures and mean nothing to a reader.
+        # Magics set up the pictures and are of no interest to readers.
         source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%")).strip()
         if source:
             parts.append(f"```python\n{source}\n```")
@@ -83,7 +83,7 @@ def _page(notebook: Any, stem: str) -> Executed:
 
 
 def _output(output: Any, stem: str, pictures: dict[str, bytes]) -> str:
-    """One output as Markdown: the richest form it comes in."""
+    """One output as Markdown, in its richest available form."""
     if output.output_type == "stream":
         return _plain(output.text)
     data = output.data
@@ -103,7 +103,7 @@ def _plain(text: str) -> str:
 
 
 def _table(text: str) -> str:
-    """A data frame as the site draws tables: without its own style."""
+    """A data frame in the style of the site's tables."""
     text = re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r"<(table|tr|td|th)\b[^>]*>", r"<\1>", text)
     return re.sub(r"\n\s*", "", text)

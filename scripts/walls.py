@@ -4,15 +4,14 @@
     scripts/walls.py [ROOT]
 
 Dependencies go one way, `units -> cc -> proto -> settings -> sim -> {py, emu}`, `live -> emu` and `{settings, live} ->
-{bpf, aodvd, gateway}`; unsafe code is in `live` alone, and the protocol crates (units, cc, proto) read no clock, open
-no file or socket, start no thread and contain nothing unsafe. Prints one line for each breach and exits with 1 if
-there is one. Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and
-dependencies. Neither these crates nor the simulator call floating-point functions of the C library: their last
-digits differ between libraries and processors, and results must not.
+{bpf, aodvd, gateway}`; unsafe code is only in `live`, and the protocol crates (units, cc, proto) read no clock, open no
+file or socket, start no thread and contain nothing unsafe. Prints one line per breach and exits with 1 if there is one.
+Clippy's lists of forbidden names (clippy.toml) catch single calls; this catches whole modules and dependencies. Neither
+these crates nor the simulator call floating-point functions of the C library: their last digits differ between
+libraries and processors, but results must not.
 
-Inside a crate no circle of imports is over more than two files. Inside `proto` a layer imports from lower ones only,
-and a file of `wire`, `node` or `mac` nothing that the head of its own folder has. Needs nothing but Python's standard
-library.
+Inside a crate, no import cycle spans more than two files. Inside `proto`, a layer imports only from lower ones, and a
+file of `wire`, `node` or `mac` nothing defined in the head of its own folder. Needs only Python's standard library.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ ALLOWED = {
     "cc": {"fourhop-units"},
     "proto": {"arrayvec", "etherparse", "fourhop-cc", "fourhop-units", "libm", "thiserror"},
 }
-# Tests of the protocol crates may use these beside.
+# Tests of the protocol crates may use these in addition.
 ALLOWED_IN_TESTS = {"proptest"}
-# Of the crates of this workspace, what those outside the wall may depend on.
+# Crates of this workspace that those outside the wall may depend on.
 WITHIN = {
     "settings": {"fourhop-cc", "fourhop-proto", "fourhop-units"},
     "sim": {"fourhop-cc", "fourhop-proto", "fourhop-settings", "fourhop-units"},
@@ -44,9 +43,9 @@ WITHIN = {
     "aodvd": {"fourhop-live", "fourhop-proto", "fourhop-settings", "fourhop-units"},
     "gateway": {"fourhop-cc", "fourhop-live", "fourhop-proto", "fourhop-settings", "fourhop-units"},
 }
-# The one crate whose unsafe code is its purpose: system calls that no crate wraps, what runs between fork and exec.
+# The one crate whose purpose is unsafe code: system calls that no crate wraps, and code between fork and exec.
 UNSAFE_IS_IN = "live"
-# The layers of `proto`, the lowest first; those of one line do not know each other.
+# The layers of `proto`, the lowest first; those on one line do not import each other.
 LAYERS = (
     {"counters", "drop"},
     {"wire"},
@@ -55,9 +54,9 @@ LAYERS = (
     {"net"},
     {"node"},
 )
-# Constants of two layers for both of them.
+# Modules with constants that two layers use in common.
 ACROSS = {"preset"}
-# In these folders files import nothing that the head of their folder has: what they share has a file of its own.
+# In these folders, files import nothing from the head of their folder: common code has a separate file.
 HEADLESS = ("wire", "node", "mac")
 FORBIDDEN_MODULES = ("env", "fs", "io", "net", "os", "process", "thread", "time")
 
@@ -65,17 +64,17 @@ PATH = re.compile(r"\bstd\s*::\s*(\w+)")
 GROUP = re.compile(r"\bstd\s*::\s*\{([^;]*?)\}\s*;", re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 UNSAFE = re.compile(r"\bunsafe\b(?!_)")
-# Methods of f64 that end in the C library, or whose precision Rust leaves open. Square roots, roundings and the four
+# Methods of f64 that call the C library, or whose precision Rust does not specify. Square roots, roundings and the four
 # basic operations are exact by IEEE 754.
 ROUGH = re.compile(
     r"(?:\.\s*|\bf(?:32|64)\s*::\s*)"
     r"(powf|powi|exp2?|exp_m1|ln|ln_1p|log|log2|log10|hypot|cbrt|(?:a?(?:sin|cos|tan)h?)|atan2|sin_cos|mul_add|gamma|ln_gamma)"
     r"\s*\("
 )
-# Tests may compare with whatever they like.
+# Tests may compare with anything.
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*", re.DOTALL)
-# How the simulator numbers and names its nodes. To a protocol an address says nothing about where it is: that is in the
-# address plan and in what ARP has learned.
+# The simulator's numbers and names of nodes. To a protocol, an address says nothing about location, which is known from
+# the address plan and from ARP.
 NUMBERING = re.compile(r"\b(FIRST_WIRED|wired_number|from_ipv4|NodeId::wired|MacAddr::node)\b")
 
 
@@ -127,7 +126,7 @@ def _name(module: Module) -> str:
 
 
 def _tables(manifest: Path) -> dict[str, set[str]]:
-    """Names a manifest depends on, by kind, those of single targets with the rest."""
+    """Dependencies of a manifest by kind, including those of single targets."""
     parsed = tomllib.loads(manifest.read_text(encoding="utf-8"))
     tables = {}
     for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
@@ -172,7 +171,7 @@ def _floats(source: Path) -> Iterator[str]:
 
 
 def _blank(source: Path) -> str:
-    """The text of a source without comments, which may name anything; blanks in their place keep the line numbers."""
+    """The text of a source with comments blanked out, which may name anything; line numbers do not change."""
     return COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source.read_text(encoding="utf-8"))
 
 

@@ -14,17 +14,23 @@ from fourhop.text import count
 
 FULL = 0.98
 """From this share of frames on, a measurement says only that the link is good, not how good."""
+
 FULL_SNR_DB = 20.0
 """SNR of such a link if no distance is known: 802.11g gets through at 24 Mbit/s, but not at 54 (docs/radio.md)."""
+
 LEAST_FULL_SNR_DB = 12.0
 """Least SNR of such a link at any distance: about what a share of FULL of small, fading frames needs at 6 Mbit/s."""
+
 UNKNOWN_SNR_DB = 12.0
 """SNR assumed for a link that is only known to exist."""
+
 MOST_SNR_DB = 45.0
 """A higher SNR helps no rate of 802.11."""
+
 CARRIED = 0.55
 """Share of a link's reported bit rate that it carries before overhead, fitted to one mesh (`papers/meshes`). We think
 that reported rates are those of frames that arrive, at moments when the signal is strong."""
+
 FULL_RATE = 0.95
 """From this share of the highest rate on, a rate says only that the link is good, not how good."""
 

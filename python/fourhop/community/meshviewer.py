@@ -26,10 +26,13 @@ _MEDIA: dict[str, Medium] = {"wifi": "radio", "vpn": "tunnel"}
 CABLE_QUALITY = 0.98
 """A link of type `other`, which the router does not know as Wi-Fi, is a cable from this share of messages both ways on,
 else a radio."""
+
 MOST_TQ = 255.0
 """B.A.T.M.A.N. IV's best quality; its inverse is the smallest one above zero."""
+
 CABLE_MBPS = 100.0
 """The same for a throughput: that of Fast Ethernet."""
+
 MOST_KBPS = 1e7
 """Highest plausible throughput: 10 Gbit/s."""
 

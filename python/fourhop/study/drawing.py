@@ -18,6 +18,7 @@ from fourhop.study.chart import Chart, Kind, Line
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (4.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.6))
 """Strokes and gaps, in line widths."""
+
 MARKERS = ("circle", "square", "diamond", "triangle", "triangle down")
 """Shapes that can be open, to mark a value without an interval."""
 

@@ -21,6 +21,7 @@ OVER_TIME: Mapping[str, Any] = {"duration": "220s", "warmup": f"{SETTLED_S:g}s",
 """Keys for flows over time: `within` measures them from `SETTLED_S` on."""
 MOMENT_S = 5.0
 """Over this time, one of two NewReno flows has nearly everything, on chains that interfere."""
+
 STARVING = 0.1
 """A flow starves if it has less than this part of an equal share."""
 

@@ -26,8 +26,10 @@ from fourhop.stats import CONFIDENCE
 
 LOOKS = (0.25, 0.5, 1.0)
 """Shares of the runs at which looks are taken."""
+
 LEAST = 3
 """Fewest runs for a look: the interval of two is almost useless."""
+
 EXPONENT = 3.0
 """Exponent of the spending function: little is spent early, so that the last look loses little."""
 

@@ -15,6 +15,7 @@ from fourhop.view.blobs import Blobs
 
 MOST_BYTES = 40_000_000
 """Largest size of a page: a browser reads all of it before it shows anything."""
+
 _SAMPLED = 40
 """Number of pieces from which the size of a page is estimated."""
 

@@ -28,6 +28,7 @@ MOST_RUNS = 30
 
 LEAST_RUNS = 4
 """Default minimum of runs per change: fewer give no useful intervals."""
+
 FIRST_RUNS = 2
 """Runs of every trial before a first answer."""
 
@@ -36,6 +37,7 @@ SECONDS = 60.0
 
 MAIN = 0.7
 """Share of the time for the changes themselves; the rest is for other radios and traffic."""
+
 MANY_NODES = 20
 """With more nodes, runs are short, unless their length or number is given."""
 

@@ -23,6 +23,7 @@ CLASSES = (
     ("strong", 20.0, "20 dB and more"),
 )
 """Classes of links by margin over the least power of a link: name, least margin, text."""
+
 _LABELLED = 70
 """With more nodes, only gateways, tried places and nodes with traffic have numbers."""
 _ROOM = 20.0

@@ -23,6 +23,7 @@ VERDICTS: dict[Verdict, str] = {
 
 _VAGUE = 10.0
 """If the upper bound is at least this many times the ratio, the ratio is not reported."""
+
 _GAPS = 3
 """Most gaps in the file that are listed."""
 

@@ -22,6 +22,7 @@ from fourhop.stats import student_quantile
 
 ENOUGH = 20
 """Fewest links for fitting a law."""
+
 APART = 4.0
 """Least ratio of the longest to the shortest of these links: otherwise any exponent would fit."""
 
@@ -30,6 +31,7 @@ FREE_SPACE = 2.0
 
 USUAL_EXPONENT = (2.7, 3.5)
 """Rappaport, Wireless Communications, table 4.2: radio in cities."""
+
 USUAL_SPREAD_DB = 7.0
 """The same, section 4.9 and table 4.6: from 5.7 to 11.8 dB inside buildings, about as much in streets."""
 

@@ -21,6 +21,7 @@ from fourhop.wmediumd.libconfig import Value, parse
 
 NOISE_DBM = -91
 """Noise of wmediumd's receivers, with which it converts SNRs into signal strengths."""
+
 SNR_DB = 30
 """SNR of pairs that a configuration does not mention."""
 

@@ -1,9 +1,9 @@
-"""The routing daemon over the simulated air, beside the simulator's own AODV and beside the testbed paper.
+"""The routing daemon over the simulated air, compared with the simulator's own AODV and with the testbed paper.
 
     benches/aodvd.py [searches|walks|draw|many|flood ...]      # all, if none is named
 
 Needs root, ping, iperf3 and the programs of `make linux`. Prints a table for each question and draws
-docs/img/aodvd.png; docs/aodvd.md shows them. The hallway is that of the studies of the testbed (papers/testbed).
+docs/img/aodvd.png; docs/aodvd.md shows them. The hallway is that of the testbed studies (papers/testbed).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIGURES = ROOT / "docs" / "img" / "aodvd.json"
 HOPS = (2, 3, 4)
 SEARCHES = 40
 WARM = 5.0
-"""HELLO messages are heard for so long before anything is asked, in seconds."""
+"""Seconds of HELLO messages before the first measurement."""
 PAPER_MS = {2: (7.0, 965.0), 3: (10.0, 3212.0), 4: (331.0, 5183.0)}
 """Table 2 of the paper: median and maximum."""
 WALK_S = 120
@@ -45,7 +45,7 @@ RUNS = 5
 
 
 class Net:
-    """An emulation as the tests have it."""
+    """An emulation with the interface that the tests expect."""
 
     def __init__(self, net: Emulation) -> None:
         self.net = net
@@ -59,18 +59,18 @@ class Net:
 
 @contextmanager
 def mesh(scenario: fourhop.Scenario, seed: int = 1, more: str = "") -> Iterator[Daemons]:
-    """Its nodes, ready for daemons; what the emulator says at the end is in `report`."""
+    """The nodes of an emulation, ready for daemons; the emulator's final output is in `report`."""
     with tempfile.TemporaryDirectory(prefix="fourhop-aodvd-") as folder:
         radio = f"{folder}/radio"
         with fourhop.emulate(scenario, tap=True, flows=False, seed=seed, radio=radio) as net:
-            # Signals come from there, whatever is made of them.
+            # The source of signal strengths, whether used or not.
             yield Daemons(Net(net), Path(folder), more)  # type: ignore[arg-type]
         if not net.report["truth"]["holds"]:
             print(f"    (not true in time: {net.report['truth']['because']})", flush=True)
 
 
 def signal(daemons: Daemons, threshold: float | None) -> str:
-    """The table of a daemon that looks at signals, or only shows them."""
+    """The configuration table of a daemon that uses signal strengths, or only shows them."""
     said = f'[signal]\nsource = "emulator"\nemulator = "{daemons.folder}/radio"\n'
     return said if threshold is None else f"{said}threshold = {threshold:.2f}\n"
 
@@ -84,7 +84,7 @@ def stop(daemons: Daemons) -> None:
 
 
 def searched(hops: int) -> list[float]:
-    """Times of searches over so many hops, in ms; each by daemons that know nothing, infinite where it failed."""
+    """Times of route discoveries over `hops`, in ms, each by daemons without routes; infinite if it failed."""
     found = []
     with mesh(testbed.hallway("standard", hops)) as daemons:
         for _ in range(SEARCHES):
@@ -100,7 +100,7 @@ def searched(hops: int) -> list[float]:
 
 
 def simulated_searches(hops: int) -> list[float]:
-    """The same in the simulator, as the study of table 2 has it."""
+    """The same in the simulator, as in the study of table 2."""
     scenario = testbed.hallway(
         "standard", hops, "ping", routing=testbed.aware(ttl_start=2), duration="30s", warmup="1s"
     )
@@ -134,7 +134,7 @@ def walk(speed: float, aware: bool, seed: int) -> dict[str, Any]:
         daemons.start(*range(5), tables=signal(daemons, testbed.threshold_dbm() if aware else None))
         server = daemons.net.start("n0", "iperf3", "-s", "-1")
         time.sleep(max(0.0, testbed.START_S - (time.monotonic() - begun)))
-        # An outage can cost iperf3 its connection of control, for which it would wait for ever: the program stops it.
+        # An outage can cost iperf3 its control connection, for which it would wait for ever: `timeout` stops it.
         limit = ("timeout", "-s", "INT", "-k", "5", str(WALK_S + 10))
         done = daemons.net.run("n4", *limit, "iperf3", "-J", "-C", "reno", "-c", "n0", "-l", "8K", "-t", str(WALK_S))
         server.kill()

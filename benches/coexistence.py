@@ -1,9 +1,9 @@
-"""AP2's share of one queue on radios that aggregate, beside CUBIC, BBR and itself, as first and as second sender.
+"""AP2's share of one queue on radios that aggregate, next to CUBIC, BBR and itself, as first and as second sender.
 
     benches/coexistence.py
 
 Chains of 1, 2 and 4 hops with MCS 1 and 4 and queues of 50, 200 and 500 packets; the second sender starts 4 s after the
-first. Prints each case in which one of the two gets less than a sixth of their sum, which is a third of an even share.
+first. Prints each case in which one of the two gets less than a sixth of their total, a third of an even share.
 """
 
 from __future__ import annotations

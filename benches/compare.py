@@ -1,14 +1,14 @@
 """fourhop, ns-2 and ns-3 on the same scenarios in one sitting.
 
-The simulators take turns, seed by seed. Time is processor time of the whole command, start-up included, so that other
-load on the machine disturbs the comparison little. A simulator that is not installed is named and skipped. Writes the
-tables between the marks in docs/performance.md and every run to docs/performance.json.
+The simulators take turns, seed by seed. Time is the processor time of the whole command, including start-up, so that
+other load on the machine hardly disturbs the comparison. Simulators that are not installed are named and skipped.
+Writes the tables between the marks in docs/performance.md and every run to docs/performance.json.
 
     .venv/bin/python benches/compare.py [--repetitions 5] [--only TEXT] [--unseen SEED] [--also FILE:SECONDS]... [--dry]
 
 fourhop runs as `fourhop run` of `make build`, ns-2 as benches/ns2/run.tcl (Debian's ns2), ns-3 as benches/ns3/chain.cc
-or wifi.cc (Debian's libns3-dev). ns-3 is given less simulated time. Networks of 10,000 nodes are run by fourhop alone,
-once. crates/sim/examples/run.rs runs each network again, untimed, to count frames and receptions.
+or wifi.cc (Debian's libns3-dev). ns-3 gets less simulated time. Only fourhop runs networks of 10,000 nodes, once.
+crates/sim/examples/run.rs runs each network again, untimed, to count frames and receptions.
 """
 
 import argparse
@@ -46,7 +46,7 @@ SIMULATORS = ("fourhop", "ns-2", "ns-3")
 
 @dataclass
 class Scenario:
-    """A file and how long each simulator runs it, in simulated seconds; 0: not at all."""
+    """A file, and the simulated seconds of each simulator; 0 means not at all."""
 
     name: str
     file: Path
@@ -55,7 +55,7 @@ class Scenario:
     ns3_seconds: float
     once: bool = False
     wifi: tuple[str, ...] = ()
-    """Words for benches/ns3/wifi.cc, which runs saturated 802.11n."""
+    """Arguments of benches/ns3/wifi.cc, which runs saturated 802.11n."""
 
     def duration(self, simulator: str) -> float:
         return {"fourhop": self.seconds, "ns-2": self.ns2_seconds, "ns-3": self.ns3_seconds}[simulator]
@@ -84,13 +84,13 @@ class Run:
 
     @property
     def scheduled(self) -> int:
-        """Its events, by a simulator that counts them."""
+        """Its events, if the simulator counts them."""
         assert self.events is not None
         return self.events
 
     @property
     def received(self) -> int:
-        """Its receptions, by a simulator that counts them."""
+        """Its receptions, if the simulator counts them."""
         assert self.receptions is not None
         return self.receptions
 
@@ -123,7 +123,7 @@ def fewer(flows: int, seconds: float, folder: str) -> Scenario:
 
 
 def unseen(seed: int, folder: str) -> Iterator[Scenario]:
-    """Networks of the same kinds that nobody has looked at before, drawn with `seed` and written into `folder`."""
+    """New networks of the same kinds, drawn with `seed` and written into `folder`."""
     draw = random.Random(seed)
     hops, side = draw.choice((5, 6, 9, 10, 11, 12, 13)), draw.choice((6, 8, 9))
     made = {
@@ -138,7 +138,7 @@ def unseen(seed: int, folder: str) -> Iterator[Scenario]:
 
 
 def aggregates(folder: str) -> Iterator[Scenario]:
-    """802.11n with aggregates, in which every sender always has something to send: ns-2.35 has no 802.11n."""
+    """802.11n with aggregates and saturated senders; ns-2.35 has no 802.11n."""
     for name, network, words in (
         ("802.11n, 5 stations", saturated.cell(5), ("--stations=5",)),
         ("802.11n, 10 stations", saturated.cell(10), ("--stations=10",)),
@@ -150,7 +150,7 @@ def aggregates(folder: str) -> Iterator[Scenario]:
 
 
 def prepare() -> tuple[list[str], list[str]]:
-    """Builds what can be built; the simulators that are there, and why others are not."""
+    """Builds what can be built. Returns the available simulators, and why others are missing."""
     subprocess.run(["make", "--silent", "build"], cwd=ROOT, check=True)
     subprocess.run(["cargo", "build", "--release", "-p", "fourhop-sim", "--example", "run"], cwd=ROOT, check=True)
     present, missing = ["fourhop"], []
@@ -185,9 +185,9 @@ def count(scenario: Scenario, seed: int) -> dict[str, int]:
 
 
 def watch(pid: int) -> tuple[int, resource.struct_rusage, float]:
-    """Waits for a process: its status, its use of resources, its peak memory in MiB.
+    """Waits for a process, and returns its status, resource usage and peak memory in MiB.
 
-    The peak of getrusage would count this program too, which was there before the other was executed.
+    The peak of getrusage would include this program, from before the child called exec.
     """
     peak, begun = 0, time.monotonic()
     while True:
@@ -236,13 +236,13 @@ def measure(simulator: str, scenario: Scenario, seed: int) -> Run:
     )
 
 
-# Runs shorter than this are repeated, up to so many: of a fifth of a second the clock and the host take their share.
+# Runs shorter than this are repeated, up to this many times: clock and host distort runs of a fifth of a second.
 STEADY_S = 1.0
 MOST_RUNS = 5
 
 
 def measure_steadily(simulator: str, scenario: Scenario, seed: int) -> Run:
-    """One run, or, if it is short, the one in the middle of several."""
+    """One run, or if it is short, the median of several."""
     runs = [measure(simulator, scenario, seed)]
     while sum(run.cpu_s for run in runs) < STEADY_S and len(runs) < MOST_RUNS:
         runs.append(measure(simulator, scenario, seed))
@@ -259,7 +259,7 @@ def millions(value: float) -> str:
 
 
 def rows(scenarios: Iterable[Scenario], runs: list[Run]) -> Iterator[str]:
-    """The table of one scenario after another."""
+    """Rows of the table, scenario by scenario."""
     yield (
         "| scenario | simulator | simulated s per s | fourhop is faster by (min .. max) | million events per s "
         "| million receptions per s | ns per reception | peak MiB | goodput kbit/s |"
@@ -299,14 +299,14 @@ def rows(scenarios: Iterable[Scenario], runs: list[Run]) -> Iterator[str]:
             )
 
 
-# How many times as fast as ns-2 the median of each network is to be, by a part of the networks' names.
+# Target speed relative to ns-2 for the median of each network, by a part of the networks' names.
 TARGETS = {"chain": 9.5, "120": 25.0, "grid": 17.0}
 # 10,000 nodes with 190 flows: peak, and time per reception relative to that with 120 nodes.
 TARGET_MIB, TARGET_COST = 250.0, 6.0
 
 
 def targets(runs: list[Run]) -> Iterator[str]:
-    """A line for each target: what was measured, and whether it is met."""
+    """One line per target: the measurement, and whether the target is met."""
 
     def verdict(met: bool) -> str:
         return "met" if met else "not met"
@@ -337,7 +337,7 @@ def targets(runs: list[Run]) -> Iterator[str]:
 
 
 def two_cores(scenario: Scenario, repetitions: int) -> str:
-    """How much faster two independent runs are on two cores than one after the other, by the clock."""
+    """Wall-clock speed-up of two independent runs on two cores over running them one after the other."""
     gains = []
     for seed in range(1, repetitions + 1):
         words = command("fourhop", scenario, seed)
@@ -355,7 +355,7 @@ def two_cores(scenario: Scenario, repetitions: int) -> str:
 
 
 def start_up(repetitions: int) -> Iterator[str]:
-    """How long the package and the command line take to start, those of `.venv` if there is one."""
+    """Start-up time of the package and the command line, those of `.venv` if there is one."""
     places = os.pathsep.join([str(ROOT / ".venv" / "bin"), os.environ.get("PATH", os.defpath)])
     for name, what in (
         ("import fourhop", ["python", "-c", "import fourhop"]),
@@ -394,7 +394,7 @@ def machine() -> dict[str, Any]:
 
 
 def write_between(report: Path, mark: str, text: str) -> None:
-    """Replaces what stands between the two marks of the report, or appends it."""
+    """Replaces the text between the two marks of the report, or appends it."""
     begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
     old = report.read_text() if report.exists() else "# Performance\n"
     if begin not in old:
@@ -431,7 +431,7 @@ def main() -> None:
 def measure_all(
     scenarios: list[Scenario], present: list[str], missing: list[str], arguments: argparse.Namespace
 ) -> None:
-    """Every scenario by every simulator that is there; prints the tables, and writes them unless it is a dry run."""
+    """Runs every scenario in every available simulator, prints the tables, and writes them unless it is a dry run."""
     runs = []
     for scenario in scenarios:
         for seed in range(1, (1 if scenario.once else arguments.repetitions) + 1):

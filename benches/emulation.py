@@ -1,11 +1,11 @@
-"""Emulated beside simulated: real programs and the kernel's TCP over the mesh that the simulator's own flows use.
+"""Emulated versus simulated: real programs and the kernel's TCP over the same mesh as the simulator's own flows.
 
     benches/emulation.py [tcp|channels|unbounded|today|udp|ping|size|fast|aggregates|windows|lateness ...]
 
 Default: all. Needs root, iperf3, ping, ss and the program of `make linux`. Prints a table for each question;
-docs/emulation.md shows them. The receiver's offer limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the
-kernel moves it when data come, whatever is locked. Acknowledgements are not delayed (`quickack`), as in the simulated
-flows, and the least time-out is the kernel's 200 ms.
+docs/emulation.md shows them. The receiver's window limits TCP: TCP_WINDOW_CLAMP, set again after every read, since the
+kernel changes it when data arrive, even if locked. Acknowledgements are not delayed (`quickack`), as in the simulated
+flows, and the minimum RTO is the kernel's 200 ms.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REAL_SEEDS = 5
 WARMUP = SECONDS // 10
 """Goodput counts from here on, in seconds."""
 OVERSHOOT = SECONDS // 4
-"""The same where the window is unbounded: what slow start loses at a full queue keeps back for seconds what arrives."""
+"""The same for an unbounded window: losses of slow start at a full queue hold back delivery for seconds."""
 
 SINK = """
 import socket, sys, time
@@ -90,7 +90,7 @@ for n in range(int((seconds + 3) * rate / (8 * size))):
 
 @contextmanager
 def chain(hops: int, seed: int = 1, routing: str = "aodv", more: Sequence[str] = ()) -> Iterator[Emulation]:
-    """An emulated chain without flows of its own; says if its time was not true."""
+    """An emulated chain without scenario flows; reports if it did not keep real time."""
     overrides = [f"topology.hops={hops}", f"routing.protocol={routing}", *more]
     scenario = fourhop.Scenario.from_toml(CHAIN, overrides=overrides)
     with fourhop.emulate(scenario, flows=False, seed=seed) as net:
@@ -111,7 +111,7 @@ def simulated(hops: int, flow: str, *settings: str) -> list[dict[str, Any]]:
 
 
 def kernel_tcp(hops: int, window: int, control: str, routing: str, warmup: int, more: Sequence[str] = ()) -> float:
-    """Goodput of the kernel's TCP over a chain in bits a second, after `warmup`: the mean over seeds at once."""
+    """Goodput of the kernel's TCP over a chain in bit/s, after `warmup`: the mean over seeds, which run at once."""
     with ThreadPoolExecutor(REAL_SEEDS) as threads:
         once = partial(kernel_flow, hops, window, control, routing, warmup, more=more)
         return statistics.mean(goodput for goodput, _ in threads.map(once, range(1, REAL_SEEDS + 1)))
@@ -120,7 +120,7 @@ def kernel_tcp(hops: int, window: int, control: str, routing: str, warmup: int, 
 def kernel_flow(
     hops: int, window: int, control: str, routing: str, warmup: int, seed: int, more: Sequence[str] = ()
 ) -> tuple[float, float]:
-    """The same for one seed, and the mean round trip of the whole connection, in seconds, as the emulator sees it."""
+    """The same for one seed, and the mean round trip of the whole connection in seconds, as seen by the emulator."""
     with chain(hops, seed, routing, more) as net:
         goodput = clamped(net["n0"], net[f"n{hops}"], window, SECONDS, warmup, control)
     flow = max(net.report["flows"], key=lambda flow: float(flow["arrived_bytes"]))
@@ -128,7 +128,7 @@ def kernel_flow(
 
 
 def clamped(source: Node, sink: Node, window: int, seconds: int, warmup: int, control: str) -> float:
-    """Goodput of the kernel's TCP between two nodes after `warmup`, in bits a second; a window of 0 is unbounded."""
+    """Goodput of the kernel's TCP between two nodes after `warmup`, in bit/s; a window of 0 is unbounded."""
     for node in (source, sink):
         node.run("ip", "route", "change", "10.0.0.0/8", "dev", "mesh0", "quickack", "1")
     server = sink.start(sys.executable, "-c", SINK, str(window), str(seconds), str(warmup), output=subprocess.PIPE)
@@ -142,7 +142,7 @@ def clamped(source: Node, sink: Node, window: int, seconds: int, warmup: int, co
 
 
 def compare(what: str, real: float, runs: list[dict[str, Any]], column: str = "goodput_bps") -> None:
-    """A line of a table: real, mean of the runs, their range, difference; kbit/s, or milliseconds of round trips."""
+    """Prints a table row: real, mean of the runs, their range, difference; in kbit/s, or ms for round trips."""
     expected = [run[column] if column == "goodput_bps" else run[column] * 1e6 for run in runs]
     mean = statistics.mean(expected)
     shown, low, high = (f"{value / 1e3:.1f}" for value in (mean, min(expected), max(expected)))
@@ -182,10 +182,10 @@ def unbounded() -> None:
 
 
 LINUX = ["tcp.rto_granularity=200ms"]
-"""The kernel's time-out is the round trip and at least 200 ms more (`tcp_rto_min`), not at least 200 ms."""
+"""The kernel's RTO is the round trip plus at least 200 ms (`tcp_rto_min`), rather than at least 200 ms."""
 
 TODAY = ["tcp.sack_recovery=rack-tlp", "tcp.hystart=true"]
-"""Features of the kernel's CUBIC beside RFC 9438. It is not paced: the devices of nodes have no `fq`."""
+"""Features of the kernel's CUBIC beyond RFC 9438. It is not paced, as the devices of nodes have no `fq`."""
 
 
 def today() -> None:
@@ -296,7 +296,7 @@ def aggregates() -> None:
             print(f"    {name}:", *quantiles, f"{each:.1f} us per packet", sep=", ")
         for name, goodputs in carried.items():
             compare(f"{name}, {hops} hops", statistics.mean(goodputs), runs)
-    # Without the two TCPs: what the network carries.
+    # Capacity of the network, without the two TCPs.
     text = file.read_text(encoding="utf-8").partition("[[flows]]")[0]
     flow = (
         '[[flows]]\nfrom = "first"\nto = "last"\ntransport = "udp"\napp = "cbr"\nrate = "40Mbps"\npayload = "1448B"\n'
@@ -342,7 +342,7 @@ def lateness() -> None:
 
 
 def carried(report: dict[str, Any]) -> str:
-    """How a machine has carried an emulation: a row of a table."""
+    """A table row on how a machine coped with an emulation."""
     late, machine = report["lateness_us"], report["machine"]
     shown = [f"{late[name]:.0f}" for name in ("p50", "p99", "max")]
     cells = [f"{report['setup_s']:.2f} s", f"{machine['saturated_speed']:.1f}", f"{machine['cpu']:.0%}", *shown]
@@ -365,7 +365,7 @@ QUESTIONS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Answers the questions that are named."""
+    """Answers the questions named on the command line."""
     for name in sys.argv[1:] or QUESTIONS:
         question = QUESTIONS[name]
         print(f"\n{question.__doc__}\n", flush=True)

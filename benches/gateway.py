@@ -7,10 +7,10 @@
     benches/gateway.py drawn [NETWORKS]                 # simulated: kinds of gateways before drawn networks
     benches/gateway.py speed                            # packets a second and latency, beside an accept-all client
 
-SEEDS=1 takes the first seed alone. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops
-and its gateway at one end; a server is behind a wire of 40 ms. `plain` and `ours` are the kernel's forwarding between
-the devices of the emulated gateway; FQ-CoDel and the simulator's gateway are those of the simulated routing, in the
-same places.
+SEEDS=1 uses only the first seed. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and
+its gateway at one end; a server is behind a wire of 40 ms. `plain` and `ours` use the kernel's forwarding between the
+devices of the emulated gateway; FQ-CoDel and the simulator's gateway are those of the simulated routing, in the same
+places.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ WAYS: dict[str, tuple[list[str], bool, str | None]] = {
 def network(
     way: str, seed: int, *more: str, rate: str = "11Mbps", chain: str = CHAIN
 ) -> Iterator[tuple[Emulation, Path]]:
-    """The chain, with that at its gateway, configured with this rate; where its state is."""
+    """The chain with this variant at its gateway, configured with this rate, and the folder of its state."""
     keys, tap, pace = WAYS[way]
     scenario = parse([*keys, *more], chain)
     with tempfile.TemporaryDirectory() as name, fourhop.emulate(scenario, seed=seed, tap=tap, flows=False) as net:
         folder = Path(name)
         if pace is not None:
             (folder / "gateway.toml").write_text(FILE.format(pace=pace, folder=folder, rate=rate), encoding="utf-8")
-            # Where other work holds the processor, packets wait for it, and that looks like a longer path.
+            # If other work occupies the processor, packets wait for it, which looks like a longer path.
             first = ("chrt", "-f", "10") if way == "on time" else ()
             net["n0"].start(*first, PROGRAM, "run", "--config", str(folder / "gateway.toml"))
             for _ in range(200):
@@ -85,7 +85,7 @@ def network(
 
 
 def parse(keys: list[str], chain: str = CHAIN) -> fourhop.Scenario:
-    """The scenario with these keys on top."""
+    """The scenario with these keys changed."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(chain)
         file.flush()
@@ -93,7 +93,7 @@ def parse(keys: list[str], chain: str = CHAIN) -> fourhop.Scenario:
 
 
 def downloads(net: Emulation, control: str, seconds: int) -> dict[str, Any]:
-    """Every node loads from the server at once; ping to the farthest beside."""
+    """Every node downloads from the server at once, while the farthest is pinged."""
     last = f"n{max(NODES)}"
     for n in NODES:
         net[f"n{n}"].start("iperf3", "-s", "-1", "-p", str(5200 + n))
@@ -126,7 +126,7 @@ def pings(text: str) -> list[float]:
 
 
 def quantile(values: list[float], share: float) -> float:
-    """Of sorted values the one at that share."""
+    """The quantile of values at a share."""
     values = sorted(values)
     return values[min(len(values) - 1, int(share * len(values)))] if values else float("nan")
 
@@ -242,7 +242,7 @@ def drawn(networks: str = "12") -> None:
         assert run.jain is not None
         return run.aggregate.mean, statistics.mean(trips), run.jain.mean
 
-    # 2039 is the first that the mode was not made with; every sixth has a gateway.
+    # 2039 is the first network not used in designing the mode; every sixth has a gateway.
     numbers = range(2039, 2039 + 6 * int(networks), 6)
     for kind, name in networks_of.CLASSES.items():
         old = kind == "old"
@@ -263,7 +263,7 @@ def drawn(networks: str = "12") -> None:
 
 
 def spent(pid: int | None) -> float:
-    """Processor time of a process, in seconds, with what the kernel does in its name."""
+    """Processor time of a process in seconds, including the kernel's on its behalf."""
     if pid is None:
         return 0
     user, kernel = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
@@ -286,7 +286,7 @@ def speed() -> None:
         return found | {"sent": sent["sent"] / sent["seconds"]}
 
     def begin(border: Border, what: str) -> int | None:
-        """The process that has the packets, if one has."""
+        """Start the process that handles the packets, if any, and return its id."""
         if what == "accept all":
             text = border.run("gate", PROGRAM, "run", "--config", border.file(), "--print-rules", "iptables").stdout
             border.run("gate", "sh", "-c", text)

@@ -1,12 +1,12 @@
-"""How far is AP2 from a sender that knows the best window beforehand?
+"""Compares AP2 with a sender that knows the best window beforehand.
 
     benches/hindsight.py [CLASS] [NETWORKS]  # default: fixed 18
 
-Draws networks as the study `comparison/ap2` does, with other numbers. On each it runs fixed windows in three ways:
-sent as acknowledgements arrive (a train), spaced as Linux spaces them, and in AP2's bursts. For several prices of delay
-it chooses the best of all with one seed and measures that choice with another: the best of so many with the same seed
-would be partly luck. Prints goodput as a share of the best of CUBIC, BBR, Vegas, NewReno and TCP-AP, and the 95th
-percentile of round trips relative to CUBIC's (on 802.11b TCP-AP's); both are geometric means.
+Draws networks like the study `comparison/ap2`, with other numbers. On each it runs fixed windows in three ways: sent as
+acknowledgements arrive (a train), paced as in Linux, and in AP2's bursts. For several prices of delay it selects the
+best of all with one seed and measures that choice with another: the best of so many with the same seed would be partly
+luck. Prints goodput as a share of the best of CUBIC, BBR, Vegas, NewReno and TCP-AP, and the 95th percentile of round
+trips relative to CUBIC's (on 802.11b, TCP-AP's); both are geometric means.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def measured(kind: str, numbers: Iterable[int], seed: int) -> Measured:
 def main() -> None:
     """Prints a row for AP2, BBR and each price."""
     kind, count = sys.argv[1] if sys.argv[1:] else "fixed", int(sys.argv[2]) if sys.argv[2:] else 18
-    # A random network is another one with another seed.
+    # A random network changes with the seed.
     numbers = [
         n for n in range(FIRST, FIRST + count) if "random" not in str(drawn.draw(kind, n).resolved["topology"]["kind"])
     ]

@@ -1,8 +1,8 @@
 """Counts the instructions of fixed runs with valgrind's callgrind: a measure that a busy machine does not disturb.
 
-Builds crates/sim/examples/run.rs in release mode and prints, for each run, the instructions in all, per frame radiated
-and per reception (a copy of a frame that ended at a receiver), then the functions and source files they were spent in.
-`--record` writes the counts into docs/performance.md, where a regression shows in the diff.
+Builds crates/sim/examples/run.rs in release mode and prints, for each run, the instructions in total, per radiated
+frame and per reception (a copy of a frame that ended at a receiver), then the functions and source files that took
+them. `--record` writes the counts into docs/performance.md, where a regression shows in the diff.
 
     python3 benches/instructions.py [--top N] [--record] [--binary PATH]
 """
@@ -22,7 +22,7 @@ from compare import REPORT, write_between
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = ROOT / "target" / "release" / "examples" / "run"
-# The radio `sinr` with the path loss and thresholds of `threshold`, so that as many copies of a frame arrive.
+# The radio `sinr` with the path loss and thresholds of `threshold`, so that equally many copies of a frame arrive.
 SINR = {
     "radio.model": "sinr",
     "radio.path_loss": "two-ray",
@@ -34,9 +34,9 @@ SINR = {
     "radio.cca_energy": "1.559e-11W",
 }
 FADING = {"radio.fading": "rayleigh", "radio.doppler": "5Hz"}
-# A chain whose hops are short enough to work under Rayleigh fading: a frame is lost in 7 of 100 cases.
+# A chain with hops short enough for Rayleigh fading: 7 of 100 frames are lost.
 SHORT_HOPS = {"topology.hops": "8", "topology.spacing": "130m", "routing.protocol": "static"}
-# Name of the run, scenario, simulated time, what its radio is, keys.
+# Name of the run, scenario, simulated time, radio, keys.
 RUNS: list[tuple[str, str, str, str, dict[str, str]]] = [
     ("chain8", "bench/chain8.txt", "100s", "threshold", {}),
     ("random120", "bench/random120.txt", "10s", "threshold", {}),
@@ -52,7 +52,7 @@ NAMED = re.compile(r"(?:(fl|fi|fe|fn|cfi|cfl|cfn|ob|cob)=)\((\d+)\)(?: (.*))?$")
 
 
 def read_profile(path: Path) -> tuple[Costs, Costs, Costs]:
-    """Self cost by function, cost with callees by function, self cost by source file."""
+    """Self cost by function, inclusive cost by function, self cost by source file."""
     names: dict[str, dict[str, str]] = {"file": {}, "function": {}}
     own, inclusive, by_file = Costs(), Costs(), Costs()
     function = file = ""
@@ -83,7 +83,7 @@ def read_profile(path: Path) -> tuple[Costs, Costs, Costs]:
 
 
 def shorten(name: str) -> str:
-    """Functions without their generic noise, files from the crate or the standard library on."""
+    """Names of functions without generic parameters, paths of files from the crate or the standard library on."""
     name = re.sub(r"'\d+$|\.llvm\.\d+", "", name)
     name = re.sub(r"^.*?/library/", "std: ", name)
     return name.removeprefix(f"{ROOT}/")

@@ -1,9 +1,9 @@
-"""How long the kernel takes for an aggregate of TCP segments from a TUN device: each in a write of its own, and joined.
+"""Measures the kernel's time for an aggregate of TCP segments from a TUN device, written one by one and joined.
 
     sudo unshare --net .venv/bin/python benches/joined.py
 
-A sender of its own talks to a listener of the kernel through the device. Joined segments are one packet with the
-header of virtio (IFF_VNET_HDR), at most 44 in a write.
+The script's own sender talks to a listener of the kernel through the device. Joined segments are one packet with a
+virtio header (IFF_VNET_HDR), at most 44 per write.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ SYN, ACK, PSH = 2, 16, 8
 
 
 def total(data: bytes) -> int:
-    """The checksum's sum (RFC 1071)."""
+    """The sum for the checksum (RFC 1071)."""
     data += bytes(len(data) % 2)
     value: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while value >> 16:
@@ -35,7 +35,7 @@ def total(data: bytes) -> int:
 
 
 def segment(seq: int, ack: int, flags: int, payload: bytes = b"") -> bytes:
-    """Header of virtio, IP, TCP. More than one MSS is several segments that the kernel takes as one."""
+    """A packet with virtio, IP and TCP headers. More than one MSS is several segments that the kernel treats as one."""
     joined = len(payload) > MSS
     options = b"\2\4\5\xb4\3\3\7\1" if flags & SYN else b"\1\1\x08\x0a" + struct.pack("!II", 1, 0)
     length = 20 + len(options)
@@ -52,7 +52,7 @@ def segment(seq: int, ack: int, flags: int, payload: bytes = b"") -> bytes:
 
 
 def drained(fd: int) -> int:
-    """How many packets the kernel has sent."""
+    """Read all packets sent by the kernel, and return their number."""
     count = 0
     with contextlib.suppress(BlockingIOError):
         while os.read(fd, 70_000):
@@ -61,7 +61,7 @@ def drained(fd: int) -> int:
 
 
 def measure(fd: int, server: socket.socket, segments: int, together: int) -> str:
-    """Writes an aggregate so many times, with so many segments in a write."""
+    """Writes an aggregate repeatedly, with `together` segments per write."""
     seq = 1000
     os.write(fd, segment(seq, 0, SYN))
     while (got := os.read(fd, 70_000)[10:])[9] != socket.IPPROTO_TCP:
@@ -88,7 +88,7 @@ def measure(fd: int, server: socket.socket, segments: int, together: int) -> str
                 while got := connection.recv(1 << 20):
                     arrived += len(got)
             acknowledgements += drained(fd)
-        # The next connection has the same ports.
+        # The next connection uses the same ports.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     time.sleep(0.1)
     drained(fd)

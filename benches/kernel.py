@@ -1,11 +1,11 @@
-"""Adaptive pacing in the kernel beside the simulator's and beside what the kernel has itself, over emulated chains.
+"""Adaptive pacing in the kernel, compared with the simulator's and with the kernel's own TCPs, over emulated chains.
 
     benches/kernel.py [ap2|chains|draw|gaps|cross|cost ...]      # all, if none is named
 
-SEEDS=1 takes the first seed alone. Needs root, iperf3, tcpdump, bpftool and what `make linux` and
-`make bpf` leave.
+SEEDS=1 uses only the first seed. Needs root, iperf3, tcpdump, bpftool and the output of `make linux` and `make bpf`.
+
 Prints a table for each question and draws docs/img/kernel.png; docs/kernel.md shows them. Routes are static,
-acknowledgements are not delayed but for `ap2`, and the least time-out is 200 ms in the simulated flows, too.
+acknowledgements are not delayed except in `ap2`, and the minimum RTO is 200 ms in the simulated flows, too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CONTROLS = {
 
 @contextmanager
 def loaded(*namespaces: str, keys: str = "", rate: str = "2Mbps") -> Iterator[None]:
-    """With the kernel's programs, and these namespaces set up for them."""
+    """Load the kernel's programs, and set up these namespaces for them."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         for name in namespaces:
             file.write(f'[[system]]\nnamespace = "{name}"\ndevices = ["mesh0"]\n')
@@ -62,7 +62,7 @@ def loaded(*namespaces: str, keys: str = "", rate: str = "2Mbps") -> Iterator[No
 
 
 def prepare(net: Emulation, sender: str, receiver: str, control: str, quick: bool = True) -> None:
-    """Routes of both ends; that of the receiver stays an ordinary one if acknowledgements are not to be quick."""
+    """Set up the routes of both ends; the receiver's route is an ordinary one unless acknowledgements are quick."""
     addresses = {name: net["n0"].run("getent", "hosts", name).stdout.split()[0] for name in (sender, receiver)}
     net[sender].run(PROGRAM, "route", addresses[receiver], "--set", control)
     if quick:
@@ -90,7 +90,7 @@ def transfer(net: Emulation, sender: str, receiver: str, port: int = 5201) -> di
 
 
 def once(hops: int, control: str, seed: int) -> dict[str, Any]:
-    """One transfer over a chain. Each sets up its own namespace: the programs are loaded already."""
+    """One transfer over a chain. Each sets up its own namespace, as the programs are already loaded."""
     with chain(hops, seed, "static") as net:
         for name, value in (("tcp_tso_rtt_log", "0"), ("tcp_pacing_ca_ratio", "200")):
             if control.startswith("fh_"):
@@ -144,7 +144,7 @@ def draw() -> None:
             mean = [statistics.mean(row[key]) for row in rows]
             below = [m - min(row[key]) for m, row in zip(mean, rows, strict=True)]
             above = [max(row[key]) - m for m, row in zip(mean, rows, strict=True)]
-            # Beside each other, so that none hides another.
+            # Side by side, so that none hides another.
             places = [hops + 0.12 * (n - 1.5) for hops in HOPS]
             axis.errorbar(places, mean, (below, above), marker="os^D"[n], markersize=5, capsize=3, label=control)
         axis.set(xlabel="hops", ylabel=label, xticks=HOPS, ylim=(0, None))
@@ -172,7 +172,7 @@ def gaps() -> None:
             command = ["tcpdump", "-tt", "-nn", "-r", capture.name, "greater 1000"]
             text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             sent = [float(line.split()[0]) for line in text.splitlines()]
-            # Between two looks with the same number of samples the interval has not changed.
+            # Between two readings with the same number of samples, the interval has not changed.
             calm = [(a[0], b[0], a[2]) for a, b in itertools.pairwise(states) if a[1] == b[1]]
             ratios = sorted(
                 (following - first) / interval
@@ -233,7 +233,7 @@ def ap2() -> None:
 
 
 def beside(links: Path, overrides: list[str], control: str, quick: bool, gro: bool, seed: int) -> dict[str, Any]:
-    """One transfer over four hops, with the settings that the congestion control wants."""
+    """One transfer over four hops, with the settings of the congestion control."""
     scenario = fourhop.Scenario.from_toml(links, overrides=overrides)
     with fourhop.emulate(scenario, seed=seed, flows=False, gro=gro) as net:
         if control.startswith("fh_"):

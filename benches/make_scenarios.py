@@ -1,7 +1,7 @@
 """Writes the scenarios of `compare.py` to scenarios/bench: chains, grids, random networks.
 
-Every file is a function of the constants here alone. The random networks have the density of 120 nodes in 2500 m x
-1000 m; a network whose drawn flows lack a path of the wanted length is drawn again.
+Every file depends only on the constants here. The random networks have the density of 120 nodes in 2500 m x 1000 m; a
+network is drawn again if its flows lack a path of the wanted length.
 
     python3 benches/make_scenarios.py [FOLDER]
 """
@@ -20,12 +20,12 @@ AREA_M = (2500.0, 1000.0)
 NODES = 120
 
 Places = list[tuple[float, float]]
-# The ends of each transfer, and the hops between them.
+# The two ends of each transfer, and the hops between them.
 Flows = list[tuple[int, int, int]]
 
 
 def neighbours(positions: Places) -> list[list[int]]:
-    """Pairs within radio range, found through cells as wide as the range."""
+    """The nodes within radio range of each node, found with a grid of cells as wide as the range."""
     cells: dict[tuple[int, int], list[int]] = {}
     for i, (x, y) in enumerate(positions):
         cells.setdefault((int(x // RANGE_M), int(y // RANGE_M)), []).append(i)
@@ -69,9 +69,9 @@ def grid(side: int, flows: int, seed: int) -> tuple[Places, Flows]:
 
 
 def field(nodes: int, flows: int, shortest: int, longest: int, seed: int) -> tuple[Places, Flows]:
-    """Nodes at random at the density of `NODES` in `AREA_M`, with transfers.
+    """Random nodes at the density of `NODES` in `AREA_M`, with transfers.
 
-    They go between nodes `shortest` to `longest` hops apart; no node sends two of them.
+    These run between nodes `shortest` to `longest` hops apart; no node sends two of them.
     """
     draw = random.Random(seed)
     stretch = math.sqrt(nodes / NODES)
@@ -93,13 +93,13 @@ def field(nodes: int, flows: int, shortest: int, longest: int, seed: int) -> tup
 
 
 def scenarios() -> Iterator[tuple[str, Callable[[], tuple[Places, Flows]]]]:
-    """Name of every file, and what makes its content."""
+    """Name of every file, and the function that makes its content."""
     for hops in (4, 7, 8, 16):
         yield f"chain{hops}", partial(chain, hops)
     yield "grid7", partial(grid, 7, 10, 1)
     yield "grid10", partial(grid, 10, 20, 1)
     yield "random120", partial(field, NODES, 10, 2, 9, 2)
-    # Not in the repository: `compare.py` writes it when it is needed.
+    # Not in the repository: `compare.py` writes it on demand.
     yield "random10000", partial(field, 10_000, 500, 2, 8, 3)
 
 

@@ -1,7 +1,7 @@
-"""Saturated 802.11n as fourhop and ns-3 run it in compare.py: the same places, radio, limits and rates of answers.
+"""Saturated 802.11n for fourhop and ns-3 in compare.py: the same positions, radio, limits and rates of responses.
 
-benches/ns3/wifi.cc says where ns-3 is set apart from its defaults. ns-3 draws other random numbers, so that goodputs
-agree in the mean only.
+benches/ns3/wifi.cc lists the changes from ns-3's defaults. ns-3 draws other random numbers, so goodputs agree only in
+the mean.
 """
 
 import math
@@ -13,7 +13,7 @@ RADIO = {
     "mcs": 7,
     "basic_rate": "6Mbps",
     "frequency": "5180MHz",
-    # Defaults of ns-3: two antennas' gains in the power, log-distance from 1 m on.
+    # Defaults of ns-3: power including two antenna gains, log-distance from 1 m on.
     "tx_power": "16.0206dBm",
     "path_loss": "log-distance",
     "exponent": 3.0,
@@ -38,9 +38,9 @@ ASIDE = 2.0
 
 
 def chain(hops: int) -> Network:
-    """One flow over hops of 10 m, which its packets take one by one although all nodes hear each other.
+    """One flow over hops of 10 m, whose packets take every hop although all nodes hear each other.
 
-    In a straight line, whether the outer nodes hear a slot of the middle one would depend on how delays are rounded.
+    In a straight line, the rounding of delays would decide whether the outer nodes hear a slot of the middle one.
     """
     step = math.sqrt(10.0**2 - ASIDE**2)
     return [(step * n, n % 2 * ASIDE) for n in range(hops + 1)], [(0, hops)]

@@ -1,9 +1,9 @@
 """Cost of a reception, and memory of a node, from 100 to 100,000 nodes.
 
-Random networks at the density of `make_scenarios.NODES` in `make_scenarios.AREA_M`, a flow for every hundred nodes,
-over 2 to 8 hops, that begin one after the other between 1 s and 9 s of 10 s: most of what is sent are floods of route
-requests. Time is processor time of the whole process; a second run, which ends when the flows would begin, says what of
-it is reading and starting. Writes a table into docs/performance.md and the picture docs/img/scale.png.
+Random networks at the density of `make_scenarios.NODES` in `make_scenarios.AREA_M`, with one flow per hundred nodes,
+over 2 to 8 hops, starting one after the other between 1 s and 9 s of 10 s: most traffic is floods of route requests.
+Time is processor time of the whole process; a second run, which ends when the flows would start, shows how much of it
+is parsing and start-up. Writes a table into docs/performance.md and the picture docs/img/scale.png.
 
     python3 benches/scale.py [--most NODES] [--dry] [--binary PATH]
 """
@@ -23,7 +23,7 @@ NODES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 NODES_A_FLOW = 100
 SIMULATED_S = 10
 PICTURE = compare.ROOT / "docs" / "img" / "scale.png"
-# Small networks take too short for the clock.
+# Small networks run too briefly for the clock.
 REPETITIONS = {100: 5, 300: 3, 1_000: 3}
 
 
@@ -41,7 +41,7 @@ def scenario(nodes: int, seconds: int, begin: float, end: float) -> str:
 
 
 def measured(folder: str, nodes: int) -> dict[str, float]:
-    """Runs of one size: receptions, processor time in all and before the first flow, peak memory."""
+    """Runs of one size: receptions, processor time in total and before the first flow, peak memory."""
 
     def run(seconds: int, begin: float, end: float, times: int) -> list[compare.Run]:
         file = Path(folder) / f"{nodes}-{seconds}.toml"
@@ -80,11 +80,11 @@ def table(rows: Iterable[dict[str, float]]) -> Iterator[str]:
 
 
 def draw(rows: Iterable[dict[str, float]]) -> None:
-    """The picture: what a reception costs, and what a node takes."""
+    """The picture: cost of a reception, and memory of a node."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
-    # A node of a small network has a large share in what a process takes at all.
+    # A node of a small network has a large share of the process's base memory.
     panels = (("ns", "ns per reception"), ("kib_a_node", "KiB per node"))
     for axes, (key, label) in zip(figure.subplots(1, 2), panels, strict=True):
         axes.plot([row["nodes"] for row in rows], [row[key] for row in rows], "o-", color="#0072B2")

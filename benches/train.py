@@ -1,4 +1,4 @@
-"""Run the networks from which `make profile` records: everything that the engine does often.
+"""Run the networks that `make profile` records: everything that the engine does often.
 
 None of them is measured by compare.py, instructions.py or scale.py, and compare.py cannot draw them either. A longer
 run has more weight in the profile.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SEED = 77
 N: dict[str, Any] = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "phy": "ht", "basic_rate": "6Mbps"}
 
-# From the folder `scenarios`, 20 s each: gateways, moving nodes, several radios, transports beside NewReno.
+# From the folder `scenarios`, 20 s each: gateways, moving nodes, several radios, transports other than NewReno.
 FOLDER = [
     *("adhoc-mix", "c3tcp", "gateway-random", "hallway", "parallel", "random", "random-waypoint", "testbed"),
     *("two-channels", "two-gateways", "udp", "walk"),
@@ -30,7 +30,7 @@ FOLDER = [
 
 
 def network(made: tuple[make_scenarios.Places, make_scenarios.Flows], **keys: Any) -> Scenario:
-    """A network of make_scenarios.py, as compare.py runs those it measures: `profile` "ns2", NewReno, AODV."""
+    """A network of make_scenarios.py, with the settings of compare.py: `profile` "ns2", NewReno, AODV."""
     positions, flows = made
     transport = keys.pop("transport", "newreno")
     document: dict[str, Any] = {"profile": "ns2", "warmup": "0s", "tcp": {"window": 64}, **keys}

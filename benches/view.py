@@ -1,7 +1,7 @@
 """Measures the page of `fourhop view` in headless Chromium: the first picture, playing, moving, memory.
 
-The largest trace that it is made for: 120 nodes, 60 s, 10 flows of TCP, every frame at every node. Headless Chromium
-draws without a graphics card here, so these are times of the processor.
+Uses the largest trace that the page is made for: 120 nodes, 60 s, 10 TCP flows, every frame at every node. Headless
+Chromium draws without a graphics card here, so these are processor times.
 
     PYTHONPATH=. .venv/bin/python benches/view.py [FOLDER]
 """
@@ -22,7 +22,7 @@ from fourhop.view import Blobs, Server, Tables
 
 NODES, SECONDS, FLOWS = 120, 60, 10
 
-# Draws for three seconds as often as the browser lets it, changing the view by `step` before each picture.
+# Draws for three seconds as often as the browser allows, changing the view by `step` before each picture.
 PROBE = """(() => {
   window.done = null;
   const model = fourhop.model, until = performance.now() + 3000, times = [];
@@ -60,7 +60,7 @@ def trace(folder: Path) -> None:
 
 
 def processor() -> float:
-    """Processor seconds that all processes of the browser have used: what else the machine does makes no difference."""
+    """Processor seconds used by all processes of the browser, independent of other load on the machine."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -73,7 +73,7 @@ def processor() -> float:
 
 
 def memory() -> float:
-    """Megabytes of all processes of the browser that hold pages: their proportional share of memory."""
+    """Megabytes of all processes of the browser with pages: their proportional share of memory."""
     total = 0
     for status in Path("/proc").glob("[0-9]*/smaps_rollup"):
         try:
@@ -86,7 +86,7 @@ def memory() -> float:
 
 
 def measure(folder: Path) -> None:
-    """Print what was measured."""
+    """Measure and print the results."""
     began = time.perf_counter()
     server = Server(Blobs(Tables(folder)))
     ready = time.perf_counter() - began
@@ -125,7 +125,7 @@ def measure(folder: Path) -> None:
 
 
 def report(browser: Chromium, name: str, setup: str, step: str) -> None:
-    """Print the pictures in a second, on average and of the slowest twentieth."""
+    """Print the pictures per second, on average and for the slowest twentieth."""
     browser.js(PROBE % (setup, step))
     before = processor()
     browser.wait("!!window.done")

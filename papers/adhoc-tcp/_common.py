@@ -1,4 +1,4 @@
-"""Shared by the studies of ad hoc TCP: the kinds of TCP that are compared, the three scenarios, the measures.
+"""Shared by the studies of ad hoc TCP: the variants of TCP compared, the three scenarios, the measures.
 
 Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper.
 """
@@ -19,10 +19,10 @@ KINDS: Mapping[str, str] = {
     "adhoc-tcp": "ad hoc TCP",
     "newreno": "NewReno",
 }
-"""The transports that are compared, with their labels."""
+"""The transports compared, with their labels."""
 
 SCHEMES = ("sack", "adhoc-receiver", "adhoc-tcp")
-"""Those of figures 9 to 11."""
+"""The transports of figures 9 to 11."""
 
 LABELS = {name: KINDS[name] for name in SCHEMES}
 
@@ -33,7 +33,7 @@ MOST_RUNS: Mapping[Profile, int] = {"ns2": 400, "standard": 160}
 """The most replications spent to reach 5 %. No point took all: 243 and 108 were the most, one flow at 30 m/s."""
 
 MIXED = ("adhoc-tcp", "newreno", "adhoc-tcp", "newreno")
-"""Two of each, figures 12 and 13."""
+"""Two of each, for figures 12 and 13."""
 
 FLOWS = ("flow-1", "flow-2", "flow-3", "flow-4")
 ADHOC, NEWRENO = ("flow-1", "flow-3"), ("flow-2", "flow-4")
@@ -54,13 +54,13 @@ ASSUMED = (
     "Timestamps in every segment of every transport, so that headers are equal; clocks are synchronised to 10 us.",
     "An acknowledgement for each segment under both profiles.",
 )
-"""For every study of this paper."""
+"""Assumptions of every study of this paper."""
 
 ASSUMED_FIELD = (
     "Random waypoint without pauses, all nodes at the same speed, from the steady state; the ends of each flow stand "
     "at the left and right edge; four flows are 75 m apart.",
 )
-"""For the studies with 50 moving nodes."""
+"""Assumptions of the studies with 50 moving nodes."""
 
 ASSUMED_MOVING = (
     *ASSUMED_FIELD,
@@ -68,11 +68,11 @@ ASSUMED_MOVING = (
     f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table shows what was reached.",
     "Speeds of 5, 10, 20 and 30 m/s under ns2, of 10 and 30 m/s under standard.",
 )
-"""For those of them that are figures of the paper."""
+"""Assumptions of those among them that are figures of the paper."""
 
 
 def settings(payload: int, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The common part of all the paper's networks, for packets of `payload` bytes, with `keys` on top."""
+    """The settings common to all the paper's networks, for packets of `payload` bytes, plus `keys`."""
     # 12 bytes of timestamps count against the largest segment.
     tcp = {"window": 64, "mss": f"{payload + 12}B", "ack_policy": "every-segment", "timestamps": True}
     return {"warmup": "0s", "tcp": tcp, "radio": {"rate": "2Mbps"}, **(keys or {})}
@@ -103,7 +103,7 @@ WALK_M, WALK_SPEED = 1800, 20
 def field(profile: Profile, transports: Sequence[str], apart: int = WIDTH, **keys: Any) -> Scenario:
     """Section IV-B: 50 nodes that move in 1500 m x 300 m between the ends of the flows, 300 s.
 
-    The ends of a flow are `apart` metres apart, half of them left and half of them right of the middle.
+    The two ends of a flow are `apart` metres apart, one left and one right of the middle.
     """
     count = len(transports)
     heights = [HEIGHT / 2 + 75.0 * (n - (count - 1) / 2) for n in range(count)]
@@ -125,7 +125,7 @@ def at_speed(scenario: Scenario, speed: int) -> Scenario:
 
 
 def over_speeds(profile: Profile, variants: Mapping[str, Scenario]) -> Sweep:
-    """Each variant at each speed, replicated as the paper does."""
+    """Each variant at each speed, replicated as in the paper."""
     speeds = [f"{speed}m/s" for speed in SPEEDS[profile]]
     zipped = {"mobility.speed_min": speeds, "mobility.speed_max": speeds}
     return Sweep(variants=variants, zipped=zipped, precision="5%", max_runs=MOST_RUNS[profile])
@@ -142,7 +142,7 @@ def speeds(cells: Cells) -> list[int]:
 
 
 def normalized(cells: Cells, flows: Collection[str] | None = None, **keys: object) -> Sample:
-    """Goodput as the paper normalizes it: the share of new segments among those that these flows sent, 0 to 1."""
+    """Goodput as normalized in the paper: the share of new segments among those sent by these flows, 0 to 1."""
 
     def part(run: Run) -> float:
         rows = _of(run, flows)
@@ -167,7 +167,7 @@ def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") 
 
 
 def among_moving(title: str, figure: int, *assumed: str) -> Study:
-    """A study of flows among nodes that move, with what it assumes besides."""
+    """A study of flows among moving nodes, with its additional assumptions."""
     return Study(title, source=f"{PAPER}, figure {figure}", assumed=[*ASSUMED, *ASSUMED_MOVING, *assumed])
 
 
@@ -188,7 +188,7 @@ def show_schemes(study: Study, sweep: str, captions: Mapping[str, str]) -> None:
 
 
 def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
-    """Register the chart that every study with nodes that move ends with."""
+    """Register the last chart of every study with moving nodes."""
 
     @study.chart
     def precision(data: Data) -> Chart:
@@ -197,7 +197,7 @@ def show_precision(study: Study, sweep: str, labels: Mapping[str, str]) -> None:
 
 
 def reached(cells: Cells, labels: Mapping[str, str]) -> Chart:
-    """A table: at each point how many runs there were and how wide the interval of the goodput still is."""
+    """A table of the number of runs at each point, and the remaining width of the goodput's interval."""
     rows = []
     for variant in cells.values("variant"):
         for speed in speeds(cells):

@@ -1,6 +1,6 @@
 """Shared by the studies of C3TCP: the network of figure 5, the variants compared, and the measured intervals.
 
-Figures 6 to 8 and the queue at node 2 use one scenario, which each study runs for itself.
+Figures 6 to 8 and the queue at node 2 use the same scenario, which each study runs separately.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ C3 = ("c3", "c3-newest")
 BOTH = {name: LABELS[name] for name in C3}
 
 OVER_STANDARD = 1.27
-"""C3TCP over standard TCP in the paper."""
+"""The paper's ratio of C3TCP to standard TCP."""
 OVER_THE_OTHERS = {"westwood": 1.18, "vegas": 1.07}
-"""C3TCP over each of these in the paper."""
+"""The paper's ratio of C3TCP to each of these."""
 
 ALONE, CROSSED, AFTER = (3.0, 15.0), (16.0, 30.0), (31.0, 45.0)
 """Intervals in s: the TCP flow alone, with UDP, and alone again. One second at the start of each is left out."""
@@ -47,7 +47,7 @@ NODE = 1
 """Node 2 of the paper, which the cross traffic passes."""
 
 FIXED = (1, 2, 3, 4, 6, 8, 20)
-"""Windows in segments for comparison, which nothing adjusts."""
+"""Fixed windows in segments, for comparison."""
 
 ASSUMED = (
     "Spacing of 200 m, reception 250 m, carrier sense 550 m (ns-2's ranges): the paper says only that neighbours alone "
@@ -60,7 +60,7 @@ ASSUMED = (
     "Standard TCP is NewReno. Receivers take 65,535 B and acknowledge every segment.",
     "Measurements are averaged with weight 75 % (the paper does not say); the newest alone is shown for comparison.",
 )
-"""For every study of this paper on the network of figure 5."""
+"""Assumptions of every study of this paper on the network of figure 5."""
 
 
 def settings(profile: Profile, **keys: Any) -> dict[str, Any]:
@@ -79,9 +79,10 @@ Places = tuple[tuple[str, str], ...]
 
 STRING: Places = (("0m", "0m"), ("200m", "0m"), ("400m", "0m"), ("600m", "0m"))
 CROSSING: Places = (("200m", "240m"), ("400m", "-240m"))
-"""The two sources of UDP out of each other's reach: their traffic takes three hops, over nodes 2 and 3."""
+"""The two UDP sources out of each other's range: their traffic takes three hops, over nodes 2 and 3."""
+
 BESIDE: Places = (("200m", "200m"), ("400m", "200m"))
-"""The two within each other's reach: their traffic takes one hop."""
+"""The two UDP sources within each other's range: their traffic takes one hop."""
 
 
 def string(
@@ -127,7 +128,7 @@ def longest(cells: Cells, when: tuple[float, float] = CROSSED) -> Sample:
 
 
 def mean_queue(cells: Cells, when: tuple[float, float] = CROSSED) -> Sample:
-    """Its mean between two times, in each run."""
+    """The mean queue of node 2 between two times, in each run."""
     return cells.queue(NODE, *when, lambda packets: packets.mean())
 
 

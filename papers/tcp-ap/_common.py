@@ -1,4 +1,4 @@
-"""Shared by the studies of TCP-AP: the set-up of section 3, the transports that are compared, the topologies.
+"""Shared by the studies of TCP-AP: the set-up of section 3, the transports compared, the topologies.
 
 Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper; `s46` is
 section 4.6.
@@ -29,16 +29,16 @@ s or more (RFC 1122 section 4.2.3.5) but would pass in fifteen seconds; therefor
 """
 
 STILL: Mapping[str, Any] = {"routing.protocol": "static"}
-"""Routes that are known from the start and never break: what is left without AODV's false link failures."""
+"""Routes that are known from the start and never break, to exclude AODV's false link failures."""
 
 TIMERS_2003: Mapping[str, Any] = {"tcp.profile": "ns2-2003"}
 """TCP's clock, time-outs and first window as ns-2 had them before October 2004; the paper is of May 2005."""
 
 NEWEST: Mapping[str, Any] = {"tcp_ap.samples": "every-ack-latest"}
-"""The round trip is that of the newest segment that an acknowledgement covers, without the receiver's wait."""
+"""The round trip is that of the newest acknowledged segment, without the receiver's delay."""
 
 SHORTER: Mapping[str, Any] = {**STEADY, "packets": 22_000}
-"""For what is not in a figure: causes, other lengths, other grids."""
+"""For measurements that are not in a figure: causes, other lengths, other grids."""
 
 ASSUMED_SHORTER = "What the paper does not show (causes, other lengths, other grids) is measured over 22,000 packets."
 
@@ -71,25 +71,25 @@ BOTH = {name: LABELS[name] for name in ("ap", "ap-code")}
 SHOWN = tuple(name for name in LABELS if name != "vegas" and not name.endswith("-newest"))
 """The variants compared in the figures with several flows."""
 ECHOES = (*SHOWN, "ap-da-newest", "ap-code-da-newest")
-"""Those, and delayed acknowledgements whose wait is no part of the round trip."""
+"""The same, and delayed acknowledgements whose delay is not part of the round trip."""
 
 ASSUMED = (
     "A window of at most 64 segments: the paper does not say how many segments the receivers accept.",
     "Under standard only routing, radio, medium access and the details of TCP differ: receivers acknowledge as the "
     "variant says, every segment or by d = 1..4.",
 )
-"""For every study of this paper."""
+"""Assumptions of every study of this paper."""
 
 ASSUMED_DELAYED = (
     f"A delayed acknowledgement waits at most {DELAYED_TIMEOUT}, as in ns-2's receivers; figure 14 shows the effect "
     "of another wait."
 )
-"""For the studies with delayed acknowledgements."""
+"""Assumptions of the studies with delayed acknowledgements."""
 
 ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."
 
 PARALLEL_HOPS = 4
-"""Length of the symmetric parallel chains of figure 2, given neither by figure nor text: that of the cross."""
+"""Length of the symmetric parallel chains of figure 2, stated in neither figure nor text: that of the cross."""
 
 OTHER_PARALLEL_HOPS = (4, 5, 6, 8)
 """Lengths that show the effect of this choice."""
@@ -108,7 +108,7 @@ def chain(profile: Profile, hops: int = 7, **keys: Any) -> Scenario:
 
 
 def cross(profile: Profile, **keys: Any) -> Scenario:
-    """Figure 1: two chains of five nodes that share their middle; flow-1 on the horizontal one, flow-2 on the other."""
+    """Figure 1: two chains of five nodes with a common middle; flow-1 on the horizontal one, flow-2 on the other."""
     return Scenario.cross(hops=4, profile=profile, **settings(keys))
 
 

@@ -1,4 +1,4 @@
-"""Shared by the studies of TCP-GAP: the set-up of section 5.1, the variants that are compared, the topologies.
+"""Shared by the studies of TCP-GAP: the set-up of section 5.1, the variants compared, the topologies.
 
 Files are named `f<figure>_<what>.py`, two digits, so that the report lists them in the order of the paper; `s45` is
 section 4.5, `t02` table 2.
@@ -54,19 +54,19 @@ ASSUMED = (
     "The rate of TCP-GAP is computed by the formulas of the text, like that of TCP-AP: N = 50, alpha = 0.7. A variant "
     "has the arithmetic of the ns-2 agent of TCP-AP that the authors published.",
 )
-"""For every study of this paper."""
+"""Assumptions of every study of this paper."""
 
 SHORTER: Mapping[str, Any] = {**STEADY, "packets": 22_000}
-"""For what is not in a figure: causes."""
+"""For measurements that are not in a figure: causes."""
 
 STILL: Mapping[str, Any] = {"routing.protocol": "static"}
-"""Routes that never break: what is left without links that AODV takes for broken."""
+"""Routes that never break, to exclude links that AODV mistakes for broken."""
 
 ASSUMED_SHORTER = "Routes that never break, which explain what is not reproduced, are measured over 22,000 packets."
 
 ASSUMED_STARVING = f"A flow starves if it has less than {STARVING:g} of an equal share; the paper gives no bound."
 Direction = Literal["up", "down"]
-"""From the mesh to the wire, or from the wire to the mesh."""
+"""From the mesh to the wired network, or the reverse."""
 
 
 def _settings(keys: dict[str, Any]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def parallel(
 ) -> Scenario:
     """Figure 5: two chains 400 m apart that meet at one gateway, five hops each.
 
-    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` holds keys for both flows.
+    `ftp-1` is between A1 (node 0) and B, `ftp-2` between A2 (node 5) and B. `flow` has keys for both flows.
     """
     places = [[f"{200 * n}m", y] for y in ("400m", "0m") for n in range(CHAIN_NODES)]
     places.append([f"{200 * (CHAIN_NODES - 1)}m", "200m"])
@@ -133,7 +133,7 @@ def parallel(
 
 
 CROSS_ARM = 4
-"""Hops from the gateway to the end of each arm of the cross, which the text does not give."""
+"""Hops from the gateway to the end of each arm of the cross, not stated in the text."""
 
 
 def cross(
@@ -174,7 +174,7 @@ LEAVES_S, ARRIVES_S = 30.0, 110.0
 def two_gateways(profile: Profile, direction: Direction, **keys: Any) -> Scenario:
     """Section 4.5: a chain of five with a gateway at either end, both connected to one router with host B behind it.
 
-    A mobile host walks at a distance of 150 m from the chain, from 100 m before its first node to 100 m behind its
+    A mobile host walks at a distance of 150 m from the chain, from 100 m before its first node to 100 m beyond its
     last, where it hears only the gateway; `ftp` is between it and B.
     """
     places = [[f"{200 * n}m", "0m"] for n in range(5)] + [["-100m", "150m"]]

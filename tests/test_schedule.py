@@ -39,6 +39,7 @@ def taken(plan: Plan, count: int) -> list[Task]:
         ('kind = "parallel-chains"\nhops = 3\nchains = 2', 8),
         ('kind = "grid"\ncolumns = 3\nrows = 4', 12),
         ('kind = "positions"\npositions = [["0m", "0m"], ["100m", "0m"], ["200m", "0m"]]', 3),
+        ('kind = "coordinates"\ncoordinates = [[52.51, 13.37], [52.51, 13.372], [52.51, 13.374]]', 3),
         ('kind = "random"\nnodes = 30\nwidth = "1km"\nheight = "1km"', 30),
     ],
 )

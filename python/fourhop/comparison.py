@@ -147,7 +147,7 @@ class Comparison:
 
     @property
     def note(self) -> str:
-        """Remarks below the table: how to read it and what it omits."""
+        """Remark below the table on how to read it."""
         seeds = self.result.runs["seed"].unique().sort()
         return (
             f"difference: from {self.by} {self.against}, paired by seed ({seeds[0]} to {seeds[-1]}), ± half-width of "

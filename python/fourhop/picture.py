@@ -89,7 +89,7 @@ class Network:
 
     @property
     def pairs(self) -> dict[tuple[int, int], tuple[float, bool]]:
-        """Linked nodes, lower number first: the smaller margin in dB, and whether both directions work."""
+        """Linked nodes: the smaller margin in dB, and whether both directions work; then the lower number is first."""
         both = {
             (a, b): (min(db, self.links[b, a]), True)
             for (a, b), db in self.links.items()
@@ -170,7 +170,7 @@ class Network:
         return arrows
 
     def _hops(self) -> dict[int, dict[int, int]]:
-        """For each node that a flow begins at: least number of links to every node that can be reached."""
+        """For each end of a flow and each gateway: least number of links to every node that can be reached."""
         beside: dict[int, list[int]] = {node: [] for node in range(len(self.places))}
         for a, b in self.links:
             beside[a].append(b)

@@ -30,7 +30,7 @@ const CONTENT: usize = 25;
 /// Length of the block.
 pub const BLOCK: usize = 2 + CONTENT;
 const TAG: usize = 16;
-/// A key that is shorter than the code's hash adds nothing to guess (RFC 2104 section 3).
+/// Shortest key: one shorter than the hash's output would weaken the code (RFC 2104 section 3).
 const LEAST: usize = 32;
 
 /// Fields that the code covers in addition to the bytes of the datagram.

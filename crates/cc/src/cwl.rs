@@ -13,7 +13,7 @@
 use crate::reno::Reno;
 use crate::{Ack, CongestionControl, Hint, Params, View, Window};
 
-/// State: the limit in force.
+/// State: the configured limit; `None` derives it from the hops.
 #[derive(Clone, Copy, Debug)]
 pub struct Cwl {
     fixed: Option<u32>,

@@ -20,8 +20,9 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Interval between two reports, and between two checks for orders of the main thread.
+/// Interval between two checks for orders of the main thread.
 const TICK: Dur = Dur::from_millis(100);
+/// Interval between two reports.
 const REPORT: Dur = Dur::from_secs(1);
 /// Period over which waiting times are summarized.
 const WINDOW: Dur = Dur::from_secs(10);

@@ -291,8 +291,8 @@ def cost(scenario: Scenario) -> float:
         nodes = sum(hops) + len(hops)
     elif topology["kind"] == "grid":
         nodes = topology["columns"] * topology["rows"]
-    elif topology["kind"] == "positions":
-        nodes = len(topology["positions"])
+    elif topology["kind"] in ("positions", "coordinates"):
+        nodes = len(topology[topology["kind"]])
     elif topology["kind"] == "random":
         nodes = topology["nodes"]
     else:

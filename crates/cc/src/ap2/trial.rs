@@ -7,7 +7,7 @@ use fourhop_units::{Dur, Time};
 const TIMES: u64 = 2;
 const ROUNDS: u32 = 3;
 const LASTS: Dur = Dur::from_millis(500);
-/// Digits of a window's fraction that count: products stay within 64 bits.
+/// Binary digits of a window's fraction that are dropped, so that products stay within 64 bits.
 const DIGITS: u32 = 12;
 
 /// Windows are segments with 16 binary digits of fraction, round trips are microseconds.

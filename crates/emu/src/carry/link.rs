@@ -26,7 +26,7 @@ const WAITING: usize = 1024;
 pub struct Link {
     /// Bytes that a datagram counts on the air in addition to its payload.
     overhead: u32,
-    /// For each node: its frames in the order of transmission, the number of the first, and how many there have been.
+    /// For each node: its frames in the order of transmission, and the number of the first.
     waiting: Vec<Waiting>,
 }
 

@@ -26,7 +26,7 @@ const TO_TABLE: u8 = 1;
 /// The owner of a route: protocol number and table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
-    /// `rtm_protocol`: above 4, because those up to 4 are the kernel's (rtnetlink(7)).
+    /// `rtm_protocol`. A daemon's is above 4, `RTPROT_STATIC` (rtnetlink(7)).
     pub protocol: u8,
     /// The table.
     pub table: u32,

@@ -116,6 +116,11 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
     # The layers also hold messages of ARP, and packets on the way from a MAC up to IP.
     assert known - layers["link"]["held"] <= inside <= known
 
+    # What has a sequence number shows it.
+    without = pl.col("kind").is_in(["rerr", "rrep-ack", "probe", "other"])
+    assert packets.filter(without)["seq"].is_null().all()
+    assert packets.filter(~without)["seq"].is_not_null().all()
+
     # A packet is made once, and is where it is said to go next.
     created = packets.filter(pl.col("event") == "created")
     assert created["packet"].is_unique().all()
@@ -130,6 +135,26 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
     assert unicast.height == hops.height
     assert {(p, a, b) for p, b, a in hops.select("packet", "node", "peer").iter_rows() if (p, a, b) in ways} or not ways
     assert sent.height <= queued.height
+
+
+def test_frames_name_their_packets_where_a_mac_has_several(tmp_path: Path) -> None:
+    """With access categories and aggregates, the packet of a frame is one of several that the MAC has."""
+    slow = [
+        "duration=7s",
+        "link.arp=false",
+        "flows[0].transport=udp",
+        "flows[0].rate=200kbps",
+        "flows[0].payload=1kB",
+    ]
+    scenario = fourhop.Scenario.from_toml(ROOT / "scenarios" / "80211n.toml", overrides=slow)
+    fourhop.run(scenario, trace=traces.Request(tmp_path))
+    trace = traces.open(tmp_path)
+    data = trace.table("frames").filter(pl.col("kind") == "data", pl.col("dst").is_not_null())
+    assert data.height > 100
+    assert data["packet"].is_not_null().all()
+    assert set(data["content"]) == {"udp"}
+    heads = trace.table("packets").filter(pl.col("event") == "head").select("packet", "node", "flow")
+    assert data.join(heads, on=["packet", "node", "flow"], how="anti").is_empty()
 
 
 def test_times_run_forwards_and_intervals_do_not_overlap(recorded: tuple[traces.Trace, Any]) -> None:

@@ -3,10 +3,10 @@
 use crate::conservation::network;
 use fourhop_proto::drop::{DropReason, Layer};
 use fourhop_proto::node::{Note, Step};
-use fourhop_proto::wire::Frame;
+use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
-use fourhop_sim::trace::{Copy, Kind, Recorder, Request, Rows, Sink, Tap, Taps, TxId};
+use fourhop_sim::trace::{Copy, Kind, Recorder, Request, Rows, Sink, Tap, Taps, TxId, WireEnd};
 use fourhop_sim::translate;
 use fourhop_units::{NodeId, Time};
 use proptest::prelude::*;
@@ -23,6 +23,7 @@ struct Steps {
     errors: Vec<String>,
     sent: u64,
     ended: u64,
+    on_wires: u64,
 }
 
 #[derive(Clone, Default)]
@@ -43,6 +44,10 @@ impl Tap for Ledger {
 
     fn lost(&mut self, _: Time, _: Copy, _: &Frame, _: DropReason) {
         self.0.lock().unwrap().ended += 1;
+    }
+
+    fn wired(&mut self, _: Time, _: WireEnd, _: &Ipv4Packet) {
+        self.0.lock().unwrap().on_wires += 1;
     }
 
     fn noted(&mut self, _: Time, node: NodeId, note: &Note) {
@@ -140,6 +145,8 @@ fn check(text: &str, seed: u64) -> Result<(), TestCaseError> {
     }
     prop_assert!(step("head") <= accounts.mac.taken && step("head") <= step("queued"));
     prop_assert_eq!(step("wire-out"), step("wire-in") + in_flight);
+    // A packet passes both ends, the second one when it arrives.
+    prop_assert!((2 * step("wire-in")..=step("wire-in") + step("wire-out")).contains(&seen.on_wires));
     // Rows are written as they are noted.
     let (counts, _) = &*counted.0.lock().unwrap();
     let rows = |table: usize| counts.get(&table).copied().unwrap_or(0);

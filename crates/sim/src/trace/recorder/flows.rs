@@ -111,3 +111,87 @@ impl Flows {
         Some((flow, false))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::node::Step;
+
+    const HERE: End = (Ipv4Addr::new(10, 0, 0, 1), 5000);
+    const THERE: End = (Ipv4Addr::new(10, 0, 0, 2), 80);
+
+    fn note(protocol: u8, kind: PacketKind, src: End, dst: End) -> Note {
+        Note {
+            number: 1,
+            step: Step::Created,
+            kind,
+            protocol,
+            src,
+            dst,
+            seq: 0,
+            ack: None,
+            window: 0,
+            window_scale: None,
+            payload: 0,
+            len: 40,
+        }
+    }
+
+    fn learned(flows: &mut Flows, note: &Note) -> Option<(u32, bool)> {
+        flows.of_new(note, |address| (address == HERE.0).then_some(7))
+    }
+
+    #[test]
+    fn packets_of_programs_begin_flows_and_answers_belong_to_them() {
+        let mut flows = Flows { learns: true, ..Flows::default() };
+        for (index, (protocol, kind, transport)) in
+            [(6, PacketKind::TcpSyn, "tcp"), (17, PacketKind::Udp, "udp"), (1, PacketKind::EchoRequest, "icmp")]
+                .into_iter()
+                .enumerate()
+        {
+            let flow = index as u32;
+            assert_eq!(learned(&mut flows, &note(protocol, kind, HERE, THERE)), Some((flow, false)));
+            assert_eq!(learned(&mut flows, &note(protocol, kind, THERE, HERE)), Some((flow, true)));
+            let FlowAbout { src, dst, src_port, dst_port, transport: named, .. } = &flows.about[index];
+            assert_eq!((&**named, *src, *dst, *src_port, *dst_port), (transport, Some(7), None, Some(5000), 80));
+        }
+        assert_eq!(flows.about.len(), 3);
+    }
+
+    #[test]
+    fn routing_groups_and_other_protocols_begin_none() {
+        let group = (Ipv4Addr::new(224, 0, 0, 111), 6696);
+        let all = (Ipv4Addr::BROADCAST, 654);
+        let none = [
+            note(17, PacketKind::Rreq, HERE, THERE),
+            note(17, PacketKind::Babel, HERE, group),
+            note(17, PacketKind::Udp, HERE, all),
+            note(89, PacketKind::Other, HERE, THERE),
+        ];
+        let mut flows = Flows { learns: true, ..Flows::default() };
+        assert!(none.iter().all(|note| learned(&mut flows, note).is_none()));
+        // Neither does any packet where all flows are known from the start.
+        let tcp = note(6, PacketKind::TcpSyn, HERE, THERE);
+        assert_eq!(learned(&mut Flows::default(), &tcp), None);
+        assert!(flows.about.is_empty());
+    }
+
+    #[test]
+    fn no_more_flows_are_listed_than_a_reader_can_use() {
+        let mut flows = Flows { learns: true, ..Flows::default() };
+        let of = |port: usize| note(6, PacketKind::TcpSyn, (HERE.0, port as u16), THERE);
+        let found = (0..=MOST).filter(|&port| learned(&mut flows, &of(port)).is_some()).count();
+        assert_eq!((found, flows.about.len()), (MOST, MOST));
+    }
+
+    #[test]
+    fn an_end_is_found_by_both_addresses_and_ports() {
+        let mut flows = Flows { learns: true, ..Flows::default() };
+        learned(&mut flows, &note(6, PacketKind::TcpSyn, HERE, THERE));
+        let other = |end: End| (end.0, end.1 + 1);
+        assert_eq!(flows.by_address(HERE, THERE), Some((0, false)));
+        assert_eq!(flows.by_address(THERE, HERE), Some((0, true)));
+        let strangers = [(other(HERE), THERE), (HERE, other(THERE)), (other(THERE), HERE), (THERE, other(HERE))];
+        assert!(strangers.into_iter().all(|(here, there)| flows.by_address(here, there).is_none()));
+    }
+}

@@ -282,7 +282,8 @@ impl Recorder {
         let (event, reason, peer) = done;
         let has_number =
             !matches!(note.kind, PacketKind::Other | PacketKind::Rerr | PacketKind::RrepAck | PacketKind::Probe);
-        let opaque = note.protocol == 17 && note.seq == 0;
+        // The datagrams of programs have no numbers.
+        let opaque = note.kind == PacketKind::Udp && note.seq == 0;
         self.tables.packets.push(tables::Packet {
             packet: note.number,
             time_ns: nanos(now),

@@ -169,3 +169,21 @@ pub fn unknown(flow: u32, node: u32, is_sender: bool, now: Time, event: &'static
         retransmitted: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_changes_the_most_important_is_the_event() {
+        let before = Known { cwnd: Some(4), timeouts: 1, fast_retransmits: 1, ..Known::default() };
+        assert_eq!(before.since(&before), None);
+        let window = Known { cwnd: Some(2), ..before };
+        assert_eq!(window.since(&before), Some("window"));
+        let fast = Known { fast_retransmits: 2, ..window };
+        assert_eq!(fast.since(&before), Some("fast-retransmit"));
+        assert_eq!(Known { timeouts: 2, ..fast }.since(&before), Some("timeout"));
+        // A round trip alone is shown by segments.
+        assert_eq!(Known { rtt: Some(1), ..before }.since(&before), None);
+    }
+}

@@ -153,3 +153,31 @@ fn properties(table: &TableAbout) -> WriterProperties {
 fn into_io(error: parquet::errors::ParquetError) -> io::Error {
     io::Error::other(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn an_earlier_trace_is_removed_and_nothing_else() {
+        let path = std::env::temp_dir().join(format!("fourhop-folder-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let files = ["meta.json", "meta.json.part", "result.json", "frames.parquet", "frames.parquet.part"];
+        let others = ["notes.txt", "others.parquet", "frames.csv", "000002", "meta.json.bak"];
+        let parts = ["000000", "000001.part"];
+        let folders = ["00000", "0000001", "00000a", "frames"];
+        for name in parts.into_iter().chain(folders) {
+            fs::create_dir_all(path.join(name)).unwrap();
+        }
+        for name in files.into_iter().chain(others) {
+            fs::write(path.join(name), "").unwrap();
+        }
+        drop(Folder::create(&path, Form::Whole).unwrap());
+        let names = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let made = Tables::about().into_iter().map(|table| format!("{}.parquet.part", table.name));
+        let left: BTreeSet<String> = others.into_iter().chain(folders).map(str::to_owned).collect();
+        assert_eq!(names.collect::<BTreeSet<_>>(), &left | &made.collect());
+        fs::remove_dir_all(&path).unwrap();
+    }
+}

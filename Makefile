@@ -1,4 +1,4 @@
-# The commands of the project. A machine needs Rust and Python 3.11 with venv; everything else goes into .venv.
+# The project's commands. They need Rust and Python 3.11 with venv; everything else is installed into .venv.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
@@ -8,10 +8,10 @@ SHELL := bash
 export VIRTUAL_ENV := $(CURDIR)/.venv
 BIN := .venv/bin
 PYTHON ?= python3
-# What is built is looked for in target/.
+# The recipes expect everything built in target/.
 unexport CARGO_TARGET_DIR
 BY_PROFILE := $(BIN)/python packaging/guided.py
-# Cargo's options for all that users run; CI compiles faster (.ci/cargo.toml).
+# Cargo's options for everything that users run; CI's compile faster (.ci/cargo.toml).
 COMPILE ?= --release
 CORE := python/fourhop/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/*/src crates/*/Cargo.toml -type f)
@@ -21,13 +21,13 @@ RUST := Cargo.toml Cargo.lock $(wildcard crates/*/build.rs) $(shell find crates/
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
-# Compiled, too, where Python writes no bytecode: else every start of the command would compile the package.
+# Compiles to bytecode: if Python writes none, every start of the command would compile the package.
 build: $(CORE) ## build and install into .venv (release)
 	$(BIN)/python -m compileall -q python/fourhop
 
-# The package and its tools, exactly those of the lock; done again when it changes. uv is in the lock, too, and installs
-# the rest in half the processor time that pip takes. Compiled at once: where Python writes no bytecode
-# (PYTHONDONTWRITEBYTECODE), every start of the command would compile its libraries for a second.
+# Libraries and tools in exactly the versions of the lock, installed again when it changes. uv is in the lock, too, and
+# installs the rest in half the processor time that pip takes. They are compiled at once: if Python writes no bytecode
+# (PYTHONDONTWRITEBYTECODE), every start of the command would spend a second compiling its libraries.
 .venv/.tools: pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r <(sed -n '/^uv==/,/[^\\]$$/p' requirements.lock)
@@ -38,17 +38,17 @@ build: $(CORE) ## build and install into .venv (release)
 	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop $(COMPILE) --locked --uv
 	touch $@
 
-# The extension module; done again when a Rust source changes, or the profile by which it is built.
+# The extension module, built again when a Rust source changes or the profile that it is built with.
 $(CORE): .venv/.installed $(RUST) $(wildcard crates/py/guide/*)
 	$(BY_PROFILE) $(CORE) -- $(BIN)/maturin develop $(COMPILE) --locked --skip-install
 	touch $@
 
-# Afterwards `make build` has everything to do: what is installed is not what it builds.
+# Afterwards `make build` starts over: the installed module is not the one it builds.
 quick: .venv/.tools ## build and install for trying changes: compiles in a fraction of the time, runs slower, gives the same results
 	rm -f .venv/.installed
 	$(BIN)/maturin develop --profile quick --locked --uv
 
-# The reader of profiles is of the compiler's own LLVM: no other reads them.
+# Only the profile reader of the compiler's own LLVM can read the profiles.
 profile: .venv/.tools ## record the profile by which the extension module is built: crates/py/guide (about 5 minutes of processor time)
 	reader() { ls "$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata; }
 	reader >/dev/null || rustup component add llvm-tools
@@ -63,11 +63,11 @@ linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
 	cargo build --locked $(COMPILE) $(PROGRAMS) -p fourhop-py --bins
 
-# Cargo compiles a library once for each set of features of its dependencies, and the set depends on the packages that are named. The
-# extension has no binary: it is named here so that the programs share the simulator that it was built with.
+# Cargo compiles a library once for each set of features of its dependencies, and the set depends on the packages named.
+# The extension has no binary; it is named here so that the programs share the simulator that it was built with.
 PROGRAMS = -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
-# What the kernel's programs and their loader are built with; crates/bpf is left out, and that is said, where it is missing.
+# What the kernel programs and their loader need to build. Without it, recipes leave out crates/bpf and say so.
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
 BPF := $(shell command -v $${CLANG:-clang} >/dev/null && pkg-config --exists libelf zlib 2>/dev/null && echo yes)
 
@@ -81,22 +81,22 @@ demo: build ## run the demo: three transports over 1 to 8 hops, a table and a fi
 reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
 	$(BIN)/fourhop reproduce
 
-# The extension is tested from Python, the programs for Linux by `make test-linux`. Both name it for its features, see PROGRAMS.
-# CARGO_TEST=--release tests what `make build` compiles, in its profile.
+# The extension is tested from Python, the programs for Linux by `make test-linux`. Both lists name the extension for its
+# features, see PROGRAMS. CARGO_TEST=--release tests what `make build` compiles, in its profile.
 TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p fourhop-sim -p fourhop-py
 TESTED_LINUX = -p fourhop-py -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
-# Linking the extension occupies one core for half a minute: the Rust tests are compiled on the other one meanwhile.
+# Linking the extension occupies one core for half a minute; meanwhile the other one compiles the Rust tests.
 test: ## Rust tests and Python tests at the same time; ends with the log of the Rust tests
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) & compiling=$$!
 	trap 'kill $$compiling 2>/dev/null || true' EXIT
 	$(MAKE) --no-print-directory build
 	wait $$compiling
-	set -m # a process group of its own, so that Ctrl-C ends the programs that cargo starts, too
+	set -m # a separate process group, so that Ctrl-C also ends the programs that cargo starts
 	cargo test --locked $(CARGO_TEST) $(TESTED) >target/test-rust.log 2>&1 & rust=$$!
 	set +m
 	trap 'kill -- -$$rust 2>/dev/null || true' EXIT
-	trap 'exit 130' INT TERM # else it would wait for the Rust tests
+	trap 'exit 130' INT TERM # otherwise it would wait for the Rust tests
 	failed=()
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder || failed+=(pytest)
 	wait $$rust || failed+=("cargo test")
@@ -105,14 +105,14 @@ test: ## Rust tests and Python tests at the same time; ends with the log of the 
 	for each in "$${failed[@]}"; do echo "test: $$each failed" >&2; done
 	test $${#failed[@]} = 0
 
-# All that `make test` and `make test-linux` compile, so that both can run at the same time.
+# Everything that `make test` and `make test-linux` compile, so that both can run at the same time.
 compiled: .venv/.tools compiled-tests
 	$(MAKE) --no-print-directory build linux
 
 compiled-tests:
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) $(TESTED_LINUX)
 
-# Two files at a time: programs in nodes wait for the clock more than they compute. What is skipped is listed with the reason.
+# Two files at a time: programs in nodes wait for the clock more than they compute. Skipped tests are listed with the reason.
 test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	$(call TOOL,nfpm)
 	cargo test --locked $(CARGO_TEST) $(TESTED_LINUX)
@@ -123,7 +123,8 @@ results: ## writes the list of results that the tests compare with: after a chan
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
 # Results do not depend on instructions, byte order, word size or libraries. Debian has linkers (gcc-s390x-linux-gnu with
-# libc6-dev-s390x-cross) and emulators (qemu-user), rustup the standard libraries. What is made for i686 runs on x86-64, with its own loader.
+# libc6-dev-s390x-cross) and emulators (qemu-user), rustup the standard libraries. Programs for i686 run on x86-64 with their
+# own loader.
 PROCESSORS := aarch64 s390x i686
 other-processors: ## results on aarch64 and s390x under qemu, and on i686: those of the lists, bit for bit
 	for processor in $(PROCESSORS); do
@@ -178,7 +179,7 @@ lint-rust:
 	$(PYTHON) scripts/rust_style.py
 	$(PYTHON) scripts/kernel_arithmetic.py
 
-# stubtest reads everything that a module's package imports: it checks the extension outside its package.
+# stubtest reads everything that a module's package imports, so the extension is checked outside its package.
 lint-python: build
 	$(BIN)/python scripts/prose.py
 	$(BIN)/ruff check .
@@ -222,14 +223,14 @@ docs: build ## write the generated pages
 	done
 	WRITE_DOCS=1 cargo test --locked --quiet --lib -p fourhop-aodvd -p fourhop-gateway $(if $(BPF),-p fourhop-bpf) the_document_has_every_key
 
-# The variable silences a remark of the theme about a coming version of mkdocs.
+# The variable silences the theme's warning about a future version of mkdocs.
 site: build ## build the documents as a site: site/index.html, which opens from the disk
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 site-serve: build ## the site on http://127.0.0.1:8000, built again when a document changes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
-# Made of what package-lock.json says, by checksum. The page is kept with the sources: a build needs no Node.
+# Uses exactly what package-lock.json lists, by checksum. The page is kept with the sources, so a build needs no Node.
 view: ## check and build the page of `fourhop view` from view/: needs Node 20 and npm
 	cd view
 	test -d node_modules || npm ci --ignore-scripts --no-audit --no-fund
@@ -249,10 +250,10 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	newest pyproject.toml --all-extras -o requirements.lock
 	newest --group dist --group packages --group deny --group fuzz --group spelling --constraint requirements.lock -o requirements-tools.lock
 
-# The wheel is built from the sources as they are packed, so that it shows what they lack; zig links it against an old glibc.
-# The packed sources lack the programs for Linux, so their lock loses what only those need: offline, and with nothing else changed.
-# No path of this machine and no time of day gets into the wheel: the recipe searches it for paths. Those of the standard library are
-# this machine's where the component rust-src is installed.
+# The wheel is built from the packed sources, so that missing files show; zig links it against an old glibc. The packed sources
+# lack the programs for Linux, so their lock loses what only those need, offline and with nothing else changed. No path of
+# this machine and no time of day gets into the wheel: the recipe searches it for paths. If the component rust-src is
+# installed, the standard library's paths are this machine's.
 PLATFORM := manylinux_2_28
 TARGET := x86_64-unknown-linux-gnu
 define WHEEL
@@ -262,7 +263,7 @@ export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --rem
 $(BY_PROFILE) '$(1)/*.whl' -- maturin build --release --offline --target $(TARGET) --zig --compatibility $(PLATFORM) --out $(1) $(2)
 endef
 
-# What CI tries of `make dist`: nothing is compiled again.
+# CI's part of `make dist`; compiles nothing again.
 wheel: build ## wheel of what `make build` has compiled, for this machine: target/wheel; it is tried in an empty environment
 	rm -rf target/wheel target/empty
 	$(BY_PROFILE) 'target/wheel/*.whl' -- $(BIN)/maturin build --quiet $(COMPILE) --locked --compatibility linux --out target/wheel
@@ -278,7 +279,7 @@ endef
 dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
 	rm -rf dist target/unpacked target/empty
 	mkdir dist
-	# The packed sources are dated 2006, so that cargo would take what it has compiled of others for newer.
+	# The packed sources are dated 2006, so cargo would consider what it has compiled from others newer.
 	rm -rf target/$(TARGET)/release/.fingerprint/fourhop-*
 	$(call WHEEL,dist,--sdist)
 	unzip -q dist/*.whl -d target/unpacked
@@ -293,7 +294,7 @@ dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; 
 	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
 	$(call TRIED,dist)
 
-# `scripts/release.py --set VERSION` begins a release; this says what is missing for it.
+# `scripts/release.py --set VERSION` begins a release; this says what it still lacks.
 release: ## check a release: version, changelog, generated pages, results on other processors, then the wheel and its sources in dist/
 	$(PYTHON) scripts/release.py
 	$(MAKE) --no-print-directory docs
@@ -309,12 +310,12 @@ dist-again: ## build the wheel again from the packed sources, in another folder:
 	$(call WHEEL,target/again/dist,--manifest-path target/again/*/crates/py/Cargo.toml)
 	cmp dist/*.whl target/again/dist/*.whl
 
-# For this machine's processor from target/release; for arm64 with zig's linker and headers. `make packages ARCH=amd64` packs one.
-# An old glibc for arm64, so that they run on Debian 11 and everything newer. RELEASE is another version than that of the crates.
+# This machine's programs are those of target/release; zig's linker and headers build arm64's, against an old glibc so that
+# they run on Debian 11 and newer. `make packages ARCH=amd64` packs one. RELEASE sets a version other than the crates'.
 PACKAGES_ARCH := amd64 arm64
 ARCH := $(PACKAGES_ARCH)
 ARM := aarch64-unknown-linux-gnu
-# fourhop-cc takes libelf and zlib of Debian 12 for arm64, from here: `dpkg --add-architecture arm64` makes apt find them.
+# fourhop-cc for arm64 takes Debian 12's libelf and zlib from here; `dpkg --add-architecture arm64` makes apt find them.
 ARM_LIBRARIES := /usr/lib/aarch64-linux-gnu
 ARM_BPF := $(if $(BPF),$(shell PKG_CONFIG_LIBDIR=$(ARM_LIBRARIES)/pkgconfig pkg-config --exists libelf zlib 2>/dev/null && echo yes))
 RELEASE := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
@@ -340,7 +341,7 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 	  esac
 	done
 
-# Static programs, optimised for size. Of a family of processors every feed has the same. KEY=FILE.pem signs the indexes.
+# Static programs, optimised for size; all feeds of a processor family have the same. KEY=FILE.pem signs the indexes.
 FEEDS := x86_64 aarch64_generic aarch64_cortex-a53 aarch64_cortex-a72
 openwrt: .venv/.installed ## packages for OpenWrt, ipk and apk, in feeds: dist/openwrt
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock

@@ -3,9 +3,9 @@
  *
  *     driver SEED STREAMS
  *
- * A line of its input is the time in us, then for each rate that was tried: MCS, attempts, MPDUs, and how many of these
- * arrived in the last attempt. A line of its output is 1 if the first rate is a sample, else 0, then MCS and attempts
- * of each rate. The first line of input has only the time.
+ * Each input line has the time in us, then for each rate tried: MCS, attempts, MPDUs, and how many of these arrived in
+ * the last attempt. Each output line has 1 if the first rate is a sample, else 0, then MCS and attempts of each rate.
+ * The first input line has only the time.
  */
 #include "shim.h"
 
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 					  { 0, 240 }, { 0, 360 }, { 0, 480 }, { 0, 540 } };
 	struct ieee80211_supported_band band = { rates, NL80211_BAND_5GHZ, ARRAY_SIZE(rates) };
 	struct wiphy wiphy = { .bands = { [NL80211_BAND_5GHZ] = &band } };
-	/* As many rates, and attempts at each, as ath9k's radios have. */
+	/* The numbers of rates, and of attempts at each, of ath9k's radios. */
 	struct ieee80211_hw hw = { .wiphy = &wiphy, .max_rates = 4, .max_rate_tries = 10 };
 	struct vif_of_shim vif = { 0 };
 	struct sta_info info = { .sdata = &vif };
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		int mcs, tries, sent, arrived, used;
 
 		jiffies = strtoul(at, &at, 10) * HZ / 1000000;
-		/* Linux reports one number of MPDUs for all rates. Here slower rates send fewer, so report each rate apart. */
+		/* Linux reports one number of MPDUs for all rates. Here slower rates send fewer, so report each rate separately. */
 		while (sscanf(at, "%d %d %d %d%n", &mcs, &tries, &sent, &arrived, &used) == 4) {
 			struct ieee80211_tx_info frame = { .flags = IEEE80211_TX_CTL_AMPDU | IEEE80211_TX_STAT_AMPDU };
 			struct ieee80211_tx_status status = { .info = &frame };

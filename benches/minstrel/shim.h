@@ -1,8 +1,8 @@
-/* Stand-ins in user space for what Linux's rc80211_minstrel_ht.c uses of the kernel.
+/* User-space stand-ins for the parts of the kernel that Linux's rc80211_minstrel_ht.c uses.
  *
- * run.py lets every header that the file includes lead here. Names are Linux's; structs have only the members in use.
- * Members are as wide as in Linux where counters may overflow or shifts may lose bits. What only drivers and mac80211
- * read has no effect.
+ * run.py makes every header that the file includes lead here. Names are Linux's; structs have only the members in use.
+ * Members are as wide as in Linux where counters may overflow or shifts may lose bits. Members that only drivers and
+ * mac80211 read have no effect.
  */
 #ifndef SHIM_H
 #define SHIM_H
@@ -23,7 +23,7 @@ typedef int32_t s32;
 typedef uint64_t u64;
 typedef int gfp_t;
 
-/* Compiler, arithmetic. */
+/* Compiler and arithmetic. */
 #define __init
 #define __read_mostly
 #define likely(x) (x)
@@ -45,7 +45,7 @@ typedef int gfp_t;
 #define le16_to_cpu(x) ((u16)(x))
 #define cpu_to_le16(x) ((__le16)(x))
 
-/* Memory, time, random numbers. */
+/* Memory, time and random numbers. */
 #define GFP_ATOMIC 0
 #define kzalloc(size, gfp) calloc(1, size)
 #define kfree(p) free(p)
@@ -55,7 +55,7 @@ extern unsigned long jiffies;
 #define time_is_after_jiffies(a) time_after(a, jiffies)
 void get_random_bytes(void *bytes, size_t count);
 
-/* Bands, rates without MCS. */
+/* Bands, and rates without MCS. */
 enum nl80211_band { NL80211_BAND_2GHZ, NL80211_BAND_5GHZ, NUM_NL80211_BANDS };
 enum { IEEE80211_RATE_SHORT_PREAMBLE = BIT(0), IEEE80211_RATE_ERP_G = BIT(4) };
 struct ieee80211_rate { u32 flags; u16 bitrate; };

@@ -7,7 +7,7 @@
 #include "ns3/realtime-simulator-impl.h"
 #include "ns3/wifi-module.h"
 
-// How far the simulated time is behind the clock now, in microseconds.
+// How far simulated time lags behind the clock now, in microseconds.
 inline double
 LateMicros()
 {
@@ -15,7 +15,7 @@ LateMicros()
     return (simulator->RealtimeNow() - ns3::Simulator::Now()).GetNanoSeconds() / 1e3;
 }
 
-// Chooses the real-time scheduler; before anything else.
+// Chooses the real-time scheduler; call it before anything else.
 inline void
 ChooseRealTime()
 {
@@ -24,7 +24,7 @@ ChooseRealTime()
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(0));
 }
 
-// Gives the nodes their places and radios.
+// Gives the nodes positions and radios.
 inline ns3::NetDeviceContainer
 Radios(const ns3::NodeContainer& nodes, uint32_t columns)
 {
@@ -37,7 +37,7 @@ Radios(const ns3::NodeContainer& nodes, uint32_t columns)
     phy.SetChannel(air.Create());
     phy.Set("TxPowerStart", DoubleValue(24.5));
     phy.Set("TxPowerEnd", DoubleValue(24.5));
-    phy.Set("RxSensitivity", DoubleValue(-78.1)); // 550 m, what carrier sense hears
+    phy.Set("RxSensitivity", DoubleValue(-78.1)); // 550 m, the carrier sense range
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211b);
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("DsssRate2Mbps"),

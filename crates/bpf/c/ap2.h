@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * AP2 as a congestion control that owns window and rate; recovery and retransmissions are the kernel's.
+ * AP2 as a congestion control that sets window and rate; the kernel controls recovery and retransmissions.
  *
- * A burst is what min_tso_segs lets the kernel hand down as one buffer, and the kernel spaces buffers by their length. That a burst
- * waits until the window has room for all of it is said by the window that the kernel sees: it is no larger than what is in flight
- * until then.
+ * A burst is what min_tso_segs lets the kernel hand down as one buffer; the kernel spaces buffers by their length. Until
+ * the window has room for a whole burst, the kernel sees a window no larger than what is in flight, so the burst waits.
  */
 #ifndef FOURHOP_AP2_PROGRAMS_H
 #define FOURHOP_AP2_PROGRAMS_H
@@ -17,8 +16,9 @@ static inline fh_u32 in_flight(const struct tcp_sock *tcp)
 	return tcp->packets_out - tcp->sacked_out - tcp->lost_out + tcp->retrans_out;
 }
 
-/* The window as it is; closed as long as it has no room for a burst, or for the rest of one. What is lost goes again whatever the
- * room is. The kernel hands down half a window at most, so that a pair out of a window of two or three needs a larger one. */
+/* Opens the window, or closes it while it has no room for a burst or the rest of one. Lost segments are retransmitted
+ * whatever room there is. The kernel hands down at most half a window, so a pair out of a window of two or three segments
+ * needs a larger window. */
 static inline int open_window(struct tcp_sock *tcp, const struct fh_connection *conn)
 {
 	fh_u32 out = in_flight(tcp), cwnd = conn->ap2.cwnd, mss = tcp->mss_cache ? tcp->mss_cache : 1;
@@ -27,7 +27,7 @@ static inline int open_window(struct tcp_sock *tcp, const struct fh_connection *
 	fh_u32 wanted = sent < conn->ap2.burst ? conn->ap2.burst - sent : conn->ap2.burst;
 	int closed;
 
-	/* A pair's half that is alone under way gets another one: a receiver that delays acknowledgements waits for it. */
+	/* Half a pair in flight gets the other half: a receiver that delays acknowledgements waits for it. */
 	if (wanted == 2 && conn->ap2.burst == 2 && out % 2)
 		wanted = 1;
 	if (waiting < wanted)
@@ -71,7 +71,7 @@ void fh_init_ap2(fh_u64 *ctx)
 	struct fh_connection *conn = begin(sk, FH_AP2);
 
 	if (!conn) {
-		/* To elsewhere: nothing is known but what packets tell. */
+		/* Not a configured destination: all that is known of the path comes from packets. */
 		conn = bpf_sk_storage_get(&fh_connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 		if (!conn)
 			return;
@@ -98,14 +98,14 @@ void fh_control_ap2(fh_u64 *ctx)
 	struct fh_delivered ack = {};
 	long rtt = sample->rtt_us;
 
-	/* Before the first data, or without memory: the window stays as it is. */
+	/* Before the first data, or without memory: leave the window as it is. */
 	if (!conn)
 		return;
 	conn->samples++;
 	conn->delivered += (fh_u32)(tcp->delivered - (fh_u32)conn->delivered);
 	fh_ap2_lost(&conn->ap2, tcp->lost - conn->lost);
 	conn->lost = tcp->lost;
-	/* The kernel does not keep with a segment what was in flight as it left: this and the last round's most are near. */
+	/* The kernel does not store per segment what was in flight when it left; the maximum of two rounds is close. */
 	if (conn->ap2.round_at != conn->peak_round) {
 		conn->peak_round = conn->ap2.round_at;
 		conn->peak_before = conn->peak;
@@ -136,7 +136,7 @@ void fh_state_ap2(fh_u64 *ctx)
 
 	if (!conn)
 		return;
-	/* Congestion without a loss: a mark, once a window, or a full queue of this host. */
+	/* Congestion without a loss: a mark, once per window, or a full queue on this host. */
 	if (ctx[1] == TCP_CA_CWR)
 		fh_ap2_mark(&conn->ap2);
 	else if (ctx[1] == TCP_CA_LOSS)
@@ -146,7 +146,7 @@ void fh_state_ap2(fh_u64 *ctx)
 	follow(sk, conn);
 }
 
-/* Something leaves, and nothing is in flight. */
+/* Sending starts with nothing in flight. */
 SEC("struct_ops")
 void fh_event_ap2(fh_u64 *ctx)
 {
@@ -157,7 +157,7 @@ void fh_event_ap2(fh_u64 *ctx)
 		fh_ap2_restart(&conn->ap2, tcp->tcp_mstamp * 1000);
 }
 
-/* The kernel asks before it sends. */
+/* The kernel calls this before it sends. */
 SEC("struct_ops")
 fh_u32 fh_burst_ap2(fh_u64 *ctx)
 {
@@ -172,7 +172,7 @@ fh_u32 fh_burst_ap2(fh_u64 *ctx)
 	return conn->ap2.burst;
 }
 
-/* The window of `fh_control_ap2` counts, not this. */
+/* Changes nothing: `fh_control_ap2` sets the window. */
 SEC("struct_ops")
 fh_u32 fh_undo_ap2(fh_u64 *ctx)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * Congestion controls whose segments leave at a distance: AP2, in ap2.h; TCP-AP and RBP on the kernel's NewReno, TCP-AP on its CUBIC.
+ * Congestion controls that pace segments: AP2 (ap2.h), TCP-AP and RBP on the kernel's NewReno, and TCP-AP on its CUBIC.
  *
- * But for AP2, window, recovery and retransmissions are the kernel's. Each acknowledgement sets SO_MAX_PACING_RATE, above
- * which the kernel does not pace, whatever its own rate for the window is. What other layers know reaches the state of a
- * connection by two more programs: hops by the time to live of packets that come, the wired part of the round trip by the
- * option of a gateway.
+ * Except in AP2, the kernel controls window, recovery and retransmissions. Each acknowledgement sets
+ * SO_MAX_PACING_RATE, which limits the kernel's pacing whatever its own rate for the window is. Two more programs add
+ * what other layers know to a connection's state: the hop count from the time to live of received packets, and the wired
+ * part of the round trip from a gateway's option.
  */
 #include "connection.h"
 
@@ -15,7 +15,7 @@
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
 #define PROTOCOL_TCP 6
-/* Anybody may use it (TCP_CONG_NON_RESTRICTED); without it a refused sysctl of a namespace keeps the map for good. */
+/* TCP_CONG_NON_RESTRICTED: anybody may use it. Without it, a refused sysctl in a namespace pins the map for good. */
 #define FH_FLAGS 1
 
 struct {
@@ -53,13 +53,13 @@ static inline struct fh_connection *connection(struct sock *sk)
 	return bpf_sk_storage_get(&fh_connections, sk, 0, 0);
 }
 
-/* Takes the lower of the interval's rate and what the application asked for. */
+/* Paces at the interval's rate or at what the application asked for, whichever is lower. */
 static void pace(struct sock *sk, struct fh_connection *conn)
 {
 	fh_u64 present = sk->sk_max_pacing_rate, rate;
 	fh_u32 value;
 
-	/* Another program has set it since. */
+	/* Another program has set the rate since. */
 	if (present != conn->set_rate)
 		conn->application_rate = present;
 	if (!conn->interval)
@@ -97,7 +97,7 @@ static __attribute__((noinline)) struct fh_connection *begin(struct sock *sk, fh
 	conn->burst = 1;
 	conn->set_rate = sk->sk_max_pacing_rate;
 	conn->application_rate = conn->set_rate;
-	/* The kernel paces no connection's first ten segments: fewer of them leave at once. */
+	/* The kernel does not pace a connection's first ten segments, so fewer may leave at once. */
 	if (!tcp->data_segs_out && to->initial_window && to->initial_window < tcp->snd_cwnd)
 		tcp->snd_cwnd = to->initial_window;
 	return conn;
@@ -113,7 +113,7 @@ static __attribute__((noinline)) void begin_adaptive(struct sock *sk, fh_u32 alg
 	}
 }
 
-/* TCP-AP: each round trip makes another interval. */
+/* TCP-AP: each round trip gives a new interval. */
 static __attribute__((noinline)) void take_sample(struct sock *sk, fh_s32 rtt_us)
 {
 	struct fh_connection *conn = connection(sk);
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void take_sample(struct sock *sk, fh_s32 rtt_us
 	pace(sk, conn);
 }
 
-/* RBP: round trip and window as they are now. */
+/* RBP: the interval from the current round trip and window. */
 static __attribute__((noinline)) void divide(struct sock *sk)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
@@ -140,7 +140,7 @@ static __attribute__((noinline)) void divide(struct sock *sk)
 	if (!conn || !tcp->srtt_us)
 		return;
 	conn->samples++;
-	/* The kernel keeps eight times the round trip in us. */
+	/* The kernel stores eight times the round trip in us. */
 	conn->pace.rtt = (fh_u64)tcp->srtt_us * 125;
 	conn->interval = fh_rbp_interval(conn->pace.rtt, tcp->snd_cwnd, conn->to.params.pacing_v);
 	pace(sk, conn);
@@ -183,7 +183,7 @@ fh_u32 fh_segments(fh_u64 *ctx)
 	return 1;
 }
 
-/* The connection ends, or takes another congestion control. */
+/* The connection ends or switches to another congestion control. */
 SEC("struct_ops")
 void fh_release(fh_u64 *ctx)
 {
@@ -290,7 +290,7 @@ struct tcp_congestion_ops fh_ap_cubic = {
 
 #include "ap2.h"
 
-/* Every packet that comes for a socket of the cgroup, before TCP sees it: hops by the time to live. */
+/* Derives the hop count from the time to live of every packet to a socket of the cgroup, before TCP sees it. */
 SEC("cgroup_skb/ingress")
 int fh_ttl(struct __sk_buff *skb)
 {
@@ -324,7 +324,7 @@ int fh_ttl(struct __sk_buff *skb)
 	return 1;
 }
 
-/* Options of connections to destinations behind a gateway: the wired part of round trips. */
+/* Reads the wired part of round trips from the options of connections to destinations behind a gateway. */
 SEC("sockops")
 int fh_options(struct bpf_sock_ops *ctx)
 {

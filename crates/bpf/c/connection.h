@@ -6,8 +6,8 @@
 #include "fourhop_ap2.h"
 #include "kernel.h"
 
-/* Where a connection leads to, as the key of a table with longest prefixes: an IPv6 address, or one of IPv4 mapped to that
- * (RFC 4291 section 2.5.5.2). */
+/* A connection's destination, as the key of a longest-prefix table: an IPv6 address, or an IPv4-mapped one (RFC 4291
+ * section 2.5.5.2). */
 struct fh_key {
 	fh_u32 bits;
 	fh_u32 address[4];
@@ -18,10 +18,10 @@ struct fh_destination {
 	struct fh_params params;
 	struct fh_path path;
 	fh_u64 link;           /* bit/s of the first link, for AP2; 0: not known */
-	fh_u32 hops_by_ttl;    /* hops are read off the packets that come */
-	fh_u32 gateway;        /* a gateway tells the wired part of round trips */
+	fh_u32 hops_by_ttl;    /* whether received packets give the hop count */
+	fh_u32 gateway;        /* whether a gateway reports the wired part of round trips */
 	fh_u32 initial_window; /* segments; 0: the kernel's */
-	fh_u32 wired_hops;     /* of those that the time to live tells, so many are behind the gateway */
+	fh_u32 wired_hops;     /* hops behind the gateway, included in those that the time to live gives */
 };
 
 enum { FH_TCP_AP = 1, FH_RBP = 2, FH_AP_CUBIC = 3, FH_AP2 = 4 };
@@ -32,17 +32,17 @@ struct fh_connection {
 	struct fh_destination to;
 	fh_u64 interval;         /* between segments; 0: not paced yet */
 	fh_u64 set_rate;         /* what sk_max_pacing_rate was set to last */
-	fh_u64 application_rate; /* what the application wants it to be at most */
+	fh_u64 application_rate; /* the most that the application wants it to be */
 	fh_u64 samples;
 	fh_u32 algorithm;
 	fh_u32 burst;            /* segments that leave together */
-	/* Of AP2: */
+	/* AP2 only: */
 	fh_u64 delivered;        /* segments, as 64 bits */
-	fh_u64 peak_round;       /* the round that `peak` is of */
+	fh_u64 peak_round;       /* the round that `peak` belongs to */
 	fh_u32 peak;             /* most segments in flight in this round, and in the one before */
 	fh_u32 peak_before;
 	fh_u32 lost;             /* marked as lost so far */
-	fh_u32 burst_from;       /* segments sent as the last burst began */
+	fh_u32 burst_from;       /* segments sent when the last burst began */
 };
 
 struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
-/* Events of an AP2 connection, for tests that feed the host's arithmetic and the kernel's alike. */
+/* Events of an AP2 connection, for tests that feed both the host's arithmetic and the kernel's. */
 #ifndef FOURHOP_EVENT_H
 #define FOURHOP_EVENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * The kernel types and helpers that these programs use. No field's place is fixed here: the loader looks each up in the type
- * information of the running kernel (CO-RE), so that only names and types have to agree. Helpers are called by their number
+ * The kernel types and helpers that these programs use. Field offsets are not fixed here: the loader looks each one up in
+ * the running kernel's type information (CO-RE), so only names and types have to match. Helpers are called by number
  * (include/uapi/linux/bpf.h).
  */
 #ifndef FOURHOP_KERNEL_H
@@ -68,11 +68,11 @@ struct tcp_sock {
 	fh_u32 lost_out;
 	fh_u32 retrans_out;
 	fh_u32 delivered;
-	fh_u32 app_limited; /* has the application run out of data? */
-	fh_u32 lost; /* all that were ever marked so */
+	fh_u32 app_limited; /* whether the application has run out of data */
+	fh_u32 lost; /* all segments ever marked as lost */
 	fh_u32 write_seq;
 	fh_u32 snd_nxt;
-	fh_u64 tcp_mstamp; /* us, as the newest segment came */
+	fh_u64 tcp_mstamp; /* us, when the newest segment arrived */
 	fh_u64 bytes_acked;
 };
 

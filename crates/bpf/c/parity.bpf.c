@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
-/* The arithmetic under the kernel's own compiler, for tests: round trips or events in, what follows from them out. */
+/* The arithmetic under the kernel's own compiler, for tests: round trips or events in, results out. */
 #include "connection.h"
 #include "event.h"
 

@@ -33,7 +33,7 @@ int fh_status(struct bpf_iter__tcp *ctx)
 
 	if (!common)
 		return 0;
-	/* None if it is no whole socket, such as one in TIME-WAIT. */
+	/* NULL unless this is a full socket; one in TIME-WAIT, for example, is not. */
 	tcp = bpf_skc_to_tcp_sock(common);
 	if (!tcp)
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * AP2 in integers, for the kernel's BPF and for the host alike: the same arithmetic as crates/cc/src/ap2, which names sources and
- * reasons; a test compares the two sample by sample. Windows are in segments with 16 binary digits of fraction, times in
- * microseconds where nothing else is said.
+ * AP2 in integers, for BPF in the kernel and for the host: the same arithmetic as crates/cc/src/ap2, which gives sources
+ * and reasons; a test compares the two sample by sample. Windows are in segments with 16 fractional bits, times in
+ * microseconds unless noted otherwise.
  */
 #ifndef FOURHOP_AP2_H
 #define FOURHOP_AP2_H
@@ -64,7 +64,7 @@
 #define FH_TRIAL_ROUNDS 3
 #define FH_TRIAL_LASTS 500000000ULL
 #define FH_TRIAL_DIGITS 12
-/* The path: nanoseconds, microseconds, bit/s, and what is assumed of a path of which nothing is known. */
+/* The path: nanoseconds, microseconds, bit/s, and defaults for a path of which nothing is known. */
 #define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
 #define FH_SLOWEST 6500000
@@ -81,19 +81,19 @@
 #define FH_KNOWN_MOST 1024
 #define FH_SOON 4
 #define FH_UNHEARD 32
-/* The largest rate: 2^20 segments a second with 16 digits of fraction. */
+/* The largest rate: 2^20 segments per second with 16 fractional bits. */
 #define FH_BANDWIDTH_MOST (1ULL << 36)
 
 /* A rate sample (crates/cc/src/rate.rs). */
 struct fh_delivered {
 	fh_u64 now;             /* ns */
 	fh_u64 total;           /* segments delivered so far */
-	fh_u64 prior;           /* the same as the newest of these segments left */
-	fh_u64 rtt;             /* its round trip in ns; 0: not known */
+	fh_u64 prior;           /* the same when the newest of these segments left */
+	fh_u64 rtt;             /* that segment's round trip in ns; 0: not known */
 	fh_u32 acked;           /* delivered by this acknowledgement */
-	fh_u32 in_flight;       /* as that segment had left */
-	fh_u32 has_data;        /* is anything delivered, so that `prior` counts? */
-	fh_u32 cwnd_limited;    /* did the window limit what was in flight? */
+	fh_u32 in_flight;       /* in flight once that segment had left */
+	fh_u32 has_data;        /* whether anything was delivered, so that `prior` counts */
+	fh_u32 cwnd_limited;    /* whether the window limited what was in flight */
 	fh_u32 left;            /* still in flight */
 	fh_u32 unused;
 };
@@ -102,7 +102,7 @@ struct fh_ap2 {
 	fh_u64 link;            /* bit/s of the first link */
 	fh_u64 newest;          /* round trip */
 	fh_u64 smoothed;        /* its mean, weight 1/8 */
-	fh_u64 rate;            /* segments a second, with 16 digits of fraction */
+	fh_u64 rate;            /* segments per second, with 16 fractional bits */
 	fh_u64 lost;            /* since the round began */
 	fh_u64 sum;             /* of the round's samples */
 	fh_u64 samples;
@@ -110,46 +110,46 @@ struct fh_ap2 {
 	fh_u64 round_delivered;
 	fh_u64 round_least;
 	fh_u64 least;           /* the shortest round trip; FH_NONE before the first */
-	fh_u64 seen;            /* ns, as one was last near it */
+	fh_u64 seen;            /* ns, when a round trip was last near it */
 	fh_u64 drained;         /* the shortest since a drain began */
-	fh_u64 most[2];         /* the highest rate of late */
+	fh_u64 most[2];         /* the highest rates, of the last period and of this one */
 	fh_u64 most_at;         /* ns */
-	fh_u64 doubted;         /* ns, since when rounds say otherwise of others */
-	fh_u64 changed;         /* ns, as others came or went; FH_NONE before the first */
+	fh_u64 doubted;         /* ns, since when rounds contradict `present` */
+	fh_u64 changed;         /* ns, when others came or left; FH_NONE before the first */
 	fh_u64 keeps;           /* the rate to keep up beside others */
-	fh_u64 lost_at;         /* ns, as a round lost many */
-	fh_u64 trial_window;    /* before the trial; 0: there is none */
+	fh_u64 lost_at;         /* ns, when a round lost many */
+	fh_u64 trial_window;    /* before the trial; 0: no trial */
 	fh_u64 trial_rtt;
-	fh_u64 trial_since;     /* ns, as it had grown */
+	fh_u64 trial_since;     /* ns, when the window had grown */
 	fh_u64 trial_windows;   /* sums over the trial's rounds */
 	fh_u64 trial_rtts;
-	fh_u64 vain;            /* ns, as a trial was in vain; FH_NONE before the first */
+	fh_u64 vain;            /* ns, when a trial was in vain; FH_NONE before the first */
 	fh_u64 proven;          /* the shortest round trip then */
-	fh_u64 paired;          /* share of acknowledgements that are for two segments and more */
+	fh_u64 paired;          /* share of acknowledgements that cover two or more segments */
 	fh_u64 window;
 	fh_u64 goal;            /* where the window grows to, as segments arrive */
-	fh_u64 interval;        /* what follows: ns between segments; 0: not paced yet */
+	fh_u64 interval;        /* ns between segments; 0: not paced yet */
 	fh_u32 cwnd;            /* segments that may be in flight */
 	fh_u32 burst;           /* segments that leave together */
 	fh_u32 hops;
 	fh_u32 slow_start;
-	fh_u32 rounds;          /* of the drain that are left */
-	fh_u32 renews;          /* is the drain to find the shortest round trip? */
-	fh_u32 kept;            /* drains that have not */
-	fh_u32 present;         /* are there others that fill the queue? */
-	fh_u32 doubts;          /* rounds on end that say otherwise */
+	fh_u32 rounds;          /* left of the drain */
+	fh_u32 renews;          /* whether the drain is to find the shortest round trip */
+	fh_u32 kept;            /* such drains that did not find it */
+	fh_u32 present;         /* whether others fill the queue */
+	fh_u32 doubts;          /* consecutive rounds that contradict `present` */
 	fh_u32 after_loss;      /* rounds that still count as after a loss */
-	fh_u32 cut;             /* did the last round take its share of the window? */
-	fh_u32 first;           /* is the first window under way? */
-	fh_u32 is_radio;        /* is the first link known to be one? */
-	fh_u32 lossy;           /* is a round that lost many still to be minded? */
+	fh_u32 cut;             /* whether the last round took its share of the window */
+	fh_u32 first;           /* whether the first window is in flight */
+	fh_u32 is_radio;        /* whether the first link is known to be one */
+	fh_u32 lossy;           /* whether a round that lost many still counts */
 	fh_u32 asked;           /* late acknowledgements in doubt */
 	fh_u32 needed;          /* how many begin a pair */
-	fh_u32 longer;          /* was the last round trip beyond doubt as late? */
+	fh_u32 longer;          /* whether the last round trip beyond doubt was late */
 	fh_u32 known;           /* single segments for which the receiver is still known to wait */
-	fh_u32 span;            /* for how many it was the last time */
+	fh_u32 span;            /* the first value of `known` the last time */
 	fh_u32 since;           /* single segments since then */
-	fh_u32 trial_rounds;    /* of a larger window */
+	fh_u32 trial_rounds;    /* with a larger window */
 	fh_u32 unused;
 };
 
@@ -183,7 +183,7 @@ static inline int fh_has_aggregates(const struct fh_ap2 *ap2)
 	return ap2->link >= FH_SLOWEST && ap2->link != FH_SINGLE_OFDM && ap2->link != FH_SINGLE_B;
 }
 
-/* Has the receiver waited for a second segment of late, or is that to be found out? */
+/* Whether the receiver recently waited for a second segment, or that is yet to be found out. */
 static inline int fh_waits(const struct fh_ap2 *ap2)
 {
 	return ap2->known || ap2->asked >= ap2->needed;
@@ -249,12 +249,12 @@ static inline void fh_apply(struct fh_ap2 *ap2)
 	if (!ap2->smoothed)
 		return;
 	ap2->interval = ap2->smoothed * 1000 * FH_ONE / fh_max(ap2->window, FH_ONE) * 100 / gain;
-	/* The first ten segments of a connection are not spaced by Linux, either. */
+	/* Linux does not space a connection's first ten segments, either. */
 	if (!ap2->interval || (in_bursts && ap2->first))
 		ap2->interval = 1;
 }
 
-/* News of the path; zero: not known. */
+/* Updates what is known of the path; zero: not known. */
 FH_SMALL void fh_ap2_learn(struct fh_ap2 *ap2, fh_u64 link, fh_u32 hops)
 {
 	ap2->link = link ? fh_min(link, FH_LINK_MOST) : FH_LINK;
@@ -266,7 +266,7 @@ FH_SMALL void fh_ap2_learn(struct fh_ap2 *ap2, fh_u64 link, fh_u32 hops)
 	}
 }
 
-/* A round trip, for the shortest. */
+/* Updates the shortest round trip. */
 static inline void fh_note_least(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt)
 {
 	if (ap2->least == FH_NONE || rtt <= ap2->least + ap2->least / FH_NEAR)
@@ -280,7 +280,7 @@ static inline void fh_doubt_anew(struct fh_ap2 *ap2, fh_u64 now)
 	ap2->doubted = now;
 }
 
-/* A connection begins with a window of `cwnd` segments; `srtt` in ns, 0: not known. */
+/* Begins a connection with a window of `cwnd` segments; `srtt` in ns, 0: not known. */
 FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32 cwnd)
 {
 	if (!ap2)
@@ -318,13 +318,13 @@ static inline void fh_note_round_trip(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt
 	fh_note_least(ap2, now, rtt);
 }
 
-/* So many segments in so many ns. */
+/* The rate of `segments` in `nanos`. */
 static inline fh_u64 fh_bandwidth(fh_u64 segments, fh_u64 nanos)
 {
 	return fh_min((fh_min(segments, 1 << 17) << 16) * 1000000000 / fh_max(nanos, 1), FH_BANDWIDTH_MOST);
 }
 
-/* The same, moved by `part` of `whole` towards another. */
+/* `from`, moved by `part` / `whole` of the way to `to`. */
 static inline fh_u64 fh_towards(fh_u64 from, fh_u64 to, fh_u64 part, fh_u64 whole)
 {
 	return to > from ? from + (to - from) * part / whole : from - (from - to) * part / whole;
@@ -337,7 +337,7 @@ struct fh_round {
 	fh_u64 lost;
 };
 
-/* A round trip that is longer is due to a queue of others. Behind a wire one that overflows can be shorter than the
+/* A longer round trip is due to other senders' queue. Behind a wire, a queue that overflows can be shorter than the
  * target. */
 static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
 {
@@ -348,7 +348,7 @@ static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
 	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
 }
 
-/* The same if radios have to explain all of it. */
+/* The same, if radios have to explain all of the round trip. */
 FH_FUNCTION fh_u64 fh_suspected(const struct fh_ap2 *ap2)
 {
 	fh_u64 hops, bound, sure, carried, theirs;
@@ -377,7 +377,7 @@ static inline void fh_begin_trial(struct fh_ap2 *ap2, fh_u64 window, fh_u64 rtt)
 	ap2->trial_rounds = 0;
 }
 
-/* A round beside others is over. If a trial ends in vain there are none, and the shortest round trip is the path's. */
+/* Ends a round beside others. If a trial was in vain, there are none, and the shortest round trip is the path's. */
 FH_FUNCTION int fh_tries_in_vain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt)
 {
 	fh_u64 rounds, before, after;
@@ -421,7 +421,7 @@ static inline void fh_drain(struct fh_ap2 *ap2)
 /* Phase of a round: usual; within a drain; the end of a drain. */
 enum { FH_USUAL, FH_DRAINING, FH_DRAINED };
 
-/* Are others present, or were they a while ago? */
+/* Whether others are present, or were a while ago. */
 static inline int fh_others_near(const struct fh_ap2 *ap2, fh_u64 now)
 {
 	return ap2->present || (ap2->changed != FH_NONE && fh_since(now, ap2->changed) < FH_NEAR_OTHERS);
@@ -453,7 +453,7 @@ static inline int fh_end_drain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 least)
 	return FH_DRAINED;
 }
 
-/* All of a round the queue was longer than senders of AP2 leave it, or at times it was not. If that is not sure, there is
+/* Judges a round: its queue was always longer than AP2 senders leave it, or at times was not. If that is not sure, begins
  * a trial. */
 static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue, int sure, fh_u64 rtt)
 {
@@ -488,7 +488,7 @@ static inline void fh_follow(struct fh_ap2 *ap2, fh_u64 now, fh_u64 next, int ma
 		ap2->goal = fh_min(ap2->window + fh_min((next - ap2->window) / 2, ap2->lossy ? FH_ONE : FH_MOST), FH_MOST);
 }
 
-/* Others fill the queue. */
+/* The window while others fill the queue. */
 static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, fh_u64 next)
 {
 	fh_u64 floor = ap2->keeps * fh_min(round->mean, FH_MAX_SAMPLE / 1000) / 1000000, step;
@@ -541,7 +541,7 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		fh_follow(ap2, now, next, many);
 }
 
-/* A round trip beyond doubt; `news`: the receiver was not known to wait. */
+/* Takes a round trip beyond doubt; `news`: the receiver was not known to wait. */
 static inline void fh_decide(struct fh_ap2 *ap2, int late, int news)
 {
 	if (ap2->asked && late) {
@@ -558,7 +558,7 @@ static inline void fh_decide(struct fh_ap2 *ap2, int late, int news)
 	ap2->longer = late;
 }
 
-/* An acknowledgement; is its round trip the path's, without a wait of the receiver? */
+/* Takes an acknowledgement. Returns whether its round trip is the path's, without a wait by the receiver. */
 static inline int fh_is_of_path(struct fh_ap2 *ap2, const struct fh_delivered *ack, fh_u64 rtt)
 {
 	int late = ap2->least != FH_NONE && rtt > ap2->least + FH_LATE, several = ack->acked > 1, waits;
@@ -583,7 +583,7 @@ static inline int fh_is_of_path(struct fh_ap2 *ap2, const struct fh_delivered *a
 	return 1;
 }
 
-/* Update the path's estimates by an acknowledgement, and end the round if it is over. */
+/* Updates the path's estimates from an acknowledgement, and ends the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
 	struct fh_round round;
@@ -607,7 +607,7 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	ap2->lost = 0;
 	ap2->round_least = FH_NONE;
 	if (!measured) {
-		/* All was sent again, or the receiver waited: the next drain is not due at once. */
+		/* Everything was sent again, or the receiver waited: the next drain is not due at once. */
 		if (ap2->is_radio && ap2->rounds && !--ap2->rounds && ap2->renews) {
 			ap2->renews = 0;
 			ap2->seen = ack->now;
@@ -631,7 +631,7 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	fh_end_round(ap2, ack->now, &round);
 }
 
-/* An acknowledgement. */
+/* Processes an acknowledgement. */
 FH_FUNCTION int fh_ap2_ack(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
 	if (!ap2 || !ack)
@@ -643,13 +643,13 @@ FH_FUNCTION int fh_ap2_ack(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	return 0;
 }
 
-/* Segments are marked as lost. */
+/* Counts segments marked as lost. */
 FH_SMALL void fh_ap2_lost(struct fh_ap2 *ap2, fh_u32 segments)
 {
 	ap2->lost += segments;
 }
 
-/* The peer says that a queue has marked a segment (ECN). */
+/* The peer reports that a queue has marked a segment (ECN). */
 FH_FUNCTION int fh_ap2_mark(struct fh_ap2 *ap2)
 {
 	if (!ap2)
@@ -660,7 +660,7 @@ FH_FUNCTION int fh_ap2_mark(struct fh_ap2 *ap2)
 	return 0;
 }
 
-/* The retransmission timer has run out. */
+/* The retransmission timer has expired. */
 FH_FUNCTION int fh_ap2_timeout(struct fh_ap2 *ap2, fh_u32 in_flight)
 {
 	fh_u32 next = in_flight + 1 ? in_flight + 1 : in_flight;
@@ -674,7 +674,7 @@ FH_FUNCTION int fh_ap2_timeout(struct fh_ap2 *ap2, fh_u32 in_flight)
 	return 0;
 }
 
-/* Something leaves after the application had nothing for a while. */
+/* Sending resumes after the application had nothing to send for a while. */
 FH_SMALL void fh_ap2_restart(struct fh_ap2 *ap2, fh_u64 now)
 {
 	ap2->seen = now;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0 */
 /*
- * Adaptive pacing (TCP-AP) and rate-based pacing (RBP) in integers, for the kernel's BPF and for the host alike.
+ * Adaptive pacing (TCP-AP) and rate-based pacing (RBP) in integers, for BPF in the kernel and for the host.
  *
- * The same arithmetic as crates/cc/src/tcp_ap and crates/cc/src/rbp.rs, where sources and equations are named; a test
+ * The same arithmetic as crates/cc/src/tcp_ap and crates/cc/src/rbp.rs, which name sources and equations; a test
  * compares the two sample by sample. Times are in nanoseconds. BPF, as clang 14 compiles it, has no signed division, no
  * 128-bit products and no unbounded loops; an unsigned division by zero gives zero there and is avoided here.
  *
- * The kernel verifies an FH_FUNCTION once and not at each call: at most five arguments,
- * pointers checked.
+ * The kernel verifies an FH_FUNCTION once, not at each call: it takes at most five arguments and checks its pointers.
  */
 #ifndef FOURHOP_PACE_H
 #define FOURHOP_PACE_H
@@ -21,16 +20,16 @@ typedef long long fh_s64;
 
 #define FH_FUNCTION __attribute__((noinline))
 
-/* Small functions are part of their callers in the kernel; on the host tests call them. */
+/* Small functions are inlined in the kernel; on the host, tests call them. */
 #ifdef __bpf__
 #define FH_SMALL static inline
 #else
 #define FH_SMALL
 #endif
 
-/* Calls `step(n, at)` for n from 0 to `times` - 1. A loop of the kernel's own is verified once whatever its length. */
+/* Calls `step(n, at)` for n from 0 to `times` - 1. The kernel's own loop is verified once, whatever its length. */
 #ifdef __bpf__
-/* Number 181 of the helpers, since Linux 5.17 (include/uapi/linux/bpf.h). */
+/* Helper number 181, since Linux 5.17 (include/uapi/linux/bpf.h). */
 static long (*bpf_loop)(fh_u32 times, void *step, void *at, fh_u64 flags) = (void *)181;
 #define FH_LOOP(times, step, at) bpf_loop(times, step, at, 0)
 #else
@@ -50,21 +49,21 @@ static long (*bpf_loop)(fh_u32 times, void *step, void *at, fh_u64 flags) = (voi
 /* Largest N: the paper goes up to 200 (Figure 9). The ring is the next power of two. */
 #define FH_MAX_HISTORY 200
 #define FH_RING 256
-/* Links of a path that are kept one by one. */
+/* Links of a path that are stored individually. */
 #define FH_FRONT 8
-/* Bits of fraction of a coefficient of variation. */
+/* Fractional bits of a coefficient of variation. */
 #define FH_BITS 20
 
-/* The measure of variation: the round trips, by their standard deviation (the paper, section 4.2); or the n-hop delays, by their mean
- * absolute deviation (the authors' code). */
+/* The measure of variation: the standard deviation of the round trips (the paper, section 4.2), or the mean absolute
+ * deviation of the n-hop delays (the authors' code). */
 enum { FH_DEVIATION_OF_ROUND_TRIPS = 0, FH_ABSOLUTE_DEVIATION_OF_DELAYS = 1 };
 /* The interval on paths shorter than the factor: the delay over all their hops (the paper), or over one (the code). */
 enum { FH_ALL_HOPS = 0, FH_ONE_HOP = 1 };
 
 struct fh_params {
-	fh_u64 link_rate;      /* bit/s of every link, whatever the path says; 0: what the path says */
+	fh_u64 link_rate;      /* bit/s of every link, instead of the path's; 0: the path's */
 	fh_u64 queue_limit;    /* a queueing delay per hop above this is replaced by its average; FH_NONE: never */
-	fh_u64 delay_limit;    /* an n-hop delay of this and more is no sample; FH_NONE: each is */
+	fh_u64 delay_limit;    /* n-hop delays of this and more are no samples; FH_NONE: all are */
 	fh_u64 first_interval; /* between segments before the first sample; 0: not paced */
 	fh_u32 alpha;          /* weight of the old average, in thousandths */
 	fh_u32 history;        /* N, 1 to FH_MAX_HISTORY */
@@ -99,7 +98,7 @@ struct fh_pace {
 	fh_u32 unused;
 };
 
-/* Hops that a packet has come: what is missing from the next of the usual first values of its time to live. */
+/* Hops that a packet has travelled, by the difference of its time to live from the next usual initial value. */
 FH_SMALL fh_u32 fh_hops(fh_u32 ttl)
 {
 	fh_u32 first = ttl <= 30 ? 30 : ttl <= 32 ? 32 : ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255;
@@ -107,7 +106,7 @@ FH_SMALL fh_u32 fh_hops(fh_u32 ttl)
 	return first - ttl + 1;
 }
 
-/* a / b to the nearest, for b > 0. */
+/* a / b rounded to the nearest, for b > 0. */
 static inline fh_s64 fh_rounded(fh_s64 a, fh_u64 b)
 {
 	fh_u64 size = ((a < 0 ? -(fh_u64)a : (fh_u64)a) + b / 2) / b;
@@ -122,7 +121,7 @@ static inline fh_u32 fh_sum32(fh_u32 a, fh_u32 b)
 	return sum < a ? ~0U : sum;
 }
 
-/* Bits up to the highest that is set. */
+/* Number of bits up to the highest that is set. */
 static inline fh_u32 fh_width(fh_u64 x)
 {
 	fh_u32 width = 0;
@@ -150,8 +149,8 @@ static inline fh_u32 fh_width(fh_u64 x)
 	return width + (x >> 1 ? 2 : (fh_u32)x);
 }
 
-/* The square root, rounded down. Newton's iteration from the power of two above it, which is off by at most half, ends at the
- * root or one above after five steps; bit by bit it would be 2^32 paths to the verifier. */
+/* The square root, rounded down. Newton's iteration starts from the power of two above it, which is off by at most half,
+ * and ends at the root or one above after five steps. Bit by bit, the verifier would see 2^32 paths. */
 FH_FUNCTION fh_u64 fh_square_root(fh_u64 x)
 {
 	fh_u64 root = 1ULL << ((fh_width(x) + 1) / 2 % 64);
@@ -168,7 +167,7 @@ FH_FUNCTION fh_u64 fh_square_root(fh_u64 x)
 	return root;
 }
 
-/* ns that the first `links` links take for `bytes`, one after the other; FH_NONE if that is not known or longer than 2^46. */
+/* ns that the first `links` links take for `bytes`, one after another; FH_NONE if unknown or longer than 2^46. */
 FH_FUNCTION fh_u64 fh_transmission(const struct fh_path *path, fh_u64 link_rate, fh_u32 bytes, fh_u32 links)
 {
 	fh_u64 rate, bits, picos, nanos;
@@ -191,7 +190,7 @@ FH_FUNCTION fh_u64 fh_transmission(const struct fh_path *path, fh_u64 link_rate,
 		picos = path->all;
 	else if (links <= FH_FRONT)
 		picos = path->front[(links - 1) % FH_FRONT];
-	else /* The rest counts with its mean; it is not empty, since links < path->links. */
+	else /* The other links count with their mean; there are some, since links < path->links. */
 		picos = path->front[FH_FRONT - 1] +
 			(path->all - path->front[FH_FRONT - 1]) / (path->links - FH_FRONT) * (links - FH_FRONT);
 	bits = (fh_u64)bytes * 8;
@@ -201,7 +200,7 @@ FH_FUNCTION fh_u64 fh_transmission(const struct fh_path *path, fh_u64 link_rate,
 	return nanos <= FH_MAX_TRANSMISSION ? nanos : FH_NONE;
 }
 
-/* The delay over n hops derived from a round trip (the paper, section 4.3); 0 where nothing follows from it. */
+/* The delay over n hops derived from a round trip (the paper, section 4.3); 0 if none follows from it. */
 FH_FUNCTION fh_u64 fh_delay(struct fh_pace *pace, const struct fh_params *params, const struct fh_path *path, fh_u32 mss,
 			    fh_u64 rtt)
 {
@@ -240,7 +239,7 @@ FH_FUNCTION fh_u64 fh_delay(struct fh_pace *pace, const struct fh_params *params
 	return (fh_u64)delay < FH_MAX_SAMPLE ? (fh_u64)delay : FH_MAX_SAMPLE;
 }
 
-/* A new sample; beyond N the oldest goes. */
+/* Adds a sample; beyond N, drops the oldest. */
 FH_FUNCTION int fh_remember(struct fh_pace *pace, fh_u32 history, fh_u64 sample)
 {
 	fh_u32 most = history < 1 ? 1 : history < FH_MAX_HISTORY ? history : FH_MAX_HISTORY;
@@ -312,7 +311,7 @@ FH_FUNCTION fh_u32 fh_variation(const struct fh_pace *pace, fh_u32 spread)
 	if (spread == FH_ABSOLUTE_DEVIATION_OF_DELAYS) {
 		deviation = walk.sum / count;
 	} else {
-		/* Squares of at most 27 bits and 200 of them fit 64. */
+		/* The sum of 200 squares of 27-bit deviations fits into 64 bits. */
 		width = fh_width(walk.largest);
 		walk.shift = width > 27 ? width - 27 : 0;
 		walk.sum = 0;
@@ -323,8 +322,8 @@ FH_FUNCTION fh_u32 fh_variation(const struct fh_pace *pace, fh_u32 spread)
 	return deviation < ~0U ? (fh_u32)deviation : ~0U;
 }
 
-/* A round trip of a segment with `mss` bytes of payload. The interval that follows from it and those before; 0 as long as none
- * has given a delay, and for one that the wired part alone would fill, which says nothing. */
+/* Takes the round trip of a segment with `mss` bytes of payload. Returns the interval that follows from it and earlier
+ * ones; 0 until one has given a delay, and for one that the wired part alone would fill, which says nothing. */
 FH_FUNCTION fh_u64 fh_sample(struct fh_pace *pace, const struct fh_params *params, const struct fh_path *path, fh_u32 mss,
 			     fh_u64 rtt)
 {
@@ -364,8 +363,8 @@ FH_SMALL fh_u64 fh_rbp_interval(fh_u64 rtt, fh_u32 window, fh_u32 v)
 	return rtt ? rtt : 1;
 }
 
-/* An interval as SO_MAX_PACING_RATE has it: bytes of payload a second. Linux computes the gap as payload / rate, rounded
- * down, so that a rate rounded down keeps it from being shorter than the interval. 0 would not be paced. */
+/* An interval as SO_MAX_PACING_RATE: bytes of payload per second. Linux computes the gap as payload / rate, rounded down,
+ * so rounding the rate down keeps the gap from being shorter than the interval. A rate of 0 would not be paced. */
 FH_SMALL fh_u32 fh_rate(fh_u64 interval, fh_u32 mss)
 {
 	fh_u64 rate = (fh_u64)mss * 1000000000 / (interval ? interval : 1);
@@ -373,7 +372,7 @@ FH_SMALL fh_u32 fh_rate(fh_u64 interval, fh_u32 mss)
 	return rate < 1 ? 1 : rate < ~0U - 1 ? (fh_u32)rate : ~0U - 1;
 }
 
-/* Wired round trip in ms out of the option of a gateway: kind, length, "4h", milliseconds (RFC 6994). */
+/* Wired round trip in ms from a gateway's option: kind, length, "4h", milliseconds (RFC 6994). */
 #define FH_OPTION_KIND 253
 #define FH_OPTION_LENGTH 6
 #define FH_OPTION_ID 0x3468

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by the DevTools protocol: what a person sees and types, without a library."""
+"""A headless Chromium, driven over a pipe by the DevTools protocol without a library: sees and types as a user does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TEXT = {"Enter": "\r", "Space": " "}
 
 
 class Chromium:
-    """One page in one browser. `complaints` gathers what it writes to its console and what it fails to load."""
+    """One page in one browser. `complaints` collects its console messages and failed loads."""
 
     def __init__(self) -> None:
         assert CHROMIUM is not None
@@ -37,7 +37,7 @@ class Chromium:
         self._read, to_write = os.pipe()
 
         def arrange() -> None:
-            # The protocol's ends have to be descriptors 3 and 4; copies first, as these may be 3 or 4 themselves.
+            # The protocol needs descriptors 3 and 4. Copy first: the pipe's ends may be 3 or 4 themselves.
             one, other = os.dup(to_read), os.dup(to_write)
             os.dup2(one, 3)
             os.dup2(other, 4)
@@ -78,7 +78,7 @@ class Chromium:
         self._profile.cleanup()
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
-        """One command of the protocol and its result."""
+        """Run a command of the protocol; returns its result."""
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
@@ -93,36 +93,36 @@ class Chromium:
             self._note(answer)
 
     def resize(self, width: int, height: int = 900) -> None:
-        """Give the window another size; a narrow one is a telephone's."""
+        """Resize the window; a narrow one is a phone's."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
-        """Load a file and wait until it stands."""
+        """Load a file and wait until it is complete."""
         self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        # So that the page that was open before is not taken for the new one.
+        # Tells the page that was open before from the new one.
         self.js("window.before = true")
         self.call("Page.navigate", url=path.as_uri())
         self.wait("!window.before && document.readyState === 'complete'")
 
     def js(self, expression: str) -> Any:
-        """The value of an expression in the page."""
+        """The value of an expression evaluated in the page."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, f"{expression}: {answer['exceptionDetails']}"
         return answer["result"].get("value")
 
     def wait(self, expression: str) -> None:
-        """Until an expression is true."""
+        """Wait until an expression is true."""
         deadline = time.monotonic() + HANGS
         while not self.js(expression):
             assert time.monotonic() < deadline, f"never true: {expression}"
             time.sleep(0.02)
 
     def press(self, key: str) -> None:
-        """Press and release a key, as a person does."""
+        """Press and release a key, as a user does."""
         name = " " if key == "Space" else key
         fields = {"key": name, "code": key, "windowsVirtualKeyCode": _KEYS[key]}
         text = {"text": _TEXT[key]} if key in _TEXT else {}
@@ -130,7 +130,7 @@ class Chromium:
         self.call("Input.dispatchKeyEvent", type="keyUp", **fields)
 
     def tab_to(self, expression: str, most: int = 200) -> None:
-        """Press Tab until the element in focus, `it`, is the one meant."""
+        """Press Tab until the expression holds for the focused element, `it`."""
         for _ in range(most):
             self.press("Tab")
             if self.js(f"(it => {expression})(document.activeElement)"):
@@ -138,12 +138,12 @@ class Chromium:
         raise AssertionError(f"not reached by Tab: {expression}")
 
     def screenshot(self, path: Path) -> None:
-        """The whole page as PNG."""
+        """Save the whole page as PNG."""
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def pdf(self, path: Path) -> None:
-        """The page as it is printed."""
+        """The printed page."""
         data = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"]
         path.write_bytes(base64.b64decode(data))
 

@@ -1,4 +1,4 @@
-"""Shared by the tests: a small scenario file and a way to run the command as a person does."""
+"""Shared by the tests: a small scenario file, and ways to run the command as a user does."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from fourhop import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A shell starts background jobs with Ctrl-C ignored, and programs that a test starts inherit that.
+# Shells start background jobs with Ctrl-C ignored, and the programs that a test starts inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def loaded(path: str) -> ModuleType:
-    """A program of the project, such as `scripts/measured.py`, as a module."""
+    """Load a program of the project, such as `scripts/measured.py`, as a module."""
     name = Path(path).stem
     spec = importlib.util.spec_from_file_location(name, ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look for their module by its name.
+    # Dataclasses look up their module by name.
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
 def shown(page: Path, language: str) -> list[str]:
-    """The blocks of a page in one language, without the indentation of their list."""
+    """The code blocks of a page in one language, without the indentation of a list around them."""
     text = page.read_text(encoding="utf-8")
     return [textwrap.dedent(found) for found in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.S | re.M)]
 
@@ -66,7 +66,7 @@ hops = 3
 transport = "newreno"
 """
 
-# No limit of time: the first example of a process may load scipy, for which 200 ms are not always enough.
+# No deadline: a process's first example may load scipy, which can take more than 200 ms.
 settings.register_profile("fourhop", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fourhop")
 
@@ -81,9 +81,9 @@ def chain(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fourhop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run `fourhop` in an empty folder; never raises, the caller looks at the exit code.
+    """Run `fourhop` in an empty folder; never raises, the caller checks the exit code.
 
-    It runs in this process: to start another and to import what it needs takes most commands longer than their work.
+    It runs in this process: starting another and importing modules takes longer than what most commands do.
     """
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -114,7 +114,7 @@ def fourhop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 @pytest.fixture
 def scanned(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The files of each call of `polars.scan_parquet` from here on."""
+    """The files of each later call of `polars.scan_parquet`."""
     calls: list[list[str]] = []
     scan = pl.scan_parquet
 
@@ -128,7 +128,7 @@ def scanned(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 @pytest.fixture
 def process(tmp_path: Path) -> Command:
-    """The same in a process of its own."""
+    """Run `fourhop` in a separate process."""
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
@@ -140,15 +140,15 @@ def process(tmp_path: Path) -> Command:
 
 
 HANGS = 900.0
-"""Seconds until a test gives up waiting: against what hangs, and long enough for a machine with anything else to do."""
+"""Seconds until a test gives up waiting: long enough for a busy machine, but tests that hang end."""
 
 
 def used_by(pid: int) -> float:
-    """Processor seconds a process has used: what else the machine does makes no difference to them."""
+    """Processor seconds that a process has used, whatever else the machine does."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def environment() -> dict[str, str]:
-    """The environment of a person at a plain terminal."""
+    """The environment of a user at a plain terminal."""
     return os.environ | PLAIN | {"PYTHONWARNINGS": "error"}

@@ -1,4 +1,4 @@
-"""A browser with the page of `fourhop view`, and what it shows."""
+"""The page of `fourhop view` in a browser, and what it shows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(Blobs(Tables(trace), title="made <b>by</b> hand"), folder / "page.html")
 
 
-# The boxes of the names on the map, in the letters that this browser has.
+# The boxes of the names on the map, in this browser's font.
 LABELS = """(() => {
   const made = document.createElement("div");
   made.innerHTML = fourhop.controls.picture().text;
@@ -43,7 +43,7 @@ LABELS = """(() => {
 
 
 def show(browser: Chromium, page: Path, address: str = "", **options: Any) -> None:
-    """Open the page at an address and wait until everything is there."""
+    """Open the page at an address and wait until everything is loaded."""
     browser.complaints.clear()
     browser.open(page, **options)
     browser.wait("!!window.fourhop")
@@ -54,7 +54,7 @@ def show(browser: Chromium, page: Path, address: str = "", **options: Any) -> No
 
 
 def redrawn(browser: Chromium) -> None:
-    """Until what was asked for is here and drawn."""
+    """Wait until everything requested is loaded and drawn."""
     browser.js("window.drawn = fourhop.timings.frames; fourhop.model.changed()")
     browser.wait("fourhop.timings.frames > window.drawn")
     browser.wait(
@@ -66,7 +66,7 @@ def redrawn(browser: Chromium) -> None:
 
 
 def exported(browser: Chromium, what: str) -> tuple[ElementTree.Element, dict[str, Any]]:
-    """The SVG of a panel, and what the page says is in it."""
+    """A panel as SVG, and what the page reports to be in it."""
     picture = browser.js(f"document.getElementById('what').value = '{what}'; fourhop.controls.picture()")
     shown = browser.js(f"fourhop.{what}.shown") if what != "plots" else {}
     return ElementTree.fromstring(picture["text"]), shown

@@ -1,7 +1,7 @@
-"""A small trace as docs/trace.md describes it, made by hand: what a real one seldom has all at once.
+"""A small handmade trace in the format of docs/trace.md, with a mix of events that a real one rarely has.
 
-Four nodes on a line, the last one moving, and a host on a wire; a packet over two hops, whose first hop needs a
-second attempt; a timeout, a drop, a change of a route, a wall.
+Four nodes in a line, the last one moving, and a host on a wire. A packet crosses two hops, the first at the second
+attempt. There are a timeout, a drop, a route change and a wall.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ META: dict[str, Any] = {
 def write(
     folder: Path, *, numbered: str = "", since_ns: int = -1, until_ns: int = END_NS, complete: bool = True
 ) -> Path:
-    """Write the trace, or what of it happened between two times, as a folder or one of several."""
+    """Write the trace, or the part of it between two times, as a folder or one of several."""
     folder.mkdir(parents=True, exist_ok=True)
     into = folder / f"{numbered}.part" if numbered else folder
     into.mkdir(exist_ok=True)

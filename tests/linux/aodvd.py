@@ -1,4 +1,4 @@
-"""Routing daemons in the nodes of an emulation: their files, their state, and waiting for it."""
+"""Routing daemons in the nodes of an emulation: their files and state, and ways to wait for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BROADCASTS = ("--set", "radio.model=threshold")
 
 
 def address(node: int) -> str:
-    """Of a node with a radio, as the simulator gives it."""
+    """Address of a node with a radio, as the simulator assigns it."""
     return f"10.0.{(node + 1) >> 8}.{(node + 1) & 255}"
 
 
@@ -45,7 +45,7 @@ class Daemons:
         return self.folder / f"n{node}.json"
 
     def config(self, node: int, head: str = "", tables: str = "") -> Path:
-        """The file of a node: keys before the tables, and tables."""
+        """Write a node's file: keys before the tables, then tables."""
         file = self.folder / f"n{node}.toml"
         file.write_text(
             f'address = "{address(node)}"\ninterfaces = ["mesh0"]\nmesh = ["10.0.0.0/9"]\n{head}\n'
@@ -56,7 +56,7 @@ class Daemons:
         return file
 
     def start(self, *nodes: int, head: str = "", tables: str = "", keep: bool = False) -> None:
-        """Start daemons, which have been there before: they need not wait (RFC 3561 section 6.13)."""
+        """Start daemons that have run before, so that they need not wait (RFC 3561 section 6.13)."""
         for node in nodes:
             config = self.config(node, head, tables)
             if not keep:
@@ -74,28 +74,28 @@ class Daemons:
         return self.control(node).exists()
 
     def show(self, node: int) -> dict[str, Any]:
-        """Its whole state."""
+        """The whole state of a node."""
         command = [str(PROGRAM), "routes", "--json", "--control", str(self.control(node))]
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
         state: dict[str, Any] = json.loads(done.stdout)
         return state
 
     def routes(self, node: int) -> dict[str, dict[str, Any]]:
-        """Its valid routes by destination."""
+        """Valid routes of a node by destination."""
         return {route["destination"]: route for route in self.show(node)["routes"] if route["state"] == "valid"}
 
     def kernel(self, node: int) -> str:
-        """The kernel's routes of this daemon."""
+        """This daemon's routes in the kernel."""
         return self.net.run(f"n{node}", "ip", "route", "show", "table", "142").stdout
 
     def clean(self, node: int) -> subprocess.CompletedProcess[str]:
-        """Output of the command that cleans up after a killed daemon."""
+        """Run the command that cleans up after a killed daemon."""
         return self.net.run(f"n{node}", str(PROGRAM), "clean", "--config", str(self.folder / f"n{node}.toml"))
 
     def end(self, node: int, how: str = "TERM") -> str:
-        """End a daemon; what it has said."""
+        """End a daemon; returns its output."""
         process = self.processes.pop(node)
-        # The process started is the one in the node: `exec` becomes the program.
+        # The process started is the one in the node: `exec` replaces itself with the program.
         subprocess.run(["kill", f"-{how}", str(process.pid)], check=True)
         said, _ = process.communicate(timeout=LONGEST)
         self.net.programs.remove(process)
@@ -103,7 +103,7 @@ class Daemons:
         return said
 
     def ping(self, src: int, dst: int, count: int) -> str:
-        """Output of ping once so many in a row have passed: a daemon on a busy machine may lose its neighbours."""
+        """Output of ping once `count` in a row have passed: a daemon on a busy machine may lose its neighbours."""
         said = ""
 
         def passes() -> bool:
@@ -116,7 +116,7 @@ class Daemons:
         return said
 
     def wait(self, holds: Callable[[], bool], seconds: float, what: str) -> float:
-        """Wait until something holds; how long that took."""
+        """Wait until a condition holds; returns how long that took."""
         begun = time.monotonic()
         while not holds():
             assert time.monotonic() - begun < seconds, f"{what}: not within {seconds} s"
@@ -128,7 +128,7 @@ class Daemons:
 def daemons(
     emulate: Starter, *options: str, more: str = "", before: Sequence[str] = (), **keys: Any
 ) -> Iterator[Daemons]:
-    """An emulation whose kernels route, with a place for the files of daemons."""
+    """An emulation whose kernels route, with a folder for the daemons' files."""
     with tempfile.TemporaryDirectory(prefix="fourhop-aodvd-") as folder:
         net = emulate("--tap", "--without-flows", "--radio", f"{folder}/radio", *options, **keys)
         yield Daemons(net, Path(folder), more, before)

@@ -1,4 +1,4 @@
-"""Three namespaces of each test: a host, the router with `fourhop-gateway`, and a node of the mesh."""
+"""Three namespaces per test: a host, the router with `fourhop-gateway`, and a node of the mesh."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
     print(time.monotonic() - begun, flush=True)
     time.sleep(float(sys.argv[5]))
 """
-# Sends all the time, for some seconds.
+# Sends continuously for some seconds.
 STEADY = """
 import socket, sys, time
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
@@ -57,7 +57,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
     while time.monotonic() < end:
         s.sendall(bytes(14480)); time.sleep(0.002)
 """
-# Prints its smoothed round trip, of TCP_INFO, every 20 ms until all is acknowledged.
+# Prints the smoothed round trip of TCP_INFO every 20 ms until everything is acknowledged.
 SAMPLED = """
 import array, fcntl, socket, struct, sys, termios, time
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
@@ -69,13 +69,13 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
         fcntl.ioctl(s, termios.TIOCOUTQ, left)
 """
 GAP = 'mode = "gap"'
-"""Pacing by TCP-GAP. Its intervals do not depend on what the path does, so tests can say how long a transfer takes."""
+"""Pacing by TCP-GAP. Its intervals do not depend on the path's behaviour, so tests know how long a transfer takes."""
 LAG = 2.2
-"""Its status is at most so many seconds old."""
+"""Greatest age of the status in seconds."""
 
 
 def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """The program, outside of any namespace; its exit code is the caller's business."""
+    """Run the program outside any namespace; the caller checks the exit code."""
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LONGEST, check=False)
 
 
@@ -85,7 +85,7 @@ def system(*words: str) -> str:
 
 @dataclass
 class Border:
-    """A host, a router and a node, each with a namespace."""
+    """A host, a router and a node, each in a namespace."""
 
     name: str
     folder: Path
@@ -112,7 +112,7 @@ class Border:
         for where in ("host", "gate", "node"):
             system("ip", "netns", "add", f"{self.name}-{where}")
             system("ip", "-n", f"{self.name}-{where}", "link", "set", "lo", "up")
-            # A new namespace has the default of the machine, which may be BBR; every kernel has this one.
+            # A new namespace has the machine's default, which may be BBR; every kernel has Reno.
             system(*self.inside(where, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno"))
         for device, where, inner, outer in (("wire0", "host", HOST, "192.0.2.1"), ("mesh0", "node", NODE, "10.9.0.1")):
             gate, end = f"{self.name}-gate", f"{self.name}-{where}"
@@ -131,7 +131,7 @@ class Border:
             assert self.run("gate", "sysctl", "-qw", f"{variable}=1").returncode == 0
 
     def file(self, *, mesh: str = "", pace: str = GAP, more: str = "") -> Path:
-        """A configuration; a mesh of 6 Mbit/s whose node is three links away. An empty `pace` is the default."""
+        """Write a configuration: a mesh of 6 Mbit/s whose node is three links away. An empty `pace` is the default."""
         file = self.folder / "gateway.toml"
         hops = mesh or f'hops = "table"\n[[node]]\nto = "{NODE}"\nhops = 3\n[[node]]\nto = "{NODE6}"\nhops = 3'
         service = f'[service]\nsocket = "{self.socket}"\n'
@@ -140,7 +140,7 @@ class Border:
         return file
 
     def gateway(self, *words: str, mesh: str = "", pace: str = GAP, more: str = "") -> subprocess.Popen[str]:
-        """The gateway, once it works."""
+        """Start the gateway and wait until it works."""
         process = self.start("gate", PROGRAM, "run", "--config", self.file(mesh=mesh, pace=pace, more=more), *words)
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -148,7 +148,7 @@ class Border:
         return process
 
     def status(self) -> dict[str, Any]:
-        """The state after all that has happened."""
+        """The state after everything so far."""
         time.sleep(LAG)
         done = program("status", "--json", "--socket", self.socket)
         assert done.returncode in (0, 1), done.stderr
@@ -157,7 +157,7 @@ class Border:
         return state
 
     def retransmitted(self, where: str) -> int:
-        """Segments that TCP has sent again there."""
+        """Segments that TCP has retransmitted there."""
         names, values = [
             line.split()
             for line in self.run(where, "cat", "/proc/net/snmp").stdout.splitlines()
@@ -166,7 +166,7 @@ class Border:
         return int(values[names.index("RetransSegs")])
 
     def rules(self) -> str:
-        """Our rules in the filters."""
+        """Our filter rules."""
         tables = [(family, table) for family in ("iptables", "ip6tables") for table in ("mangle", "filter")]
         said = [self.run("gate", family, "-t", table, "-S").stdout for family, table in tables]
         said.append(self.run("gate", "nft", "list", "tables").stdout)
@@ -175,10 +175,10 @@ class Border:
     def transfer(
         self, size: int, to: str = NODE, seed: int = 1, source: str = "host", sink: str = "node", stay: float = 0
     ) -> float:
-        """Sends bytes to an end, which must arrive whole, and leaves the connection open.
+        """Send bytes to an end, which must all arrive, and leave the connection open.
 
-        It returns the time from the first packet to the last, as the sender sees it: programs that start late on a
-        busy machine are no part of it.
+        Returns the time from the first packet to the last, as the sender sees it: programs that start late on a busy
+        machine do not count.
         """
         server = self.start(sink, sys.executable, "-c", SINK, to, "7000", "1", str(size))
         assert server.stdout is not None
@@ -190,7 +190,7 @@ class Border:
         return float(client.stdout)
 
     def wait(self, holds: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
-        """Wait until the state is as it must become; the state then."""
+        """Wait until the condition holds for the state; returns that state."""
         deadline = time.monotonic() + LONGEST
         while not holds(state := self.status()):
             assert time.monotonic() < deadline, (what, state)
@@ -212,23 +212,23 @@ def expected(seed: int, size: int) -> str:
 
 
 def shortest(size: int, hops: int = 3) -> float:
-    """Seconds that TCP-GAP makes of so many bytes at least, over links of 6 Mbit/s.
+    """Least seconds that TCP-GAP takes for `size` bytes over links of 6 Mbit/s.
 
     The links of these tests take no time at all. The paper's formula (docs/tcp-gap.md) takes that for a queue of
-    negative length, so that half of what the links should take remains; round trips that vary make it more.
+    negative length, which leaves half the time that the links should take; varying round trips add to it.
     """
     return size * 8 / 6e6 * hops / 2
 
 
 @pytest.fixture
 def border() -> Iterator[Border]:
-    """Three namespaces, which go with the test."""
+    """Three namespaces, removed after the test."""
     needs("ip", "iptables", "nsenter", "sysctl")
     if os.geteuid() != 0:
         pytest.skip("needs root")
     if not PROGRAM.exists():
         pytest.skip("there is no fourhop-gateway: `make linux` builds it")
-    # The gateway is not root, and reads its file again.
+    # The gateway does not run as root, and reads its file again.
     with tempfile.TemporaryDirectory(prefix="fourhop-") as folder:
         Path(folder).chmod(0o755)
         border = Border(f"gwt{os.getpid()}", Path(folder))
@@ -240,7 +240,7 @@ def border() -> Iterator[Border]:
 
 
 def end(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> str:
-    """End it; its last output."""
+    """End the process; returns its last output."""
     process.send_signal(how)
     said = process.communicate(timeout=LONGEST)[1]
     assert process.returncode == 0, said

@@ -1,7 +1,6 @@
 """Real programs in emulated nodes. Every test makes its own nodes, sends to nobody else, and leaves nothing behind.
 
-They need root and the program of `make linux`; `make test-linux` runs them. Each skipped test says what is missing
-that is skipped.
+They need root and the program of `make linux`; `make test-linux` runs them. Each skipped test says what is missing.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from tests.conftest import ROOT, environment
 CHAIN = ROOT / "scenarios" / "chain-standard.toml"
 
 LONGEST = 300.0
-"""No program of a test runs longer, in seconds: against what hangs, however busy the machine is."""
+"""Longest run of a program in a test, in seconds: ends those that hang, but is enough on a busy machine."""
 
 UNREAD = (
     sys.executable,
@@ -38,7 +37,7 @@ UNREAD = (
     "code = subprocess.run(sys.argv[1:], stdout=write, check=False).returncode\n"
     "sys.exit(code if code >= 0 else 128 - code)\n",
 )
-"""Before the words of a program: it writes to a reader that has gone, as before `| head -1`. Codes are a shell's."""
+"""Prefix of a program that writes to a reader that has gone, as in `| head -1`. Exit codes are a shell's."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def missing() -> str | None:
-    """The reason why this machine cannot emulate, if there is one."""
+    """The reason why this machine cannot emulate, if any."""
     if os.geteuid() != 0:
         return "needs root"
     if not Path("/dev/net/tun").exists():
@@ -68,7 +67,7 @@ def needs(*programs: str) -> None:
 
 
 def needs_tun_for_users() -> None:
-    """Skip the test if users other than root may not open /dev/net/tun, as where udev has not set its mode."""
+    """Skip the test if only root may open /dev/net/tun, as where udev has not set its mode."""
     mode = Path("/dev/net/tun").stat().st_mode
     if mode & 0o006 != 0o006:
         pytest.skip(f"/dev/net/tun is for root alone (mode {mode & 0o777:03o})")
@@ -76,7 +75,7 @@ def needs_tun_for_users() -> None:
 
 @dataclass
 class Emulated:
-    """An emulation that runs beside the test."""
+    """An emulation that runs during the test."""
 
     id: str
     process: subprocess.Popen[str]
@@ -86,12 +85,12 @@ class Emulated:
         return [str(program()), "exec", "--emulation", self.id, node, "--", *words]
 
     def run(self, node: str, *words: str) -> subprocess.CompletedProcess[str]:
-        """A program in a node, whose exit code is the caller's business."""
+        """Run a program in a node; the caller checks the exit code."""
         command = self.command(node, *words)
         return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
 
     def start(self, node: str, *words: str) -> subprocess.Popen[str]:
-        """A program that goes on; it ends with the emulation."""
+        """Start a program that runs until the emulation ends."""
         started = subprocess.Popen(
             self.command(node, *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -99,7 +98,7 @@ class Emulated:
         return started
 
     def serve(self, node: str, *words: str, port: int) -> subprocess.Popen[str]:
-        """A server, once it listens."""
+        """Start a server and wait until it listens."""
         server = self.start(node, *words)
         deadline = time.monotonic() + LONGEST
         while f":{port} " not in self.run(node, "ss", "-Hltn").stdout:
@@ -116,7 +115,7 @@ class Emulated:
         return measured
 
     def end(self, how: signal.Signals = signal.SIGINT) -> dict[str, Any]:
-        """End it; its report."""
+        """End the emulation; returns its report."""
         self.process.send_signal(how)
         out, err = self.process.communicate(timeout=LONGEST)
         assert self.process.returncode == 0, err
@@ -126,7 +125,7 @@ class Emulated:
 
 @dataclass
 class Starter:
-    """Starts emulations, and sees to it that they end."""
+    """Starts emulations and makes sure that they end."""
 
     running: list[Emulated] = field(default_factory=list)
 
@@ -146,7 +145,7 @@ class Starter:
 
 
 def left(name: str) -> list[str]:
-    """Everything that an emulation of this name has in the system."""
+    """Everything in the system that belongs to the emulation of this name."""
     folders = [Path("/run/netns"), Path("/etc/netns"), Path("/run/fourhop")]
     found = [str(entry) for folder in folders if folder.is_dir() for entry in folder.iterdir()]
     return [entry for entry in found if Path(entry).name.startswith((f"{name}-", f"{name}."))]
@@ -154,7 +153,7 @@ def left(name: str) -> list[str]:
 
 @pytest.fixture
 def emulate() -> Iterator[Starter]:
-    """Start emulations with `emulate(*options)`: they end with the test, and must have left nothing."""
+    """Start emulations with `emulate(*options)`: they end with the test and must leave nothing behind."""
     if (lacking := missing()) is not None:
         pytest.skip(lacking)
     starter = Starter()
@@ -170,7 +169,7 @@ def emulate() -> Iterator[Starter]:
 
 
 def fourhop(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The command line as a person has it."""
+    """Run the command as a user does."""
     return subprocess.run(
         [sys.executable, "-m", "fourhop.cli", *map(str, words)],
         env=environment() | {"PYTHONPATH": str(ROOT / "python")} | variables,

@@ -61,7 +61,7 @@ def test_a_signal_while_it_starts_leaves_no_routes_rules_and_settings(emulate: S
             time.sleep(delay / 1000)
             process.terminate()
             said, _ = process.communicate(timeout=LONGEST)
-            # Before it has done anything, the signal ends the process itself.
+            # Before the daemon has done anything, the signal itself ends the process.
             assert process.returncode in (0, -signal.SIGTERM), said
             assert system() == before, (delay, said)
 
@@ -178,7 +178,7 @@ def test_a_first_start_keeps_quiet_for_delete_period(emulate: Starter) -> None:
 
 
 def test_a_broken_link_is_reported_backwards_and_what_comes_back_is_found(emulate: Starter) -> None:
-    """A node that is killed and returned."""
+    """A node that is killed and comes back."""
     needs("ping")
     with daemons(emulate, hops=3) as mesh:
         mesh.start(*range(4))
@@ -297,11 +297,11 @@ def test_a_disk_that_is_full_ends_no_routing(emulate: Starter, clock: Clock) -> 
         mesh.more = f'[authentication]\nsign_with = 1\nkeys = [{{ id = 1, file = "{mesh.folder}/key" }}]\n'
         mesh.start(0, 1)
         mesh.ping(0, 1, 3)
-        # Where its file would be written before it takes its place.
+        # Blocks the temporary file that replaces the state file.
         obstacle = mesh.state_file(0).with_suffix(".new")
         obstacle.mkdir()
         before = mesh.state_file(0).read_bytes()
-        # Two hours later the time in the file is used up: it must be written again.
+        # Two hours later the time in the file has passed, so the file must be written again.
         clock.step(7_200)
         mesh.wait(lambda: mesh.show(0)["daemon"]["unwritten"] > 0, LONGEST, "a file that cannot be written")
         assert "cannot write the numbers that a restart needs" in mesh.show(0)["problems"][0]

@@ -37,10 +37,10 @@ from = 0
 to = 1
 transport = "newreno"
 """
-"""The testbed's hallway without fading: HELLO messages at 1 Mbit/s are heard two laptops on, and data is not."""
+"""The testbed's hallway without fading: HELLO messages at 1 Mbit/s reach the second laptop, data does not."""
 
 THRESHOLD = -84.9
-"""Half-way in dB between one spacing and two."""
+"""Half-way in dB between the signals over one spacing and over two."""
 
 
 def test_a_weak_neighbour_is_ignored_and_reached_over_a_strong_one(emulate: Starter, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_weak_neighbour_is_ignored_and_reached_over_a_strong_one(emulate: Star
         assert mesh.show(0)["counters"]["weak_ignored"] > 0
         assert " 0% packet loss" in mesh.net.run("n0", "ping", "-c", "5", "-i", "0.3", "n2").stdout
         assert mesh.routes(0)[address(2)]["hops"] == 2
-        # The same without a look at the signal: the far one is taken for a neighbour.
+        # The same without the signal threshold: the far node is taken for a neighbour.
         for node in (0, 1, 2):
             mesh.end(node)
         mesh.start(0, 1, 2)
@@ -121,7 +121,7 @@ def test_a_gateway_answers_for_the_wired_side_and_a_download_comes_over_it(emula
     with daemons(emulate, "--set", f"topology.hops={hops}", file=ROOT / "scenarios" / "gateway-chain.toml") as mesh:
         net = mesh.net
         for node in ("n0", "n1"):
-            # The emulator's own way out, which takes the gateway for a neighbour.
+            # The emulator's own route out, which takes the gateway for a neighbour.
             net.run(node, "ip", "route", "del", "10.128.0.0/9")
         wired = 'outside = ["10.128.0.0/9"]'
         mesh.start(0, 1, head=wired)
@@ -142,7 +142,7 @@ def test_a_gateway_answers_for_the_wired_side_and_a_download_comes_over_it(emula
         net.serve("B", "python3", "-m", "http.server", "80", "--directory", str(mesh.folder), port=80)
         done = net.run("n0", "curl", "-s", "-o", "/dev/null", "-w", "%{size_download} %{http_code}", "http://B/file")
         assert done.stdout == "300000 200"
-        # From outside, to a node for which there is no route any more.
+        # From outside, to a node to which there is no route any more.
         mesh.wait(lambda: address(0) not in mesh.routes(hops), 25, "the end of the way back")
         assert " 0% packet loss" in net.run("B", "ping", "-c", "2", "-i", "0.5", "-W", "3", "n0").stdout
 
@@ -160,10 +160,10 @@ def test_rfc_3561_and_ns2s_aodv_route_together(emulate: Starter) -> None:
 
 @pytest.mark.parametrize("profile", ["standard", "ns2"])
 def test_daemons_and_nodes_of_the_simulators_aodv_are_one_mesh(emulate: Starter, profile: str) -> None:
-    """Two of five nodes are simulated AODV, as RFC 3561 and as ns-2 have it, on the same air as three daemons."""
+    """Two of five nodes run simulated AODV, RFC 3561's or ns-2's, on the same air as three daemons."""
     needs("ping")
     file = ROOT / "scenarios" / ("chain-standard.toml" if profile == "standard" else "chain.toml")
-    # A daemon that is killed is silent, while its radio goes on answering.
+    # A killed daemon is silent, but its radio still answers.
     keys = [
         word for key in ("protocol=aodv", "hello=true", "hello_always=true") for word in ("--set", f"routing.{key}")
     ]
@@ -224,7 +224,7 @@ for n in range(int(sys.argv[1])):
 
 
 def memory(process: int) -> int:
-    """Resident, in kB."""
+    """Resident memory in kB."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
 
@@ -244,14 +244,14 @@ def test_forged_messages_and_floods_are_counted_and_contained(emulate: Starter) 
         assert state["seqno"] < 1000
         assert len(state["routes"]) <= 64
         assert memory(mesh.processes[0].pid) < before + 1000
-        # The forger's node gets a daemon of its own, and the mesh works.
+        # The forger's node gets a daemon, too, and the mesh works.
         time.sleep(2)
         mesh.start(1)
         mesh.wait(lambda: net.run("n0", "ping", "-c", "1", "-W", "1", "n2").returncode == 0, 20, "a mesh that works")
 
 
 def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
-    """Messages that tshark reads in the daemons' own datagrams."""
+    """Decodes the daemons' datagrams with tshark."""
     needs("ping", "tcpdump", "tshark")
     with daemons(emulate, hops=2, more="[routing]\nreply_acks = true") as mesh:
         file = mesh.folder / "seen.pcap"
@@ -262,7 +262,7 @@ def test_messages_are_rfc_3561s_field_by_field(emulate: Starter) -> None:
         assert mesh.net.run("n0", "ping", "-c", "2", "-i", "0.5", "n2").returncode == 0
         mesh.end(2, "KILL")
         mesh.net.run("n2", "ip", "link", "set", "mesh0", "down")
-        # It goes on after the error has come: a search that node 1 passes on follows.
+        # It continues after the error arrives, so node 1 forwards another route request.
         mesh.net.start("n0", "ping", "-i", "0.2", "-w", "14", "n2")
         mesh.wait(lambda: address(2) not in mesh.routes(0), 10, "an error")
         time.sleep(3)
@@ -324,7 +324,7 @@ def ip(*words: str) -> None:
 
 @pytest.fixture
 def wires() -> Iterator[list[str]]:
-    """Three namespaces in a row, a wire between each two: the one in the middle has two interfaces."""
+    """Three namespaces in a row, joined by wires: the middle one has two interfaces."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     needs("ip", "ping")
@@ -360,7 +360,7 @@ def wires() -> Iterator[list[str]]:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """One that every user can enter."""
+    """A folder that every user can enter."""
     with tempfile.TemporaryDirectory(prefix="fourhop-aodvd-") as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -383,7 +383,7 @@ def test_several_interfaces_metrics_and_few_rights(wires: list[str], open_folder
             )
             command = ["nsenter", f"--net=/run/netns/{wires[n]}"]
             if n == 2:
-                # As under the unit for systemd: never root, with three capabilities.
+                # As under the systemd unit: never root, with three capabilities.
                 folder.mkdir()
                 os.chown(folder, 65534, 65534)
                 caps = "+net_admin,+net_raw,+net_bind_service"

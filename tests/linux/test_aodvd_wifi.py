@@ -1,9 +1,8 @@
 """The routing daemon over the kernel's own Wi-Fi, simulated by mac80211_hwsim, in a virtual machine without KVM.
 
-`FOURHOP_WIFI` names a folder with a kernel's package unpacked, as `dpkg -x linux-image-...-unsigned_*.deb FOLDER`
-leaves it; without it the test is skipped. The guest has three radios in an IBSS, each in a network namespace; the
-first and the last do not hear each other. It holds nothing but busybox, iw, our program and eight modules, and sends to
-itself alone.
+`FOURHOP_WIFI` names a folder with an unpacked kernel package (`dpkg -x linux-image-...-unsigned_*.deb FOLDER`);
+without it the test is skipped. The guest has three radios in an IBSS, each in a network namespace; the first and the
+last do not hear each other. It contains only busybox, iw, our program and eight modules, and sends only to itself.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tests.linux.aodvd import PROGRAM
 from tests.linux.conftest import needs
 from tests.linux.wifi import FOLDER, boot, disk
 
-# In the order in which they need each other.
+# In order of dependency.
 MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "virtio", "virtio_ring", "mac80211_hwsim", "tun")
 
 INIT = """#!/bin/busybox sh

@@ -1,4 +1,4 @@
-"""babeld and nodes of the simulator's Babel on one air: RFC 8966 by two implementations."""
+"""babeld and nodes with simulated Babel on the same air: two implementations of RFC 8966."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.linux.aodvd import BROADCASTS, address
 from tests.linux.conftest import CHAIN, LONGEST, Emulated, Starter, needs
 
 HELLO, UPDATE = 1, 4
-"""Intervals in seconds; babeld's are in the ratio of 1 to 4 by itself."""
+"""Intervals in seconds; babeld's defaults are in the same ratio, 1 to 4."""
 FAST = (
     "--set",
     "routing.protocol=babel",
@@ -28,13 +28,13 @@ FAST = (
 HOLD = 3.5
 """Intervals without renewal after which a state expires (RFC 8966 appendix B)."""
 SILENCE = HOLD * 3 * HELLO
-"""A neighbour has gone when its last IHU expires; every third Hello brings one (appendix B)."""
+"""A neighbour is gone when its last IHU expires; every third Hello carries one (appendix B)."""
 EXPIRY = HOLD * UPDATE
-"""A route whose retractions were both lost on the air lives so long after its last update."""
+"""Lifetime of a route after its last update if both of its retractions are lost on the air."""
 BABELD_LOOKS = 37.5
-"""How often at least babeld looks for routes that are over: each 30 s, give or take a quarter."""
+"""Longest interval at which babeld looks for expired routes: every 30 s, give or take a quarter."""
 URGENT = 0.6
-"""When the second retraction has been sent: twice 0.2 s after the first, which leaves within 0.2 s (section 3.7.2)."""
+"""When the second retraction is sent: twice 0.2 s after the first, which leaves within 0.2 s (section 3.7.2)."""
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Mesh:
     folder: Path
 
     def start(self, *nodes: int) -> None:
-        """Start babeld on the node's radio, as on a wireless one; by itself it takes the device for a wire."""
+        """Start babeld on the node's radio as a wireless interface; by default it takes the device for a wire."""
         for node in nodes:
-            # No address promises neighbours that are not there.
+            # No address implies neighbours that are not there.
             self.net.run(f"n{node}", "ip", "addr", "replace", f"{address(node)}/32", "dev", "mesh0")
             self.net.run(f"n{node}", "ip", "addr", "del", f"{address(node)}/9", "dev", "mesh0")
             interface = "interface mesh0 type wireless hello-interval 1"
@@ -92,7 +92,7 @@ def mesh(emulate: Starter, hosted: str, hops: int) -> Iterator[Mesh]:
 
 
 def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
-    """Of five nodes in a row the second and fourth are simulated: every link has babeld at one end."""
+    """The second and fourth of five nodes in a row are simulated, so every link has babeld at one end."""
     with mesh(emulate, "n1,n3", 4) as net:
         net.start(0, 2, 4)
         far = f"{address(4)}/32"
@@ -105,13 +105,13 @@ def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
         assert net.reaches(4, 1)
         kernel = net.net.run("n0", "ip", "route", "show", "proto", "babel").stdout
         assert f"{address(4)} via {address(1)} dev mesh0" in kernel
-        # Both measure a link on which nothing is lost as one transmission, once sixteen Hellos have come.
+        # After sixteen Hellos, both measure a lossless link as one transmission.
         net.wait(lambda: int(net.routes(0)[far]["metric"]) < 4 * 256 + 64, 40, "four links without losses")
         assert int(net.routes(0)[far]["metric"]) >= 4 * 256
         (one,) = net.dump(0, "neighbour")
         assert one["address"] == "fe80::ff:fe00:1"
         assert 256 <= int(one["txcost"]) < 300, "what ours says in its IHUs"
-        # A node goes: its neighbour is ours, which has to find out and say so.
+        # A node leaves; its neighbour is one of ours, which has to notice and retract the route.
         net.net.run("n4", "ip", "link", "set", "mesh0", "down")
         # Within 12 s if none of the retractions is lost on its way over n2 (babeld), n1 (ours) and n0 (babeld).
         relays = 2 * (EXPIRY + BABELD_LOOKS) + EXPIRY
@@ -121,7 +121,7 @@ def test_babeld_and_simulated_nodes_are_one_mesh(emulate: Starter) -> None:
 
 
 def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
-    """Messages that tshark reads in packets of simulated nodes, on the air of babeld."""
+    """Decodes packets of simulated nodes with tshark, on the same air as babeld."""
     needs("tcpdump", "tshark")
     with mesh(emulate, "n0", 2) as net:
         file = net.folder / "seen.pcap"
@@ -138,7 +138,7 @@ def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
             command = ["tshark", "-o", "udp.check_checksum:TRUE", "-n", "-r", str(file), *arguments]
             return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True).stdout
 
-        # babeld's own packets leave with checksums that a device of the kernel would compute.
+        # babeld's own packets leave with checksums that a kernel device would compute.
         assert read("-Y", "ipv6.src == fe80::ff:fe00:0 && (_ws.malformed || !babel || udp.checksum.status == 0)") == ""
         names = ("ipv6.dst", "ipv6.hlim", "udp.srcport", "babel.message.type", "babel.message.ae")
         columns = [word for name in names for word in ("-e", name)]
@@ -154,7 +154,7 @@ def test_what_simulated_nodes_say_is_rfc_8966s(emulate: Starter) -> None:
 
 
 def test_a_detour_through_babeld_is_found(emulate: Starter, tmp_path: Path) -> None:
-    """A ring of five with two of ours: when a babeld goes, the other way round is taken."""
+    """A ring of five with two of ours: when a babeld leaves, routes go the other way round."""
     needs("babeld", "ping", "ip")
     file = tmp_path / "ring.toml"
     places = ["['0m', '0m']", "['190m', '0m']", "['249m', '181m']", "['95m', '292m']", "['-59m', '181m']"]

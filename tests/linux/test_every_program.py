@@ -18,7 +18,7 @@ BEGIN = {
     "fourhop-emulate": ("run",),
     "fourhop-medium": ("run",),
 }
-"""Of each program the words before the file that it begins with."""
+"""For each program, the words before the file that it starts with."""
 
 
 @pytest.fixture(params=BEGIN)

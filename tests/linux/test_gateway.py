@@ -1,6 +1,6 @@
-"""`fourhop-gateway` between two ends: what it paces, what it lets pass, what it leaves.
+"""`fourhop-gateway` between two ends: what it paces, lets pass, and leaves behind.
 
-Every test has three namespaces of its own, a host, the router with the gateway, and a node of the mesh, and sends to
+Every test has its own three namespaces, a host, the router with the gateway, and a node of the mesh, and sends to
 nobody else.
 """
 
@@ -61,7 +61,7 @@ def test_a_download_is_paced_and_the_rules_go_with_the_program(border: Border) -
 
 @pytest.mark.parametrize("to", [NODE, NODE6])
 def test_the_least_file_paces_by_ap2(border: Border, to: str) -> None:
-    """How long that takes is another test, because the links take no time here (test_gateway_mesh.py)."""
+    """Another test measures how long that takes (test_gateway_mesh.py), because the links here take no time."""
     process = border.gateway(pace="")
     border.transfer(3_000_000, to=to)
     state = border.status()
@@ -181,11 +181,11 @@ def test_windows_of_megabytes_do_not_fill_its_queue(border: Border) -> None:
         for variable in ("tcp_rmem", "tcp_wmem"):
             done = border.run(where, "sysctl", "-qw", f"net.ipv4.{variable}=4096 4194304 4194304")
             assert done.returncode == 0, done.stderr
-    # NewReno's slow start ends with a loss, and nothing is lost here: whatever the window holds waits in the gateway.
+    # NewReno's slow start ends with a loss, and nothing is lost here: the whole window waits in the gateway.
     assert border.run("host", "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno").returncode == 0
 
     def round_trips() -> list[float]:
-        """Of a transfer as its sender sees them, in seconds."""
+        """Round trips of a transfer as its sender sees them, in seconds."""
         server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", "1")
         assert server.stdout is not None
         server.stdout.readline()
@@ -215,7 +215,7 @@ def test_several_workers_share_the_nodes(border: Border) -> None:
             assert took > shortest(400_000)
     state = border.status()
     assert {node["address"] for node in state["nodes"] if node["into_bytes"] >= 400_000} == set(nodes)
-    # One thread of them all, one for each worker: both have worked.
+    # One thread for them all and one for each worker: both workers have worked.
     (pid,) = [entry for entry in Path(f"/proc/{process.pid}/task").iterdir() if entry.name == str(process.pid)]
     switches = [
         int(re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[0])
@@ -265,7 +265,7 @@ def test_it_gives_up_root_and_serves_metrics(border: Border) -> None:
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     fields = {line.split(":")[0]: line.split()[1] for line in status.splitlines() if len(line.split()) > 1}
     assert fields["Uid"] != "0"
-    # CAP_NET_ADMIN, and CAP_NET_RAW where iptables makes the rules.
+    # CAP_NET_ADMIN, and CAP_NET_RAW if iptables sets the rules.
     assert int(fields["CapEff"], 16) & ~(1 << 12 | 1 << 13) == 0
     assert int(fields["CapBnd"], 16) & ~(1 << 12 | 1 << 13) == 0
     assert fields["NoNewPrivs"] == "1"
@@ -273,7 +273,7 @@ def test_it_gives_up_root_and_serves_metrics(border: Border) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
 def test_its_table_holds_from_the_first_packet_on(border: Border, words: tuple[str, ...]) -> None:
-    """Packets come while it starts: none passes because a worker does not know yet how far the node is."""
+    """Packets arrive while it starts; none may pass because a worker does not yet know how far the node is."""
     server = border.start("node", sys.executable, "-c", SINK, NODE, "7000", "1")
     assert server.stdout is not None
     assert server.stdout.readline() == "ready\n"

@@ -1,6 +1,6 @@
 """`fourhop-gateway` when it is killed, stopped, started twice, or loses its rules.
 
-Every test has three namespaces of its own, a host, the router with the gateway, and a node of the mesh, and sends to
+Every test has its own three namespaces, a host, the router with the gateway, and a node of the mesh, and sends to
 nobody else.
 """
 
@@ -36,7 +36,7 @@ def test_when_it_is_killed_traffic_flows_and_the_next_start_cleans_up(border: Bo
         transfer = threads.submit(border.transfer, 6_000_000)
         border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.kill()
-        # The rest passes at once, after TCP's retransmissions.
+        # After TCP's retransmissions, the rest passes at once.
         assert transfer.result() < shortest(6_000_000)
     assert border.rules() != "", "nobody was there to take them away"
     process = border.gateway()
@@ -52,7 +52,7 @@ def test_a_signal_while_it_starts_leaves_no_rules(border: Border) -> None:
         time.sleep(delay / 1000)
         process.send_signal(signal.SIGTERM)
         said = process.communicate(timeout=LONGEST)[1]
-        # Before it has done anything, the signal ends the process itself.
+        # Before the gateway has done anything, the signal itself ends the process.
         assert process.returncode in (0, -signal.SIGTERM), said
         assert border.rules() == "", (delay, said)
 
@@ -67,7 +67,7 @@ def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: B
         assert f"already runs in this network namespace (process {process.pid})" in done.stderr
     assert border.rules() == rules
     assert border.transfer(1_000_000) > shortest(1_000_000), "the first goes on pacing"
-    # In another network namespace it is none of its business.
+    # `clean` leaves other network namespaces alone.
     assert border.run("host", PROGRAM, "clean").returncode == 0
     end(process)
     assert border.run("gate", PROGRAM, "clean").returncode == 0
@@ -75,12 +75,12 @@ def test_a_second_start_and_clean_are_refused_beside_a_running_gateway(border: B
 
 def test_a_user_who_cannot_clean_hears_so(border: Border) -> None:
     needs("setpriv")
-    # Others may not read the folder in which the program was built.
+    # Other users may not be able to read the folder in which the program was built.
     copy = Path(shutil.copy(PROGRAM, border.folder))
     nobody = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
     done = border.run("gate", *nobody, copy, "clean")
     assert done.returncode == 2, done.stdout
-    # The lock refuses if a service has run here, else the rules do.
+    # If a service has run here, the lock refuses; otherwise the rules do.
     assert "run this as root" in done.stderr
 
 
@@ -135,14 +135,14 @@ def test_it_is_impaired_while_a_device_of_the_mesh_is_down(border: Border) -> No
 
 
 def guards(process: subprocess.Popen[str]) -> list[int]:
-    """Its guards. It also has programs for a moment that read the rules."""
+    """The gateway's guards, without the short-lived programs that read the rules."""
     threads = Path(f"/proc/{process.pid}/task").iterdir()
     children = [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
     return [pid for pid in children if words(pid)[1:] == ["guard"]]
 
 
 def words(pid: int) -> list[str]:
-    """How it was called; nothing if it has ended."""
+    """The command line of a process; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").rstrip("\0").split("\0")
     except (FileNotFoundError, ProcessLookupError):
@@ -152,7 +152,7 @@ def words(pid: int) -> list[str]:
 def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border: Border) -> None:
     process = border.gateway()
     with ThreadPoolExecutor(1) as threads:
-        # 12 s of pacing, most of them stopped: queued packets leave, too.
+        # 12 s of pacing, stopped for most of them: queued packets leave, too.
         transfer = threads.submit(border.transfer, 6_000_000)
         border.wait(lambda state: state["totals"]["waited"] > 0, "packets that wait")
         process.send_signal(signal.SIGSTOP)
@@ -160,7 +160,7 @@ def test_a_stopped_gateway_holds_nothing_up_and_goes_on_pacing_afterwards(border
         assert transfer.result() < shortest(6_000_000)
     assert border.transfer(1_000_000) < shortest(1_000_000)
     process.send_signal(signal.SIGCONT)
-    # The kernel forwards at most 64 kB as one packet; 17 at least are of the second transfer.
+    # The kernel forwards at most 64 kB as one packet; at least 17 belong to the second transfer.
     state = border.wait(lambda state: state["totals"]["overload"] > 1_000_000 // 65_536, "packets that passed unpaced")
     assert state["totals"]["given_up"] == 1
     assert border.transfer(1_000_000) > shortest(1_000_000), "it has its queues again"
@@ -175,7 +175,7 @@ def test_ordinary_traffic_is_no_overload(border: Border) -> None:
     border.gateway()
     for sizes in (300_000, 1_000_000):
         assert border.transfer(sizes) > shortest(sizes)
-    # Rules that count anew count nothing twice.
+    # Rules whose counters start again count nothing twice.
     border.run("gate", "iptables", "-t", "filter", "-F")
     border.wait(lambda state: state["totals"]["rules_restored"] > 0, "the rules")
     assert border.transfer(300_000) > shortest(300_000)
@@ -185,7 +185,7 @@ def test_ordinary_traffic_is_no_overload(border: Border) -> None:
 
 
 def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
-    # The whole window of the sender waits in it.
+    # The sender's whole window waits in the gateway.
     process = border.gateway(pace=f'{GAP}\nsojourn = "none"')
     (guard,) = guards(process)
     queues = Path(f"/proc/{guard}/net/netfilter/nfnetlink_queue")
@@ -193,7 +193,7 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
         transfer = threads.submit(border.transfer, 6_000_000)
         deadline = time.monotonic() + LONGEST
         waiting, again, since = 0, 0, time.monotonic()
-        # Until the sender has learned that round trips are long: at first its timeouts take waiting for loss.
+        # Until the sender has learned that round trips are long: at first its timeouts mistake waiting for loss.
         while waiting < 50 or time.monotonic() < since + 1.5:
             assert time.monotonic() < deadline, (waiting, again)
             assert not transfer.done(), (waiting, again)
@@ -203,11 +203,11 @@ def test_what_a_killed_gateway_holds_passes(border: Border) -> None:
             waiting = max(int(line.split()[2]) for line in queues.read_text().splitlines())
         process.kill()
         transfer.result()
-    # The kernel would drop all that it holds for a process that ends. A busy machine explains retransmissions.
+    # The kernel would drop all packets queued for a process that ends. A busy machine causes some retransmissions.
     assert border.retransmitted("host") - again < waiting / 2
     process = border.gateway()
     assert border.transfer(300_000) > shortest(300_000)
-    # Without its guard it goes on, and starts another one.
+    # Without its guard, the gateway keeps running and starts another one.
     (guard,) = guards(process)
     os.kill(guard, signal.SIGKILL)
     deadline = time.monotonic() + LONGEST

@@ -1,7 +1,7 @@
-"""The gateway on other kernels, in a virtual machine without KVM: rules of nft and VLANs, which not every kernel has.
+"""The gateway on other kernels, in a virtual machine without KVM: nft rules and VLANs, which not every kernel has.
 
-`FOURHOP_MODULES` names folders with what a distribution's kernel package holds, separated by colons: `boot/vmlinuz-*`
-and `lib/modules/*`, as `dpkg -x linux-image-*.deb FOLDER` leaves them. Without it the test is skipped.
+`FOURHOP_MODULES` names folders, separated by colons, with `boot/vmlinuz-*` and `lib/modules/*` of a distribution's
+kernel package, as `dpkg -x linux-image-*.deb FOLDER` unpacks them. Without it the test is skipped.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ socket = "/run/gw/control"
 
 
 def modules(folder: Path) -> list[Path]:
-    """The files of the modules and of what they need, in the order in which they are loaded."""
+    """The files of the modules and their dependencies, in loading order."""
     (place,) = folder.glob("lib/modules/*")
     depend = place / "modules.dep"
     if not depend.exists():
@@ -90,7 +90,7 @@ def modules(folder: Path) -> list[Path]:
 
 
 def disk(folder: Path, kernel: Path) -> Path:
-    """The guest's root, packed."""
+    """Pack the guest's root."""
     root = folder / "root"
     for name in ("bin", "real", "dev", "proc", "sys", "run", "tmp", "etc", "modules.d"):
         (root / name).mkdir(parents=True)

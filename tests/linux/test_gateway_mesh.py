@@ -20,7 +20,7 @@ from tests.linux.conftest import LONGEST, Emulated, Starter, needs
 
 CHAIN = ROOT / "benches" / "gateway.toml"
 SECONDS = 25
-# Sends back what comes; sends a few bytes twenty times a second and waits for them.
+# Echoes what it receives; sends a few bytes twenty times a second and waits for their echo.
 ECHO = """
 import socket, sys
 server = socket.create_server(("0.0.0.0", int(sys.argv[1])))
@@ -37,7 +37,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30) as s:
 
 
 def downloads(net: Emulated, folder: Path) -> tuple[list[float], float, int]:
-    """Goodput of each node in bit/s, the median of ping to the farthest, and segments sent again."""
+    """Goodput of each node in bit/s, the median ping to the farthest, and retransmitted segments."""
     for n in range(1, 5):
         net.serve(f"n{n}", "iperf3", "-s", "-1", "-p", str(5200 + n), port=5200 + n)
     files = [folder / f"{n}.json" for n in range(1, 5)]
@@ -56,7 +56,7 @@ def downloads(net: Emulated, folder: Path) -> tuple[list[float], float, int]:
 
 
 def index(values: list[float]) -> float:
-    """Jain's."""
+    """Jain's index."""
     return sum(values) ** 2 / (len(values) * sum(value * value for value in values))
 
 
@@ -92,13 +92,13 @@ def test_downloads_over_one_to_four_hops_share_evenly(emulate: Starter, tmp_path
     assert index(ours) > 0.93, found
     assert ping_ours < ping / 2, found
     assert again_ours < again, found
-    # The bar of docs/gateway.md is two in 60 s.
+    # docs/gateway.md allows two in 60 s.
     assert failed["ours"] <= 2, (found, failed)
 
 
 @pytest.mark.timeout(240)
 def test_ap2_holds_a_bulk_flow_and_lets_a_sparse_one_pass(emulate: Starter, tmp_path: Path) -> None:
-    """A checksummed bulk flow to the node four hops away, beside requests of a segment to the one two hops away."""
+    """A checksummed bulk flow to the node four hops away, and one-segment requests to the node two hops away."""
     needs("iptables")
     if not PROGRAM.exists():
         pytest.skip("there is no fourhop-gateway: `make linux` builds it")

@@ -18,7 +18,7 @@ PROGRAM = ROOT / "target" / "release" / "fourhop-gateway"
 def net(emulate: Starter) -> Emulated:
     if not PROGRAM.exists():
         pytest.skip("fourhop-gateway is not built: `make linux`")
-    # The kernels route, as on a router; the rate is none that a driver or a default has.
+    # The kernels route, as on a router; no driver or default has this rate.
     return emulate("--tap", "--without-flows", "--set", "radio.rate=5.5Mbps", hops=1)
 
 
@@ -48,7 +48,7 @@ def test_the_mesh_its_routing_and_its_rate_are_found(net: Emulated, tmp_path: Pa
     assert 'hops = "ttl"' in text
     rate = re.search(r'rate = "(\d+)kbps"', text)
     assert rate is not None
-    # How precise it is, is a test of setup/rate.rs, where no machine is late.
+    # A test in setup/rate.rs, where no machine is late, checks the precision.
     assert 0.5 * 5500 < int(rate[1]) < 2 * 5500
     assert net.run("n0", str(PROGRAM), "run", "--print-rules", "iptables", "--config", str(file)).returncode == 0
 

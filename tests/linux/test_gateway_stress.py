@@ -1,4 +1,4 @@
-"""`fourhop-gateway` under what nobody should send: kills, garbage, floods.
+"""`fourhop-gateway` under abuse: kills, garbage, floods.
 
 `FOURHOP_LONG=1` makes each as long as docs/gateway.md says.
 """
@@ -24,7 +24,7 @@ from tests.linux.conftest import LONGEST
 __all__ = ["border"]
 LONG = bool(os.environ.get("FOURHOP_LONG"))
 
-# Raw packets out of a namespace: the kernel writes their lengths and checksums of IP, everything else is ours.
+# Raw packets from a namespace: the kernel fills in IP length and checksum, the rest is ours.
 GARBAGE = """
 import random, socket, struct, sys, time
 to, count, kind, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -80,7 +80,7 @@ while True:
 
 
 def pid_of(border: Border) -> int:
-    """The process of the gateway."""
+    """Process ID of the gateway."""
     mark = str(border.folder).encode()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -94,7 +94,7 @@ def pid_of(border: Border) -> int:
 
 
 def memory(border: Border) -> int:
-    """Its resident memory in kB."""
+    """The gateway's resident memory in kB."""
     status = Path(f"/proc/{pid_of(border)}/status").read_text(encoding="ascii")
     found = re.search(r"VmRSS:\s+(\d+)", status)
     assert found is not None
@@ -102,7 +102,7 @@ def memory(border: Border) -> int:
 
 
 def quiet(border: Border) -> None:
-    """Nobody answers unsolicited packets, and every source is let in."""
+    """Stop answers to unsolicited packets, and let in every source."""
     for where in ("host", "node", "gate"):
         for device in ("all", "default", "eth0", "wire0", "mesh0"):
             border.run(where, "sysctl", "-qw", f"net.ipv4.conf.{device}.rp_filter=0")
@@ -123,7 +123,7 @@ def test_transfers_arrive_whole_however_often_it_is_killed(border: Border) -> No
             threads.submit(border.run, "host", sys.executable, "-c", SOURCE, NODE, "7000", str(n), str(size), "0")
             for n in range(count)
         ]
-        # One connection after another is read, so data waits while it is killed.
+        # Connections are read one after another, so data waits while the gateway is killed.
         for _ in range(kills):
             time.sleep(1)
             process.kill()
@@ -143,7 +143,7 @@ def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, 
     count = 1_000_000 if LONG else 60_000
     quiet(border)
     process = border.gateway(mesh='hops = "ttl"', pace="", more="[limits]\nflows = 4096\nnodes = 256")
-    # The node is known before the table of nodes is full: otherwise nothing that is for it is looked at.
+    # Learn the node before the table of nodes is full: otherwise the gateway ignores packets to it.
     border.transfer(10_000)
     before = memory(border)
     half = count // 2
@@ -155,11 +155,11 @@ def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, 
                 break
             time.sleep(0.5)
     sent = [int(done.result().stdout.split()[0]) for done in (into, out)]
-    # Of the node's own packets its filter refuses those with RST.
+    # The node's own filter refuses its packets with RST.
     assert min(sent) > half * 0.5, into.result().stderr
     state = border.status()
     totals = state["totals"]
-    # The kernel drops a part before the filter: IP options, fragments of a packet that never gets whole.
+    # The kernel drops some before the filter: IP options, fragments of packets that are never complete.
     assert totals["packets"] > sum(sent) * 0.4, totals
     assert totals["flows"] <= 4096
     assert len(state["nodes"]) <= 256
@@ -169,7 +169,7 @@ def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, 
     else:
         assert totals["displaced"] > 0
     assert memory(border) - before < 30_000, "kB"
-    # It still does its work, however slowly: round trips on a busy machine are long, and it paces by them.
+    # It still works, however slowly: round trips on a busy machine are long, and it paces by them.
     assert border.transfer(100_000) > 0
     end(process)
     assert border.rules() == ""
@@ -204,7 +204,7 @@ def test_a_long_row_of_short_connections_leaves_nothing(border: Border) -> None:
 
 
 def test_a_service_manager_hears_that_it_lives_and_silence_when_it_hangs(border: Border) -> None:
-    """Systemd would kill it then: packets that wait are lost, and traffic goes on."""
+    """Systemd would then kill it: queued packets are lost, and traffic continues."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(border.folder / "manager"))
         (border.folder / "manager").chmod(0o777)

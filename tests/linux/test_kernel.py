@@ -1,7 +1,7 @@
 """Adaptive pacing in the kernel: `fourhop-cc`, and the TCP of emulated nodes that uses it.
 
-Every test loads it for itself and leaves nothing behind: no congestion control, program, table, pin or changed
-variable. Its sockets are those of its own nodes, whose routes say which congestion control they take.
+Every test loads it separately and leaves nothing behind: no congestion control, program, table, pin or changed
+variable. Its sockets are those of its own nodes, whose routes choose their congestion control.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tests.linux.conftest import LONGEST, Emulated, Starter, needs
 PROGRAM = ROOT / "target" / "release" / "fourhop-cc"
 STATE = Path("/run/fourhop-cc.json")
 VARIABLES = ("tcp_tso_rtt_log", "tcp_pacing_ca_ratio")
-# Nothing is late because routes break, and the queue is that of an interface.
+# No delays from broken routes, and the queue is an interface's.
 CHAIN = ("--without-flows", "--set", "routing.protocol=static")
 
 
 def cc(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """The program, whose exit code is the caller's business."""
+    """Run the program; the caller checks the exit code."""
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LONGEST, check=False)
 
 
@@ -45,13 +45,13 @@ def sound(*words: str | Path) -> Any:
 
 
 def names() -> list[str]:
-    """Our congestion controls that sockets can have."""
+    """Our congestion controls that are available to sockets."""
     text = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii")
     return [name for name in text.split() if name.startswith("fh_")]
 
 
 def variables(net: Emulated | None = None) -> list[str]:
-    """The variables that are set meanwhile: of this machine's namespace, or of a first node's."""
+    """The variables that are set while it is loaded, in this machine's namespace or in the first node's."""
     files = [f"/proc/sys/net/ipv4/{name}" for name in VARIABLES]
     if net is None:
         return [Path(file).read_text(encoding="ascii").strip() for file in files]
@@ -60,13 +60,13 @@ def variables(net: Emulated | None = None) -> list[str]:
 
 @dataclass
 class Loader:
-    """Loads, and sees to it that it ends."""
+    """Loads the program and makes sure that it ends."""
 
     folder: Path
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def config(self, *nodes: str, keys: str = "") -> Path:
-        """Parameters for emulated nodes, with devices set for these."""
+        """Write parameters for emulated nodes, with devices set for `nodes`."""
         system = [f'[[system]]\nnamespace = "{node}"\ndevices = ["mesh0"]\n' for node in nodes]
         text = "".join(system or ["[[system]]\n"]) + f'[[destination]]\nto = "10.0.0.0/8"\nrate = "2Mbps"\n{keys}\n'
         (self.folder / "cc.toml").write_text(text, encoding="utf-8")
@@ -83,13 +83,13 @@ class Loader:
 
 
 def objects() -> set[str]:
-    """Programs and tables of ours in the kernel: other connections than a test's may have some to their end."""
+    """Our programs and tables in the kernel; connections of others may keep some until they end."""
     return {f"{found['kind']} {found['id']} {found['name']}" for found in sound("status", "--objects")}
 
 
 def nothing_is_left(before: set[str]) -> None:
     deadline = time.monotonic() + LONGEST
-    # The kernel frees programs and tables a little after their last user has gone.
+    # The kernel frees programs and tables shortly after their last user is gone.
     while (left := objects() - before) or names():
         assert time.monotonic() < deadline, (left, names())
         time.sleep(0.1)
@@ -98,7 +98,7 @@ def nothing_is_left(before: set[str]) -> None:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Iterator[Loader]:
-    """Load with `load(*options)`: it is unloaded with the test, and must have left nothing."""
+    """Load with `load(*options)`: it is unloaded after the test and must leave nothing behind."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     if not PROGRAM.exists():
@@ -120,7 +120,7 @@ def load(tmp_path: Path) -> Iterator[Loader]:
 
 
 def route(net: Emulated, node: str, to: str, *words: str) -> Any:
-    """The route of a node to another, after a change to it."""
+    """Change the route from a node to another; returns the route."""
     return sound("route", "--netns", f"{net.id}-{node}", address(net, to), *words)
 
 
@@ -129,7 +129,7 @@ def address(net: Emulated, node: str) -> str:
 
 
 def transfer(net: Emulated, sender: str, receiver: str, *options: str) -> subprocess.Popen[str]:
-    """iperf3 that has begun to send; acknowledgements are not delayed."""
+    """Start iperf3 and wait until it sends; acknowledgements are not delayed."""
     route(net, receiver, sender, "--set", "reno", "--initial-window", "0", "--quick-ack")
     net.serve(receiver, "iperf3", "-s", "-1", port=5201)
     started = net.start(sender, "iperf3", "-J", "-c", receiver, *options)
@@ -147,7 +147,7 @@ def connections() -> list[dict[str, Any]]:
 
 
 def busiest() -> dict[str, Any]:
-    """The connection with the most data, once it has more than iperf3's own: on a busy machine that begins first."""
+    """The connection with the most data, once it has more than iperf3's own, which may begin earlier."""
     deadline = time.monotonic() + LONGEST
     while True:
         row = max(connections(), key=lambda row: row["acked_bytes"], default={"acked_bytes": 0})
@@ -165,7 +165,7 @@ def measured(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def sent(net: Emulated, sending: subprocess.Popen[str], capture: Path) -> list[tuple[float, int]]:
-    """Packets of a transfer with a full segment or more: seconds since the one before, and payload in bytes."""
+    """Packets of a transfer with at least a full segment: seconds since the previous one, and payload in bytes."""
     listening = net.programs[0]
     sending.wait(timeout=LONGEST)
     listening.send_signal(signal.SIGINT)
@@ -188,7 +188,7 @@ def listen(net: Emulated, capture: Path) -> None:
 def test_segments_leave_at_the_interval_of_the_kernel(emulate: Starter, load: Loader, tmp_path: Path) -> None:
     needs("iperf3", "tcpdump")
     net = emulate(*CHAIN, hops=1)
-    # No delay is short enough to be a sample: the first interval lasts.
+    # No delay is short enough to be a sample, so the first interval remains.
     load("--config", load.config(f"{net.id}-n0", keys='first_interval = "20ms"\ndelay_limit = "1ns"'))
     route(net, "n0", "n1", "--set", "fh_tcp_ap")
     listen(net, tmp_path / "sent")
@@ -235,7 +235,7 @@ def test_hops_and_delays_are_known_without_configuration(emulate: Starter, load:
     assert (row["namespace"], row["algorithm"], row["hops"]) == (f"{net.id}-n0", "fh_tcp_ap", 3)
     assert row["remote"] == f"{address(net, 'n3')}:5201"
     assert row["wired_rtt_s"] == 0
-    # Three hops of 1,500 bytes at 2 Mbit/s take 18 ms at least; the interval is the delay stretched.
+    # Three hops of 1,500 bytes at 2 Mbit/s take at least 18 ms; the interval is the stretched delay.
     assert row["delay_s"] > 0.018
     assert row["interval_s"] == pytest.approx(row["delay_s"] * (1 + 2 * row["variation"]), rel=1e-3)
     assert row["rate_bps"] == pytest.approx(8 * row["mss"] / row["interval_s"], rel=1e-3)
@@ -263,12 +263,12 @@ def test_ap2_sends_bursts_for_which_its_window_has_room(emulate: Starter, load: 
     sending.send_signal(signal.SIGINT)
     packets = sent(net, sending, tmp_path / "sent")
     assert {(row["algorithm"], row["hops"]) for row in rows} == {("fh_ap2", 4)}
-    # Window and burst are rounded from numbers with a fraction. A look can fall between two of the kernel's writes.
+    # Window and burst are rounded from fractions. A reading can fall between two of the kernel's writes.
     fits = [row for row in rows if row["burst"] == 1 or abs(row["burst"] - 0.3 * row["cwnd"]) < 0.66]
     kept = [row for row in rows if abs(row["rate_bps"] * row["interval_s"] / (8 * row["mss"]) - 1) < 1e-3]
     assert min(len(fits), len(kept)) > 0.9 * len(rows)
-    # A burst leaves at once, as one packet if the device cuts it into segments, and the next one only when the interval
-    # of all its segments is over.
+    # A burst leaves at once, as one packet if the device segments it; the next one leaves only after the interval of
+    # all its segments.
     bursts: list[tuple[float, int]] = []
     for apart, length in packets:
         if bursts and apart < 0.0005:
@@ -288,7 +288,7 @@ def test_ap2_sends_no_bursts_on_802_11b(emulate: Starter, load: Loader) -> None:
     time.sleep(5)
     row = busiest()
     end = measured(sending)
-    # Nine tenths of a segment beyond the pipe; one more, and pairs, after acknowledgements that were late.
+    # Nine tenths of a segment beyond the pipe; after late acknowledgements one more, and pairs.
     assert (row["algorithm"], row["hops"]) == ("fh_ap2", 4)
     assert row["burst"] <= 2
     assert row["cwnd"] <= 4
@@ -387,7 +387,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
 
 
 def test_pinning_in_the_usual_place_mounts_what_nobody_has_mounted(emulate: Starter, load: Loader) -> None:
-    """In mounts of its own: those of the machine stay, and what is pinned goes with them."""
+    """In separate mounts: the machine's stay as they are, and pins disappear with the mounts."""
     needs("unshare", "umount")
     if not (usual := Path("/sys/fs/bpf")).is_dir():
         pytest.skip(f"this kernel lacks {usual}")

@@ -1,4 +1,4 @@
-"""The mode in which the kernels of the nodes route, over Ethernet."""
+"""The mode in which the nodes' kernels route, over Ethernet."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_ipv6_and_its_groups_reach_one_hop(emulate: Starter) -> None:
         time.sleep(0.1)
     assert net.run("n0", "ping", "-c", "2", "-i", "0.2", "fe80::ff:fe00:1%mesh0").returncode == 0
     assert net.run("n0", "ping", "-c", "1", "-W", "1", "fe80::ff:fe00:2%mesh0").returncode != 0, "two hops"
-    # Both ends answer at once, and what collides is asked for again only with the next.
+    # Both ends answer at once; after a collision, only the next request asks again.
     group = net.run("n1", "ping", "-c", "12", "-i", "0.4", "ff02::1%mesh0").stdout
     assert all(f"fe80::ff:fe00:{n}" in group for n in range(3)), group
 
 
 def test_a_routing_daemon_finds_four_hops_and_repairs_them(emulate: Starter, tmp_path: Path) -> None:
     needs("babeld", "ping")
-    # Of two ways round, the relay of one walks away after a while.
+    # There are two ways round; the relay of one walks away after a while.
     file = tmp_path / "ring.toml"
     places = [(1, 300), (201, 300), (401, 300), (601, 300), (801, 300), (401, 420)]
     (tmp_path / "walk.tcl").write_text(
@@ -101,7 +101,7 @@ def test_a_routing_daemon_finds_four_hops_and_repairs_them(emulate: Starter, tmp
         net.start(f"n{n}", "babeld", *files, *words, "mesh0")
 
     def reaches() -> bool:
-        """Over three relays, either way round."""
+        """Whether the far node answers over three relays, either way round."""
         return "ttl=61" in net.run("n0", "ping", "-c", "1", "-W", "1", "n4").stdout
 
     def wait(until: float) -> None:

@@ -1,4 +1,4 @@
-"""`fourhop measure` over an emulated network: two measurements of it, and the comparison."""
+"""`fourhop measure` over an emulated network: two measurements and their comparison."""
 
 from __future__ import annotations
 

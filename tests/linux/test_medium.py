@@ -1,7 +1,7 @@
 """The medium of the kernel's own Wi-Fi, in a virtual machine without KVM.
 
-Three radios of 802.11b in a row, each in a network namespace, in an IBSS and in an 802.11s mesh. `tests/linux/wifi.py`
-says what it needs.
+Three 802.11b radios in a row, each in a network namespace, in an IBSS and in an 802.11s mesh. `tests/linux/wifi.py`
+lists the requirements.
 """
 
 from __future__ import annotations

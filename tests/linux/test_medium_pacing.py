@@ -1,7 +1,7 @@
 """Pacing over the medium, in a virtual machine without KVM: `fourhop-gateway` and `fourhop-cc` above Linux's own Wi-Fi.
 
-A host, the router behind it, which is the first of three radios of 802.11b in a row, and the last one two hops away.
-The clock of the guest counts its instructions (`-icount`). `tests/linux/wifi.py` says what it needs.
+A host, the router next to it, which is the first of three 802.11b radios in a row, and the last radio two hops away.
+The guest's clock counts its instructions (`-icount`). `tests/linux/wifi.py` lists the requirements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ devices = ["wlan0"]
 to = "10.0.0.0/8"
 rate = "11Mbps"
 """
-# In the order in which they need each other.
+# In order of dependency.
 PACKETS = ("crc32c_generic", "libcrc32c", "nfnetlink", "nf_tables", "nfnetlink_queue", "nft_queue", "veth")
 TRACKED = ("nf_defrag_ipv4", "nf_defrag_ipv6", "nf_conntrack", "nft_ct")
 
@@ -95,10 +95,10 @@ def test_a_connection_over_the_cell_is_paced_by_the_kernel(said: str) -> None:
     assert "\npaced 0\n" in said, said
     found = re.search(r"^status cc (\[.*\])$", said, re.M)
     assert found, said
-    # The other end shares the kernel, and with it the congestion control.
+    # The other end shares the kernel, and so the congestion control.
     (connection,) = (one for one in json.loads(found[1]) if one["remote"].startswith("10.0.0.3:"))
     assert (connection["algorithm"], connection["hops"]) == ("fh_tcp_ap", 2)
-    # A segment takes more than 1 ms on the air in each hop.
+    # A segment takes more than 1 ms on the air per hop.
     assert 0.002 < connection["interval_s"] < 0.02, connection
     assert connection["samples"] > 100
     assert "\nunload 0\n" in said

@@ -1,6 +1,6 @@
-"""Rates over the medium, in a virtual machine without KVM: Minstrel among eight of 802.11g, and the kernel's TCP.
+"""Rates over the medium, in a virtual machine without KVM: Minstrel with eight rates of 802.11g, and the kernel's TCP.
 
-The clock of the guest counts its instructions (`-icount`). `tests/linux/wifi.py` says what it needs.
+The guest's clock counts its instructions (`-icount`). `tests/linux/wifi.py` lists the requirements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ protocol = "static"
 """
 FADING = RATES.replace('"sinr"', '"sinr"\nfading = "rayleigh"\ndoppler = "20Hz"')
 SNRS = (9, 13, 18, 24)
-# The losses that make them, between 20 dBm and the noise.
+# The losses that give these SNRs, from 20 dBm to the noise.
 NOISE_DBM = -93.965
 
 BODY = """load; namespaces; move
@@ -62,7 +62,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def simulated(snr: float, flow: str, *keys: str, rate_control: str = "fixed", scenario: str = RATES) -> fourhop.Result:
-    """The two radios in the simulator."""
+    """Simulates the two radios."""
     text = f'{scenario}[mac]\nrts_threshold = "64kB"\nrate_control = "{rate_control}"\n'
     text += f"{LOSSES.format(snr=snr)}[[flows]]\nfrom = 0\nto = 1\n{flow}\n"
     return fourhop.run(fourhop.Scenario(text, "rates.toml", overrides=keys), runs=5)
@@ -81,7 +81,7 @@ def test_minstrel_follows_a_fading_link_as_the_simulators_does(said: str) -> Non
     true(said, "fading")
     (found,) = packets(said, "fading")
     result = simulated(24, FLOW, rate_control="minstrel", scenario=FADING)
-    # In the simulator 8 s differ from other 8 s by 3 or 4 %, one standard deviation.
+    # In the simulator, the standard deviation between stretches of 8 s is 3 or 4 %.
     assert found == pytest.approx(float(result.aggregate.mean) / (8 * PAYLOAD), rel=0.15)
 
 

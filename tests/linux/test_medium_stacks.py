@@ -1,8 +1,8 @@
 """Linux's own programs and protocols over the medium, in a virtual machine without KVM.
 
-Six radios of 802.11g in a row, each in a network namespace: an access point of hostapd with stations, a routing daemon
-that listens on a monitor interface, an 802.11s mesh, batman-adv. The clock of the guest counts its instructions
-(`-icount`). `tests/linux/wifi.py` says what it needs.
+Six 802.11g radios in a row, each in a network namespace: an access point of hostapd with stations, a routing daemon
+that listens on a monitor interface, an 802.11s mesh, batman-adv. The guest's clock counts its instructions (`-icount`).
+`tests/linux/wifi.py` lists the requirements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.linux.wifi import MODULES, guest, true
 BATMAN = ("crc16", "crc32c_generic", "libcrc32c", "llc", "stp", "bridge", "batman-adv")
 NODES = 6
 
-# Neighbours hear each other, all sense each other at most two hops away.
+# Neighbours hear each other; radios sense each other up to two hops away.
 CHAIN = f"""profile = "standard"
 duration = "9s"
 [topology]
@@ -157,5 +157,5 @@ def test_batman_adv_carries_tcp_over_two_hops(said: str) -> None:
     carried, relayed = float(found[1]), int(found[2])
     # Twice over the air at 24 Mbit/s.
     assert 5_000_000 < carried < 12_000_000
-    # All segments of 1,448 bytes in 5 s, that is, and acknowledgements besides.
+    # That is all segments of 1,448 bytes in 5 s, plus acknowledgements.
     assert relayed > carried * 5 / (8 * 1448)

@@ -1,8 +1,8 @@
 """The medium of the kernel's own Wi-Fi, in a virtual machine without KVM.
 
-Four radios in an IBSS on one channel of 802.11b, each in a network namespace, then in an 802.11s mesh. The clock of the
-guest counts its instructions (`-icount`): the load of this machine changes nothing. `tests/linux/wifi.py` says what it
-needs.
+Four radios in an IBSS on one 802.11b channel, each in a network namespace, then in an 802.11s mesh. The guest's clock
+counts its instructions (`-icount`), so the load of this machine does not matter. `tests/linux/wifi.py` lists the
+requirements.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ at 0 ping -c 3 10.0.1.4; echo "after $?"
 
 
 def scenario(places: list[tuple[int, int]], radio: str = "") -> str:
-    """Radios of 802.11b at these places, in metres."""
+    """802.11b radios at these positions, in metres."""
     positions = ", ".join(f'["{x}m", "{y}m"]' for x, y in places)
     return f"""profile = "standard"
 duration = "20s"
@@ -69,9 +69,9 @@ protocol = "static"
 SCENARIOS = {
     # All hear each other.
     "pairs": scenario([(0, 0), (50, 0), (0, 50), (50, 50)]),
-    # Nodes 0 and 2 send to 1 and 3, which are between them, and sense each other as little as they receive each other.
+    # Nodes 0 and 2 send to 1 and 3, which are between them, and neither receive nor sense each other.
     "hidden": scenario([(0, 0), (240, 0), (480, 0), (240, 30)], 'cs_threshold = "-64.4dBm"'),
-    # Neighbours receive each other, all sense each other.
+    # Neighbours receive each other; all sense each other.
     "chain": scenario([(0, 0), (170, 0), (340, 0), (510, 0)]),
 }
 
@@ -111,7 +111,7 @@ def test_two_pairs_get_half_each(said: str) -> None:
 
 @pytest.mark.parametrize(("name", "threshold"), [("hidden", "64kB"), ("reserved", "500B")])
 def test_hidden_pairs_lose_as_much_as_in_the_simulator(said: str, name: str, threshold: str) -> None:
-    # How many packets are given up decides what is carried, and Minstrel has limits of its own.
+    # The throughput depends on how many packets are given up, and Minstrel has its own limits.
     allowed = true(said, "hidden")["frames"]["attempts_allowed"]
     attempts = int(max(allowed, key=allowed.__getitem__))
     expected = simulated(SCENARIOS["hidden"], "0-1", "2-3", rate=OFFERED, rts_threshold=threshold, attempts=attempts)
@@ -128,7 +128,7 @@ def test_a_chain_of_three_hops_carries_what_it_carries_in_the_simulator(said: st
 
 def test_a_mesh_of_802_11s_finds_a_path_over_three_hops_and_nothing_is_left(said: str) -> None:
     assert "\nmesh 0\n" in said, said
-    # Destination, next hop: the others are too far away.
+    # Destination and next hop: the others are too far away.
     assert re.search(r"^path 02:00:00:00:03:00 02:00:00:00:01:00 ", said, re.M), said
     for name in SCENARIOS:
         assert f"\nended {name} 0\n" in said

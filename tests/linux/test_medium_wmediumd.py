@@ -1,6 +1,6 @@
 """Converted configurations of wmediumd over the medium, and hwsim alone, in a virtual machine without KVM.
 
-Four radios of 802.11g at 24 Mbit/s, and 18 Mbit/s offered by each sender. `tests/linux/wifi.py` says what it needs.
+Four 802.11g radios at 24 Mbit/s, and senders that offer 18 Mbit/s each. `tests/linux/wifi.py` lists the requirements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.linux.wifi import PAYLOAD, guest, packets, simulated, true
 
 OFFERED = "18Mbps"
 IDS = ", ".join(f'"02:00:00:00:0{n}:00"' for n in range(4))
-# SNR in dB. Senders 0 and 2 of the hidden pairs do not hear each other. In the chain all within two hops do.
+# SNR in dB. Senders 0 and 2 of the hidden pairs do not hear each other. In the chain, nodes within two hops do.
 LINKS = {
     "pairs": {(a, b): 30 for a in range(4) for b in range(a + 1, 4)},
     "hidden": {(0, 1): 25, (2, 3): 25, (0, 3): 25, (1, 2): 25, (0, 2): -20, (1, 3): 25},
@@ -64,5 +64,5 @@ def test_a_converted_configuration_carries_what_the_simulator_says(said: str, na
     shown = f"medium {kbps[0]}, simulator {kbps[1]}, hwsim alone {kbps[2]} kbit/s"
     sys.stdout.write(f"{name}, {attempts} attempts: {shown}\n")
     assert sum(found) == pytest.approx(expected, rel=0.1)
-    # No air: everything that is offered arrives at once.
+    # Without a shared medium, everything offered arrives at once.
     assert all(each == pytest.approx(18e6 / (8 * PAYLOAD), rel=0.02) for each in alone)

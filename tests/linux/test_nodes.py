@@ -1,4 +1,4 @@
-"""Nodes as namespaces: their names, what runs in them, and that nothing is left of them."""
+"""Nodes as namespaces: their names, the programs in them, and that nothing of them remains."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_device_that_is_removed_harms_nobody_else(emulate: Starter) -> None:
 
 
 def test_delays_by_the_machine_are_reported(emulate: Starter) -> None:
-    """The emulator is stopped for half a second: packets wait at devices, and nothing is due in the network."""
+    """The emulator is stopped for half a second: packets wait at devices, nothing is due in the network."""
     needs("ping")
     net = emulate("--without-flows", hops=2)
     ping = net.start("n0", "ping", "-i", "0.05", "-c", "60", "n2")
@@ -158,7 +158,7 @@ def test_garbage_from_a_node_is_counted_and_harms_nobody(emulate: Starter) -> No
 
 
 def test_nodes_are_changed_while_they_run(emulate: Starter) -> None:
-    """Of three nodes in a row the last one walks away, comes back, loses power, and a wall grows before it."""
+    """The last of three nodes in a row walks away, comes back and loses power; then a wall appears in front of it."""
     needs("ping")
     net = emulate("--without-flows", hops=2)
 
@@ -226,14 +226,14 @@ def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout.splitlines()[-1])
         assert (report["exit_status"], report["machine"]["real_time"]) == (0, False)
-        # A user has no real-time priority: on a busy machine a route may break.
+        # Users have no real-time priority, so on a busy machine a route may break.
         assert report["flows"][0]["arrived"] > 0
     assert not Path("/tmp/fourhop-65534/tnobody.json").exists()
     shutil.rmtree("/tmp/fourhop-65534")
 
 
 def test_what_a_killed_one_of_a_user_left_is_removed(emulate: Starter) -> None:
-    """Its namespaces have lost their names with its own mounts: the programs in them are still found."""
+    """Its namespaces lost their names with its mounts; the programs in them are still found."""
     needs("setpriv")
     needs_tun_for_users()
     assert emulate.running == []
@@ -279,7 +279,7 @@ def test_a_sender_of_too_long_packets_learns_the_mtu(emulate: Starter) -> None:
         net.run(node, "ip", "link", "set", "mesh0", "mtu", "4000")
     said = net.run("n0", "ping", "-c", "1", "-W", "1", "-M", "do", "-s", "3000", "n2").stdout
     assert "Frag needed and DF set (mtu = 1500)" in said
-    # From now on the kernel of n0 fragments by itself; that of n2 allows it to others with what it answers.
+    # From now on n0's kernel fragments by itself; n2's allows others to fragment its answers.
     assert " 0% packet loss" in net.run("n0", "ping", "-c", "2", "-i", "0.3", "-s", "3000", "n2").stdout
     assert net.iperf("n1", "n2", "-t", "2")["end"]["sum_received"]["bytes"] > 50_000, "TCP has found what fits, too"
     report = net.end()["packets"]
@@ -341,7 +341,7 @@ def test_a_shell_opens_in_a_node(emulate: Starter) -> None:
 
 
 def read_until(terminal: int, word: str) -> str:
-    """Output on a terminal, up to this word."""
+    """Output on a terminal up to `word`."""
     shown = ""
     deadline = time.monotonic() + LONGEST
     while word not in shown:

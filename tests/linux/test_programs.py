@@ -82,7 +82,7 @@ def test_simulated_flows_and_flows_of_ipv6_are_reported(emulate: Starter) -> Non
 
 
 def test_names_are_not_asked_for_in_the_mesh(emulate: Starter) -> None:
-    """A resolver of the host is not in the network: what a node asks there would be sent, and waited for, for 20 s."""
+    """The host's resolver is not in the network: a node that asks it would wait 20 s for an answer."""
     if not Path("/etc/resolv.conf").exists():
         pytest.skip("this host has no /etc/resolv.conf")
     net = emulate("--without-flows", hops=1)
@@ -98,7 +98,7 @@ def test_few_open_files_are_no_obstacle() -> None:
     words = [str(program()), "run", str(CHAIN), "--set", "topology.hops=49", "--without-flows", "--for", "1s", "--json"]
     limited = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *words]
     done = subprocess.run(limited, capture_output=True, text=True, timeout=LONGEST, check=False)
-    # Root may raise its limit, unless it was left without CAP_SYS_RESOURCE.
+    # Root may raise its limit unless it lacks CAP_SYS_RESOURCE.
     if done.returncode != 0:
         assert "error: open files: found a limit of 40, allowed: at least" in done.stderr
         return
@@ -158,7 +158,7 @@ def test_a_group_is_heard_over_one_hop(emulate: Starter, options: tuple[str, ...
         net.run("n0", "ping", "-b", "-c", "5", "-i", "0.2", "-W", "1", "10.127.255.255")
     flows = {flow["dst"]: flow for flow in net.end()["flows"]}
     for group in ("224.9.9.9", "10.127.255.255") if options else ("224.9.9.9",):
-        # The air may be taken at n1, but hardly five times.
+        # The medium may be busy at n1, but hardly five times.
         assert 0 < flows[group]["arrived"] <= flows[group]["sent"] == 5, flows[group]
 
 
@@ -174,7 +174,7 @@ def test_the_recipe_in_the_readme(emulate: Starter) -> None:
             while not (own := re.findall(r"^(\w+)  .*  6 nodes", fourhop("emulate", "--list").stdout, re.M)):
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
-            # A reader has no other emulation; this machine may.
+            # A reader runs no other emulation; this machine may.
             meant = {"FOURHOP_EMULATION": own[-1]}
             said = [fourhop(*shlex.split(line.removeprefix("fourhop ")), **meant) for line in rest]
         finally:
@@ -225,7 +225,7 @@ def test_the_pacing_gateway_paces_the_kernels_tcp(emulate: Starter) -> None:
         waited.append(net.end()["counters"].get("gateway", {}).get("waited", 0))
     unpaced, paced = waited
     assert unpaced == 0
-    # All data into the mesh, but for the packets before the first round trip is known; segments of 1,460 bytes at most.
+    # All data into the mesh, except packets before the first round trip is known; segments have at most 1,460 bytes.
     assert paced > 0.5 * carried / 1460
 
 
@@ -242,7 +242,7 @@ def test_c3tcp_below_the_kernels_tcp_keeps_round_trips_short(emulate: Starter) -
 
 
 def test_c3tcp_may_acknowledge_to_the_kernel_itself(emulate: Starter, tmp_path: Path) -> None:
-    """The kernel lets go of what is acknowledged here: the emulator has the bytes, and the file comes whole."""
+    """The kernel drops what is acknowledged here; the emulator has the bytes, and the whole file arrives."""
     needs("curl", "python3")
     keys = ("--set", "c3tcp.enabled=true", "--set", "c3tcp.local_acks=true")
     net = emulate(*FAST, *keys, hops=3)
@@ -254,7 +254,7 @@ def test_c3tcp_may_acknowledge_to_the_kernel_itself(emulate: Starter, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert got.read_bytes() == content
     data = next(flow for flow in net.end()["flows"] if flow["src"] == "n3" and flow["arrived_bytes"] > 600_000)
-    # Most data is acknowledged at once, below the kernel that has sent it; until there is a measurement, by the peer.
+    # Most data is acknowledged at once, below the kernel that sent it; until there is a measurement, by the peer.
     assert data["rtt_mean_s"] < 0.01
     assert data["sent"] > 400
 
@@ -281,13 +281,13 @@ def test_adhoc_receivers_offer_the_kernels_tcp_what_the_path_holds(emulate: Star
     receivers = report["counters"]["adhoc_receivers"]
     assert receivers["windows_lowered"] > 50
     assert receivers["hop_changes"] == 0
-    # Two segments at most are under way over four hops, instead of all that the interface queues hold.
+    # At most two segments are in flight over four hops, instead of full interface queues.
     assert round_trips[1] < 0.5 * round_trips[0], round_trips
     assert carried[1] > 0.8 * carried[0], carried
 
 
 def test_the_kernels_tcp_lives_through_a_closed_window(emulate: Starter) -> None:
-    """With no deviation tolerated, many segments take too long: the freezer closes the window again and again."""
+    """With no deviation allowed, many segments take too long, and the freezer closes the window again and again."""
     needs("iperf3")
     net = emulate("--without-flows", "--adhoc-receivers", "--set", "adhoc_tcp.beta=0", hops=4)
     carried = net.iperf("n0", "n4", "-t", "8")["end"]["sum_received"]["bits_per_second"]
@@ -360,7 +360,7 @@ def test_simulated_flows_share_the_air(emulate: Starter) -> None:
 
 
 def test_links_of_two_channels_carry_what_one_channel_cannot(emulate: Starter) -> None:
-    """Four hops carry 244 kbit/s of UDP with one radio a node, and 600 with two (docs/radios.md)."""
+    """Four hops carry 244 kbit/s of UDP with one radio per node, and 600 with two (docs/radios.md)."""
     needs("iperf3", "ping")
     net = emulate("--without-flows", file=ROOT / "scenarios" / "two-channels.toml")
     measured = net.iperf("n0", "n4", "-u", "-b", "500k", "-l", "1000", "-t", "4")["end"]["sum"]
@@ -414,7 +414,7 @@ print(hashlib.sha256(content).hexdigest())
 
 
 def handed_over(net: Emulated, node: str) -> int:
-    """Writes to the device of a node: its kernel counts what is joined as one."""
+    """Number of writes to the device of a node: its kernel counts joined packets as one."""
     (device,) = json.loads(net.run(node, "ip", "-json", "-statistics", "link", "show", "mesh0").stdout)
     count: int = device["stats64"]["rx"]["packets"]
     return count
@@ -424,7 +424,7 @@ def handed_over(net: Emulated, node: str) -> int:
 def test_segments_of_aggregates_are_joined_for_the_kernel_alone(
     emulate: Starter, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    """Bytes arrive as they were sent, over a relay too, and everybody but the kernel counts packets."""
+    """Bytes arrive as sent, also over a relay, and everything but the kernel counts packets."""
     length = 8_000_000
     file = ROOT / "scenarios" / "80211n.toml"
     hops = ("--set", "topology.spacing=40m")

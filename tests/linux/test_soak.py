@@ -1,9 +1,9 @@
 """A day of the daemons in minutes: restarts, kills, stops, flushed rules and routes, floods, clock steps.
 
-Transfers cross the gateway all the time, and every byte of them is checked; three routing daemons, which authenticate
-their messages, must route when it is over, and leave the kernel as it was. `make soak-linux` takes SOAK_SECONDS for
-both; the tests run some seconds of it. A test must not set the machine's clock, so the clock of the day is stepped in
-the daemons alone, by a library loaded before libc.
+Transfers cross the gateway all the time, and every byte of them is checked. Three routing daemons, which authenticate
+their messages, must route in the end and leave the kernel as it was. `make soak-linux` takes SOAK_SECONDS for both; the
+tests run some seconds of it. A test must not set the machine's clock, so a library loaded before libc steps the
+wall clock only in the daemons.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from tests.linux.test_gateway_stress import GARBAGE, quiet
 __all__ = ["border"]
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "50")) / 2
-"""Of each test: they share the time."""
+"""Seconds per test: both share the time."""
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 ALLOWED_GROWTH = 8_000
-"""Kilobytes that a gateway may grow by while it runs: a full table of flows, and what the allocator keeps."""
+"""Kilobytes by which a running gateway may grow: a full table of flows, and what the allocator keeps."""
 
 
 STEPPED = r"""
@@ -65,7 +65,7 @@ DAY = 86_400
 
 
 class Clock:
-    """A clock of the day that tests can step, for programs started by `words`."""
+    """A wall clock that tests can step, for programs started by `words`."""
 
     def __init__(self, folder: Path) -> None:
         folder.chmod(0o755)
@@ -77,7 +77,7 @@ class Clock:
         self.words = ["env", f"LD_PRELOAD={library}", f"CLOCK_STEP={self.file}"]
 
     def step(self, seconds: int) -> None:
-        """Set it so far from the machine's. The file stays the same, which processes have mapped."""
+        """Set it `seconds` from the machine's. Processes have mapped the file, so it must stay the same file."""
         with self.file.open("r+b") as file:
             file.write(struct.pack("l", seconds))
 
@@ -112,7 +112,7 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border, cl
         return process, memory(process)
 
     def transfers() -> int:
-        """One after another, each with its own content, which `transfer` compares."""
+        """Transfers one after another, each with its own content, which `transfer` compares."""
         count, sizes = 0, random.Random(SEED)
         while time.monotonic() < deadline:
             border.transfer(sizes.choice([20_000, 200_000, 600_000]), seed=count)
@@ -163,7 +163,7 @@ def test_a_day_in_minutes_loses_nothing_and_memory_stays_flat(border: Border, cl
     sys.stdout.write(f"seed {SEED}: {count} transfers; {done}; grew by at most {max(grown)} kB\n")
     assert count > 0
     assert max(grown) < ALLOWED_GROWTH, grown
-    # It works as on the first day, once the last fault is over.
+    # Once the last fault is over, it works as on the first day.
     border.wait(lambda state: state["problems"] == [], "a gateway without problems")
     end(process)
     assert border.rules() == ""

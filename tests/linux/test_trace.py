@@ -28,7 +28,7 @@ def test_packets_of_programs_are_followed_from_hop_to_hop(emulate: Starter, tmp_
     pings = packets.filter(pl.col("flow").is_not_null())
     (flow,) = trace.meta["flows"]
     assert (flow["src"], flow["dst"], flow["transport"], flow["app"]) == (0, 3, "icmp", "program")
-    # Each request visits every node in order, each reply on its way back.
+    # Each request visits every node in order, each reply in reverse.
     ways = [
         group["node"].to_list()
         for _, group in pings.filter(pl.col("event").is_in(["created", "received"])).group_by(

@@ -1,4 +1,4 @@
-"""`fourhop view --live` beside a real emulation: what the programs do is on the page a second later."""
+"""`fourhop view --live` with a real emulation: the page shows what programs do a second later."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_packets_of_programs_are_seen_while_they_come(emulate: Starter, tmp_path
         browser.wait(f"fourhop.model.t >= {before} + 1.5e9")
         browser.wait("fourhop.lanes.shown.mode === 'frames'")
         counted = "(() => { fourhop.controls.picture(); return fourhop.trace.head.counts.frames })()"
-        # Each second ten requests and ten replies pass two hops.
+        # Ten requests and ten replies per second cross two hops.
         assert browser.js(counted) > 40
         assert browser.js("fourhop.trace.head.flows[0].transport") == "icmp"
     net.end()

@@ -1,7 +1,7 @@
 """A virtual machine without KVM, whose kernel has simulated Wi-Fi radios (mac80211_hwsim).
 
-`FOURHOP_WIFI` names a folder with a kernel's package unpacked, as `dpkg -x linux-image-...-unsigned_*.deb FOLDER`
-leaves it. The guest holds nothing but busybox, a few programs and modules, and sends to itself alone.
+`FOURHOP_WIFI` names a folder with an unpacked kernel package (`dpkg -x linux-image-...-unsigned_*.deb FOLDER`). The
+guest contains only busybox, a few programs and modules, and sends only to itself.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ spacing = "200m"
 [radio]
 rate = "11Mbps"
 """
-"""A scenario: three radios of 802.11b in a row. Only neighbours hear each other."""
+"""A scenario: three 802.11b radios in a row. Only neighbours hear each other."""
 
 
 def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Path], files: Iterable[Path] = ()) -> Path:
-    """The guest's root, packed: `init` is its only script, `files` are in its `/etc`."""
+    """Pack the guest's root: `init` is its only script, `files` are in its `/etc`."""
     root = folder / "root"
     for name in ("bin", "dev", "proc", "sys", "run", "tmp", "modules", "etc"):
         (root / name).mkdir(parents=True)
@@ -51,7 +51,7 @@ def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Pat
     for file in files:
         shutil.copy(file, root / "etc" / file.name)
     for module in modules:
-        # Built-in modules have no file; Debian compresses modules since 6.12.
+        # Built-in modules have no file. Debian has compressed modules since 6.12.
         for found in Path(FOLDER).glob(f"lib/modules/*/kernel/**/{module}.ko*"):
             content = found.read_bytes()
             plain = lzma.decompress(content) if found.suffix == ".xz" else content
@@ -64,7 +64,7 @@ def disk(folder: Path, init: str, modules: Iterable[str], programs: Iterable[Pat
 
 
 def boot(disk: Path, *options: str) -> str:
-    """Boot the guest; its output until it switches itself off."""
+    """Boot the guest; returns its output until it powers off."""
     kernel = next(Path(FOLDER).glob("boot/vmlinuz-*"))
     command = ["qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-nographic", "-no-reboot", "-net", "none", *options]
     command += ["-kernel", str(kernel), "-initrd", str(disk), "-append", "console=ttyS0 quiet panic=-1"]
@@ -73,9 +73,9 @@ def boot(disk: Path, *options: str) -> str:
 
 
 MODULES = ("rfkill", "libarc4", "cfg80211", "mac80211", "mac80211_hwsim")
-"""Those of the radios, in the order in which they need each other."""
+"""Modules of the radios, in order of dependency."""
 
-# Functions of the guest's script. Each radio is to have a network namespace: `at 0 COMMAND` runs in the first one.
+# Functions of the guest's script. Each radio gets a network namespace: `at 0 COMMAND` runs in the first one.
 _BEGIN = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -171,7 +171,7 @@ tcp() {  # name, from, to, address, seconds
 }
 """
 PAYLOAD = 1400
-"""Bytes of the datagrams of `measure`."""
+"""Payload bytes per datagram of `measure`."""
 
 
 def guest(
@@ -185,10 +185,10 @@ def guest(
     modules: Iterable[str] = MODULES,
     options: Iterable[str] = ("-icount", "shift=0,sleep=off"),
 ) -> str:
-    """Output of a guest that runs a script, with programs of ours, tools of this machine and files by name.
+    """Output of a guest that runs a script, with our programs, tools of this machine and files by name.
 
-    By default its clock counts its instructions: the load of this machine changes nothing. Skipped without a kernel or
-    a program.
+    By default the guest's clock counts its instructions, so the load of this machine does not matter. Skipped without a
+    kernel or a program.
     """
     if not FOLDER:
         pytest.skip("FOURHOP_WIFI names no kernel's package")
@@ -213,7 +213,7 @@ def reported(said: str, name: str) -> dict[str, Any]:
 
 
 def true(said: str, name: str) -> dict[str, Any]:
-    """The report of a medium whose time was true: nothing else can be compared."""
+    """The report of a medium whose time was true; no others can be compared."""
     report = reported(said, name)
     assert report["truth"]["holds"], report["truth"]
     assert report["missed"] == 0
@@ -228,7 +228,7 @@ def packets(said: str, name: str) -> list[float]:
 
 
 def simulated(scenario: str, *flows: str, rate: str, rts_threshold: str = "64kB", attempts: int = 7) -> float:
-    """Packets per second that the simulator carries in all, of flows as `measure` has them."""
+    """Total packets per second that the simulator carries for flows like those of `measure`."""
     text = f'{scenario}[mac]\nrts_threshold = "{rts_threshold}"\nshort_retry_limit = {attempts}\n'
     text += f"long_retry_limit = {attempts}\n"
     for flow in flows:

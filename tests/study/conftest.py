@@ -1,4 +1,4 @@
-"""Shared by the tests of studies: one tiny study, and two sweeps that are run once."""
+"""Shared by the tests of studies: one tiny study, and two sweeps that run once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def papers(tmp_path: Path) -> Path:
 @pytest.fixture(scope="package")
 def parallel(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
     """Two flows, two transports, three runs, time series."""
-    # Nearer chains starve the second flow from the start.
+    # Closer chains would starve the second flow from the start.
     base = Scenario.parallel_chains(hops=2, separation="600m", duration="6s", warmup="2s", sample_every="1s")
     return fourhop.sweep(
         base,
@@ -85,7 +85,7 @@ def parallel(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
 
 @pytest.fixture(scope="package")
 def single(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
-    """One run, cut by packets."""
+    """One run, divided by packets."""
     base = Scenario.parallel_chains(hops=1, packets=330, duration="60s")
     return fourhop.sweep(base, {"transport": ["vegas"]}, out=tmp_path_factory.mktemp("single"))
 

@@ -1,4 +1,4 @@
-"""Measurements of a sweep, as a study asks for them."""
+"""Measurements of a sweep, as studies request them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_one_run_has_batches_and_its_index_as_a_whole(single: SweepResult) -> No
     assert goodput.mean == pytest.approx(single.runs["aggregate_goodput_bps"][0] / 1e3)
     assert index.mean == pytest.approx(single.runs["jain"][0])
     assert index.interval.half_width is not None
-    # The delta method, against the same thing done with small steps.
+    # The delta method, compared with small steps.
     flows = single.flows["goodput_bps"].to_list()
     batches = single.batches.pivot("flow", index="batch", values="goodput_bps").drop("batch").rows()
     assert goodput.values == pytest.approx([1e-3 * math.fsum(batch) for batch in batches])
@@ -123,7 +123,7 @@ def test_one_run_has_batches_and_its_index_as_a_whole(single: SweepResult) -> No
         moved = jain([x + step * (b - m) for x, b, m in zip(flows, batch, usual, strict=True)])
         assert moved is not None
         assert value - index.mean == pytest.approx((moved - index.mean) / step, rel=1e-3, abs=1e-6)
-    # Batches of two flows of the same run belong together, those of different runs do not.
+    # Batches of two flows belong together within a run, not across runs.
     assert cells.goodput("flow-1").units == cells.goodput("flow-2").units
 
 

@@ -1,4 +1,4 @@
-"""Charts: what they hold, and how they are drawn."""
+"""Charts: their contents, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_gains_are_drawn_in_percent_and_may_be_losses() -> None:
         assert (line.y, line.low, line.high) == ([100.0, -50.0],) * 3
         axis = describe(made).y
         assert axis.low < -50.0 < 100.0 < axis.high
-    # Bars stand on 0 even if all gain, and one wide interval does not flatten them.
+    # Bars begin at 0 even if all gain, and one wide interval does not flatten them.
     wide = Chart("bars", (Line("Vegas", ["a", "b"], [10.0, 20.0], [5.0, -900.0], [15.0, 900.0]),), y_min=None)
     assert (describe(wide).y.low, describe(wide).y.high) == (-20.0, 40.0)
     assert describe(wide).curves[0].cut_low == (1,)
@@ -201,7 +201,7 @@ def test_names_of_groups_stand_apart() -> None:
     assert labels("into the mesh", "out of the mesh", "") == ["into the mesh", "out of the mesh"]
     several = ("chain", "cross", "parallel", "grid", "random", "gateway", "moving")
     assert labels(*several) == ["chain", "\ncross", "parallel", "\ngrid", "random", "\ngateway", "moving"]
-    # Drawn, none covers another.
+    # No drawn label covers another.
     line = Line("", list(several), [1.0] * 7, [None] * 7, [None] * 7)
     drawn = draw.figure(Chart("bars", (line,), "", "y"))
     drawn.draw_without_rendering()
@@ -225,13 +225,13 @@ def test_a_transport_has_one_colour_in_every_chart() -> None:
     assert one["NewReno + delayed ACK"][0] == one["NewReno"][0]
     assert len(set(one.values())) == 5, "what shares a colour has another dash"
     assert one["each HELLO"][0] not in {one[name][0] for name in ("NewReno", "Vegas", "TCP-AP (fairness 0.9)")}
-    # Bars have no dash, but are paler.
+    # Bars have no dashes but paler colours.
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP 1", "RBP 2", "RBP 3").values()}) == 4
     assert len({colour for colour, _ in styles("bars", "RBP", "RBP, signal-strength AODV", "Vegas").values()}) == 3
     variant, plain = styles("bars", "TCP-GAP without goodput control (fairness 0.9)", "TCP-GAP (fairness 1)").values()
     assert plain[0] == other["TCP-AP"][0] != variant[0], "whichever comes first"
     assert len(set(styles("lines", *(f"flow-{n}" for n in range(9))).values())) == 9
-    # A label may name its transport in brackets, and another one after it.
+    # A label may name its transport in brackets, followed by another one.
     (mixed,) = styles("lines", "flow-2 (NewReno)").values()
     assert mixed[0] == one["NewReno"][0]
     assert styles("bars", "TCP-GAP, CUBIC")["TCP-GAP, CUBIC"][0] == other["TCP-AP"][0]
@@ -259,7 +259,7 @@ def test_charts_beside_each_other_have_the_same_scales() -> None:
     assert [label for _, label in beside.x.ticks] == ["5", "10", "20", "30"]
     assert describe(few, [few], [few, many]).y == other.y
     assert describe(few, [few], [few, many]).x == alone.x, "what shows the same quantity need not have the same places"
-    # A bar that only one of them has leaves a gap in the other.
+    # A bar that only one chart has leaves a gap in the other.
     some, all_ = chart("bars", ["lower"], 1.0), chart("bars", ["upper", "lower"], 1.0)
     one, both = (describe(each, [all_, some]) for each in (some, all_))
     assert one.x == both.x

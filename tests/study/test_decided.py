@@ -1,4 +1,4 @@
-"""Claims that are decided before the last look at a study: those whose intervals were made for looks."""
+"""Claims decided before the last look at a study: those whose intervals allow for looks."""
 
 from __future__ import annotations
 

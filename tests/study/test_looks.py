@@ -1,4 +1,4 @@
-"""Looks at the runs of a study: intervals keep their level, and what is decided stops the runs it needs."""
+"""Looks at the runs of a study: intervals keep their level, and a decided claim stops the runs it needs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def first_runs(values: np.ndarray, look: Look) -> Sample:
 
 
 def misses(estimates: Sequence[Estimate], truth: float) -> bool:
-    """Whether an interval of any look misses the truth: a claim about it could be decided falsely there."""
+    """Whether an interval of any look misses the truth, so that a claim could be decided falsely there."""
     return any(it.low is not None and it.high is not None and not it.low <= truth <= it.high for it in estimates)
 
 
@@ -52,7 +52,7 @@ def misses(estimates: Sequence[Estimate], truth: float) -> bool:
 def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str) -> None:
     """Under the null, with the looks of a study: a claim decided at any of them is false in 5 % of the studies."""
     drawn = np.random.default_rng(1)
-    # A third of the variance is the seed's, which two points share.
+    # A third of the variance comes from the seed, which two points share.
     shared = drawn.normal(0.0, 0.5, (TRIALS, runs))
     one, other = (10.0 + shared + drawn.normal(0.0, 0.7, (TRIALS, runs)) for _ in range(2))
 
@@ -68,10 +68,10 @@ def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str
     truth = {"mean": 10.0, "difference": 0.0, "ratio": 1.0, "peak": 10.0}[what]
     each = [[estimate(trial, look) for look in looks(runs)] for trial in range(TRIALS)]
     errors = sum(misses(estimates, truth) for estimates in each) / TRIALS
-    # Three standard errors of the count; and the level is not bought by intervals that are far too wide.
+    # Allow three standard errors of the count; the intervals must not be far too wide, either.
     assert errors <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / TRIALS)
     assert errors >= (0.005 if what == "peak" else 0.03)
-    # Looks without spending would miss more often: the simulation can tell.
+    # Looks without alpha spending would miss more often; the simulation can tell.
     careless = [[replace(it, confidence=CONFIDENCE) for it in estimates] for estimates in each]
     if what != "peak" and len({look.runs for look in looks(runs)}) == len(LOOKS):
         assert sum(misses(estimates, truth) for estimates in careless) / TRIALS > 0.07
@@ -110,7 +110,7 @@ def close(data: Data) -> Claim:
 
 
 def counts(out: Path) -> dict[int, int]:
-    """Runs by hops."""
+    """Number of runs by hop count."""
     import polars as pl
 
     runs = pl.read_parquet(out / "data" / "some-paper" / "looks" / "ns2-chain-runs.parquet")
@@ -125,7 +125,7 @@ def test_points_get_the_runs_that_their_checks_need(papers: Path, fourhop: Comma
     assert counts(full) == dict.fromkeys(range(1, 5), 12)
     whole = record(full, "some-paper/looks")["profiles"]["ns2"]
     assert "look" not in whole["outcomes"][0]
-    # A bound that no number of runs decides.
+    # No number of runs decides a claim at this bound.
     study.write_text(STUDY.replace("{bound}", repr(whole["outcomes"][1]["value"])), encoding="utf-8")
     done = fourhop("reproduce", "some-paper/looks", "--out", out, "--jobs", "2")
     assert done.returncode == 0, done.stderr
@@ -136,7 +136,7 @@ def test_points_get_the_runs_that_their_checks_need(papers: Path, fourhop: Comma
     stopped = looks(12)[more["look"] - 1].runs
     assert counts(out) == {1: stopped, 2: looks(12)[0].runs, 3: stopped, 4: 12}
     assert made["sweeps"][0]["runs"] < made["sweeps"][0]["most"] == 48
-    # The same of stored runs, and with other threads.
+    # The same result from stored runs, and with other threads.
     again = fourhop("reproduce", "some-paper/looks", "--out", out, "--jobs", "1")
     assert again.returncode == 0, again.stderr
     repeated = record(out, "some-paper/looks")["profiles"]["ns2"]
@@ -155,7 +155,7 @@ def test_a_precision_target_is_expected_to_need_what_it_took(papers: Path, fourh
 
 
 def test_a_check_that_turns_to_a_stopped_point_gets_its_runs(papers: Path, tmp_path: Path) -> None:
-    """It looks at three hops only once it has seen more than the first runs of one."""
+    """The check looks at three hops only after it has seen more than the first runs of one hop."""
     text = STUDY.replace(
         "    return above(data.chain.goodput(hops=4), {bound})",
         "    one = data.chain.goodput(hops=1)\n"
@@ -194,7 +194,7 @@ def test_a_study_of_one_run_a_point_is_run(papers: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("mistake", ["1 / 0", "None + 1", "nothing"])
 def test_a_check_that_few_runs_cannot_answer_gets_more(papers: Path, tmp_path: Path, mistake: str) -> None:
-    """An error of few runs leaves it open; one of all runs is reported."""
+    """An error with few runs leaves the check open; an error with all runs is reported."""
     text = STUDY.replace("{bound}", f"0.0 if len(data.chain.goodput(hops=4).values) > LEAST else {mistake}")
     for least, expected in ((6, 12), (12, None)):
         path = papers / "some-paper" / "looks.py"

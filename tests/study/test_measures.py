@@ -1,4 +1,4 @@
-"""Measures of a run: of all its flows together, and by names that a person can type."""
+"""Measures of a run: over all its flows together, and by names that users can type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fourhop.sweeps.result import SweepResult
 
 
 def run(*goodputs: float) -> Run:
-    """A run with these goodputs, each twice as much while it has something to send."""
+    """A run with these goodputs; they are twice as high while flows have something to send."""
     flows = {f"flow-{n}": {"goodput_bps": x, "averaged_goodput_bps": 2.0 * x} for n, x in enumerate(goodputs, 1)}
     return Run(1, flows, {})
 
@@ -34,7 +34,7 @@ def test_flows_are_measured_together() -> None:
 
 
 def test_windows_of_time_are_measured_one_by_one() -> None:
-    """Two flows that take turns every two seconds share evenly in the long run, and not at all within two seconds."""
+    """Two flows that take turns every two seconds share evenly in the long run, but not within two seconds."""
     turns = {"flow-1": (3, 4, 7, 8), "flow-2": (5, 6, 9, 10)}
     rows = [
         (seed, flow, float(second), 8.0 if second in own else 0.0)
@@ -57,7 +57,7 @@ def test_windows_of_time_are_measured_one_by_one() -> None:
 
     assert together.within(Turns(), 2.0, together.smallest_of, 2.0).values[:2] == (0.0, 0.0)
     assert together.within(Turns(), 4.0, together.smallest_of, 2.0).values[:2] == (0.5, 0.5)
-    # Up to 4 s flow-1 is alone; up to 7 and up to 10 s the smaller flow has one of three seconds.
+    # Until 4 s flow-1 is alone; until 7 and until 10 s the smaller flow has one of three seconds.
     share = together.within(Turns(), 3.0, together.smallest_of, 1.0)
     assert share.values[:2] == pytest.approx(((0.0 + 1 / 3 + 1 / 3) / 3,) * 2)
     assert math.isnan(share.values[2]), "a run without a time series"
@@ -96,7 +96,7 @@ def test_columns_are_measured_in_their_units(parallel: SweepResult) -> None:
     assert measured("delay", "flow-2") == pytest.approx([1e3 * x for x in second["rtt_mean_s"]])
     assert measured("delivered_bytes", "flow-2") == pytest.approx([x / 1e3 for x in second["delivered_bytes"]])
     assert measured("sent_packets", "flow-2") == second["sent_packets"].to_list()
-    # Times and hops of several flows are means, all else is added up.
+    # Times and hops of several flows are averaged, everything else is added up.
     pairs = rows["rtt_mean_s"].to_list()
     assert measured("delay") == pytest.approx([5e2 * (x + y) for x, y in zip(pairs[::2], pairs[1::2], strict=True)])
     assert measured("hops") == [2.0, 2.0, 2.0]

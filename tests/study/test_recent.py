@@ -1,4 +1,4 @@
-"""The time series that a study asked for last."""
+"""The time series that a study requested last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fourhop reproduce` from the file of a study to the verdict, with networks small enough for a test."""
+"""`fourhop reproduce` from a study's file to the verdict, with networks small enough for a test."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_the_recipe_works_word_by_word(tmp_path: Path) -> None:
     assert "mine/goodput" in done.stdout
     made = record(tmp_path / "report-quick", "mine/goodput")
     assert made["quick"]
-    # The bigger example of the same page is a study too.
+    # The bigger example on the same page is a study, too.
     (example,) = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
     (tmp_path / "papers" / "mine" / "parallel.py").write_text(example, encoding="utf-8")
     found = find.load(tmp_path / "papers", "mine/parallel")

@@ -1,4 +1,4 @@
-"""Studies: how they are found, what they say of themselves, and their verdicts."""
+"""Studies: how they are found, how they describe themselves, and their verdicts."""
 
 from __future__ import annotations
 

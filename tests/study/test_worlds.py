@@ -68,7 +68,7 @@ def test_every_statement_is_judged_in_every_world(papers: Path, fourhop: Command
     # Both variants are one network there.
     assert verdicts(here["static-routes"]) == ["not reproduced", "reproduced", "not reproduced"]
     assert here["static-routes"]["keys"] == {"routing.protocol": "static"}
-    # Nothing is paced: what is left is the other part.
+    # Nothing is paced, so only the other part is left.
     assert here["timers-2003+authors-code"]["same_as"] == "timers-2003"
     assert here["timers-2003+authors-code"]["lacks"] == {"authors-code": "nothing has this arithmetic"}
     summary = json.loads((out / "worlds.json").read_text(encoding="utf-8"))["p"]

@@ -21,11 +21,11 @@ COPY = ROOT / "target" / "recipe" / "sources"
 BUILT = ROOT / "target" / "recipe" / "build"
 ADDITIONS = ROOT / "tests" / "additions"
 MOST_LINES = 3
-# Cargo's options for the Rust tests; in CI those of everything else.
+# Cargo's options for the Rust tests; in CI those for everything else, too.
 OPTIONS = os.environ.get("CARGO_TEST", "").split()
 PROFILE, COMPILED = ("release", "release") if "--release" in OPTIONS else ("dev", "debug")
 
-# Each addition: its own files, then its row in each table and the lines elsewhere, after a line that is there.
+# Each addition: its own files, then its row in each table and lines elsewhere, each after an existing line.
 PROTOCOL = (
     {
         "direct.rs": "proto/src/route/direct.rs",
@@ -113,14 +113,14 @@ transport = "trickle"
 
 
 def insert(path: Path, after: str, added: str) -> None:
-    """Put lines behind the only line that is `after`."""
+    """Insert lines after the only line that equals `after`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines.count(after) == 1, f"{path}: {after!r}"
     at = lines.index(after) + 1
     path.write_text("\n".join([*lines[:at], *added.splitlines(), *lines[at:]]) + "\n", encoding="utf-8")
 
 
-# Runs the scenario by the module that is found first, and prints its result.
+# Runs the scenario with the module found first, and prints the result.
 RUN = """
 import pathlib, sys
 from fourhop import _core
@@ -133,14 +133,14 @@ print(result)
 
 @dataclass(frozen=True)
 class Grown:
-    """A copy of the project with everything that is added, and what the recipe's commands have printed there."""
+    """A copy of the project with all additions, and the output of the recipe's commands there."""
 
     folder: Path
     printed: str
     lines_of_the_recipe: int
 
     def environment(self) -> dict[str, str]:
-        """Finds the copy's modules and commands first."""
+        """An environment in which the copy's modules and commands are found first."""
         return environment() | {
             "CARGO_TARGET_DIR": str(BUILT),
             "CARGO_PROFILE_DEV_DEBUG": "0",
@@ -154,9 +154,9 @@ def lines_of(sources: list[Path]) -> int:
 
 
 def borrow_compiled() -> None:
-    """Copies what the project's folder has compiled of other projects' crates; cargo compiles what does not fit.
+    """Copy the compiled dependencies of the project's folder; cargo compiles those that do not fit.
 
-    A fingerprint is complete only when its crate is, so these come first: another cargo may be at work.
+    A fingerprint is complete only when its crate is, so copy fingerprints first: another cargo may be running.
     """
     ours, theirs = ROOT / "target" / COMPILED, BUILT / COMPILED
     if theirs.exists() or not (ours / ".fingerprint").exists():
@@ -174,7 +174,7 @@ def borrow_compiled() -> None:
 
 @pytest.fixture(scope="module")
 def grown() -> Grown:
-    """All is added to one copy and compiled once."""
+    """One copy with all additions, compiled once."""
     if shutil.which("cargo") is None:
         pytest.skip("no cargo on this machine")
     shutil.rmtree(COPY, ignore_errors=True)
@@ -190,13 +190,13 @@ def grown() -> Grown:
         for place, (after, added) in [*rows.items(), *lines.items()]:
             insert(COPY / "crates" / place, after, added)
     (COPY / "crates/cc/src/gentle.rs").write_text(shown(RECIPE, "rust")[0], encoding="utf-8")
-    # As the real one but for the optimization, and for the environment, which is this one.
+    # Like the real one except for the optimization and the environment, which is this one.
     commands = COPY / "bin"
     commands.mkdir()
-    # Only the tests of `cc` run for long; compiling the other crates without optimization saves more than it costs.
+    # Only the tests of `cc` run long; compiling the other crates without optimization saves more than it costs.
     levels = {each.name: int(each.name == "cc") for each in (COPY / "crates").iterdir()}
     less = [f"--config profile.{PROFILE}.package.fourhop-{name}.opt-level={level}" for name, level in levels.items()]
-    # As maturin: without it, pyo3 links with libpython, which is in no bare system.
+    # As maturin does: otherwise pyo3 links with libpython, which bare systems lack.
     build = "PYO3_BUILD_EXTENSION_MODULE=1 cargo build --locked --quiet --package fourhop-py"
     place = f"cp {BUILT}/{COMPILED}/lib_core.so python/fourhop/_core.abi3.so"
     for name, script in {
@@ -234,7 +234,7 @@ def test_ci_optimises_the_same_crates_of_others_as_make_test() -> None:
 
 
 def depends_on(folder: Path, target: Path) -> list[str]:
-    """Fingerprints in `target` that depend on files in `folder` instead of the project's."""
+    """Fingerprints in `target` that depend on files in `folder` instead of on the project's."""
     told = target.glob("*/.fingerprint/*/dep-*")
     return [str(path) for path in told if str(folder.relative_to(ROOT / "target")).encode() in path.read_bytes()]
 
@@ -245,7 +245,7 @@ def test_the_recipe_for_a_congestion_control_works(grown: Grown) -> None:
     assert grown.lines_of_the_recipe == 3
     assert re.search(r"^test gentle::tests::\w+ \.\.\. ok$", grown.printed, re.M), grown.printed
     assert re.search(r"^  gentle +Reno that keeps 70 % after a loss$", grown.printed, re.M), grown.printed
-    # Each of the two runs has the one flow of the scenario, over the transport that was asked for.
+    # Each of the two runs has the scenario's one flow, over the requested transport.
     assert re.findall(r"^flow-\d+ +0→4 +4 +(\w+) ", grown.printed, re.M) == ["gentle", "newreno"]
 
 
@@ -267,7 +267,7 @@ def test_what_is_added_is_written_down_once(grown: Grown) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     result = json.loads(ran.stdout)
     [flow] = result["flows"]
-    # Two beacons a second of each node.
+    # Two beacons per second and node.
     assert 76 <= result["counters"]["direct"]["beacons"] <= 82
     # 500 bytes ten times a second.
     assert flow["transport"] == "trickle"
@@ -283,5 +283,5 @@ def test_the_copy_is_tidy_and_apart(grown: Grown) -> None:
         ["cargo", "fmt", "--all", "--check"], cwd=grown.folder, capture_output=True, text=True, check=False
     )
     assert tidy.returncode == 0, tidy.stdout
-    # In a folder of its own: cargo would take what it compiles of a copy for the project's, which has the same names.
+    # In a separate folder: the names are the same, so cargo would take what it compiles of a copy for the project's.
     assert depends_on(grown.folder, ROOT / "target") == []

@@ -35,7 +35,7 @@ def test_either_end_may_be_a_wired_host() -> None:
         scenario = mesh.flow(src, dst, transport="newreno")
         found = fourhop.best_rate(scenario, to_bps=1_000_000, trials=6, runs=1)
         assert found.best is not None
-        # Two hops share the medium, so a datagram takes twice what it takes over one, which carries 1539 kbit/s.
+        # Two hops share the medium, so a datagram takes twice as long as over one hop, which carries 1539 kbit/s.
         assert 3e5 < found.best.goodput_bps < 1.539e6 / 2
         assert found.best.goodput_bps > fourhop.run(scenario).aggregate.mean
 

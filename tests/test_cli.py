@@ -1,4 +1,4 @@
-"""The command as a person sees it: exit codes, messages, tables, JSON."""
+"""The command as users see it: exit codes, messages, tables, JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.conftest import CHAIN, HANGS, ROOT, Command, environment, used_by
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
-    """The message of a command that would not: exit code 2, nothing on stdout, no traceback."""
+    """The message of a refused command: exit code 2, nothing on stdout, no traceback."""
     assert result.returncode == 2, result.stderr
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
@@ -56,7 +56,7 @@ def test_help_cuts_nothing_and_has_placeholders_in_capitals() -> None:
         section = shown(name).partition("Arguments:")[2].partition("\n\n")[0]
         arguments = re.findall(r"^  (\S+)(?:  |$)", section, re.M)
         assert arguments or "Arguments:" not in shown(name)
-        # A choice is shown by its values, as [aggregate|flows].
+        # A choice is shown as its values, such as [aggregate|flows].
         bad = [text for text in options + arguments if text != text.upper() and not text.startswith("[")]
         assert bad == [], name
 
@@ -70,7 +70,7 @@ def test_completion_knows_commands_and_keys(
     monkeypatch: pytest.MonkeyPatch, shell: str, typed: str, offered: str, other: str
 ) -> None:
     monkeypatch.setenv("_FOURHOP_COMPLETE", f"{shell}_complete")
-    # Bash and zsh give the number of the word, fish the word itself.
+    # Bash and zsh pass the number of the word, fish the word itself.
     at = typed.split()[-1] if shell == "fish" else str(typed.count(" "))
     words = {"COMP_WORDS": typed, "COMP_CWORD": at}
     for name, value in words.items():
@@ -123,10 +123,10 @@ def test_json_is_one_object_of_the_documented_form(fourhop: Command, chain: Path
     goodput = flow["goodput_bps"]
     assert len(goodput["runs"]) == 2
     assert goodput["mean"] == pytest.approx(sum(goodput["runs"]) / 2)
-    # t(1) = 12.7062 and the standard error of two values is half their distance.
+    # t(1) = 12.7062, and the standard error of two values is half their difference.
     assert goodput["half_width"] == pytest.approx(12.7062 * abs(goodput["runs"][0] - goodput["runs"][1]) / 2, rel=1e-4)
     assert goodput == printed["aggregate_goodput_bps"]
-    # One flow shares with nobody.
+    # A single flow shares with nobody.
     assert printed["jain"] is None
     assert printed["simulated_s"] == pytest.approx(20.0)
     assert printed["events"] > 1000
@@ -386,7 +386,7 @@ def test_an_output_folder_with_a_scenario_of_ones_own(fourhop: Command, chain: P
 
 @contextlib.contextmanager
 def started(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The command at work; it does not outlive the test, however that ends."""
+    """Start the command; it does not outlive the test, however that ends."""
     command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
@@ -400,7 +400,7 @@ def started(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
 def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with started("run", chain, "--runs", "100000", "--json", "--out", out) as running:
-        # Long enough for some runs of a few milliseconds, and far too short for all.
+        # Long enough for some runs of a few milliseconds each, and far too short for all.
         while used_by(running.pid) < 3.0:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
@@ -415,7 +415,7 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
 
 def test_ctrl_c_within_the_first_run(chain: Path) -> None:
     with started("run", chain, "--set", "duration=1000000s", "--json") as running:
-        # Long enough to be past the start; the run would take hours.
+        # Long enough to have started; the run would take hours.
         while used_by(running.pid) < 3.0:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
@@ -432,7 +432,7 @@ def test_demo_makes_the_figure(fourhop: Command, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     rows = [line.split() for line in result.stdout.splitlines()]
     cells = [row for row in rows if row and row[0].isdigit()]
-    # Two tables, goodput and delay, of three transports, each with its interval.
+    # Two tables, goodput and delay, of three transports, all with intervals.
     assert [row[0] for row in cells] == 2 * [str(hops) for hops in range(1, 9)]
     assert {row.count("±") for row in cells} == {3}
     assert max(map(len, result.stdout.splitlines()[:-1])) < 80
@@ -442,7 +442,7 @@ def test_demo_makes_the_figure(fourhop: Command, tmp_path: Path) -> None:
         assert path.stat().st_size > 5000
     assert f"fourhop view {tmp_path / 'demo' / 'trace'}" in result.stderr
     assert (tmp_path / "demo" / "trace" / "frames.parquet").exists()
-    # The folder is that of a sweep: nothing is computed twice, and it can be drawn in other ways.
+    # The folder is a sweep's: nothing is computed twice, and it can be plotted in other ways.
     assert fourhop(*demo).stdout == result.stdout
     assert "48 runs kept" in fourhop("results", tmp_path / "demo").stdout
 

@@ -1,4 +1,4 @@
-"""All commands share conventions: options of one name mean one thing, JSON where there is something to say, stdin."""
+"""All commands share conventions: options of one name mean one thing, results are available as JSON, stdin works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import CHAIN, ROOT, Command
 
 
 def commands(group: Group = app, before: str = "") -> dict[str, click.Command]:
-    """Every command by its words."""
+    """All commands by their words."""
     found: dict[str, click.Command] = {}
     for name in group.list_commands(click.Context(group)):
         each = group.get_command(None, name)
@@ -32,7 +32,7 @@ def with_option(option: str) -> set[str]:
 
 
 def test_what_has_a_result_prints_it_as_json() -> None:
-    # Commands that draw a picture, serve a page or become another program have none.
+    # Commands that draw a picture, serve a page or replace themselves with another program have no result.
     without = {"schema", "plot", "draw", "view", "exec", "shell", "change", "demo", "trace perfetto"}
     assert with_option("--json") == set(commands()) - without
 
@@ -55,7 +55,7 @@ def test_options_of_one_name_are_declared_alike() -> None:
             if isinstance(parameter, click.Option):
                 kind = (parameter.is_flag, parameter.multiple, type(parameter.type).__name__)
                 declared.setdefault(parameter.opts[0], set()).add(kind)
-    # Of each, one is a value or a switch, the other the name of a file.
+    # Of each, one form is a value or a switch, the other a file name.
     assert {option for option, kinds in declared.items() if len(kinds) > 1} == {"--against", "--reference"}
 
 

@@ -27,14 +27,14 @@ BASE = Scenario.parallel_chains(hops=2, duration="5s", sample_every="1s")
 
 @dataclass
 class Daemons:
-    """A scheduler and its workers, processes of their own."""
+    """A scheduler and its workers, in separate processes."""
 
     folder: Path
     address: str = ""
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: str, *arguments: str, pattern: str) -> tuple[subprocess.Popen[str], str]:
-        """Start a process and wait for the line that says it is there."""
+        """Start a process and wait for the line that announces it."""
         log = self.folder / f"{command}-{len(self.workers)}.log"
         with log.open("w", encoding="utf-8") as stderr:
             process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Daemons:
         return process, found[1]
 
     def worker(self) -> subprocess.Popen[str]:
-        """Start another worker of one thread."""
+        """Start another worker with one thread."""
         process, _ = self.start(
             "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", pattern=r"Registered to:\s+(\S+)"
         )
@@ -120,7 +120,7 @@ def test_the_command_takes_an_address(cluster: Daemons, fourhop: Command, tmp_pa
     here = fourhop("sweep", file, "--out", tmp_path / "here")
     assert here.stdout == there.stdout
     same_folders(tmp_path / "there", tmp_path / "here")
-    # Kept runs need no cluster.
+    # Stored runs need no cluster.
     again = fourhop("sweep", file, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "there")
     assert again.returncode == 0, again.stderr
     assert len(kept(tmp_path / "there")) == 12

@@ -1,4 +1,4 @@
-"""Columns of results and traces as the simulator declares them."""
+"""Columns of results and traces, as the simulator declares them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fourhop import`: what becomes of a network, and what can be asked for."""
+"""`fourhop import`: the resulting network, and the options."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_part_can_be_chosen(tmp_path: Path) -> None:
     assert names(near="host c", hops=1, component=None) == ["b", "c", "d"]
     assert names(box=(49.9995, 6.9, 50.0015, 7.1)) == ["a", "b"]
     assert names(component=None) == ["a", "b", "c", "d", "e", "f"]
-    # A second way to the Internet makes the other part one that people use.
+    # A second gateway makes the other part one that people use.
     made = imported(path, part=Part(component=2), gateways=["e"])
     assert list(made.network.nodes) == ["e", "f"]
     # Measurements between the chosen nodes stay.
@@ -95,7 +95,7 @@ def test_options_reach_the_file(tmp_path: Path) -> None:
     resolved = made.scenario.resolved
     assert (resolved["radio"]["phy"], resolved["radio"]["exponent"], resolved["duration"]) == ("ofdm", "2.5", "20s")
     assert "unmeasured" not in tomllib.loads(made.toml)["radio"]
-    # With another exponent the links that are as good as can be are better.
+    # With another exponent, links of the best quality have a higher SNR.
     first = float(tomllib.loads(made.toml)["losses"][0]["snr"].removesuffix("dB"))
     assert first > float(tomllib.loads(imported(path, radio="11a").toml)["losses"][0]["snr"].removesuffix("dB"))
 

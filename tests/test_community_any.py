@@ -20,7 +20,7 @@ names = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=2, max_si
 
 
 def written(network: Network) -> dict[str, Any]:
-    """A network as a meshviewer file has it."""
+    """A network in the format of a meshviewer file."""
     nodes = [
         {
             "node_id": node.id, "hostname": node.name, "is_online": node.online, "is_gateway": node.uplink,
@@ -74,7 +74,7 @@ def test_what_was_written_reads_back_and_every_network_becomes_a_sound_scenario(
     assert len(document["topology"].get("coordinates", document["topology"].get("positions"))) == len(
         made.network.nodes
     )
-    # Every measured link is there in both directions, and everybody with traffic reaches a gateway.
+    # Every measured link exists in both directions, and every node with traffic reaches a gateway.
     assert ("losses" in document) != any("no links were measured" in note.text for note in made.notes)
     if losses := document.get("losses"):
         directions = {(x["from"], x["to"]) for x in losses}

@@ -1,4 +1,4 @@
-"""`fourhop import`: rates, models of routers and given routes."""
+"""`fourhop import`: rates, router models and given routes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_a_list_of_rates_is_what_links_carry_in_each_direction(tmp_path: Path) -
     made = imported(put(tmp_path, "links.csv", LINKS), places, values="rate", pairs=[("a", "c")])
     document = tomllib.loads(made.toml)
     rates = {(x["from"], x["to"]): float(x["rate"].removesuffix("Mbps")) for x in document["losses"]}
-    # A share of each, at most of the highest rate of two streams in 20 MHz.
+    # A share of each rate, capped at the highest rate of two streams in 20 MHz.
     assert [rates[0, 1], rates[1, 0], rates[1, 2]] == pytest.approx(
         [CARRIED * x for x in (144.4, 136.5, 50.0)], abs=0.1
     )
-    # c to a was not measured: it is no better than by b, and no better than the other direction.
+    # c to a was not measured: it is no better than via b, and no better than the other direction.
     assert rates[2, 0] == pytest.approx(CARRIED / (1 / 40 + 1 / 136.5), abs=0.02)
     assert "other is no better than the best path that there is instead: a-c" in said(made, "missing")
     radio = document["radio"]
@@ -110,7 +110,7 @@ def test_models_are_known_by_what_routers_call_themselves() -> None:
         assert router is not None
         assert (router.streams_24, router.streams_5, router.mhz) == expected
     assert routers.find("Commodore 64") is None
-    # Each row is reached by at least one of its own words: none stands behind a more general one.
+    # At least one of its own words finds each row: none comes after a more general row.
     assert all(any(routers.find(word) is each for word in each.words) for each in routers.models())
 
 

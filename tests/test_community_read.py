@@ -1,4 +1,4 @@
-"""`fourhop import`: every format by a small file, and errors of others."""
+"""`fourhop import`: a small file in every format, and the errors for others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
     assert document["topology"]["coordinates"][:2] == [[50.0, 7.0], [50.001, 7.0]]
     assert document["wired"]["gateways"] == [0]
     assert document["radio"]["unmeasured"] == "no-link"
-    # The first link is as good as can be: its distance of 111 m decides. The next has two directions, the last but one.
+    # The first link has the best quality, so its 111 m decide. The next has two directions, the last only one.
     (full, there, back, one) = document["losses"]
     budget = Budget.of(made.scenario.resolved["radio"])
     assert float(full["snr"].removesuffix("dB")) == pytest.approx(budget.snr_db(111.2), abs=0.1)
@@ -41,9 +41,9 @@ def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
     assert "1 link measured in one direction; the other is assumed equal: host c-host d" in missing
     assert "2 nodes joined by cable count as 1 node: host a" in assumed
     assert "1 link with directions that differ by more than 20 %: host b-host c" in assumed
-    # All of it stands in the file, too.
+    # The file has all notes, too.
     assert all(f"# {note}" in made.toml for note in made.notes)
-    # Clients of what is joined by cable are added up, those of the gateway have no way over the air.
+    # Clients of nodes joined by cable are added up; the gateway's clients have no path over the air.
     assert made.network.nodes["a"].clients == 5
 
 
@@ -195,7 +195,7 @@ def test_other_is_a_cable_only_where_it_is_as_good_as_one(tmp_path: Path) -> Non
 
 
 def test_places_that_radio_does_not_reach_are_dropped(tmp_path: Path) -> None:
-    # the place of b is off by 100 km, its links are measured. e has no place, and of its neighbours d is far off.
+    # b's position is 100 km off, but its links are measured. e has no position, and one neighbour, d, is far off.
     nodes = [node("a"), node("b", 51.0), node("c", 50.001), node("d", 48.0), node("e", None)]
     links = [link("a", "b"), link("b", "c"), link("a", "c"), link("a", "e"), link("e", "d")]
     made = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": links}), gateways=("a",))
@@ -222,7 +222,7 @@ def test_what_hopglass_publishes_of_berlin(tmp_path: Path) -> None:
     assert {id_: (n.name, n.place, n.uplink) for id_, n in network.nodes.items()} == {
         "a.olsr": ("a", (52.5, 13.4), True), "b.olsr": ("b", (52.501, 13.4), False), "c.olsr": ("c", None, False),
     }  # fmt: skip
-    # A node tells what it receives: a of b one half, b of a a quarter. As good as a cable and no Wi-Fi: one.
+    # A node reports what it receives: a one half from b, b a quarter from a. As good as a cable and not Wi-Fi: one.
     radio, cable = network.links
     assert (radio.source, radio.target, radio.medium, radio.there, radio.back) == (
         "b.olsr",

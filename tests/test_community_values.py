@@ -16,7 +16,7 @@ from tests.meshes import MAP, imported, link, node, put, said
 
 
 def test_channels_of_points_are_those_of_802_11(tmp_path: Path) -> None:
-    # IEEE Std 802.11-2020 table E-4: the 6 GHz band ends with 233.
+    # IEEE Std 802.11-2020 table E-4: the 6 GHz band ends at 233.
     geometry = {"type": "Point", "coordinates": [7.0, 50.0]}
 
     def channels(channel: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Comparison over the same seeds: the pairs, their interval, what is refused, and the command."""
+"""Comparison over the same seeds: the pairs, their interval, refused input, and the command."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def difference(ours: list[float], theirs: list[float]) -> fourhop.Difference:
 
 
 def test_the_interval_is_students_t_over_the_pairs() -> None:
-    # Both move together by ten with the seed, so the pairs tell what the means do not.
+    # Both change by ten with the seed, so the pairs show what the means do not.
     each = difference([112.0, 121.0, 132.0], [102.0, 110.0, 121.0])
     pairs = stats.student_interval([10.0, 11.0, 11.0])
     assert each.n == 3
@@ -105,7 +105,7 @@ def test_scenarios_by_name_and_sweeps_that_ran(base: fourhop.Scenario) -> None:
         ("newreno", "vegas", 2),
         ("newreno", "vegas", 3),
     }
-    # A chain has one flow and so no fairness; it is not compared.
+    # A chain has one flow, so fairness is not compared.
     mixed = fourhop.compare({"two": base, "one": fourhop.Scenario.chain(hops=2, duration="10s")}, runs=2)
     assert "jain" not in {each.measured.column for each in mixed.differences}
 
@@ -139,7 +139,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
     lines = ran.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["tcp-ap"] * 3
     assert all(" ± " in line for line in lines[1:4])
-    # The runs are kept as a sweep, and can be compared the other way round.
+    # The runs are stored as a sweep and can be compared the other way round.
     printed = json.loads(fourhop("compare", "kept", "--against", "tcp-ap", "--json").stdout)
     assert (printed["by"], printed["against"], printed["rows"][0]["transport"]) == ("transport", "tcp-ap", "newreno")
     other = tmp_path / "other.toml"
@@ -147,7 +147,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
     same = fourhop("compare", chain, other, "--vary", "tcp.window={from=2,to=3}", "--runs", "2", "--csv")
     rows = list(csv.DictReader(io.StringIO(same.stdout)))
     assert [row["tcp.window"] for row in rows] == ["2"] * 3 + ["3"] * 3
-    # The same scenario with the same seeds is the same to the last bit.
+    # The same scenario with the same seeds gives identical results to the last bit.
     assert {(row["variant"], row["against"], float(row["difference"])) for row in rows} == {("other", "chain", 0.0)}
 
 

@@ -11,7 +11,7 @@ from fourhop.sweeps.execute import SweepProgress
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """A clock that the test sets: its only element, in s."""
+    """A clock that the test sets: the list's only element, in s."""
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     return now

@@ -21,7 +21,7 @@ from tests.conftest import HANGS, ROOT, Command, environment
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# Recipes, which have tests of their own: test_site.py, study/test_reproduce.py.
+# Recipes, which have separate tests: test_site.py, study/test_reproduce.py.
 RECIPES = ("add-a-cc.md", "add-a-figure.md")
 
 # Commands that are not run here, and why.
@@ -61,7 +61,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "text"), blocks("toml"), ids=lambda value: value if len(value) < 40 else "")
 def test_scenarios_and_sweeps_shown_are_sound(name: str, text: str, tmp_path: Path) -> None:
     if "[over]" in text:
-        # Where the scenario file stands is the reader's affair; that the sweep fits one is ours.
+        # The path of the scenario file is up to the reader; that the sweep fits one is up to us.
         found = re.search(r'^scenario = "(.*)"', text, re.M)
         assert found is not None
         scenario = (ROOT / "scenarios" / Path(found[1]).name).read_text(encoding="utf-8")
@@ -78,21 +78,21 @@ def test_the_sweeps_of_the_repository_are_sound(path: Path) -> None:
 
 
 def shown(path: Path) -> list[tuple[str, str, str]]:
-    """The blocks of a document in their order: the paragraph before each, its language and its text."""
+    """The code blocks of a document in order: the paragraph before each, its language and its text."""
     text = path.read_text(encoding="utf-8")
     blocks = re.finditer(r"^ *```(\w+)\n(.*?)^ *```", text, re.S | re.M)
     return [(text[: found.start()].strip().split("\n\n")[-1], found[1], found[2]) for found in blocks]
 
 
 def short(text: str) -> str:
-    """The same with less simulated time, and `whatif` with few runs: here it only has to work."""
+    """The command with less simulated time, and `whatif` with few runs: here it only has to work."""
     few = re.sub(r"^fourhop whatif \S+", r"\g<0> --runs 2 --places 1 --duration 12s", text)
     return re.sub(r"\b[18]00s\b", "10s", few)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder such as a reader has: the scenarios, and `fourhop` as a command."""
+    """A folder like a reader's: the scenarios, and `fourhop` as a command."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     shutil.copytree(ROOT / "docs" / "lessons", tmp_path / "docs" / "lessons")
     for path in (tmp_path / "scenarios").glob("**/*.toml"):
@@ -107,7 +107,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def typed(fourhop: Command, folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line that a person types, in a shell if it needs one."""
+    """Run a line that a user types, in a shell if it needs one."""
     words = shlex.split(line, comments=True)
     plain = words[0] == "fourhop" and not set(line.partition(" #")[0]) & set("|&;<>$*")
     return fourhop(*words[1:]) if plain else run(folder, line)
@@ -127,7 +127,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 
 TRIED: set[str] = set()
-"""Blocks that another document shows, too: a reader of both gets the same."""
+"""Blocks that another document shows, too; readers of both get the same result."""
 
 
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name not in RECIPES], ids=lambda path: path.name)
@@ -143,7 +143,7 @@ def test_commands_shown_work(path: Path, folder: Path, fourhop: Command) -> None
             word = line.split()[0]
             if line.startswith(EMULATION):
                 continue
-            # Commands that serve a page stay until Ctrl-C: here they write the page.
+            # Commands that serve a page run until Ctrl-C: here they write the page instead.
             if line.startswith("fourhop view ") and "--html" not in line:
                 line = f"{line.partition(' #')[0]} --html page.html"
             if word == "make":

@@ -28,13 +28,13 @@ def text_of(name: str) -> str:
 
 
 def stated(name: str, pattern: str) -> tuple[str, ...]:
-    """The numbers of a statement: the groups of a pattern that has to be there once."""
+    """The numbers of a statement: the groups of a pattern that must occur exactly once."""
     (found,) = re.finditer(pattern, text_of(name))
     return found.groups()
 
 
 def scenario_named(name: str, file: str) -> Scenario:
-    """The scenario that a document shows right after it has named its file."""
+    """The scenario that a document shows right after naming its file."""
     text = (DOCS / name).read_text(encoding="utf-8")
     found = re.search(rf"`{re.escape(file)}`[^`]*```toml\n(.*?)```", text, re.S)
     assert found is not None
@@ -106,7 +106,7 @@ def test_pictures_are_those_that_commands_draw(
     assert done.returncode == 0, done.stderr
     kept, drawn = (image.imread(path)[..., :3] for path in (DOCS / "img" / picture, tmp_path / made))
     assert kept.shape == drawn.shape
-    # Letters may be drawn a little differently elsewhere; a curve that has moved is hundreds of pixels.
+    # Letters may be drawn slightly differently elsewhere; a curve that has moved differs by hundreds of pixels.
     assert np.mean(np.abs(kept - drawn) > 0.2) < 5e-4
 
 

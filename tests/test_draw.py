@@ -1,4 +1,4 @@
-"""The network as a picture: what is in it, where it comes from, and the command."""
+"""The network as a picture: its contents, its sources, and the command."""
 
 from __future__ import annotations
 

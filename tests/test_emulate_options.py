@@ -1,4 +1,4 @@
-"""Options that `fourhop.emulate` gives the emulator."""
+"""Options that `fourhop.emulate` passes to the emulator."""
 
 from __future__ import annotations
 

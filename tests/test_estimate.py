@@ -1,4 +1,4 @@
-"""Estimates and claims: the intervals cover what they say they cover, and verdicts follow from intervals alone."""
+"""Estimates and claims: intervals have their stated coverage, and verdicts follow from intervals alone."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def sample(*values: float, units: tuple[object, ...] | None = None) -> Sample:
 
 
 def apart(*values: float) -> Sample:
-    """A sample on runs of its own."""
+    """A sample on separate runs."""
     return sample(*values, units=tuple(f"other-{i}" for i in range(len(values))))
 
 
 def covered(draw: Callable[[random.Random], Estimate], truth: float, trials: int = 1500) -> float:
-    """How often the 95 % interval holds the truth; an interval that is not there holds everything."""
+    """How often the 95 % interval contains the truth; a missing interval contains everything."""
     source = random.Random(4)
     hits = 0
     for _ in range(trials):
@@ -57,7 +57,7 @@ def covered(draw: Callable[[random.Random], Estimate], truth: float, trials: int
     return hits / trials
 
 
-# With 1500 trials the share covered has a standard deviation of 0.6 %.
+# With 1500 trials, the coverage has a standard deviation of 0.6 %.
 def test_ratio_of_independent_means_is_covered() -> None:
     def draw(source: random.Random) -> Estimate:
         over = sample(*(source.gauss(30.0, 3.0) for _ in range(10)))
@@ -115,11 +115,11 @@ def test_a_ratio_by_hand() -> None:
     assert str(gain) == "+50 [+50, +50] %"
 
 
-# In units so large that all variances are far below 1, too.
+# Also in units so large that all variances are far below 1.
 @pytest.mark.parametrize("scale", [1.0, 1e-3])
 @pytest.mark.parametrize("paired", [True, False])
 def test_fiellers_bounds_solve_his_equation(paired: bool, scale: float) -> None:
-    # Fieller (1954): at a bound r, over - r under is as far from zero as Student's t of its standard error.
+    # Fieller (1954): at a bound r, over - r under is Student's t times its standard error away from zero.
     from scipy import stats
 
     over = [scale * x for x in (31.0, 28.0, 33.0, 30.0, 29.0, 32.5, 27.0)]
@@ -246,10 +246,10 @@ def test_slopes_and_orders() -> None:
         (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.0)), "partly"),
         (lambda e: above(e, 1.8).or_partly(above(e, 1.7)), "not reproduced"),
         (lambda e: below(e, 1.4), "not reproduced"),
-        # Any weaker form counts, whichever was said last.
+        # Any weaker form counts, whichever was added last.
         (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.0)).or_partly(above(e, 1.9)), "partly"),
         (lambda e: about(e, 2.0, 0.01).or_partly(above(e, 1.9), above(e, 1.0)), "partly"),
-        # The weaker form never makes a claim better than it is.
+        # A weaker form never makes a claim's verdict better.
         (lambda e: above(e, 1.2).or_partly(above(e, 9.0)), "reproduced"),
     ],
 )
@@ -308,13 +308,13 @@ def test_what_does_not_hold_is_named_and_the_worst_of_it_measured() -> None:
     )
     assert most(claims).brief == "1 of 6 hold, weakest c: 0.2 [0.2, 0.2] kbit/s"
     assert every({"x": most(claims)}).brief.endswith("x: 1 of 6 hold, weakest c: 0.2 [0.2, 0.2] kbit/s")
-    # Bounds of different sizes are compared by shares of them: 180 is a tenth short, 0.5 a half.
+    # Distances are compared as shares of their bounds: 180 is a tenth short, 0.5 a half.
     mixed = {"wide": above(sample(180.0, 180.0), 200.0), "narrow": below(sample(1.5, 1.5), 1.0)}
     assert "farthest from its bound: narrow: 1.5" in every(mixed).measured
-    # Zero has no shares: what is beyond it counts as it is.
+    # Zero has no shares: distances from it count as they are.
     mixed = {"zero": above(sample(-0.6, -0.6), 0.0), "one": above(sample(0.5, 0.5), 1.0)}
     assert "farthest from its bound: zero: -0.6" in every(mixed).measured
-    # If all hold, the one that does so by the least.
+    # If all hold, the one with the smallest margin.
     claims = {"a": above(of["a"], 1.0), "b": above(of["b"], 0.85)}
     assert every(claims).measured == "2 of 2 hold (closest to its bound: b: 0.9 [0.9, 0.9] kbit/s)"
 

@@ -1,4 +1,4 @@
-"""One flow taken apart: what it measured, what followed, and the figure of it."""
+"""One flow in detail: what it measured, what followed, and its figure."""
 
 from __future__ import annotations
 

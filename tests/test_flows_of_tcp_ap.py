@@ -1,4 +1,4 @@
-"""Statements of the studies of TCP-AP with several flows, and their assumptions about networks."""
+"""Statements of the TCP-AP studies with several flows, and their assumptions about networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 
 def module(figure: str) -> ModuleType:
-    """A study of the paper as a module."""
+    """Load a study of the paper as a module."""
     find.load(ROOT / "papers", f"tcp-ap/{figure}")
     return sys.modules[f"fourhop_papers.tcp_ap.{figure}"]
 
@@ -23,7 +23,7 @@ def run_of(*goodputs: float) -> Run:
 
 
 def test_who_starves() -> None:
-    # A tenth of an equal share of 400 is 10.
+    # The total is 400, so a tenth of an equal share is 10.
     run = run_of(9.0, 11.0, 180.0, 200.0)
     assert flows.starving(run) == 1.0
     assert flows.smaller_share(run) == pytest.approx(9.0 / 400.0)
@@ -48,7 +48,7 @@ def test_flows_of_the_grid_lie_as_the_paper_says() -> None:
         made = study.grid("ns2", side, lines).resolved["flows"]
         rows = [flow["from"] // side for flow in made[:3]]
         columns = [flow["from"] % side for flow in made[3:]]
-        # Senders of columns are in row 0 and those of rows in column 0: flow 1 and flow 6 are the farthest from them.
+        # Senders of columns are in row 0, those of rows in column 0: flow 1 and flow 6 are the farthest from them.
         assert rows == sorted(rows, reverse=True)
         assert columns == sorted(columns)
         assert {flow["from"] // side for flow in made[3:]} == {0}

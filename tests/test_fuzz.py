@@ -1,4 +1,4 @@
-"""`make fuzz` reads how far the fuzzer came and writes a table."""
+"""`make fuzz` reads how far the fuzzer got and writes a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tool() -> ModuleType:
 def test_a_row_has_the_last_that_the_fuzzer_said(tool: ModuleType) -> None:
     outcome = tool.Outcome.read("aodv", 300, LOG, failed=False)
     assert outcome.row == "| `aodv` | 300 | 9,000 | 960 | 7 | none |"
-    # One that fails at once has no statistics.
+    # A target that fails at once has no statistics.
     failed = tool.Outcome.read("babel", 300, LOG.partition("#9000")[0], failed=True)
     assert failed.row == "| `babel` | 300 | 0 | 955 | 0 | **fails** |"
 

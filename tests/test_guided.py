@@ -1,4 +1,4 @@
-"""Profile-guided builds: when the profile is used, what is said when it is not, and what it was recorded from."""
+"""Profile-guided builds: when the profile is used, the message when it is not, and the profile's origin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECORDED = {"rustc": "rustc 1.95.0 (59807616e 2026-04-14)", "target": "x86_64-un
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """An environment in which a profile is used; nothing is written into the sources."""
+    """An environment in which a profile is used and nothing is written into the sources."""
     recorded = RECORDED
     monkeypatch.setattr(guided, "ROOT", tmp_path)
     monkeypatch.setattr(guided, "ABOUT", tmp_path / "about.json")

@@ -1,4 +1,4 @@
-"""Starting is cheap: what is slow to import waits until it is needed."""
+"""Starting is cheap: modules that are slow to import load only when needed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     }
     edges: dict[str, set[str]] = {}
     for module, path in modules.items():
-        # Imports for types and those inside functions count, too.
+        # Imports for type checking and inside functions count, too.
         nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
         named = {(str(node.module), f"{node.module}.{name.name}") for node in nodes for name in node.names}
         found = {inner if inner in modules else outer for outer, inner in named}
-        # Callers that ask for the package by its name have it already; its own imports are lazy.
+        # Callers that import the package by name have it already; its own imports are lazy.
         edges[module] = (found & modules.keys()) - {"fourhop"} if module != "fourhop" else set()
     assert len(modules) > 50
     assert edges["fourhop.runner"] >= {"fourhop.result", "fourhop.sweeps.loop"}

@@ -1,4 +1,4 @@
-"""Modules that a command loads: short work must not wait for libraries that it does not use."""
+"""Modules that a command loads: short commands must not wait for libraries that they do not use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import CHAIN
 
 LARGE = {"IPython", "jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich", "scipy"}
 
-# Runs a command as `fourhop` does, and ends stderr with the modules that it has loaded.
+# Runs a command as `fourhop` does, and lists the loaded modules at the end of stderr.
 LOADED = """
 import json, sys
 from fourhop.cli import main
@@ -51,7 +51,7 @@ def test_a_command_loads_only_the_libraries_it_uses(tmp_path: Path, command: str
     assert roots & LARGE == used
 
 
-# Each takes milliseconds, alone or by what it loads in turn; click and pathlib load the others that there are.
+# Each takes milliseconds, alone or through its imports; click and pathlib load the others that there are.
 SLOW = {"concurrent", "decimal", "difflib", "random", "shutil", "tempfile", "tomllib"}
 
 
@@ -73,7 +73,7 @@ def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
 
 def test_the_list_of_large_libraries_is_that_of_the_requirements(tmp_path: Path) -> None:
     (tmp_path / "chain.toml").write_text(CHAIN, encoding="utf-8")
-    # Otherwise the tests above would look for names that no command ever loads.
+    # Checks that the tests above look for names that some command loads.
     roots = {name.partition(".")[0] for name in loaded(tmp_path, "draw", "chain.toml")}
     assert {"matplotlib", "numpy"} <= roots & LARGE
     roots = {name.partition(".")[0] for name in loaded(tmp_path, "run", "chain.toml", "--csv")}

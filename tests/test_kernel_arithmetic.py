@@ -1,4 +1,4 @@
-"""The check of congestion control's arithmetic finds what a BPF program lacks."""
+"""The check of congestion control arithmetic finds operations that BPF programs lack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long work ends with Ctrl-C, and too large files are refused before they are read."""
+"""Ctrl-C ends long work, and files that are too large are refused before they are read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fourhop import FourhopError, Scenario, ScenarioError
 from tests.conftest import HANGS, environment, used_by
 
 HEAD = 'profile = "ns2"\nduration = "60s"\n[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n'
-# So sparse that none of the many draws hangs together.
+# So sparse that none of the many draws is connected.
 SPARSE = '[topology]\nkind = "random"\nnodes = 5000\nwidth = "1000km"\nheight = "1000km"\nredraws = 100000\n'
 
 
 def interrupt(scenario: Path, begun: Callable[[int], bool]) -> None:
-    """Ctrl-C, once `begun` of its process, ends a `fourhop check` that would go on for many minutes."""
+    """Ctrl-C, once `begun(pid)` is true, ends a `fourhop check` that would run for many minutes."""
     command = [sys.executable, "-m", "fourhop.cli", "check", str(scenario)]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not begun(process.pid):
@@ -36,7 +36,7 @@ def interrupt(scenario: Path, begun: Callable[[int], bool]) -> None:
 
 def test_ctrl_c_while_a_random_network_is_drawn(tmp_path: Path) -> None:
     (tmp_path / "sparse.toml").write_text(HEAD + SPARSE, encoding="utf-8")
-    # Longer than it takes to start.
+    # Longer than the start takes.
     interrupt(tmp_path / "sparse.toml", lambda pid: used_by(pid) > 3.0)
 
 
@@ -47,7 +47,7 @@ def test_ctrl_c_while_a_movement_file_is_a_pipe_that_nobody_writes(tmp_path: Pat
     writers = []
 
     def reads(_pid: int) -> bool:
-        # A pipe that nobody reads cannot be opened for writing without waiting.
+        # Without a reader, a pipe cannot be opened for writing without waiting.
         with contextlib.suppress(OSError):
             writers.append(os.open(tmp_path / "ways", os.O_WRONLY | os.O_NONBLOCK))
         return bool(writers)

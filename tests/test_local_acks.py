@@ -1,4 +1,4 @@
-"""C3TCP's local acknowledgements in whole networks: nothing is lost or made, and a transfer arrives."""
+"""C3TCP's local acknowledgements in whole networks: packets are conserved, and a transfer arrives."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ SIZE = 400_000
 @pytest.mark.parametrize("local_acks", [False, True])
 @pytest.mark.parametrize("hops", [3, 7])
 def test_a_transfer_arrives_and_packets_are_conserved(hops: int, local_acks: bool, tmp_path: Path) -> None:
-    # AODV's routes break now and then under ns2, so that what the module has acknowledged gets lost behind it.
+    # AODV routes sometimes break under ns2, so data that the module has acknowledged is lost beyond it.
     scenario = fourhop.Scenario.from_dict(
         {
             "profile": "ns2",

@@ -1,4 +1,4 @@
-"""The lock of the Python environment fits what the package asks for."""
+"""The lock of the Python environment satisfies the package's requirements."""
 
 from __future__ import annotations
 

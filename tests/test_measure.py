@@ -1,4 +1,4 @@
-"""A network under load, before and after: what programs print, and when a difference counts."""
+"""A network under load, before and after: the output of programs, and when a difference counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements of full reproductions are kept, quoted by the documents, and predict how long the next one lasts."""
+"""Measurements of full reproductions are stored, quoted in the documents, and predict how long the next one takes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def in_world(label: str, same_as: str, **verdicts: str) -> dict[str, Any]:
 
 
 def test_documents_say_in_which_world_most_statements_hold(tmp_path: Path) -> None:
-    """The second figure cannot have HELLO messages."""
+    """HELLO messages are impossible in the second figure."""
     found = {
         "f1": {
             "ns2": in_world("", "ns2", gain="partly", fair="reproduced", own="partly"),
@@ -142,15 +142,15 @@ def test_worlds_are_outdated_once_the_quick_runs_of_their_figure_change() -> Non
     judged: dict[str, Any] = {"p/f1": {"quick": "1"}, "p/f2": {"quick": "1"}, "p/f3": {}}
     kept = {"p/f1": {"quick": "1"}, "p/f2": {"quick": "2"}, "p/f3": {"quick": "3"}, "p/f4": {"quick": "4"}}
     assert worlds.outdated(judged, kept) == ["p/f2", "p/f3"]
-    # A pin is given to records that were judged since the last one.
+    # Records judged since the last pin get a new one.
     worlds.pin(judged, kept)
     assert judged == {"p/f1": {"quick": "1"}, "p/f2": {"quick": "1"}, "p/f3": {"quick": "3"}}
     assert worlds.outdated(judged, kept) == ["p/f2"]
-    # Keeping what is kept already changes nothing; what was judged again has no pin yet.
+    # Storing what is already stored changes nothing; records judged again have no pin yet.
     found = {"p/f1": {}, "p/f2": {"commit": "abc"}}
     judged = worlds.keep(found, judged)
     assert judged == {"p/f1": {"quick": "1"}, "p/f2": {"commit": "abc"}, "p/f3": {"quick": "3"}}
-    # In the project none is.
+    # The project has none.
     assert worlds.outdated(measured.load(ROOT / "papers", worlds.KEPT), measured.load(ROOT / "papers")) == []
 
 
@@ -170,7 +170,7 @@ def test_the_documents_say_what_was_measured() -> None:
 
 
 def runs(folder: Path, **columns: object) -> str:
-    """The fingerprint of one run with one flow, whose tables have these columns."""
+    """The fingerprint of one run with one flow and tables with these columns."""
     folder.mkdir(parents=True, exist_ok=True)
     row = {"point": 0, "seed": 1, "flow": "flow-1", "goodput_bps": 1.5, "events": 900, **columns}
     of_flow = dict.fromkeys(("delivered_bytes", "sent_packets", "retransmitted_packets", "timeouts"), 3)
@@ -256,9 +256,9 @@ def test_the_time_left_counts_what_a_sweep_costs(tmp_path: Path) -> None:
     jobs = {job.profile: job for job in execute.jobs(found, quick=False)}
     cost = measured.Cost(measured.costs([found]), list(jobs.values()))
     assert cost.of(jobs["ns2"]) == 30.0
-    # Nothing is known of the other: its six runs are taken to last as long as the six of the first.
+    # Nothing is known of the other: assume that its six runs take as long as the six of the first.
     assert (cost.of(jobs["standard"]), cost.total_s) == (30.0, 60.0)
-    # Without anything known a run counts one.
+    # If nothing is known, each run counts one.
     assert measured.Cost({}, list(jobs.values())).total_s == 12.0
 
 

@@ -1,4 +1,4 @@
-"""Nodes that move: what scenarios say, and the same movement files in ns-2.35."""
+"""Moving nodes: scenarios, and the same movement files in ns-2.35."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import fourhop
 
 HEAD = 'profile = "ns2"\nduration = "60s"\n[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n[mobility]\n'
 
-# Commands that setdest does not write: on the way, out of order, several for one instant, at speed 0, very slow ones.
+# Commands that setdest does not write: in mid-movement, out of order, several at one instant, at speed 0, very slow.
 AWKWARD = """\
 # five nodes
 $node_(0) set X_ 10.0
@@ -78,7 +78,7 @@ def setdest(options: str) -> str:
     tool = shutil.which("setdest")
     if tool is None:
         pytest.skip("setdest of ns-2 is not installed")
-    # It ends with whatever is left in a register.
+    # Its exit code is whatever is left in a register.
     return subprocess.run([tool, *options.split()], capture_output=True, text=True, check=False).stdout
 
 
@@ -116,7 +116,7 @@ RECORDED = Path(str(resources.files("fourhop"))) / "data" / "ns2"
 
 
 def test_setdest_files_of_the_package_have_the_places_that_ns2_recorded() -> None:
-    """Ten files, twelve instants each, rounded to a millimetre: what `fourhop validate ns2` moves its nodes by."""
+    """Ten files, twelve instants each, rounded to a millimetre; `fourhop validate ns2` moves its nodes by them."""
     theirs: dict[str, dict[tuple[float, int], tuple[float, float]]] = {}
     for line in (RECORDED / "places.csv").read_text(encoding="utf-8").splitlines()[1:]:
         name, time, node, x, y = line.split(",")

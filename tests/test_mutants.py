@@ -1,4 +1,4 @@
-"""Mutants are woven into the sources so that each can be chosen, and nothing else changes."""
+"""Mutants are woven into the sources so that each can be selected and nothing else changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def entry(line: int, column: int, replacement: str, function: tuple[int, int] | None) -> dict[str, object]:
-    """One operator, as cargo-mutants lists it: lines and columns from one, ends exclusive."""
+    """One operator as cargo-mutants lists it: lines and columns count from one, ends are exclusive."""
     span = {"start": {"line": line, "column": column}, "end": {"line": line, "column": column + 1}}
     inside = function and {
         "span": {"start": {"line": function[0], "column": 1}, "end": {"line": function[1], "column": 2}}
@@ -75,7 +75,7 @@ def test_each_mutant_is_an_arm_and_the_last_arm_is_the_code_as_it_was(mutants: M
     text = "\n".join(woven)
     assert (text.count("    x + x\n"), text.count("    twice(x) + x\n")) == (1, 1), "the last arm of each function"
     assert [text.count(f"match fourhop_units::mutant(&{here})") for here in ([0, 1], [2])] == [1, 1]
-    # Without arms it is the source again.
+    # Without arms, the result is the source again.
     mutants.weave({"lib.rs": SOURCE}, [], set())
     assert (tmp_path / "lib.rs").read_text(encoding="utf-8") == SOURCE
 
@@ -106,7 +106,7 @@ def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_l
         mutants.Mutant(n, area, "", f"crates/proto/src/{area}/a.rs", 0, 0, "", None)
         for n, area in enumerate(("net", "node"))
     )
-    # Compiled alone: nothing is known.
+    # Compiled alone, so nothing is known.
     assert list(mutants.steps(net, programs, None)) == [(own, ()), (outside, ())]
     assert list(mutants.steps(node, programs, None))[-1] == (networks, mutants.AREAS["node"].networks)
     reached = defaultdict(set, {
@@ -116,7 +116,7 @@ def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_l
     assert list(mutants.steps(net, programs, reached)) == [
         (own, ("--exact", "net::link::tests::a")), (own, ("--exact", "mac::tests::b")),
     ]  # fmt: skip
-    # A thread without the name of a test comes to it: all of them are run.
+    # A thread without a test's name reaches it, so all tests run.
     exact = (networks, ("--exact", "packets::c"))
     assert list(mutants.steps(node, programs, reached)) == [(outside, ()), exact]
 

@@ -19,20 +19,20 @@ from tests.conftest import ROOT, environment
 
 
 def on_terminal(columns: int, *arguments: str | Path) -> list[str]:
-    """Output of the command on a terminal of so many columns, line by line."""
+    """Output of the command on a terminal with `columns` columns, line by line."""
     ours, its = pty.openpty()
     command = [sys.executable, "-m", "fourhop.cli", *map(str, arguments)]
     variables = environment() | {"COLUMNS": str(columns), "TERM": "xterm"}
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=its, stderr=subprocess.DEVNULL) as running:
         os.close(its)
         read = b""
-        # On Linux the end of a terminal is an error.
+        # On Linux, the end of a terminal raises an error.
         with contextlib.suppress(OSError):
             while part := os.read(ours, 1 << 16):
                 read += part
     os.close(ours)
     assert running.returncode == 0
-    # Bold headings.
+    # Remove the codes for bold headings.
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", read.decode()).splitlines()
 
 
@@ -42,7 +42,7 @@ def test_results_become_a_list(columns: int) -> None:
     wide = on_terminal(120, "run", "scenarios/parallel.toml", *short)
     narrow = on_terminal(columns, "run", "scenarios/parallel.toml", *short)
     assert max(map(len, narrow)) <= columns
-    # The list has every value that the wide table has of each flow.
+    # The list has every value per flow that the wide table has.
     titles = ["nodes", "hops", "transport", "goodput kbit/s", "resent", "timeouts", "RTT ms"]
     for row in wide[1:3]:
         name, nodes, hops, transport, mean, sign, half, *counts = row.split()

@@ -15,7 +15,7 @@ from fourhop.sweeps.result import SweepResult
 
 
 class Tags(HTMLParser):
-    """Every tag that is opened is closed; what is text."""
+    """Checks that every opened tag is closed; collects the text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Packages for OpenWrt: scripts against stubs of procd and UCI, packages, and the signed feed.
 
-OpenWrt's own userland is in no registry of packages. Its shell is busybox's, which runs the scripts where it is
-installed; procd and UCI are functions that print their arguments, or read a file as UCI writes it.
+OpenWrt's own userland is in no package registry. Its shell is busybox's, which runs the scripts if it is installed;
+procd and UCI are functions that print their arguments or read a file in UCI's format.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ config_list_foreach() { for value in $(values list "$2"); do $3 "$value"; done; 
 
 
 def script(name: str, config: str, folder: Path, actions: str) -> list[str]:
-    """Runs an init script with this configuration; what it gave procd and started."""
+    """Run an init script with this configuration; returns what it passed to procd and started."""
     program = folder / "program"
-    # `setup` fills the file as the real one does.
+    # This `setup` fills in the file as the real one does.
     filled = 's/^.mesh.$/[mesh]\\ndevices = ["mesh7"]\\nrate = "6Mbps"\\nhops = "ttl"/'
     lines = ["#!/bin/sh", f'echo "program $*" >> {folder}/said', f"[ \"$1\" != setup ] || sed -i '{filled}' $4", ""]
     program.write_text("\n".join(lines), encoding="utf-8")

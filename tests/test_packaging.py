@@ -1,4 +1,4 @@
-"""Files installed beside the daemons: units for systemd, the script for OpenWrt."""
+"""Files installed with the daemons: units for systemd, the script for OpenWrt."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_dashboards_are_those_of_their_script_and_show_figures_that_there_are() 
         text = (ROOT / "packaging" / f"{name}-grafana.json").read_text(encoding="utf-8")
         assert text == script["board"](name), f"{name}: scripts/dashboards.py writes another"
         code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "crates" / crate / "src").glob("*.rs"))
-        prefix = "fourhop_gateway_" if name == "gateway" else ""  # the gateway puts it before every name
+        prefix = "fourhop_gateway_" if name == "gateway" else ""  # the gateway adds it to every name
         for figure in set(re.findall(r"\bfourhop_\w+", text)):
             assert re.search(rf"\b{figure.removeprefix(prefix).removesuffix('_total')}", code), figure
 

@@ -1,4 +1,4 @@
-"""Captures open in Wireshark without a complaint."""
+"""Captures open in Wireshark without complaints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark
 
 
 def tshark(path: Path, display_filter: str) -> list[str]:
-    """The frames of a capture that a display filter shows, a line each."""
+    """The frames of a capture that a display filter shows, one line each."""
     command = ["tshark", "-n", "-r", str(path), "-Y", display_filter]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANGS).stdout.splitlines()
 
@@ -39,7 +39,7 @@ def test_one_file_for_all_nodes_and_frames_that_were_lost(fourhop: Command, chai
     done = fourhop("run", chain, "--pcap", tmp_path / "all", "--pcap-merged", "--pcap-lost")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in (tmp_path / "all").iterdir()] == ["capture.pcapng"]
-    # The magic number of a section of pcapng.
+    # The magic number of a pcapng section.
     assert (tmp_path / "all" / "capture.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
     refused = fourhop("run", chain, "--pcap-merged")
     assert refused.returncode == 2
@@ -118,7 +118,7 @@ def test_tshark_decodes_the_options_of_c3tcp(measured: Path) -> None:
     assert len(data) > 50
     assert {row[0] for row in data} == {"1", "2"}
     assert {row[3] for row in data} == {"1460"}
-    # 2 Mbit/s at most, and a segment of 1,500 bytes is not across in less than the 6 ms that it takes on the air.
+    # At most 2 Mbit/s, and a segment of 1,500 bytes takes at least the 6 ms that it is on the air.
     assert all(0 < int(row[1]) < 2_000_000 and int(row[2]) > 6_000 * int(row[0]) for row in data)
     echoes = fields(relay, "c3tcp.echo.delay", "c3tcp.echo.delay", "c3tcp.back.links", "tcp.len")
     assert {tuple(row[1:]) for row in echoes} == {("1", "0"), ("2", "0")}
@@ -141,7 +141,7 @@ def test_captures_without_c3tcp_have_no_options(tmp_path: Path) -> None:
 
 @needs_tshark
 def test_tshark_sees_marks_and_their_answers(tmp_path: Path) -> None:
-    """RFC 3168: the handshake, ECT(0), a mark, its echo and the answer, with sound checksums."""
+    """RFC 3168: the handshake, ECT(0), a mark, its echo and the answer, with valid checksums."""
     red = {"red": True, "red_low": "0", "red_high": "0.5", "ecn": True}
     tcp = {"ecn": True, "window": 64}
     chain = fourhop.Scenario.chain(4, transport="cubic", duration="20s", profile="standard", link=red, tcp=tcp)

@@ -1,4 +1,4 @@
-"""Files for Perfetto are traces by Perfetto's own messages, and show the content of the tables."""
+"""Files for Perfetto are traces of Perfetto's own messages, and show the content of the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ unknown = pytest.importorskip("google.protobuf.unknown_fields").UnknownFieldSet
 
 
 class Shown:
-    """A trace as Perfetto's import of TrackEvent takes it: slices by their tracks, counters, instants, arrows."""
+    """A trace as Perfetto imports TrackEvents: slices by track, counters, instants, arrows."""
 
     def __init__(self, path: Path) -> None:
         trace = messages.Trace()
@@ -35,13 +35,13 @@ class Shown:
         self.values: dict[int, list[tuple[int, float]]] = defaultdict(list)
         assert trace.packet[0].sequence_flags == messages.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
         for packet in trace.packet:
-            # A parser keeps unknown fields apart: everything here is known.
+            # A parser separates unknown fields; there must be none.
             within = packet.track_event if packet.HasField("track_event") else packet.track_descriptor
             assert len(unknown(packet)) == len(unknown(within)) == 0
             if packet.HasField("track_descriptor"):
                 self._describe(packet.track_descriptor)
         events = [packet for packet in trace.packet if packet.HasField("track_event")]
-        # Perfetto sorts by time and keeps the order of the file at one instant.
+        # Perfetto sorts by time and keeps the file's order within an instant.
         open_: dict[int, list[tuple[int, Any]]] = defaultdict(list)
         kinds = messages.TrackEvent
         for packet in sorted(events, key=lambda packet: packet.timestamp):
@@ -158,7 +158,7 @@ def test_the_command_writes_it_from_a_run_and_from_a_trace(fourhop: Command, cha
 
 
 def test_perfettos_own_trace_processor_takes_it_without_a_complaint(tmp_path: Path) -> None:
-    """Its program is not in the package: it is fetched when it is first used, or stands on the path."""
+    """The program is not in the package: it is fetched at first use, or is on the path."""
     program = shutil.which("trace_processor_shell")
     if program is None:
         pytest.skip("trace_processor_shell is not installed")

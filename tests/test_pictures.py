@@ -1,4 +1,4 @@
-"""The pictures of the README: what it says of the first one holds, and the second one marks what is no difference."""
+"""The pictures of the README: its statements about the first are true, and the second marks non-differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.conftest import ROOT, loaded
 
 @pytest.fixture(scope="module")
 def cells() -> Cells:
-    """The ends of the demo's picture and the places the README names, as the demo measures them."""
+    """The ends of the demo's picture and the points that the README names, as the demo measures them."""
     chain = Scenario.chain(hops=1, duration="40s", tcp={"delivery_ages": True})
     over: dict[str, list[Any]] = {"transport": ["newreno", "vegas", "tcp-ap"], "topology.hops": [3, 5, 8]}
     return Cells.of(fourhop.sweep(chain, over, runs=10))
@@ -49,7 +49,7 @@ def test_what_the_readme_says_of_the_demo(cells: Cells) -> None:
 
 @pytest.fixture(scope="module")
 def picture() -> types.ModuleType:
-    """The script as a module."""
+    """Load the script as a module."""
     return loaded("scripts/comparison_picture.py")
 
 
@@ -62,11 +62,11 @@ def test_a_difference_within_its_interval_has_no_colour(picture: types.ModuleTyp
     base = sample(100.0, 120.0, 140.0)
     assert more.shade(base, base) is None
     assert more.shade(sample(110.0, 115.0, 145.0), base) is None
-    # Twice as much is the full colour of goodput, and an eighth that of the age, in the same blue.
+    # Twice the goodput has the full colour, and an eighth of the age has the same blue.
     assert more.shade(sample(200.0, 240.0, 281.0), base) == 1.0
     assert more.shade(sample(50.0, 60.0, 69.0), base) == 0.0
     assert less.shade(sample(12.0, 15.0, 17.0), base) == 1.0
-    # The pairs differ by the same each time: sure, and pale.
+    # The pairs all differ by the same: certain, and pale.
     assert 0.5 < more.shade(sample(104.0, 124.1, 144.0), base) < 0.6
 
 
@@ -77,7 +77,7 @@ def test_the_picture_has_a_scale_for_each_table(picture: types.ModuleType, cells
     assert len(tables) == len(scales) == 4
     assert [label.get_text() for label in scales[0].get_yticklabels()] == ["÷ 2\nworse", "NewReno", "× 2\nbetter"]
     assert [label.get_text() for label in scales[2].get_yticklabels()] == ["× 8\nworse", "NewReno", "÷ 8\nbetter"]
-    # One flow has no fairness; both ages are written, and TCP-AP's is the smaller by far.
+    # One flow has no fairness; both ages are shown, and TCP-AP's is far smaller.
     newreno, tcp_ap = (float(text.get_text()) for text in tables[2].texts)
     assert tcp_ap < newreno / 2
     assert [text.get_text() for text in tables[1].texts] == ["", ""]
@@ -96,7 +96,7 @@ def test_the_comparison_is_drawn_from_the_numbers_beside_it(
     picture.save(made, tmp_path / "drawn.png", subject)
     ours, drawn = (image.imread(path)[..., :3] for path in (kept, tmp_path / "drawn.png"))
     assert ours.shape == drawn.shape
-    # Letters may be drawn a little differently elsewhere; another number is hundreds of pixels.
+    # Letters may be drawn slightly differently elsewhere; another number differs by hundreds of pixels.
     assert np.mean(np.abs(ours - drawn) > 0.2) < 5e-4
 
 

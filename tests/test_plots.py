@@ -1,4 +1,4 @@
-"""Figures of any sweep: what stands where, what has an interval, and what is refused."""
+"""Figures of any sweep: the position of values, intervals, and refused input."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_words_make_bars_and_one_run_has_no_interval() -> None:
     (line,) = chart.lines
     assert line.x == ["Vegas", "TCP-AP"]
     assert line.low == line.high == [None, None]
-    # A bar without an interval is open: it is not one that is known exactly.
+    # A bar without an interval is hollow: its value is not known exactly.
     axes = plots.sweep(result, "delay")
     assert [min(to_rgb(bar.get_facecolor())) > 0.95 for bar in axes.patches] == [True, True]
 
@@ -115,7 +115,7 @@ def test_several_flows_come_together_as_makes_sense(swept: SweepResult) -> None:
     assert MEASURES["throughput"].of(cell).values == pytest.approx(
         [math.fsum(flow["throughput_bps"] for flow in of) / 1e3 for of in flows]
     )
-    # A flow that never got a sample has no round trip; the other one's is the mean.
+    # A flow without a sample has no round trip; the other flow's is the mean.
     trips = [[flow["rtt_mean_s"] for flow in of if flow["rtt_mean_s"] is not None] for of in flows]
     assert MEASURES["delay"].of(cell).values == pytest.approx([1e3 * sum(of) / len(of) for of in trips])
     assert MEASURES["fairness"].of(cell).values == pytest.approx([run.columns["jain"] for run in cell.runs])
@@ -178,7 +178,7 @@ def test_a_logarithmic_axis_of_y_holds_means_and_cuts_intervals_that_reach_zero(
     assert 410.0 < drawing.y.high < 460.0
     assert [label for _, label in drawing.y.ticks] == ["10", "20", "50", "100", "200"]
     assert drawing.curves[0].cut_low == (1,)
-    # Nothing has a place on it that is zero.
+    # Zero has no position on a logarithmic axis.
     flat = describe(Chart("lines", (Line("a", [1.0], [0.0], [None], [None]),), "hops", "y", y_log=True))
     assert not flat.y.log
 
@@ -227,7 +227,7 @@ def test_a_figure_is_made_for_its_paper(swept: SweepResult, tmp_path: Path) -> N
         made = axes.get_figure(root=True)
         assert made is not None
         assert tuple(made.get_size_inches()) == inches
-        # Nothing is outside the picture, the legend neither.
+        # Nothing is outside the picture, not even the legend.
         made.draw_without_rendering()
         legend = made.legends[0].get_window_extent()
         assert legend.x0 >= 0
@@ -244,7 +244,7 @@ def test_a_figure_is_made_for_its_paper(swept: SweepResult, tmp_path: Path) -> N
     colours = [line.get_color() for line in axes.lines if line.get_label() == "ours"]
     before = plots.sweep(swept, **shown)
     assert colours == [line.get_color() for line in before.lines if line.get_label() == "TCP-AP"]
-    # The returned axes can be changed, and are written so.
+    # Changes to the returned axes are written.
     axes.set_title("a title of my own")
     assert "a title of my own" in plots.write(axes, tmp_path / "a.svg").read_text(encoding="utf-8")
     assert axes._repr_svg_().startswith("<?xml")  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The linter of prose finds what breaks its rules in documents, comments and names."""
+"""The prose linter finds breaches of its rules in documents, comments and names."""
 
 from __future__ import annotations
 

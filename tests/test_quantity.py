@@ -1,4 +1,4 @@
-"""Quantities: the same grammar as in scenarios, whoever reads them."""
+"""Quantities: the same grammar as in scenarios, whichever code reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report page: what stands in it, and that it works in a real browser, by keyboard, on a phone and on paper."""
+"""The report page: its content, and that it works in a real browser, by keyboard, on a phone and on paper."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def page(index: Path) -> Path:
 
 
 class Tree(HTMLParser):
-    """Tags that are opened and closed, ids, links."""
+    """Opened and closed tags, ids, links."""
 
     VOID = frozenset({"meta", "link", "br", "input"})
 
@@ -224,7 +224,7 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
     assert parts[:2] == [[("reproduced", "1"), ("not-reproduced", "1")], [("partly", "1"), ("not-reproduced", "1")]]
     assert parts[2:] == [[(name, "1")] for name in ("reproduced", "partly", "not-reproduced", "not-reproduced")]
     assert "1 figure is from short runs" in text
-    # For each paper the first chart of the figure that its first main claim is about.
+    # For each paper, the first chart of the figure of its first main claim.
     assert re.findall(r'<figure id="([^"]+)"', text) == [
         "one-first-hops-ns2", "one-first-hops-standard", "two-third-hops-ns2", "two-third-hops-standard",
     ]  # fmt: skip
@@ -233,7 +233,7 @@ def test_the_overview_answers_for_each_paper_what_stands(index: Path) -> None:
 def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) -> None:
     n = 2_000
     wave = Line("x", [0.01 * t for t in range(n)], [100.0 + t * 37 % 100 for t in range(n)], [None] * n, [None] * n)
-    # Each paper is led by a chart as large as those of the papers: six curves over sixteen places.
+    # Each paper's first chart is as large as the papers' own: six curves over sixteen points.
     places: list[float] = [float(n) for n in range(1, 17)]
     rows = [[500.123 / (n + each) for n in places] for each in range(6)]
     curves = [
@@ -250,13 +250,13 @@ def test_the_first_page_is_light_however_much_the_papers_show(tmp_path: Path) ->
     indices = [write(tmp_path / str(count), *papers[:count]) for count in (1, 2)]
     first = [index.stat().st_size for index in indices]
     whole = [sum(path.stat().st_size for path in index.parent.glob("*.html")) for index in indices]
-    # Drawing takes most of the time here, and each further paper adds as much as the second: there are seven.
+    # Drawing takes most of the time here, and each further paper adds as much as the second. There are seven.
     seven = [one + 6 * (two - one) for one, two in (first, whole)]
     assert seven[0] < 2_000_000 < seven[1]
 
 
 def hostile(value: Any, key: str = "") -> Any:
-    """A record whose texts are all markup, except those that a study cannot choose."""
+    """A record in which all texts are markup, except those that a study cannot choose."""
     if isinstance(value, dict):
         return {name: hostile(each, name) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -286,7 +286,7 @@ def no_markup(made: str, *, overview: bool) -> None:
     )  # fmt: skip
     for said in ("one", "Goodput", "figure 1", "by 20 %", "1.3 at best", "Means.") if overview else shown:
         assert re.search(re.escape(said) + f".{{0,30}}?{re.escape(SCRIPT)}", text), f"{said} is shown as it is"
-    # Texts of matplotlib and of the browser's charts: labels of axes, curves and bars.
+    # Texts of matplotlib's and the browser's charts: labels of axes, curves and bars.
     for said in ("NewReno", "hops", "goodput (kbit/s)") + (() if overview else ("upper",)):
         word = said + SCRIPT.split()[0]
         assert word in "".join(tree.texts), f"{said} in the figure"
@@ -352,7 +352,7 @@ SHOWN = "(it => { const box = it.getBoundingClientRect(); return box.width > 100
 def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, width: int, dark: bool) -> None:
     browser.complaints.clear()
     browser.open(page, width=width, dark=dark)
-    # Two figures, two profiles, three charts that are drawn and a table.
+    # Two figures, two profiles, three drawn charts and a table.
     assert browser.js(f"[...document.querySelectorAll('figure svg')].filter({SHOWN}).length") == 2 * 2 * 3
     assert browser.js("document.querySelectorAll('figure table').length") == 2 * 2
     # No label of a tick, curve or axis covers another.
@@ -362,7 +362,7 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
     assert browser.js(f"[...document.querySelectorAll('figure svg')].every(it => (boxes => {apart})({boxes}))")
     wide = browser.js("document.documentElement.scrollWidth")
     assert wide <= width, "nothing sticks out to the side"
-    # Ink and page differ, in the figures too.
+    # Ink and page differ, also in the figures.
     ink, back = browser.js(
         "[getComputedStyle(document.querySelector('svg text')).fill, getComputedStyle(document.body).backgroundColor]"
     )
@@ -374,7 +374,7 @@ def test_every_figure_shows_without_a_complaint(page: Path, browser: Chromium, w
 @needs_browser
 def test_tables_of_seven_columns_are_whole_or_scroll(page: Path, browser: Chromium) -> None:
     tables = "[...document.querySelectorAll('.panels .scroll')]"
-    # A value and its interval stand in one line each.
+    # A value and its interval take one line each.
     lines = "[...it.querySelectorAll('td span')].every(part => part.getClientRects().length === 1)"
     browser.open(page, width=1400)
     assert browser.js(f"{tables}.map(it => [it.scrollWidth <= it.clientWidth, {lines}])") == [[True, True]] * 4
@@ -400,10 +400,10 @@ def test_every_chart_opens_and_says_its_values_by_keyboard(page: Path, browser: 
         for key in ("ArrowRight", "ArrowDown", "End"):
             browser.press(key)
         said.append(browser.js("document.activeElement.closest('figure').querySelector('.readout').textContent"))
-        # The figure itself is away, the chart is there.
+        # The figure itself is hidden, the chart visible.
         assert browser.js("document.activeElement.closest('figure').querySelector('.still').hidden")
         assert browser.js(f"({SHOWN})(document.activeElement)")
-    # One under the other: each chart for ns2, then for standard.
+    # One below the other: each chart for ns2, then for standard.
     assert said[::2] == said[1::2]
     assert said[::2] == [
         "Vegas, hops 8: unknown",
@@ -442,7 +442,7 @@ def test_a_quantity_has_the_same_scale_in_both_profiles_and_in_every_chart_of_a_
     assert len({json.dumps(each["curves"]) for each in shared}) == 3
     assert len({json.dumps(each["y"]) for each in shared}) == 1
     assert shared[0]["y"]["high"] > 3200.0
-    # A chart over other places needs another scale.
+    # A chart over other points needs another scale.
     assert [each["y"]["high"] < 1000.0 for each in apart] == [True, True]
 
 
@@ -546,7 +546,7 @@ def test_without_a_script_the_figures_are_there(page: Path, browser: Chromium) -
 @needs_browser
 def test_print_has_the_figures_and_no_buttons(page: Path, browser: Chromium, tmp_path: Path) -> None:
     browser.open(page, dark=True)
-    # A chart that is open on the screen is a figure on paper.
+    # A chart that is open on the screen is printed as a figure.
     browser.js("document.querySelector('button.explore').click()")
     browser.call("Emulation.setEmulatedMedia", media="print")
     try:

@@ -91,10 +91,10 @@ def test_saving_streams_the_series_and_tidies_up(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "series.parquet").equals(kept.series)
     assert saved.series.equals(kept.series)
     assert saved.scan("queues").select(pl.len()).collect().item() == 2 * 10 * 3
-    # Saved again over itself, and elsewhere.
+    # Save it again over itself, and elsewhere.
     saved.save(tmp_path)
     assert pl.read_parquet(saved.save(tmp_path / "copy") / "queues.parquet").equals(kept.queues)
-    # Another result in the same folder is not taken for this one, which still has its own.
+    # Another result in the same folder is not mistaken for this one, which keeps its own.
     other = fourhop.run(scenario, seed=9, out=tmp_path)
     assert pl.read_parquet(tmp_path / "series.parquet").equals(other.series)
     assert saved.scan("series").collect().equals(kept.series)
@@ -135,7 +135,7 @@ def test_the_memory_of_a_run_does_not_grow_with_its_samples() -> None:
         command = [sys.executable, "-c", _MEASURE, text, duration]
         return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    # As vectors, the second run's would take 24 MB and their JSON twice that.
+    # As vectors, those of the second run would take 24 MB, and their JSON twice that.
     assert peak_kib("400s") < peak_kib("2s") + 8 * 1024
 
 
@@ -256,7 +256,7 @@ def test_the_stop_rule_takes_at_least_three_runs() -> None:
 
 
 def test_the_stop_rule_may_look_every_few_runs_only() -> None:
-    # Three runs scatter; from the fourth on they are close enough, and the fifth is the next that is looked at.
+    # Three runs scatter; from the fourth on they are close enough, and the next look is at the fifth.
     runs = [run_of(seed, value) for seed, value in enumerate([10.0, 12.0, 11.0, 11.0, 11.0, 11.0, 11.0], start=1)]
     assert prefix(runs, 0.2, step=2).count == 5
 

@@ -1,4 +1,4 @@
-"""The bill of materials is that of the locks, and is the same each time."""
+"""The bill of materials matches the locks and is the same each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios built in Python and read from files come to the same, and problems say where they are."""
+"""Scenarios built in Python equal those read from files, and error messages name the position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order, progress and stop rule of the runs of a sweep."""
+"""Order, progress and stop rule of a sweep's runs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_progress_is_the_mean_of_the_points_and_what_is_left_costs_what_was_meas
     plan.finish(second[0], run(), 20.0)
     assert plan.left_s == pytest.approx(2 * 4.0 + 1 * 20.0)
     assert plan.fraction == (0.5 + 0.5) / 2
-    # A run that was kept from before has no time and counts.
+    # A run stored earlier has no time, but counts.
     plan.finish(second[1], None)
     assert (plan.fraction, plan.points_done, plan.open) == ((0.5 + 1.0) / 2, 1, [0])
     for task in first[2:]:
@@ -89,7 +89,7 @@ def test_a_point_with_a_target_is_as_far_as_the_width_of_its_interval_says() -> 
     plan.finish(second, run(110.0), 1.0)
     precision = plan.precision(0)
     assert precision is not None
-    # Student's t(1) = 12.706 of a standard error of 5, over a mean of 105.
+    # Student's t(1) = 12.706 times a standard error of 5, over a mean of 105.
     assert precision == pytest.approx(12.706 * 5.0 / 105.0, rel=1e-4)
     assert plan.fraction == pytest.approx(2 / min(100.0, 2 * (precision / 0.1) ** 2))
     assert plan.met(0) is False
@@ -196,7 +196,7 @@ def test_runs_are_judged_every_so_many() -> None:
             made.add(seed, run(goodput))
         return made
 
-    # Of each run more the precision is known, and first of two; it ends the point with the second or the fifth.
+    # Each run from the second on gives a precision; it ends the point at the second or the fifth.
     one = prefix(1.0)
     assert (one.precision, one.met) == (None, False)
     assert prefix(100.0, 101.0).met

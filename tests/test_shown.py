@@ -46,7 +46,7 @@ def test_a_narrow_terminal_turns_the_table_and_cuts_nothing(
     monkeypatch.setenv("COLUMNS", str(width))
     lines = str(result.summary).splitlines()
     assert set(re.split(r"\s{2,}|\n", "\n".join(lines))) - {""} == wide
-    # One row beside the names is the least there can be; they need forty.
+    # The names and one row are the least there can be; they need forty.
     assert all(len(line) <= max(width, 40) for line in lines[:-1])
 
 

@@ -1,4 +1,4 @@
-"""The tutorial runs; the site builds without a complaint and needs nothing from elsewhere."""
+"""The tutorial runs; the site builds without complaints and needs nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MISSING = [name for name in ("material", "mkdocstrings_handlers", "nbformat") if
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    # Warnings are errors in our own code, not in Jupyter's and mkdocs'.
+    # Warnings are errors in our code, not in Jupyter's and mkdocs'.
     variables = environment() | {"PYTHONPATH": str(ROOT / "python"), "NO_MKDOCS_2_WARNING": "1"}
     del variables["PYTHONWARNINGS"]
     return subprocess.run(
@@ -64,7 +64,7 @@ def test_the_notebook_with_sliders_runs_and_its_sliders_run_networks(tmp_path: P
     pytest.importorskip("nbformat", reason="the extra `dev` is not installed")
     moved = json.loads(SLIDERS.read_text(encoding="utf-8"))
     made = next(cell for cell in moved["cells"] if "ipywidgets.interact(" in "".join(cell["source"]))
-    # A slider that is moved runs the network again.
+    # Moving a slider runs the network again.
     source = "calls = []\nshown = watch\ndef watch(**keys):\n    calls.append(keys['hops'])\n    shown(**keys)\n"
     source += "".join(made["source"]).replace("ipywidgets.interact(", "moved = ipywidgets.interactive(").rstrip(";\n")
     source += "\nmoved.update()\nmoved.children[0].value = 2\nprint('hops', *calls)"
@@ -143,10 +143,10 @@ def test_the_site_opens_from_the_disk_and_is_searched(site: Path) -> None:
             browser.open(site / f"{name}.html")
             for width in (1280, 390):
                 browser.resize(width)
-                # A telephone makes its window as wide as the page.
+                # A phone makes its window as wide as the page.
                 assert browser.js("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
                 assert browser.js("[...document.images].every(it => it.complete && it.naturalWidth > 0)"), name
-        # Beside both menus there is room for tables of seven columns, as those against ns-2.
+        # Tables of seven columns, such as those against ns-2, fit beside both menus.
         browser.open(site / "validation.html", width=1400)
         scrolled = "[...document.querySelectorAll('.md-typeset__scrollwrap')]"
         tables = f"{scrolled}.filter(it => it.querySelectorAll('th').length === 7)"

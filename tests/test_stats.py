@@ -1,4 +1,4 @@
-"""Statistics against values worked out by hand and against what the definitions allow."""
+"""Statistics compared with values worked out by hand and with the limits of their definitions."""
 
 from __future__ import annotations
 

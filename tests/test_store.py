@@ -1,4 +1,4 @@
-"""Folders of results under faults: full disks, kills at any moment, several processes at once."""
+"""Result folders under faults: full disks, kills at any moment, several processes at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def limited(*arguments: str | Path, bytes_a_file: int) -> subprocess.CompletedProcess[str]:
-    """The command where no file may grow beyond a size, as on a disk that has so much left."""
+    """Run the command with a limit on file sizes, as on a disk with that much space left."""
     return subprocess.run(
         [sys.executable, "-m", "fourhop.cli", *map(str, arguments)],
         env=environment() | {"PYTHONDONTWRITEBYTECODE": "1"},
@@ -147,7 +147,7 @@ def test_captures_that_cannot_be_written_leave_the_other_runs(tmp_path: Path) ->
     assert raised.value.result.seeds == (1, 3)
 
 
-# A process without threads, so that it can be forked: each child is killed, or writes beside the others.
+# A process without threads, so that it can fork: each child is killed, or writes at the same time as the others.
 _COMMON = """
 import itertools, json, os, signal, sys, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The networks of the comparison are what their studies say they are."""
+"""The networks of the comparison match the descriptions in their studies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def worlds() -> ModuleType:
 
 
 def links(worlds: ModuleType, step: str) -> set[int]:
-    """Over how many places of the chain data reaches in both directions."""
+    """Over how many positions of the chain data reaches in both directions."""
     pairs = Network.of(worlds.network("chain", step).resolved_json).pairs
     return {abs(a - b) for (a, b), (_, both) in pairs.items() if both}
 

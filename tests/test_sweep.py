@@ -105,7 +105,7 @@ def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
             Sweep(SHORT, over)
         (said,) = str(raised.value).splitlines()
         assert said.startswith('sweep: over.transport: found "tahoe", allowed: "newreno" or ')
-    # A key that is not varied, invalid beside some of the values of another.
+    # A key that is not varied, but invalid with some values of another.
     slow = SHORT.with_(**{"duration": "9s", "warmup": "5s"})
     with pytest.raises(fourhop.FourhopError) as raised:
         Sweep(slow, {"duration": ["3s", "4s"], **hops})
@@ -122,7 +122,7 @@ def test_a_mistake_is_said_once_and_not_for_every_point() -> None:
 def test_other_contradictions_are_named() -> None:
     with pytest.raises(fourhop.FourhopError, match="base, variants: found neither"):
         Sweep()
-    # Variants have to be named: a fourth argument could be anything.
+    # Variants must be passed by name: a fourth argument could be anything.
     with pytest.raises(TypeError):
         Sweep(None, {}, {}, {"line": SHORT})  # type: ignore[call-arg]
     with pytest.raises(fourhop.FourhopError, match=r"lists of different lengths: 2 of tcp\.window, 1 of radio\.rate"):
@@ -145,11 +145,11 @@ def test_the_key_is_of_what_a_result_depends_on() -> None:
 
     assert key(SHORT) == key(SHORT.with_(name="another")) == key(SHORT.with_(seed=9))
     assert re.fullmatch(r"\d+\.\d+\.\d+.*\+[0-9a-f]{16}", runfile.engine())
-    # A default written out is the same scenario.
+    # Writing out a default gives the same scenario.
     assert key(SHORT) == key(Scenario.from_dict(SHORT.resolved))
     different = {key(SHORT), key(SHORT, 2), key(SHORT, engine="f"), key(SHORT.with_(duration="3s"))}
     assert len(different) == 4
-    # The same form, however it is put together: stored runs are found again.
+    # The form is the same however it is assembled, so stored runs are found again.
     bare = {name: value for name, value in SHORT.resolved.items() if name not in ("name", "seed")}
     content = {"engine": "e", "layout": runfile._LAYOUT, "scenario": bare, "seed": 1}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))

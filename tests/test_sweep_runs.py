@@ -1,4 +1,4 @@
-"""Running sweeps: any number of cores, stopped and killed in the middle, several at once, and what is left alone."""
+"""Running sweeps: any number of cores, stopped and killed halfway, several at once, and files left alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ transport = "newreno"
 tcp.window = [2, 4, 8, 16]
 """
 
-# All tables are functions of the sweep alone, but for the time the runs took.
+# All tables are functions of the sweep alone, except the time that the runs took.
 PURE = [name for name in TABLES if name != "timing"]
 
 
@@ -59,7 +59,7 @@ def sweep_file(tmp_path: Path) -> Path:
 
 
 def kept(folder: Path) -> list[Path]:
-    """Files of runs, without those of their time series."""
+    """Files of runs, without their time series."""
     found = folder.glob("runs/*/[!.]*.parquet")
     return sorted(path for path in found if seriesfile.run_of(path) is None)
 
@@ -85,7 +85,7 @@ def started(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
 
 
 def stopped_at(process: subprocess.Popen[str], folder: Path, runs: int, number: signal.Signals) -> str:
-    """Send a signal when so many runs are kept; the rest of what it says."""
+    """Send a signal once `runs` runs are stored; returns the rest of the output."""
     try:
         until = time.monotonic() + HANGS
         while len(kept(folder)) < runs:
@@ -100,7 +100,7 @@ def stopped_at(process: subprocess.Popen[str], folder: Path, runs: int, number: 
 
 
 def counted(stderr: str) -> tuple[int, int]:
-    """Runs computed and reused, as the command says."""
+    """Runs computed and reused, as the command reports."""
     found = re.search(r"(\d+) runs? computed, (\d+) reused", stderr)
     assert found is not None, stderr
     return int(found[1]), int(found[2])
@@ -188,7 +188,7 @@ def test_what_another_process_stores_meanwhile_is_not_computed_again(tmp_path: P
             inner.append(fourhop.sweep(SHORT, HOPS, runs=50, out=tmp_path))
 
     outer = fourhop.sweep(SHORT, HOPS, runs=50, out=tmp_path, jobs=1, progress=overtake)
-    # The outer one had begun a run or two when the inner one did the rest.
+    # The outer sweep had begun a run or two when the inner one did the rest.
     assert 1 <= outer.computed <= 3
     assert outer.reused + outer.computed == 150
     same(outer, inner[0])
@@ -209,11 +209,11 @@ def test_a_precision_does_not_depend_on_the_number_of_jobs() -> None:
     ]
     same(*results)
     runs = results[0].summary["runs"].to_list()
-    # One hop is nearly the same with every seed, three are not.
+    # One hop gives nearly the same with every seed, three hops do not.
     assert runs[0] == 3
     assert 3 < runs[1] <= 30
     assert results[0].summary["precision_met"].to_list() == [True, True]
-    # As `fourhop.run` would have stopped.
+    # `fourhop.run` would have stopped there, too.
     assert len(fourhop.run(base, precision="8%", max_runs=30).seeds) == runs[1]
 
 
@@ -298,18 +298,18 @@ def test_time_series_are_files_beside_the_run(fourhop: Command, tmp_path: Path) 
     for path in kept(tmp_path):
         assert all(beside.exists() for beside in series_of(path))
         assert pl.read_parquet(series_of(path)[1]).columns == ["node", "to", "time_s", "queue_packets"]
-    # Nothing is left of what the simulator wrote.
+    # The simulator's own files are removed.
     assert not list(tmp_path.glob(".series*"))
     again = SweepResult.load(tmp_path)
     assert first.series.collect().equals(again.series.collect())
     assert first.series.select("point", "seed").unique().collect().height == 6
-    # Fewer points, and files of no other.
+    # Fewer points, and no other point's files.
     second = again.scan("series", [1]).collect()
     assert second.equals(first.series.filter(pl.col("point") == 1).collect())
     point = again.point(1)
     assert point.series.equals(second.drop("point", "topology.hops"))
     assert point.queues.height == 2 * 4 * 3
-    # A result made of them can be saved as any other.
+    # A result made of them can be saved like any other.
     assert pl.read_parquet(point.save(tmp_path / "point") / "series.parquet").equals(point.series)
     reused = sweep(RECORDED, HOPS, runs=2, out=tmp_path)
     assert (reused.reused, reused.computed) == (6, 0)
@@ -453,7 +453,7 @@ def test_a_bit_that_has_flipped_is_noticed_wherever_it_is(tmp_path: Path) -> Non
             assert sealed.is_whole(opened)
             for at, byte in enumerate(content):
                 opened.seek(at)
-                # Bit 0 of the first byte, 3 of the second, ...: over the file every bit of a byte has its turn.
+                # Bit 0 of the first byte, 3 of the second, ...: every bit position gets its turn over the file.
                 opened.write(bytes([byte ^ (1 << (3 * at % 8))]))
                 assert not sealed.is_whole(opened), at
                 opened.seek(at)
@@ -462,7 +462,7 @@ def test_a_bit_that_has_flipped_is_noticed_wherever_it_is(tmp_path: Path) -> Non
 
 
 def test_a_run_that_another_process_replaces_while_it_is_looked_at_is_whole(tmp_path: Path) -> None:
-    # Two processes that compute the same run put files there that differ in the time it took.
+    # Two processes that compute the same run write files that differ in the time it took.
     contents = []
     for number in range(2):
         sweep(SHORT, runs=1, out=tmp_path / str(number))
@@ -542,7 +542,7 @@ def test_a_scenario_that_can_run_with_no_seed_is_given_up(tmp_path: Path) -> Non
 
 
 def test_a_point_that_can_run_with_no_seed_does_not_stop_the_others(tmp_path: Path) -> None:
-    # The far one is the longer, so its runs come first.
+    # The far point takes longer, so its runs come first.
     far, seed = hopeless_network()
     with pytest.raises(IncompleteError, match="20 runs failed; 30 finished") as raised:
         fourhop.sweep(variants={"far": far, "near": SHORT}, runs=30, seed=seed, out=tmp_path, jobs=1)
@@ -550,14 +550,14 @@ def test_a_point_that_can_run_with_no_seed_does_not_stop_the_others(tmp_path: Pa
 
 
 def hopeless_network() -> tuple[Scenario, int]:
-    """A scenario that is connected with its own seed, and the first of 20 seeds with which it is not."""
+    """A scenario connected with its own seed, and the first of 20 seeds with which it is not."""
     lucky = [seed for seed in range(2000) if connected(seed, "900m")]
     gap = next(one for one, following in itertools.pairwise(lucky) if following - one > 20)
     return thin_network(lucky[0], "900m").with_(duration="20s"), gap + 1
 
 
 def thin_network(seed: int, side: str = "500m") -> Scenario:
-    """Connected with some seeds and not with others, as only one network is drawn a seed."""
+    """Connected with some seeds and not with others, as only one network is drawn per seed."""
     topology = {"redraws": 1}
     return Scenario.random(nodes=4, width=side, height=side, duration="2s", topology=topology, seed=seed)
 

@@ -1,4 +1,4 @@
-"""A trace says what happened: its tables agree with the numbers of the run, with captures and with each other."""
+"""A trace says what happened: its tables agree with the run's numbers, with captures and with each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import ROOT, Command
 
 MEDIUM = ("transmitting", "receiving", "busy", "waiting", "nav", "eifs")
 
-# Networks of every kind: moving, wired, acknowledged hop by hop, with a radio of noise, with every kind of flow.
+# Networks of every kind: moving, wired, acknowledged hop by hop, with noise in the radio, with every kind of flow.
 NETWORKS: dict[str, tuple[str, list[str]]] = {
     "chain": ("chain.toml", ["duration=20s"]),
     "chain-standard": ("chain-standard.toml", ["duration=10s"]),
@@ -46,7 +46,7 @@ def network(name: str) -> fourhop.Scenario:
 
 
 def traced(name: str, folder: Path, **what: Any) -> tuple[traces.Trace, dict[str, Any]]:
-    """A trace, and the numbers of its run."""
+    """A trace and the numbers of its run."""
     fourhop.run(network(name), trace=traces.Request(folder, **what))
     return traces.open(folder), json.loads((folder / "result.json").read_text())
 
@@ -67,7 +67,7 @@ def test_tables_agree_with_the_numbers_of_the_run_and_with_each_other(recorded: 
     assert (frames.height, copies.height) == (result["frames"], result["receptions"])
     assert frames["frame"].to_list() == list(range(frames.height))
 
-    # The fates of copies are those that the radios counted.
+    # The fates of copies match the radios' counters.
     radio = dict(result["drops"].get("radio", {}))
     fates = counted(copies, "fate")
     assert {fate: count for fate, count in fates.items() if fate not in ("received", "overheard")} == radio
@@ -78,7 +78,7 @@ def test_tables_agree_with_the_numbers_of_the_run_and_with_each_other(recorded: 
     assert delay.min() >= 0  # type: ignore[operator]
     assert (delay == both["end_ns"] - both["end_ns_sent"]).all()
 
-    # The MAC counted the frames that it sent.
+    # The MAC's counters match the frames sent.
     mac = result["counters"]["mac"]
     kinds = counted(frames, "kind")
     unicast = frames.filter(pl.col("kind") == "data", pl.col("dst").is_not_null()).height
@@ -87,7 +87,7 @@ def test_tables_agree_with_the_numbers_of_the_run_and_with_each_other(recorded: 
     )  # fmt: skip
     assert kinds["data"] - unicast - mac["broadcasts"] in range(len(trace.meta["nodes"]) + 1)
 
-    # Each layer lost what it says it lost; messages of ARP are no packets.
+    # Each layer lost what it reports as lost; ARP messages are no packets.
     packets = trace.table("packets")
     dropped = counted(packets.filter(pl.col("event") == "dropped"), "reason")
     for layer in ("network", "wire"):
@@ -113,7 +113,7 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
         inside += came - went
     layers = result["conservation"]
     known = sum(layers[layer]["held"] for layer in ("mac", "link", "network"))
-    # The layers also hold messages of ARP, and packets on the way from a MAC up to IP.
+    # The layers also contain ARP messages, and packets on the way from a MAC up to IP.
     assert known - layers["link"]["held"] <= inside <= known
 
     # What has a sequence number shows it.
@@ -121,14 +121,14 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
     assert packets.filter(without)["seq"].is_null().all()
     assert packets.filter(~without)["seq"].is_not_null().all()
 
-    # A packet is made once, and is where it is said to go next.
+    # A packet is created once, and arrives where it is said to go next.
     created = packets.filter(pl.col("event") == "created")
     assert created["packet"].is_unique().all()
     assert set(packets["packet"]) == set(created["packet"])
     sent = packets.filter(pl.col("event") == "sent").select("packet", "node", sent_ns="time_ns")
     queued = packets.filter(pl.col("event") == "queued").select("packet", "node", "peer")
     received = packets.filter(pl.col("event") == "received")
-    # Of a neighbour that ARP has not asked for the address may not be known.
+    # The address of a neighbour that ARP has not resolved may be unknown.
     hops = received.filter(pl.col("peer").is_not_null())
     ways = set(queued.filter(pl.col("peer").is_not_null()).iter_rows())
     unicast = hops.join(queued, left_on=["packet", "peer"], right_on=["packet", "node"], how="semi")
@@ -180,7 +180,7 @@ def test_times_run_forwards_and_intervals_do_not_overlap(recorded: tuple[traces.
     )
     said = mac.filter(pl.col("state") == "transmitting").select("node", "start_ns", "end_ns").sort("node", "start_ns")
     assert radiated.filter(pl.col("start_ns") < pl.col("end_ns")).equals(said)
-    # A receiver was on until the end of each received frame.
+    # The receiver was receiving until the end of each received frame.
     receiving = mac.filter(pl.col("state") == "receiving").select("node", "end_ns")
     good = trace.table("receptions").filter(pl.col("fate").is_in(["received", "overheard"]))
     assert good.join(receiving, on=["node", "end_ns"], how="anti").is_empty()
@@ -194,8 +194,8 @@ def test_back_offs_count_while_the_medium_is_idle_and_end_in_frames(recorded: tu
     taken = mac.filter(pl.col("state").is_in(MEDIUM), pl.col("state") != "waiting").select(
         "node", start_ns="start_ns", medium_ends_ns="end_ns"
     )
-    # While SIFS passes before an answer the medium is idle to everybody, and DIFS is longer.
-    # The last thing at the medium that begins before a part of a backoff ends is over before that part begins.
+    # During SIFS before an answer, the medium is idle for everybody, and DIFS is longer. The last activity on the
+    # medium that begins before a part of a backoff ends is over before that part begins.
     last = runs.sort("end_ns").join_asof(
         taken.sort("start_ns"), left_on="end_ns", right_on="start_ns", by="node", allow_exact_matches=False
     )  # fmt: skip
@@ -210,7 +210,7 @@ def test_back_offs_count_while_the_medium_is_idle_and_end_in_frames(recorded: tu
     answers = trace.table("frames").filter(pl.col("kind").is_in(["cts", "ack"])).select("node", end_ns="start_ns")
     own = won.join(answers, on=["node", "end_ns"], how="anti")
     assert (own["end_ns"] - own["start_ns"] == own["slots"].cast(pl.Int64) * slot).all()
-    # Slots left when it goes on are those that it has not counted.
+    # When it resumes, the slots left are those not yet counted.
     rows = mac.filter(pl.col("state").is_in(["counting", "frozen"])).sort("node", "start_ns")
     after = rows.filter(
         (pl.col("state") == "frozen") & (pl.col("node") == pl.col("node").shift())
@@ -278,7 +278,7 @@ def test_a_filter_takes_exactly_what_it_says(tmp_path: Path) -> None:
 
 def test_captures_and_traces_show_the_same(tmp_path: Path) -> None:
     def records(path: Path) -> list[int]:
-        """The time stamps of a capture (draft-ietf-opsawg-pcap), in nanoseconds."""
+        """The timestamps of a capture (draft-ietf-opsawg-pcap), in nanoseconds."""
         content, at, stamps = path.read_bytes(), 24, []
         while at < len(content):
             seconds, nanos, length, _ = struct.unpack_from("<IIII", content, at)

@@ -1,4 +1,4 @@
-"""The rule by which results are compared with those of ns-2, the reading of a reference, and a short comparison."""
+"""The rule for comparing results with those of ns-2, the reading of a reference, and a short comparison."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CHAIN = "rate 2\nwindow 64\nnode 0 0\nnode 200 0\nflow 0 1 1\n"
 
 
 def one(*kbps: float) -> Side:
-    """Runs of one flow."""
+    """Runs with one flow."""
     return side([[rate] for rate in kbps])
 
 
 def reference(folder: Path, entries: object, **scenarios: str) -> Path:
-    """A reference folder."""
+    """Write a reference folder."""
     (folder / "scenarios").mkdir(parents=True, exist_ok=True)
     text = entries if isinstance(entries, str) else json.dumps(entries)
     (folder / "results.json").write_text(text, encoding="utf-8")
@@ -37,7 +37,7 @@ def reference(folder: Path, entries: object, **scenarios: str) -> Path:
 
 
 def entry(**keys: Any) -> dict[str, Any]:
-    """One hop of NewReno, 20 s."""
+    """NewReno over one hop for 20 s."""
     return {
         "scenario": "hop",
         "transport": "newreno",
@@ -101,7 +101,7 @@ def test_several_flows_need_aggregate_and_fairness() -> None:
     ns2 = side([[100.0, 100.0]])
     assert judge(ns2, side([[110.0, 110.0]])).agree
     assert not judge(ns2, side([[111.0, 111.0]])).agree
-    # The same aggregate, shared 1 to 3: Jain's index is 0.8.
+    # The same aggregate, shared 1 to 3, so Jain's index is 0.8.
     unfair = judge(ns2, side([[50.0, 150.0]]))
     assert not unfair.agree
     assert "Jain's index -0.200" in unfair.reason
@@ -114,7 +114,7 @@ def test_hops_and_capacity_mean_nothing_to_several_flows() -> None:
 def test_fairness_may_agree_by_interval_or_by_difference() -> None:
     ns2 = side([[50.0, 150.0], [100.0, 100.0]])
     assert judge(ns2, side([[190.0, 10.0], [90.0, 110.0]])).agree
-    # Indices 1 and 0.9615: 0.0385 apart, no width on either side.
+    # Indices 1 and 0.9615: 0.0385 apart, both intervals without width.
     assert judge(side([[100.0, 100.0]]), side([[80.0, 120.0]])).agree
 
 
@@ -191,7 +191,7 @@ def test_more_seeds_run_until_the_interval_is_tight(tmp_path: Path) -> None:
     (row,) = agreement.Agreement(read_reference(steady)).run()
     assert row.ours is not None
     assert len(row.ours.runs) == agreement.FIRST_SEEDS
-    # Seven hops in a few seconds scatter by more than 2 % whatever the seeds.
+    # Seven hops in a few seconds scatter by more than 2 %, whatever the seeds.
     chain = "rate 2\n" + "".join(f"node {200 * n} 0\n" for n in range(8)) + "flow 0 7 7\n"
     rough = reference(tmp_path / "b", [entry(duration_s=5, warmup_s=1)], hop=chain)
     (row,) = agreement.Agreement(read_reference(rough)).run()
@@ -259,7 +259,7 @@ def test_the_table_and_the_exit_code_say_what_differs(fourhop: Command, tmp_path
     assert [line.split()[-1] for line in lines[1:4]] == ["agree", "differ", "built"]
     assert "3 entries: 1 agree, 1 differ, 1 not built" in result.stdout
     assert "hop/newreno: differ: +40" in result.stdout
-    # Whichever of the two is finished first.
+    # Either of the two may finish first.
     assert re.search(r"[23] of 3 entries: hop/newreno: agree, ratio 1\.0", result.stderr)
 
 
@@ -324,7 +324,7 @@ def test_a_short_comparison_with_ns2_agrees() -> None:
     assert len(rows) == len(entries)
     assert [f"{row.entry.name}: {row.reason}" for row in rows if row.verdict in ("differ", "error")] == []
     assert sum(row.verdict == "agree" for row in rows) >= 10
-    # Beside the rule, which wide intervals satisfy: no mean is far off.
+    # Wide intervals satisfy the rule, so also check that no mean is far off.
     assert all(row.ratio is None or 0.85 < row.ratio < 1.15 for row in rows)
 
 

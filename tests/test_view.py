@@ -1,4 +1,4 @@
-"""`fourhop view`: what is prepared for the page is what the tables have; the server, a live trace, the built page."""
+"""`fourhop view`: data prepared for the page equals the tables; the server, a live trace, the built page."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_the_server_gives_page_and_pieces_to_this_machine_alone(made: Path) -> N
 
 
 def message(connection: socket.socket) -> tuple[int, bytes]:
-    """One message of the server; every frame is a whole one."""
+    """One message of the server; every frame is complete."""
 
     def take(size: int) -> bytes:
         data = b""
@@ -285,7 +285,7 @@ def message(connection: socket.socket) -> tuple[int, bytes]:
 
 
 def received(connection: socket.socket) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """The pieces until the next head, and that."""
+    """The blobs until the next head, and that head."""
     pieces: dict[str, bytes] = {}
     while True:
         code, body = message(connection)

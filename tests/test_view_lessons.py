@@ -1,4 +1,4 @@
-"""Statements of the lessons about their scenarios hold, and their buttons lead to moments that exist."""
+"""The lessons' statements about their scenarios are true, and their buttons lead to existing moments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table(traces: Path, lesson: str, name: str) -> Rows:
 
 
 def lost(traces: Path, lesson: str) -> Rows:
-    """Copies lost at the node that the frame was for, with the frame's sender and kind."""
+    """Copies lost at the frame's destination, with the frame's sender and kind."""
     frames = {frame["frame"]: frame for frame in table(traces, lesson, "frames")}
     return [
         copy | {"src": frames[copy["frame"]]["node"], "kind": frames[copy["frame"]]["kind"]}
@@ -47,7 +47,7 @@ def lost(traces: Path, lesson: str) -> Rows:
 
 
 def senders(traces: Path, lesson: str, copy: dict[str, Any]) -> set[int]:
-    """Nodes on the air while a copy arrived."""
+    """Nodes transmitting while a copy arrived."""
     frames = table(traces, lesson, "frames")
     return {each["node"] for each in frames if each["start_ns"] < copy["end_ns"] and each["end_ns"] > copy["start_ns"]}
 
@@ -185,7 +185,7 @@ def test_after_a_button_of_a_lesson_space_plays(traces: Path, tmp_path: Path) ->
         browser.press("Space")
         until("document.querySelector('#play').getAttribute('aria-pressed') === 'true'")
         until("Number(document.querySelector('#time').value) > 1.9")
-        # Of the steps the one of the button is there, above the view, and both fit on a screen.
+        # Only the button's step is shown, above the view, and both fit on a screen.
         shown = browser.js("[...document.querySelectorAll('article p')].filter(p => !p.hidden).map(p => p.innerText)")
         assert [each for each in shown if re.match(r"\d\.", each) and "Press" not in each] == [
             each for each in shown if each.startswith("3. One packet")

@@ -1,4 +1,4 @@
-"""The page of `fourhop view` in a browser: what it draws agrees with the tables; by keys, narrow, dark, as a link."""
+"""The page of `fourhop view` in a browser: drawings agree with the tables; by keys, narrow, dark, as a link."""
 
 from __future__ import annotations
 

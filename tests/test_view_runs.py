@@ -1,4 +1,4 @@
-"""The page of `fourhop view` beside the tables of runs: every frame, place and value that it draws."""
+"""The page of `fourhop view` compared with the tables of runs: every frame, position and value drawn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["browser", "page"]
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A chain on which frames collide, and a network that moves, as the simulator traces them."""
+    """Simulator traces of a chain on which frames collide and of a moving network."""
     folder = tmp_path_factory.mktemp("traced")
     chain = Scenario.chain(hops=6, transport="newreno", duration="6s")
     run(chain, trace=folder / "chain")
@@ -114,7 +114,7 @@ def test_headers_are_what_tshark_reads(fourhop: Command, chain: Path, tmp_path: 
         *("wlan.fc.type_subtype", "wlan.duration", "wlan.seq", "wlan.fc.retry"),
         *("ip.len", "tcp.seq_raw", "tcp.ack_raw", "tcp.len"),
     ]
-    # Where a frame is sent it is stamped with the instant at which it begins.
+    # At its sender, a frame's timestamp is the instant at which it begins.
     command = ["tshark", "-n", "-r", str(tmp_path / "captures" / "node-1.pcap"), "-T", "fields"]
     command += [word for name in ("frame.time_epoch", *names) for word in ("-e", name)]
     read = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -134,7 +134,7 @@ def test_headers_are_what_tshark_reads(fourhop: Command, chain: Path, tmp_path: 
         browser.wait(f"document.getElementById('facts').innerText.includes('frame.number\\n{frame.frame}\\n')")
         shown = dict(itertools.pairwise(browser.js("document.getElementById('facts').innerText").splitlines()))
         theirs = said[int(frame.start_ns)]
-        # Of frames without data the page leaves out what is always 0.
+        # For frames without data, the page omits fields that are always 0.
         compared = [name for name in names if theirs[name] and (kind == "data" or name in shown)]
         assert {"wlan.fc.type_subtype", "wlan.duration"} <= set(compared)
         assert ("tcp.seq_raw" in compared) == (kind == "data")
@@ -216,7 +216,7 @@ def test_space_plays_after_something_was_clicked_and_presses_what_tab_has_reache
 
 @pytest.fixture(scope="module")
 def mesh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A mesh of 25 nodes with long names; 22 downloads from the Internet, and one upload."""
+    """A mesh of 25 nodes with long names, 22 downloads from the Internet and one upload."""
     folder = tmp_path_factory.mktemp("mesh")
     text = 'profile = "standard"\nduration = "2s"\n[topology]\nkind = "grid"\nrows = 5\ncolumns = 5\nspacing = "100m"\n'
     text += '[routing]\nprotocol = "static"\n[wired]\ngateways = [12]\nnodes = ["internet"]\n'
@@ -271,7 +271,7 @@ def test_the_map_of_a_mesh_has_its_links_and_routes_and_no_node_that_is_not_ther
         boxes = browser.js(LABELS)
         assert len(boxes) == len(shown["names"]) >= 4
         for (left, top, right, bottom), other in itertools.combinations(boxes, 2):
-            # Two points: boxes have room for letters that go below the line.
+            # Two points: boxes leave room for letters that extend below the line.
             apart = right <= other[0] or other[2] <= left or bottom <= other[1] + 2 or other[3] <= top + 2
             assert apart, "names do not overlap"
 
@@ -332,7 +332,7 @@ def test_a_live_view_goes_on_with_the_emulation(browser: Chromium, tmp_path: Pat
         browser.wait(f"(() => {{ {shown}; return fourhop.lanes.shown.frames === 3 }})()")
         view_trace.write(folder, numbered="000002", since_ns=100 * MS, complete=True)
         browser.wait("fourhop.model.t === 2400000000")
-        # Copies of frames come with a request of their own.
+        # Copies of frames are loaded by a separate request.
         both = "fourhop.lanes.shown.frames === 4 && fourhop.lanes.shown.losses === 1"
         browser.wait(f"(() => {{ {shown}; return {both} }})()")
         assert browser.js("fourhop.trace.tcp.rows") == 4

@@ -1,4 +1,4 @@
-"""The check of the walls finds what it is there to find."""
+"""The check of the walls finds every kind of breach that it looks for."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SCRIPT = ROOT / "scripts" / "walls.py"
 
 @pytest.fixture(scope="module", autouse=True)
 def beside() -> Iterator[None]:
-    """The script imports its neighbour."""
+    """Let the script import the module beside it."""
     with pytest.MonkeyPatch.context() as patched:
         patched.syspath_prepend(SCRIPT.parent)
         yield
 
 
 def check(root: Path) -> str:
-    """The breaches, a line each."""
+    """The breaches, one line each."""
     return "".join(f"{breach}\n" for breach in loaded("scripts/walls.py").breaches(root))
 
 
@@ -146,7 +146,7 @@ def test_two_files_may_know_each_other_and_three_make_a_circle(copy: Path) -> No
     (sources / "one.rs").write_text("use crate::two::Two;\npub struct One;\n", encoding="utf-8")
     (sources / "two.rs").write_text("use super::{one::One};\npub struct Two;\n", encoding="utf-8")
     assert check(copy) == ""
-    # By way of a name that another module re-exports, and not in what only tests import.
+    # Through a name that another module re-exports, but not in imports that only tests use.
     (sources / "two.rs").write_text("use super::three::Three;\npub struct Two;\n", encoding="utf-8")
     (sources / "four.rs").write_text("pub use crate::one::One;\n", encoding="utf-8")
     three = "#[cfg(test)]\nmod tests {\n    use crate::four::One;\n}\n"

@@ -1,4 +1,4 @@
-"""`fourhop whatif`: what is tried, what is said of it, and the page, in a real browser, too."""
+"""`fourhop whatif`: the changes tried, the report on them, and the page, also in a real browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.test_report import Tree
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
-# A gateway at the end of four hops; node 5 hangs beside node 2 and has no traffic.
+# A gateway at the end of four hops; node 5 is attached to node 2 and has no traffic.
 MESH = """\
 # Made by hand: "<b>" is no markup.
 # assumed: nothing
@@ -98,7 +98,7 @@ def test_what_is_tried_fits_the_network(mesh: Scenario) -> None:
     assert by_name["paced"]["gateway"]["sojourn"] == "50ms"
     assert by_name["plain"]["gateway"]["kind"] == "plain"
     assert {flow["transport"] for flow in by_name["reno"]["flows"]} == {"reno"}
-    # Node 5 is the only one without traffic; in the middle it is nearer to all but the first.
+    # Node 5 is the only one without traffic; in the middle, it is nearer to all nodes but the first.
     assert by_name["further-gateway-5"]["wired"]["gateways"] == [0, 5]
     assert ("bbr" in by_name) == ("BBR" not in dict(tried.left_out))
     assert "some senders are on the Internet" in dict(tried.left_out)["TCP-AP"]
@@ -182,7 +182,7 @@ SPEEDS = (10.0, 11.0, 12.0)
 
 
 class Made:
-    """An answer of numbers that were made up."""
+    """An answer with made-up numbers."""
 
     def __init__(self, *effects: Effect) -> None:
         self.effects = {"change": effects}
@@ -220,7 +220,7 @@ def test_what_is_within_its_interval_is_no_difference() -> None:
     assert sentence == "Downloads show no significant change (between -7 % and +10 %)."
     assert words.verdict((same,)) == "no difference"
     assert same.good is None
-    # Where nothing arrived before there is no ratio to tell.
+    # Where nothing arrived before, there is no ratio to report.
     nothing = effect("speed-far", (3.0, 3.1, 3.2), (0.0, 0.0, 0.0), FAR)
     assert (
         sentences(same, nothing)[0] == "Downloads at the farthest third of nodes have 3.1 Mbit/s instead of 0 kbit/s."
@@ -286,7 +286,7 @@ def test_the_map_shows_every_node_and_link_within_its_frame(answer: Answer) -> N
 
 
 def test_the_map_is_to_scale_and_shows_how_good_links_are() -> None:
-    # 700 m are 468 units, wherever the origin is.
+    # 700 m are 468 units, wherever the origin.
     places = [(1000.0, 500.0), (1100.0, 600.0), (1700.0, 550.0), (1350.0, 520.0)]
     links = {(1, 2): 20.0, (0, 3): -1.0, (1, 3): 4.9, (0, 2): 5.0, (0, 1): 10.0}
     drawn = picture(Network(1, places, links, [], [0], []), {}, {1: 2.0}, {})
@@ -324,7 +324,7 @@ def test_the_map_marks_the_place_that_the_answer_recommends(answer: Answer, writ
     assert [place.best for place in tried.values()].count(True) == any("gateway-" in each.name for each in helping)
     text = written.read_text(encoding="utf-8")
     assert text.count(">best location</text>") == sum(place.best for place in tried.values())
-    # Whatever these runs say: of two places the one that helps is marked, the one that hurts is shown as tried.
+    # Whatever these runs give: of two locations, the one that helps is marked, the one that hurts is shown as tried.
     names = {"helps": 5, "hurts": 4}
     marks = {node: Tried(name == "helps", f"further gateway at node {node}", name) for name, node in names.items()}
     drawn = picture(answer.tried.network, {}, {4: 1.0, 5: 1.0}, marks)
@@ -369,7 +369,7 @@ def test_the_command_without_a_number_of_runs_takes_those_that_fit_into_its_time
     assert done.returncode == 0, done.stderr
     assert "pacing gateway:" in done.stdout
     stored = list((tmp_path / "whatif-mesh" / "store").glob("runs/*/*.parquet"))
-    # At least two of today's setup and of each change.
+    # At least two for today's setup and for each change.
     assert len(stored) >= 4
 
 
@@ -388,7 +388,7 @@ def test_the_page_is_legible_at_any_width_light_and_dark(
     browser.open(written, width=width, dark=dark)
     assert browser.js("document.documentElement.scrollWidth") <= width, "nothing is wider than the window"
     assert browser.complaints == []
-    # Of each element with text of its own: ink against the nearest background that is not clear (WCAG 2.1, 1.4.3).
+    # For each element with its own text: ink against the nearest background that is not clear (WCAG 2.1, 1.4.3).
     contrast = browser.js(
         """(() => {
           const lum = ([r, g, b]) => [r, g, b].map(c => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
@@ -416,7 +416,7 @@ def test_the_example_of_the_document_is_what_was_measured() -> None:
     shown = text.split("```text\n")[1].split("```")[0].splitlines()
     assert kept["words"] in " ".join(" ".join(shown).split())
     assert [line for line in shown if line not in (*kept["lines"], "...")] == []
-    # The network is still the one that was measured, and the first run of it gives the same to the bit.
+    # The network is still the one measured, and its first run gives identical bits.
     made = script.imported()
     assert (len(made.network.nodes), kept["gateways"]) == (kept["nodes"], made.scenario.resolved["wired"]["gateways"])
     given = script.scenario(made)

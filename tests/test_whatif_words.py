@@ -18,7 +18,7 @@ FAR = Group("far", "the farthest third of nodes", ("z",), (2, 4))
 
 
 def said(groups: tuple[Group, ...], means: dict[str, float]) -> list[str]:
-    """The report of a network of downloads with these means today."""
+    """The report on a network of downloads with these means today."""
     network = SimpleNamespace(flows=[{"from": None, "to": 1}])
     answer = SimpleNamespace(
         groups=groups,

@@ -1,4 +1,4 @@
-"""`fourhop whatif`: several networks that fit one file, the law of path loss in it, and how long it goes on."""
+"""`fourhop whatif`: several networks that fit one file, its law of path loss, and when runs stop."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_the_law_of_path_loss_is_found_with_its_interval() -> None:
     assert found.links == 66
     assert found.low < 3.5 < found.high < found.low + 1.5
     assert 4.0 < found.spread_db < 6.0
-    # Qualities that do not fall with distance tell of other things.
+    # Qualities that do not fall with distance reflect other causes.
     flat = law(network(dict.fromkeys(pairs, 10.0) | {(1, 0): 11.0}, places), losses)
     assert flat.links == 0
     assert flat.refused is not None
     assert flat.refused < 1.0
-    # Of few links, and of many that are as long as each other, nothing can be fitted.
+    # Nothing can be fitted to few links, or to many of equal length.
     assert law(network(margins, places), losses[:10]).links == 0
     ring = [(100.0 * math.cos(i), 100.0 * math.sin(i)) for i in range(6)]
     alike = {(a, 6): 10.0 for a in range(6)} | {(6, a): 12.0 for a in range(6)}

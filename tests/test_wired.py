@@ -1,4 +1,4 @@
-"""Wired hosts and gateways as the Python side shows them."""
+"""Wired hosts and gateways, as shown in Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_tables_name_the_wired_links() -> None:
     assert {link for link, _ in wires} == {"2-R", "R-2", "R-B", "B-R"}
     for link in ("2-R", "R-2", "R-B", "B-R"):
         assert wires[link, "packets"] == wires[link, "arrived"] + wires[link, "dropped"] + wires[link, "held"]
-    # The host receives the payload and a header of 40 bytes for each packet.
+    # For each packet, the host receives the payload and a header of 40 bytes.
     flow = result.flows.row(0, named=True)
     assert (flow["src"], flow["dst"], flow["hops"]) == (0, 4, 2)
     assert wires["R-B", "arrived_bytes"] > flow["delivered_bytes"] * 1500 / 1460

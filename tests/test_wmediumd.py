@@ -1,4 +1,4 @@
-"""Configurations of wmediumd: the result of each kind, and errors of others."""
+"""wmediumd configurations: the result of each kind, and the errors for others."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_the_medium_takes_a_configuration_as_it_is(
     became: list[str] = []
 
     def become(*words: str, name: str) -> None:
-        # The program opens the path after this process has become it: under this name it is there.
+        # The program opens the path only after it has replaced this process; the file exists under this name.
         scenario = Path(words[1]).read_text(encoding="utf-8")
         assert scenario == wmediumd.convert(Path("net.cfg"), text).toml
         became.extend((name, *words[2:]))

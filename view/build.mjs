@@ -1,4 +1,4 @@
-// Makes the page: one HTML file with style and script inside, python/fourhop/view/page.html, or the file that is named.
+// Builds the page: one HTML file with style and script inside, python/fourhop/view/page.html, or the file named.
 import { build } from "esbuild";
 import { readFile, writeFile } from "node:fs/promises";
 
@@ -13,9 +13,9 @@ const style = await build({
   bundle: true, minify: true, write: false,
 });
 const text = (result) => result.outputFiles[0].text.trim();
-// What would end the element it stands in, and what `replace` would take for a pattern.
+// Escapes what would end the enclosing element; a function, since `replace` would interpret `$` in a string.
 const inside = (code) => () => code.replaceAll("</script", "<\\/script");
-// Pages are given to others: what they contain asks for its licence to go with it.
+// Users pass pages on, and the libraries in them require that their licences are included.
 const others = ["uplot", "@uwdata/flechette"];
 const licences = await Promise.all(others.map(async (name) => {
   const { version, license } = JSON.parse(await read(`node_modules/${name}/package.json`));

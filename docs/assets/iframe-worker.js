@@ -9,7 +9,7 @@ if (location.protocol === "file:") {
       frame.hidden = true;
       document.body.append(frame);
       const inner = frame.contentWindow;
-      // What the script in the frame says to itself goes to the page; what the page says comes as an event.
+      // Messages of the script in the frame go to the page; messages of the page arrive as events.
       inner.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
       inner.importScripts = () => {};
       this.deliver = (data) => inner.dispatchEvent(new inner.MessageEvent("message", { data }));

@@ -1,17 +1,17 @@
-// Buttons of a lesson bring the view behind them to a moment: the address of the frame that follows.
+// A lesson's buttons move the view after them to a moment, by the address of the frame.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-view]");
   if (!button) return;
   const frames = [...document.querySelectorAll("iframe")];
   const frame = frames.find((each) => button.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
-  // Only its end changes, so the view stays and moves; what opens from the disk may not touch the frame itself.
+  // Only its fragment changes, so the view is not reloaded; pages opened from disk may not access the frame itself.
   frame.src = `${frame.src.split("#")[0]}#${button.dataset.view}`;
-  // Keys are for the view from now on: Space plays there, and does not press this button again.
+  // Keys now go to the view: Space plays there instead of pressing this button again.
   frame.focus({ preventScroll: true });
   show(button);
 });
 
-// The text of a step stands between its button and the view, so that both are seen at once; other steps wait for theirs.
+// The text of a step appears between its button and the view, so that both are visible; other steps stay hidden.
 function show(button) {
   const group = button.closest("p");
   const buttons = [...group.querySelectorAll("button[data-view]")];

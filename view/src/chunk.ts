@@ -11,7 +11,7 @@ export function isLoss(fate: string): boolean {
 export class Chunk {
   /** The longest frame: frames on the air at an instant began at most this long before it. */
   private readonly longest: number;
-  /** Fate of the frame in each row at its destination, as a code; -1: broadcast, or its copy is not here. */
+  /** Fate of each row's frame at its destination, as a code; -1: broadcast, or the copy is not in this span. */
   readonly fate: Int8Array;
   /** Copies lost in this span, in order of their ends, and the rows of their frames; `mine` marks losses at the
    * destination. */

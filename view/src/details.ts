@@ -1,5 +1,5 @@
-// Details of the selected frame or packet: its headers by tshark's names, its receivers, the path of its packet, and
-// where the time went.
+// Details of the selected frame or packet: its headers by tshark's names, its receivers, its packet's path, and how the
+// time was spent.
 
 import type { Chunk } from "./chunk";
 import { duration, instant, type Model } from "./model";
@@ -53,7 +53,7 @@ export class Details {
 
   constructor(private readonly trace: Trace, private readonly model: Model, private readonly into: HTMLElement) {}
 
-  /** Shows what is selected; called whenever something has changed. */
+  /** Shows the selection; called whenever something has changed. */
   async draw(): Promise<void> {
     const { selected } = this.model;
     const key = selected ? `${selected.kind} ${selected.id}` : "";
@@ -62,7 +62,7 @@ export class Details {
     const parts = selected ? await (selected.kind === "frame" ? this.frame(selected.id) : this.packet(selected.id)) : [this.hint()];
     if (this.shown !== key) return;
     if (parts === null) {
-      this.shown = null; // what it needs is on its way
+      this.shown = null; // its data is being loaded
       return;
     }
     this.into.replaceChildren(...parts);
@@ -75,7 +75,7 @@ export class Details {
   }
 
   private async found(frame: number): Promise<[Chunk, number] | null> {
-    // It is near the instant: who selects a frame goes to it.
+    // It is near the current time: selecting a frame moves there.
     const middle = this.trace.chunkOf(this.model.t);
     for (const at of [middle, middle - 1, middle + 1]) {
       const chunk = at >= 0 && at < this.trace.head.chunks.rows.length ? await this.trace.load(at) : null;
@@ -153,7 +153,7 @@ export class Details {
     return table(["node", "outcome", "power"], rows, (at) => at === meant);
   }
 
-  /** The way of a packet, and of each hop how long it waited behind others, for the medium with all attempts, and was on the air. */
+  /** The path of a packet, with each hop's time in the queue, for medium access with all attempts, and on the air. */
   private way(steps: Step[], here: number): HTMLElement[] {
     const { head } = this.trace;
     const begin = steps[0]!.time;

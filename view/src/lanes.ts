@@ -16,19 +16,19 @@ const SINGLE = 150_000;
 /** Where the axis begins; the same in all panels with a time axis. */
 export const LEFT = 74;
 const TOP = 20;
-/** Points of a tile, and how many are kept. */
+/** Points per tile, and how many tiles are cached. */
 const TILE = 400;
 const KEPT = 32;
 
 export interface InLanes {
-  /** Frames or parts of time; `loading`: what is missing is on its way. */
+  /** Frames or parts of time; `loading`: missing data is being loaded. */
   mode: "frames" | "parts" | "loading";
   frames: number;
   losses: number;
   states: number;
 }
 
-/** A span of time on points of a picture. */
+/** A span of time and its place in a picture. */
 interface Band { row: Map<number, number>; height: number; from: number; to: number; left: number; width: number; x(t: number): number }
 
 export class Lanes {
@@ -240,7 +240,7 @@ export class Lanes {
       const top = band.row.get(node);
       const look = looks[state];
       if (top === undefined || !look) continue;
-      // A state that lasts over several chunks is in each of them, and drawn in each as far as it goes.
+      // A state that spans several chunks is in each of them, and each draws its part.
       if (start >= Math.max(low, 0)) this.shown.states++;
       const left = band.x(chunk.t0 + Math.max(start, 0)), right = band.x(chunk.t0 + Math.min(stop, length));
       const key = node * 16 + state;
@@ -259,7 +259,7 @@ export class Lanes {
       const flow = frames.flow[row]!;
       if (top === undefined || (model.only && flow !== model.flow)) continue;
       const begin = chunk.t0 + frames.start[row]!, end = chunk.t0 + frames.end[row]!;
-      // Drawn by the chunk in which it begins, or by the first of the picture.
+      // Drawn by the chunk in which it begins, or by the first one in the picture.
       if (end < band.from || (frames.start[row]! < 0 && chunk.t0 > band.from)) continue;
       this.shown.frames++;
       const left = band.x(begin), width = Math.max(band.x(end) - left, 1);
@@ -284,7 +284,7 @@ export class Lanes {
   private losses(pen: Pen, band: Band, chunk: Chunk, colours: Palette): void {
     const { receptions, frames } = chunk;
     const { model } = this;
-    // Marks reach a little over the end of a tile into the next.
+    // Marks extend a little beyond the end of a tile into the next.
     const margin = ((band.to - band.from) / band.width) * 80;
     for (const { end, row, frame, mine } of chunk.lostIn(band.from - margin, band.to + margin)) {
       const top = band.row.get(receptions.node[row]!);

@@ -20,7 +20,7 @@ const by = <T extends HTMLElement>(selector: string) => document.querySelector(s
 function firstSpan(trace: Trace): [number, number] {
   const { chunks, span, opens } = trace.head;
   const width = Math.min(span[1] - span[0], Math.max(chunks.length, 1e8));
-  // A little of the silence before it; a first frame that early is there anyway.
+  // Begin a little before it; a very early first frame is in the span anyway.
   const from = Math.max(span[0], Math.min(opens.from < span[0] + width / 2 ? span[0] : opens.from - width / 20, span[1] - width));
   return [from, from + width];
 }
@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   };
   const controls = new Controls(trace, model, { run, map, lanes, sequence, plots }, { runCanvas, mapCanvas, lanesCanvas, sequenceCanvas });
   let loaded = 0;
-  // Only what is on the screen is drawn.
+  // Only panels on the screen are drawn.
   const seen = new Set<string>(["map", "lanes"]);
   const watch = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) seen[isIntersecting ? "add" : "delete"](target.id);
@@ -59,7 +59,7 @@ async function start(): Promise<void> {
   const draw = (): void => {
     const before = performance.now();
     for (const panel of PANELS) by(`#${panel}`).hidden = model.panels !== null && !model.panels.includes(panel);
-    // A narrow screen has room for what an address asks for.
+    // A narrow screen has room for the panels that an address names.
     by("main").classList.toggle("asked", model.panels !== null);
     by("main").classList.toggle("single", ["#map", "#details"].some((panel) => by(panel).hidden !== false));
     run.draw(fitted(runCanvas, RUN_HEIGHT));
@@ -91,7 +91,7 @@ async function start(): Promise<void> {
   legend(head, trace.paths, by("#legend"), by("#states"));
   about();
   model.window(...firstSpan(trace));
-  // A frame is on its way, chosen, and its flow is the one that is shown: there is something to see in every panel.
+  // A frame is on the air and selected, and its flow is shown, so every panel has something to show.
   model.t = head.opens.t;
   if (head.opens.frame >= 0) model.selected = { kind: "frame", id: head.opens.frame };
   if (head.opens.node >= 0) model.node = head.opens.node;
@@ -103,7 +103,7 @@ async function start(): Promise<void> {
     controls.live();
     model.window(...head.span);
     from.onhead = (next, renewed) => {
-      // As wide as it was; who has all there is sees the last ten seconds come.
+      // Keep the width; a view of the whole run changes to the last ten seconds.
       const all = model.width >= model.span[1] - model.span[0];
       const width = all ? Math.min(1e10, next.span[1] - next.span[0]) : model.width;
       model.span = next.span;

@@ -14,11 +14,11 @@ const LIGHT = 0.299792458;
 const FADE = 0.6;
 /** In spans up to this many nanoseconds, losses at other nodes than the destination are shown, too. */
 const BRIEF = 2e7;
-/** Flows up to which the routes of all are drawn. */
+/** Most flows of which all routes are drawn. */
 const MOST_ROUTES = 100;
 
 export interface OnMap {
-  /** Frames in the air at the instant, losses shown, and where each node is in metres. */
+  /** Frames on the air at the current time, losses shown, and each node's position in metres. */
   frames: number[];
   losses: number;
   places: [number, number][];
@@ -36,7 +36,7 @@ export class MapView {
   private hits: { x: number; y: number; frame: number }[] = [];
   private scale: Scale | null = null;
   private labels: { key: string; placed: ReturnType<typeof placed> } = { key: "", placed: [] };
-  /** Beside the whole area: magnified by `zoom` about a point in metres. */
+  /** Magnification of the whole area, about a point in metres. */
   zoom = 1;
   centre: [number, number] | null = null;
 
@@ -108,7 +108,7 @@ export class MapView {
     return node >= 0 ? { node } : null;
   }
 
-  /** Metres per so many points of the picture. */
+  /** The length of `points` points of the picture, in metres. */
   metres(points: number): number {
     return points / (this.scale?.size ?? 1);
   }
@@ -172,7 +172,7 @@ export class MapView {
     const { frames } = chunk;
     const t = this.model.t;
     const { receive, sense } = this.trace.head.ranges;
-    // A wave that has passed its range is off the map; the way takes microseconds.
+    // A wave beyond its range is no longer drawn; getting there takes microseconds.
     const way = sense / LIGHT;
     const [first, last] = chunk.rows(t - way, t + 1);
     for (let row = first; row < last; row++) {

@@ -15,7 +15,7 @@ export class Model {
   to: number;
   playing = false;
   speed = 1e-2;
-  /** The flow of sequence diagram and plots; `only` leaves other flows out of map and time lines. */
+  /** The flow in sequence diagram and plots; `only` hides other flows from map and time lines. */
   flow = 0;
   only = false;
   /** The nodes with time lines; null: all. */

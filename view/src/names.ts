@@ -9,7 +9,7 @@ const SHORT: Record<string, string> = {
 
 const KINDS: Record<string, string> = { "block-ack": "BLOCK ACK", "block-ack-request": "BA REQUEST" };
 
-/** RTS, CTS and ACK by their kind, data by what is in it, aggregates by how many MPDUs they have, too. */
+/** RTS, CTS and ACK by kind, data by content, aggregates also by their number of MPDUs. */
 export function frameName(head: Head, frames: Frames, row: number): string {
   const kind = head.names.kind[frames.kind[row]!] ?? "";
   if (kind !== "data") return KINDS[kind] ?? kind.toUpperCase();

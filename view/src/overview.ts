@@ -34,7 +34,7 @@ export class Overview {
     return whole < this.bins ? before + (this.sums[row + whole + 1]! - before) * (bin - whole) : before;
   }
 
-  /** The whole run in so many parts: mean number of transmitting nodes, and whether frames were lost. */
+  /** The whole run in `across` parts: mean number of transmitting nodes, and whether frames were lost. */
   activity(across: number): { sending: Float64Array; lost: Float64Array } {
     if (this.strip?.sending.length === across) return this.strip;
     const sending = new Float64Array(across), lost = new Float64Array(across);

@@ -10,7 +10,7 @@ export interface Pen {
   polygon(points: number[], fill: string): void;
   circle(x: number, y: number, radius: number, fill: string | null, stroke?: string, width?: number, dash?: number[]): void;
   text(text: string, x: number, y: number, colour: string, size?: number, align?: Align, bold?: boolean): void;
-  /** A picture of points; SVG holds it as PNG. */
+  /** A bitmap; SVG embeds it as PNG. */
   image(canvas: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
   /** Draws only within this rectangle until `unclip`. */
   clip(x: number, y: number, width: number, height: number): void;
@@ -122,7 +122,7 @@ export class SvgPen implements Pen {
   }
 }
 
-/** A canvas as large as its place on the page, sharp on any screen; returns a pen over the empty canvas. */
+/** Fits a canvas to its place on the page, sharp on any screen; returns a pen for the empty canvas. */
 export function fitted(canvas: HTMLCanvasElement, height: number): CanvasPen {
   const width = Math.max(1, canvas.clientWidth);
   const scale = window.devicePixelRatio || 1;

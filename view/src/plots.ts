@@ -10,7 +10,7 @@ import { Series, visible, type Plot } from "./series";
 import type { Trace } from "./trace";
 
 const HEIGHT = 116;
-/** The colour of a line; the first has that of the flow where each flow has its own. */
+/** The colour of a line; the first has the flow's colour if each flow has its own. */
 const colour = (colours: Palette, flow: number, line: number) => colours.line((colourOf(flow).hops ? 0 : Math.max(flow, 0)) + line);
 
 export class Plots {
@@ -88,7 +88,7 @@ export class Plots {
         scales: { x: { time: false, auto: false }, y: { range: () => [0, (this.most.get(plot.id) ?? 0) * 1.08 || 1] } },
         axes: [
           { ...axis, size: 26, gap: 3, values: (u, splits) => splits.map((at) =>
-            // Omit labels that the edge would cut off; the axis ends where those of the other panels do.
+            // Omit labels that the edge would cut off; the axis ends where the other panels' axes do.
             u.valToPos(at, "x") > width - LEFT - 24 ? "" : instant(at * 1e9, this.model.width)) },
           { ...axis, size: LEFT, gap: 4, space: 22 },
         ],
@@ -151,7 +151,7 @@ export class Plots {
   }
 }
 
-/** All lines on one common list of times, as uPlot needs; a line has gaps where only others have points. */
+/** All lines on a common list of times, as uPlot needs; a line has gaps where only others have points. */
 function aligned(shown: [number[], number[]][]): uPlot.AlignedData {
   const times = Float64Array.from(new Set(shown.flatMap(([time]) => time))).sort();
   const columns = shown.map(([time, value]) => {

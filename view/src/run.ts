@@ -1,5 +1,5 @@
-// The whole run as a strip: number of transmitting nodes, losses, the visible span, and the current time, which you can
-// drag.
+// The whole run as a strip: number of transmitting nodes, losses, the visible span, and the current time, which can be
+// dragged.
 
 import { LEFT } from "./lanes";
 import { duration, type Model } from "./model";

@@ -1,4 +1,4 @@
-/** The first place whose value is greater, in order. */
+/** The first index with a greater value; `values` are sorted. */
 export function bisect(values: ArrayLike<number>, value: number): number {
   let low = 0, high = values.length;
   while (low < high) {

@@ -65,7 +65,7 @@ export class Series {
     const [first, last] = head.span;
     const bin = Math.max(5e7, (last - first) / 100);
     const bins = new Float64Array(Math.ceil((last - first) / bin) + 1);
-    // The receiver's segments acknowledge the data that it has in order.
+    // The receiver's segments acknowledge the data received in order.
     let had = -1;
     for (let row = 0; row < tcp.rows; row++) {
       if (tcp.flow[row] !== flow || tcp.sender[row] !== 0 || tcp.ack[row]! < 0 || this.event(row) === "received") continue;

@@ -42,7 +42,7 @@ class Served implements Source {
 
 /**
  * `fourhop view --live`: the server pushes. A message is the length of a name (4 bytes, little endian), the name and the bytes of
- * that blob, which replaces what had the name; a text is a new head, sent after the blobs that it speaks of.
+ * that blob, which replaces any of that name; a text is a new head, sent after the blobs that it names.
  */
 export class Live implements Source {
   private readonly blobs = new Map<string, Uint8Array>();
@@ -69,7 +69,7 @@ export class Live implements Source {
         }
         const length = new DataView(message.data).getUint32(0, true);
         const name = new TextDecoder().decode(new Uint8Array(message.data, 4, length));
-        // A copy, so that columns begin where their type asks for it.
+        // A copy, so that columns are aligned for their type.
         this.blobs.set(name, new Uint8Array(message.data.slice(4 + length)));
         renewed.add(name);
       };

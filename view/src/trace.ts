@@ -15,7 +15,7 @@ const KEPT = 64;
 /** A table before it is loaded. */
 const NOTHING = { rows: 0 } as Tcp & Queues & Events;
 
-/** A packet without an event for so many nanoseconds counts as gone. */
+/** A packet without an event for this many nanoseconds counts as gone. */
 const FAR = 3e9;
 
 /** One event on the path of a packet. */
@@ -138,7 +138,7 @@ export class Trace {
     return [least(xs), least(ys), most(xs), most(ys)];
   }
 
-  /** The number of the chunk that holds a time. */
+  /** The number of the chunk that contains a time. */
   chunkOf(t: number): number {
     const { first, length, rows } = this.head.chunks;
     return Math.max(0, Math.min(rows.length - 1, Math.floor((t - first) / length)));
@@ -170,7 +170,7 @@ export class Trace {
     return { chunks, whole };
   }
 
-  /** A chunk, from memory or read; null if it cannot be had. */
+  /** A chunk, from memory or read; null if it is not available. */
   load(at: number): Promise<Chunk | null> {
     let asked = this.asked.get(at);
     if (!asked) {

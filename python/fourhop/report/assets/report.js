@@ -1,5 +1,5 @@
-// The interactive part of the report: a theme button, and for each figure a chart with readable values and series to
-// switch, all of it by mouse and by keyboard. The page works without this script, too.
+// The interactive part of the report: a theme button, and for each figure a chart with readable values and selectable
+// series, by mouse and keyboard. The page also works without this script.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -21,7 +21,7 @@
   };
   const known = (curve, index) => (curve.low[index] ?? null) !== null;
 
-  // Chart.js draws no intervals of its own.
+  // Chart.js has no intervals.
   const intervals = {
     id: "intervals",
     afterDatasetsDraw(drawn) {
@@ -38,7 +38,7 @@
         drawn.getDatasetMeta(number).data.forEach((point, place) => {
           const index = set.bars ? curve.x.indexOf(place) : place;
           if (!known(curve, index) || !Number.isFinite(point.x)) return;
-          // A cap, or where the interval goes on beyond the axis an arrow.
+          // A cap, or an arrow where the interval extends beyond the axis.
           const ends = [[curve.high, curve.cut_high, chartArea.top, 6], [curve.low, curve.cut_low, chartArea.bottom, -6]];
           const [top, bottom] = ends.map(([end]) => scales.y.getPixelForValue(end[index]));
           ctx.beginPath();

@@ -41,7 +41,7 @@ GUIDE = ROOT / "crates" / "py" / "guide"
 PROFILE = GUIDE / "engine.profdata.gz"
 ABOUT = GUIDE / "engine.json"
 MODULE = "fourhop/_core.abi3.so"
-# Functions whose branches were all taken less often while `make profile` trained are left out: two thirds of them.
+# Functions whose branches were all taken less often during the training of `make profile` are left out: two thirds.
 OFTEN = 1000
 
 # Cargo calls this for crates of the workspace, with the compiler and its arguments.
@@ -54,7 +54,7 @@ done
 exec "$@"
 """
 
-# Loads a module by its file and prints its number: in a process of its own, which leaves no module behind.
+# Loads a module by its file and prints its number, in a separate process so that the module does not stay loaded.
 ASK = """
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -66,16 +66,16 @@ print(module.names())
 
 
 class UnguidedError(Exception):
-    """Why a build does without the profile."""
+    """The reason why a build does not use the profile."""
 
 
 def say(text: str) -> None:
-    """For whoever reads the output of the build."""
+    """Print a message for readers of the build's output."""
     print(f"guided: {text}", file=sys.stderr)
 
 
 def compiler(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Version and target of the compiler that cargo would call in the folder of the sources."""
+    """Version and target of the compiler that cargo would call in the source folder."""
     rustc = environment.get("RUSTC", "rustc")
     try:
         found = subprocess.run(
@@ -98,7 +98,7 @@ def about() -> dict[str, str]:
 
 
 def unpacked() -> Path:
-    """The profile as the compiler reads it. Its name is a hash of its content, so that cargo notices another one."""
+    """The profile as the compiler reads it. Its name is a hash of its content, so that cargo notices changes."""
     content = gzip.decompress(PROFILE.read_bytes())
     path = ROOT / "target" / "guide" / f"{hashlib.sha256(content).hexdigest()[:16]}.profdata"
     if not path.exists():
@@ -110,7 +110,7 @@ def unpacked() -> Path:
 
 
 def refuse_other_names(environment: Mapping[str, str]) -> None:
-    """Raises `UnguidedError` for settings that ask for another build, or whose names of functions would differ."""
+    """Raises `UnguidedError` for settings that request another build or would change the names of functions."""
     names = [name for name in environment if name.startswith("CARGO_PROFILE_RELEASE_")]
     if environment.get("CARGO_INCREMENTAL", "0") != "0":
         names.append("CARGO_INCREMENTAL")
@@ -125,7 +125,7 @@ def refuse_other_names(environment: Mapping[str, str]) -> None:
 
 
 def flagged(environment: MutableMapping[str, str], target: str, flags: list[str]) -> None:
-    """Has cargo compile for `target` with `flags` besides those of the user."""
+    """Makes cargo compile for `target` with `flags` in addition to the user's."""
     environment["CARGO_BUILD_TARGET"] = target
     wrapper = ROOT / "target" / "guide" / "rustc"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def flagged(environment: MutableMapping[str, str], target: str, flags: list[str]
     part.replace(wrapper)
     environment["RUSTC_WORKSPACE_WRAPPER"] = str(wrapper)
     own = f"CARGO_TARGET_{target.upper().replace('-', '_')}_RUSTFLAGS"
-    # Cargo takes the first of these that is set, and adds those of its configuration files only to the last one.
+    # Cargo uses the first of these that is set, and adds flags of its configuration files only to the last one.
     if "CARGO_ENCODED_RUSTFLAGS" in environment:
         before = environment["CARGO_ENCODED_RUSTFLAGS"].split("\x1f")
     elif "RUSTFLAGS" in environment:
@@ -161,12 +161,12 @@ def guide(environment: MutableMapping[str, str]) -> None:
         )
     if environment.get("CARGO_BUILD_TARGET", host) != host:
         raise UnguidedError(f"the profile is for {host}, CARGO_BUILD_TARGET is {environment['CARGO_BUILD_TARGET']}")
-    # A function that was edited since is compiled without its counts, which is what we want: no warning for each.
+    # A function edited since is compiled without its counts. We want that, so no warning for each.
     flagged(environment, host, [f"-Cprofile-use={unpacked()}", "-Cllvm-args=-no-pgo-warn-mismatch"])
 
 
 def names_of(module: Path) -> str:
-    """The number of a module, or of that in a wheel."""
+    """The number of a module, or of the module in a wheel."""
     with tempfile.TemporaryDirectory() as folder:
         if module.suffix == ".whl":
             with zipfile.ZipFile(module) as wheel:
@@ -189,7 +189,7 @@ def misfit(module: Path) -> str | None:
 
 
 def run(module: str, command: list[str]) -> int:
-    """Runs a command that builds `module`, guided where that is possible; a profile that does not fit is an error."""
+    """Runs a command that builds `module`, guided if possible; a profile that does not fit is an error."""
     environment = dict(os.environ)
     try:
         guide(environment)
@@ -218,7 +218,7 @@ def record(folder: Path, command: list[str]) -> int:
 
 
 def often(text: str) -> str:
-    """Of a profile as text, the functions that matter: those with a branch that was taken `OFTEN` times."""
+    """A profile as text, reduced to the functions that matter: those with a branch taken `OFTEN` times."""
     head, functions = text.split(":ir\n", 1)
     kept = []
     for function in filter(str.strip, functions.split("\n\n")):
@@ -230,7 +230,7 @@ def often(text: str) -> str:
 
 
 def keep(module: Path, folder: Path, reader: str) -> None:
-    """Makes the counts of `module` in `folder` the profile. `reader` is llvm-profdata of the compiler's own LLVM."""
+    """Makes the profile from the counts of `module` in `folder`. `reader` is llvm-profdata of the compiler's LLVM."""
     version, host = compiler(os.environ)
     GUIDE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -288,7 +288,7 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    # The hooks that only ask: get_requires_for_build_*, prepare_metadata_for_build_*.
+    # The hooks that only query: get_requires_for_build_*, prepare_metadata_for_build_*.
     if name.startswith(("get_requires_for_", "prepare_metadata_for_")):
         import maturin
 

@@ -2,10 +2,10 @@
 
     python packaging/sbom.py > packaging/fourhop.cdx.json
 
-It has the crates that are linked into the extension module and the programs for Linux, with the checksums of
-Cargo.lock, and the Python packages that fourhop needs, in the versions of requirements.lock. `fourhop:linked-into`
-names our crates that another is part of. The wheel contains no Python package and accepts the versions of
-`fourhop:range`; the package for Debian contains them. The same sources give the same bytes: no time, no random number.
+It lists the crates linked into the extension module and the programs for Linux, with the checksums of Cargo.lock, and
+the Python packages that fourhop needs, in the versions of requirements.lock. `fourhop:linked-into` names those of our
+crates that a crate is linked into. The wheel contains no Python packages and accepts the versions of `fourhop:range`;
+the Debian package contains them. The same sources give the same bytes: no time, no random number.
 
 Needs cargo, the sources of the crates, and the environment of requirements.lock. `make docs` writes the file.
 """
@@ -41,13 +41,13 @@ TARGET = {
     "python_version": "3.11",
     "sys_platform": "linux",
 }
-"""The environment that the versions are for: that of the package for Debian."""
+"""The environment of the versions: the Debian package's."""
 
 Component = dict[str, Any]
 
 
 def crates() -> tuple[list[Component], dict[str, list[str]]]:
-    """The crates of others that are linked, and by reference what each crate needs of these."""
+    """The linked crates of others and, by reference, those that each crate needs."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -83,7 +83,7 @@ def crates() -> tuple[list[Component], dict[str, list[str]]]:
             "name": packages[id]["name"],
             "version": packages[id]["version"],
             "hashes": [{"alg": "SHA-256", "content": sums[packages[id]["name"], packages[id]["version"]]}],
-            # Older crates separate the licences that they offer by a slash.
+            # Older crates separate alternative licences by a slash.
             "licenses": [{"expression": packages[id]["license"].replace("/", " OR ")}],
             "purl": references[id],
             "properties": [{"name": "fourhop:linked-into", "value": given} for given in where],
@@ -95,7 +95,7 @@ def crates() -> tuple[list[Component], dict[str, list[str]]]:
 
 
 def python() -> tuple[list[Component], dict[str, list[str]], list[str]]:
-    """The Python packages that fourhop needs, what each needs of these, and those of fourhop itself."""
+    """The Python packages that fourhop needs, those that each needs, and those that fourhop itself needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     own = [Requirement(text) for text in project["dependencies"]]
     ranges = {canonicalize_name(each.name): str(each.specifier) for each in own}
@@ -124,18 +124,18 @@ def python() -> tuple[list[Component], dict[str, list[str]], list[str]]:
 
 
 def locked() -> list[Requirement]:
-    """The lines of requirements.lock, some for other systems or versions of Python."""
+    """The requirements in requirements.lock, some for other systems or versions of Python."""
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     return [Requirement(line.rstrip("\\ ")) for line in text.splitlines() if re.match(r"[\w.-]+==", line)]
 
 
 def applies(requirement: Requirement) -> bool:
-    """Whether it is one of Linux with the Python of the packages, whatever this script runs on."""
+    """Whether it applies to Linux with the packages' Python, whatever this script runs on."""
     return requirement.marker is None or requirement.marker.evaluate(TARGET)
 
 
 def reference(kind: str, name: str, version: str) -> str:
-    """The package URL, as `pkg:cargo/libc@0.2.170`."""
+    """The package URL, such as `pkg:cargo/libc@0.2.170`."""
     return f"pkg:{kind}/{name}@{quote(version)}"
 
 

@@ -3,11 +3,11 @@
 #   ns run.tcl SCENARIO.txt [-seed N] [-duration S] [-transport newreno|reno|sack|vegas|udp]
 #              [-warmup S] [-window W] [-trace FILE] [-stats 1]
 #
-# -trace FILE  wireless trace in the old format, with agent, router and MAC level (else all levels off)
+# -trace FILE  wireless trace in the old format, with agent, router and MAC level (otherwise all levels are off)
 # -stats 1     adds the sender counters of every TCP flow
 #
-# Goodput is the progress of the highest ACK from the warm-up (a tenth of the duration) to the end, as payload; for UDP
-# the bytes received over the life of the flow.
+# Goodput is the payload by which the highest ACK advances from the warm-up (a tenth of the duration) to the end; for UDP,
+# it is the bytes received over the life of the flow.
 
 proc usage {msg} { puts stderr "run.tcl: $msg"; exit 2 }
 
@@ -35,7 +35,7 @@ while {[gets $f line] >= 0} {
         window { set window [lindex $w 1] }
         node   { lappend nodes [lrange $w 1 2] }
         movement {
-            # Where nodes start, for their number; they are placed by the file itself below.
+            # Start positions, to count the nodes; below, the file itself places them.
             set movement [file join [file dirname $opt(file)] [lindex $w 1]]
             set m [open $movement]
             foreach {all x} [regexp -all -inline {X_ ([0-9.]+)} [read $m]] { lappend nodes [list $x 0.0] }
@@ -63,7 +63,7 @@ Mac/802_11 set dataRate_  ${rate}e6
 Mac/802_11 set basicRate_ 1e6
 Mac/802_11 set RTSThreshold_ 0
 Agent/TCP set packetSize_ 1460
-# On the class: ns-2 takes the initial ssthresh from the value of the class.
+# Set on the class: ns-2 takes the initial ssthresh from the class's value.
 Agent/TCP set window_ $window
 
 $defaultRNG seed $opt(seed)
@@ -107,7 +107,7 @@ foreach n $nodes {
     incr i
 }
 if {$movement ne ""} {
-    # The names that setdest gives them.
+    # The names that setdest uses for them.
     set ns_ $ns
     for {set i 0} {$i < [llength $nodes]} {incr i} { set node_($i) $node($i) }
     source $movement
@@ -182,7 +182,7 @@ proc finish {} {
     }
     for {set i 0} {$i < $nudp} {incr i} { lappend g [format %.1f [expr [$usink($i) set bytes_] * 8 / 1000.0 / $uspan($i)]] }
     set out "{\"scenario\": \"[file rootname [file tail $opt(file)]]\", \"transport\": \"$opt(transport)\", \"seed\": $opt(seed),"
-    # The number of the next event is how many have been scheduled.
+    # The next event's number is the number of events scheduled so far.
     append out " \"events\": [$::ns at [expr {$duration + 1}] {}],"
     append out " \"duration_s\": $duration, \"warmup_s\": $warmup, \"goodput_kbps\": \[[join $g {, }]\], \"wall_s\": [format %.2f $wall]"
     if {$opt(stats)} { append out ", \"tcp\": \[[join $st {, }]\]" }

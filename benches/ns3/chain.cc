@@ -2,19 +2,19 @@
 //
 // The network is that of ns-2.35's papers as far as ns-3 has the means: 802.11b DSSS, RTS before every unicast frame,
 // constant rate, two-ray ground at 914 MHz, queues of 50 packets without active queue management, NewReno with the
-// classic recovery, an ACK for every segment, a limited window. The options put one rule of ns-2 after another into
-// ns-3, or take one thing out, to find what makes the two differ.
+// classic recovery, an ACK for every segment, a limited window. The options add rules of ns-2 to ns-3 one by one, or
+// remove something, to find what makes the two differ.
 //
 //   chain SCENARIO [--seed=1] [--duration=100] [--warmup=10]
 //     --routing=aodv|static   static: fewest hops, computed once
-//     --sense=250|550         RxSensitivity as a distance: ns-3 knows nothing of weaker frames, they neither keep the
-//                             medium busy nor interfere. With 550 a preamble needs the power of 250 m to be received.
+//     --sense=250|550         RxSensitivity as a distance: ns-3 ignores weaker frames, which neither keep the medium
+//                             busy nor interfere. With 550 a preamble needs the power of 250 m to be received.
 //     --capture=0|1           1: overlapping frames need 10 dB (ns-2); 0: ns-3's DSSS error model, which decodes at
 //                             -6 dB (1 Mbit/s) and +2 dB (2 Mbit/s)
 //     --lock=0|1              1: a sensed but undecodable frame occupies the receiver (ns-2)
 //     --rtsLimit=0|7          transmissions of an RTS; 0: ns-3's, which never end
 //     --hello=0|1 --minRto=0.2 --sack=0|1
-//     --arp=1|0               0: all addresses are known; AODV then learns of no lost link. Entries of ARP end after
+//     --arp=1|0               0: all addresses are known; AODV then learns of no lost link. ARP entries expire after
 //                             120 s, so shorter runs resolve every address once.
 //     --aodv=ns3|ns2          time-outs and search of ns-2's AODV instead of the defaults
 //     --stats=0|1             counts of the MAC, AODV and TCP; costs time
@@ -110,7 +110,7 @@ Dbm(double watt)
     return 10 * std::log10(watt) + 30;
 }
 
-// The reception rules of ns-2 that ns-3 has places for: which frame a receiver synchronises on.
+// The reception rules of ns-2 that ns-3 can express: which frame a receiver synchronises on.
 class Lock : public PreambleDetectionModel
 {
   public:
@@ -135,8 +135,8 @@ class Lock : public PreambleDetectionModel
     }
 };
 
-// A later frame within the ratio destroys the one being received. The receiver stays with that, marked as lost: to turn
-// to the later one in the middle of a reception is more than ns-3.37 can do.
+// A later frame within the ratio destroys the one being received. The receiver stays with that frame, marked as lost:
+// ns-3.37 cannot switch to the later one in the middle of a reception.
 class Collide : public FrameCaptureModel
 {
   public:
@@ -154,7 +154,7 @@ class Collide : public FrameCaptureModel
     }
 };
 
-// Makes the frames end in error that a collision destroyed or that only occupied the receiver.
+// Makes frames end in error if a collision destroyed them or they only occupied the receiver.
 class LockedOut : public ErrorModel
 {
   public:
@@ -171,8 +171,8 @@ class LockedOut : public ErrorModel
     }
 };
 
-// Gives up a frame after so many RTS without a CTS. ns-3.37 decides by the count that belongs to the length of the frame,
-// which with RTS is that of unanswered data, so an RTS is repeated for ever and MaxSsrc has no effect.
+// Gives up a frame after `rtsLimit` RTS without a CTS. ns-3.37 decides by the retry count for the frame's length, which
+// with RTS counts unanswered data, so it repeats an RTS for ever and MaxSsrc has no effect.
 class LimitedRts : public ConstantRateWifiManager
 {
   public:
@@ -214,7 +214,7 @@ class LimitedRts : public ConstantRateWifiManager
 
 NS_OBJECT_ENSURE_REGISTERED(LimitedRts);
 
-// What --stats counts.
+// The counts of --stats.
 struct Counts
 {
     uint64_t frames = 0, receptions = 0, rtsFailed = 0, dataFailed = 0, macDrops = 0;

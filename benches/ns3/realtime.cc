@@ -1,8 +1,8 @@
 // ns-3.37's real-time scheduler on the networks of `benches/emulation.py size`: how late its events are. Prints one line.
 //
 // A grid of 200 m, 802.11b at 2 Mbit/s with RTS, two-ray ground, AODV, ten NewReno flows. An event every millisecond compares
-// the clock with the simulated time. Without devices of the kernel, which taps.cc has: this is what the scheduler does before a
-// packet has left it.
+// the clock with the simulated time. Unlike taps.cc it uses no kernel devices: this is the scheduler before any packet leaves
+// it.
 //
 //   realtime --rows=5 --columns=10 --seconds=15
 

@@ -1,9 +1,9 @@
-// ns-3.37's real-time scheduler with TapBridge: a chain whose nodes' kernels route, as `fourhop emulate --tap` has it.
+// ns-3.37's real-time scheduler with TapBridge: a chain whose nodes' kernels route, as in `fourhop emulate --tap`.
 //
-// Node n is bridged to the TAP device `nt<n>`, which must be there (taps.py makes it). From SIGUSR1 on an event every millisecond
-// compares the clock with the simulated time; after `seconds` of them the program prints the share of a processor it took and
-// quantiles in microseconds, and goes on. TapBridge starts a program that opens the devices: Debian's package `ns3` has it, under
-// another path than the libraries look for (taps.py says which).
+// Node n is bridged to the TAP device `nt<n>`, which must exist (taps.py creates it). From SIGUSR1 on, an event every millisecond
+// compares the clock with the simulated time. After `seconds` of them, the program prints the share of a processor that it used and
+// quantiles in microseconds, and continues. TapBridge starts a program that opens the devices: Debian's package `ns3` has it, but not
+// under the path where the libraries look for it (see taps.py).
 //
 //   taps --nodes=10 --seconds=17
 

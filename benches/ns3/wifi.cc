@@ -1,10 +1,10 @@
 // Saturated 802.11n or ac in ns-3.37: UDP from some stations to one, or over a chain; prints one JSON line.
 //
-// Everything is near: all stations decode each other, frames are lost to collisions alone. Where ns-3 differs by default from a station
-// without EDCA it is set: AIFS = DIFS (AIFSN 2), and after a missing block acknowledgement the data come again, no BlockAckReq. A station's
-// short retry count, which IEEE 802.11-2020 (10.3.3) sets back at every success, goes on over block acknowledgements in ns-3.37: each 7th
-// failure, in a row or not, would give up a whole aggregate, send a BlockAckReq and set the contention window back. It is therefore without
-// a limit here; --ssrc=7 is ns-3's default.
+// All stations are close enough to decode each other, so frames are lost only to collisions. Where ns-3's defaults differ from a station
+// without EDCA, they are set: AIFS = DIFS (AIFSN 2), and after a missing block acknowledgement the data is sent again, no BlockAckReq.
+// A station's short retry count, which IEEE 802.11-2020 (10.3.3) resets at every success, is not reset by block acknowledgements in
+// ns-3.37: every 7th failure, consecutive or not, would give up a whole aggregate, send a BlockAckReq and reset the contention window.
+// It therefore has no limit here; --ssrc=7 is ns-3's default.
 //
 //   wifi [--stations=1] [--older=0] [--hops=0] [--aside=0] [--standard=n|ac] [--mcs=7] [--streams=1] [--width=20] [--shortGuard=0] [--ampdu=65535]
 //     [--spacing=10] [--channels=1] [--categories=] [--errors=TableBased] [--rts=0] [--ssrc=1000000] [--payload=1472] [--interval=0.0001] [--seed=1] [--duration=12] [--warmup=2]
@@ -28,7 +28,7 @@
 
 using namespace ns3;
 
-// PSDUs sent from the end of the warm-up on: data and BlockAck, and the MPDUs of the first.
+// PSDUs sent after the warm-up: data and BlockAck, and the MPDUs of the former.
 static bool counting = false;
 static uint64_t dataSent = 0, blockAcksSent = 0, mpdusSent = 0;
 
@@ -201,7 +201,7 @@ main(int argc, char* argv[])
     std::istringstream words(categories);
     for (std::string word; std::getline(words, word, ',');)
     {
-        // User priority 6, 5, 1 or 0 by class selector, which is how ns-3 finds the category.
+        // User priority 6, 5, 1 or 0 as a class selector, from which ns-3 derives the category.
         services.push_back((word == "vo" ? 6 : word == "vi" ? 5 : word == "bk" ? 1 : 0) << 5);
     }
     ApplicationContainer sinks;

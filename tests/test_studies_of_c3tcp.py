@@ -1,4 +1,4 @@
-"""The network of the C3TCP paper's figure 5: its cross traffic; studies and scenario use the same network."""
+"""The network of the C3TCP paper's figure 5: where its cross traffic goes; studies and scenario share it."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_packets_of_any_bytes_and_floods_pass_in_bounded_memory(border: Border, 
                 break
             time.sleep(0.5)
     sent = [int(done.result().stdout.split()[0]) for done in (into, out)]
-    # The node's own filter refuses its packets with RST.
+    # The node's filter refuses those of its own packets that have RST.
     assert min(sent) > half * 0.5, into.result().stderr
     state = border.status()
     totals = state["totals"]

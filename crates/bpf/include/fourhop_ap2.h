@@ -139,9 +139,9 @@ struct fh_ap2 {
 	fh_u32 present;         /* whether others fill the queue */
 	fh_u32 doubts;          /* consecutive rounds that contradict `present` */
 	fh_u32 after_loss;      /* rounds that still count as after a loss */
-	fh_u32 cut;             /* whether the last round took its share of the window */
+	fh_u32 cut;             /* whether the last round cut the window */
 	fh_u32 first;           /* whether the first window is in flight */
-	fh_u32 is_radio;        /* whether the first link is known to be one */
+	fh_u32 is_radio;        /* whether the first link is known to be a radio */
 	fh_u32 lossy;           /* whether a round that lost many still counts */
 	fh_u32 asked;           /* late acknowledgements in doubt */
 	fh_u32 needed;          /* how many begin a pair */

@@ -21,7 +21,7 @@
   };
   const known = (curve, index) => (curve.low[index] ?? null) !== null;
 
-  // Chart.js has no intervals.
+  // Chart.js itself draws no intervals.
   const intervals = {
     id: "intervals",
     afterDatasetsDraw(drawn) {

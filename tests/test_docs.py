@@ -14,7 +14,7 @@ import pytest
 
 import fourhop
 from fourhop import _core
-from fourhop.cli.commands import app
+from fourhop.cli.commands import COMMANDS, app
 from fourhop.cli.options import Group
 from fourhop.sweeps import document
 from tests.conftest import HANGS, ROOT, Command, environment
@@ -177,6 +177,11 @@ def test_mistakes_are_answered_as_shown(path: Path, folder: Path, fourhop: Comma
 
 def test_the_map_of_the_code_is_one_page() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) < 1_500
+
+
+def test_the_inventory_has_every_command() -> None:
+    text = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"`fourhop {name}\b", text)] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "VALIDATION.md", "docs"])

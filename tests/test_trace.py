@@ -116,7 +116,7 @@ def test_nothing_is_lost_without_a_reason_and_nothing_comes_from_nowhere(recorde
     # The layers also contain ARP messages, and packets on the way from a MAC up to IP.
     assert known - layers["link"]["held"] <= inside <= known
 
-    # What has a sequence number shows it.
+    # Packets with a sequence number show it.
     without = pl.col("kind").is_in(["rerr", "rrep-ack", "probe", "other"])
     assert packets.filter(without)["seq"].is_null().all()
     assert packets.filter(~without)["seq"].is_not_null().all()
@@ -236,6 +236,13 @@ def test_ends_of_tcp_say_what_the_flows_count(recorded: tuple[traces.Trace, Any]
             assert own["timeouts"].max() == flow["timeouts"]
             assert counted(own, "event")["timeout"] <= flow["timeouts"]
             assert own["seq"].min() == 0
+
+
+def test_segments_with_data_show_their_acknowledgement(tmp_path: Path) -> None:
+    trace, _ = traced("chain", tmp_path)
+    segments = trace.table("tcp").filter(pl.col("packet").is_not_null(), pl.col("payload") > 0)
+    assert segments.height > 100
+    assert segments["ack"].is_not_null().all()
 
 
 def test_a_trace_changes_no_result(tmp_path: Path) -> None:

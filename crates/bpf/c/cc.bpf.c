@@ -2,7 +2,7 @@
 /*
  * Congestion controls that pace segments: AP2 (ap2.h), TCP-AP and RBP on the kernel's NewReno, and TCP-AP on its CUBIC.
  *
- * Except in AP2, the kernel controls window, recovery and retransmissions. Each acknowledgement sets
+ * Except in AP2, the kernel controls window, recovery and retransmissions, and each acknowledgement sets
  * SO_MAX_PACING_RATE, which limits the kernel's pacing whatever its own rate for the window is. Two more programs add
  * what other layers know to a connection's state: the hop count from the time to live of received packets, and the wired
  * part of the round trip from a gateway's option.

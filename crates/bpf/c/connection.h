@@ -31,7 +31,7 @@ struct fh_connection {
 	struct fh_ap2 ap2;
 	struct fh_destination to;
 	fh_u64 interval;         /* between segments; 0: not paced yet */
-	fh_u64 set_rate;         /* what sk_max_pacing_rate was set to last */
+	fh_u64 set_rate;         /* the pacing rate that was set last */
 	fh_u64 application_rate; /* the most that the application wants it to be */
 	fh_u64 samples;
 	fh_u32 algorithm;

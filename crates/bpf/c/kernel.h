@@ -68,7 +68,7 @@ struct tcp_sock {
 	fh_u32 lost_out;
 	fh_u32 retrans_out;
 	fh_u32 delivered;
-	fh_u32 app_limited; /* whether the application has run out of data */
+	fh_u32 app_limited; /* not 0: the application had run out of data */
 	fh_u32 lost; /* all segments ever marked as lost */
 	fh_u32 write_seq;
 	fh_u32 snd_nxt;

@@ -98,7 +98,7 @@ struct fh_pace {
 	fh_u32 unused;
 };
 
-/* Hops that a packet has travelled, by the difference of its time to live from the next usual initial value. */
+/* Hops that a packet has travelled, by its time to live and the next usual initial value; a packet that nobody forwarded has one. */
 FH_SMALL fh_u32 fh_hops(fh_u32 ttl)
 {
 	fh_u32 first = ttl <= 30 ? 30 : ttl <= 32 ? 32 : ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255;

@@ -166,3 +166,49 @@ impl Tap for PcapFolder {
 fn is_shown(reason: DropReason) -> bool {
     matches!(reason, DropReason::Collision | DropReason::FrameError)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::phy::mcs::{Format, Guard, Mcs, Width};
+    use fourhop_proto::wire::{ArpMessage, ArpOperation, Category, Mpdu, Msdu, Payload};
+    use fourhop_units::{Bytes, Dur};
+
+    /// Returns the number of packets that a node's capture of one aggregate of two contains.
+    fn recorded(arrived: u64, lost: bool) -> usize {
+        let name = format!("fourhop-pcap-{}-{arrived}-{lost}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let form = CaptureForm { merged: false, lost };
+        let station = [Some(("n1".to_owned(), 5180))].into_iter();
+        let mut captures = PcapFolder::create(&folder, form, station, [].into_iter()).unwrap();
+        let mcs = Mcs::new(Format::Ht, 7, 1, Width::Mhz20, Guard::Ns800).unwrap();
+        let (sender_mac, sender_ip, target_ip) = (NodeId(1).mac(), NodeId(1).ipv4(), NodeId(0).ipv4());
+        let operation = ArpOperation::Request;
+        let arp = ArpMessage { operation, sender_mac, sender_ip, target_mac: None, target_ip };
+        let first = Msdu { dst: NodeId(0).mac(), len: Bytes(40), payload: Payload::Arp(arp) };
+        let mpdu = |seq| Mpdu { seq, retry: false, len: Bytes(78), first: first.clone(), more: Vec::new() };
+        let aggregate = Aggregate { mcs, category: Category::Be, mpdus: vec![mpdu(1), mpdu(2)] };
+        let kind = FrameKind::Aggregate(Box::new(aggregate));
+        let (dst, src) = (NodeId(0).mac(), NodeId(1).mac());
+        let frame = Frame { dst, src, duration: Dur::ZERO, rate: mcs.rate(), airtime: Dur::ZERO, kind };
+        let copy = Copy { node: NodeId(0), tx: TxId(0), power: Watt(1e-9), arrived };
+        captures.received(Time::ZERO, copy, &frame);
+        captures.finish(Time::ZERO).unwrap();
+        let bytes = std::fs::read(folder.join("n1.pcap")).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        // A header of 24 bytes; 16 bytes before each packet, the third number of which is its length.
+        let mut rest = &bytes[24..];
+        std::iter::from_fn(|| {
+            let len = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?) as usize;
+            rest = &rest[16 + len..];
+            Some(())
+        })
+        .count()
+    }
+
+    #[test]
+    fn of_an_aggregate_only_intact_packets_are_captured() {
+        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| recorded(arrived, false)), [2, 1, 1, 0]);
+        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| recorded(arrived, true)), [2, 2, 2, 2]);
+    }
+}

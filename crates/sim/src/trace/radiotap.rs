@@ -98,3 +98,17 @@ fn end(begins: usize, out: &mut [u8]) {
     let len = (out.len() - begins) as u16;
     out[begins + 2..begins + 4].copy_from_slice(&len.to_le_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_that_of_the_header_and_not_of_what_precedes_it() {
+        let mut bytes = vec![0xAA; 5];
+        by_rate(Rate::kbps(2_000), 2412, (None, false), &mut bytes);
+        // Version, padding, length, fields present; then flags, rate, frequency and modulation.
+        assert_eq!((bytes.len() - 5, &bytes[5..9]), (14, &[0, 0, 14, 0][..]));
+        assert_eq!(&bytes[13..], [0, 4, 0x6C, 0x09, 0x20, 0]);
+    }
+}

@@ -317,3 +317,22 @@ impl Table {
         std::fs::rename(&self.part, &self.path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux has a device whose disk is always full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_reported_at_the_end() {
+        let folder = std::env::temp_dir().join(format!("fourhop-series-{}", std::process::id()));
+        let mut files = SeriesFiles::create(&SeriesPaths::new(&folder, 1)).unwrap();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        files.queues.file = BufWriter::with_capacity(0, full);
+        files.queue(Time::ZERO, 0, None, 1);
+        files.queue(Time::ZERO, 0, None, 2);
+        assert_eq!(files.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

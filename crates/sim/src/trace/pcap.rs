@@ -196,7 +196,7 @@ mod tests {
         captures.finish(Time::ZERO).unwrap();
         let bytes = std::fs::read(folder.join("n1.pcap")).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
-        // A header of 24 bytes; 16 bytes before each packet, the third number of which is its length.
+        // A header of 24 bytes; 16 bytes before each packet, whose third number is its length.
         let mut rest = &bytes[24..];
         std::iter::from_fn(|| {
             let len = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?) as usize;

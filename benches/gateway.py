@@ -271,7 +271,7 @@ def spent(pid: int | None) -> float:
 
 
 def speed() -> None:
-    """Through three namespaces: TCP segments of 240 bytes that nobody answers, of a node that is not paced."""
+    """Unanswered TCP segments of 240 bytes from an unpaced node, through three namespaces."""
     sys.path.insert(0, str(ROOT))
     from tests.linux.border import NODE, Border
 

@@ -60,7 +60,7 @@ def test_the_pair_of_older_files_says_the_same(tmp_path: Path) -> None:
     assert [(x.source, x.target, x.medium, x.there, x.back) for x in two.links] == [
         ("x", "y", "radio", 0.8, 0.8), ("y", "w", "radio", 1.0, 1.0), ("x", "w", "tunnel", 1.0, 1.0),
     ]  # fmt: skip
-    assert [note.text for note in two.notes] == ["1 link of a device that is no node"]
+    assert [note.text for note in two.notes] == ["1 link of an unknown device"]
     made = to_scenario(two)
     assert [made.network.nodes[id_].name for id_ in made.gateways] == ["X", "W"]
 
@@ -88,7 +88,7 @@ def test_points_of_geojson_are_linked_by_distance(tmp_path: Path) -> None:
     made = imported(put(tmp_path, "points.geojson", {"type": "FeatureCollection", "features": features}))
     assert [node.name for node in made.network.nodes.values()] == ["one", "two", "point-3"]
     assert "losses" not in tomllib.loads(made.toml)
-    assert "1 feature that is no point" in said(made, "left out")
+    assert "1 feature other than a point" in said(made, "left out")
     assert "1 node out of reach of the others" in said(made, "left out")
     assert "no links were measured" in said(made, "assumed")
     assert made.scenario.flows_without_path() == []
@@ -162,7 +162,7 @@ NOTED: list[tuple[Any, str]] = [
     ({"nodes": [*GOOD, node("c", "north")], "links": []}, "1 position outside WGS 84 degrees: host c"),
     ({"nodes": [*GOOD, node("c", 50.0, 12986035)], "links": []}, "1 position outside WGS 84 degrees: host c"),
     ({"nodes": [*GOOD, node("c", location=[1, 2])], "links": []}, "1 position outside WGS 84 degrees: host c"),
-    ({"nodes": [*GOOD, node("a")], "links": []}, "1 entry of a node that is there already: host a"),
+    ({"nodes": [*GOOD, node("a")], "links": []}, "1 entry repeated for a node: host a"),
     ({"nodes": [*GOOD, node("c", clients=-1)], "links": []}, "1 number of clients out of range: host c"),
     ({"nodes": GOOD, "links": [link("a", "b", 1.5)]}, "1 quality outside 0 to 1: a-b"),
     ({"nodes": GOOD, "links": [link("a", "b", kind="fibre")]}, "1 type of links other than wifi, vpn, other; they"),

@@ -93,7 +93,7 @@ VARIANTS: list[tuple[str, str, list[str]]] = [
 
 
 def available(kind: str) -> bool:
-    """Is the simulator there?"""
+    """Whether the simulator is installed."""
     return {"ns2": shutil.which("ns") is not None, "ns3": NS3.exists(), "fourhop": FOURHOP.exists()}[kind]
 
 

@@ -30,7 +30,7 @@ def fast(transports: Sequence[str], apart: int = 1500) -> Scenario:
 
 
 def mixes() -> Mapping[str, Scenario]:
-    """The mix of figure 12 as it is, with nearer ends, with older timers, and without back-off."""
+    """The mix of figure 12, unchanged, with nearer ends, with older timers, and without back-off."""
     whole = fast(MIXED)
     return {
         "whole": whole,

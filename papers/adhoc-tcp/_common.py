@@ -132,7 +132,7 @@ def over_speeds(profile: Profile, variants: Mapping[str, Scenario]) -> Sweep:
 
 
 def at(cells: Cells, variant: str, speed: int) -> Cells:
-    """One point of such a sweep."""
+    """The point of such a sweep for a variant and a speed."""
     return cells.where(variant=variant, speed_max=f"{speed}m/s")
 
 
@@ -162,7 +162,7 @@ def _of(run: Run, flows: Collection[str] | None) -> list[Mapping[str, Any]]:
 
 
 def gains(cells: Cells, of: Callable[[Cells], Sample], kind: str = "adhoc-tcp") -> dict[str, Estimate]:
-    """By speed, the ratio of measure `of` for a kind to the same measure for SACK."""
+    """Ratio of measure `of` for a kind to the same measure for SACK, by speed."""
     return {f"{speed} m/s": of(at(cells, kind, speed)) / of(at(cells, "sack", speed)) for speed in speeds(cells)}
 
 

@@ -88,7 +88,7 @@ def events(data: Data) -> Chart:
 
 
 def _final(data: Data, kind: str, column: str) -> str:
-    """Mean over the runs of the final value of a count; empty for flows that have none."""
+    """Mean over the runs of the final value of a count; empty for flows without one."""
     mean = _most(data, kind, column).mean
     return "" if math.isnan(mean) else f"{mean:.1f}"
 
@@ -137,7 +137,7 @@ def threshold(data: Data) -> Claim:
 
 
 def _sensible(data: Data, kind: str) -> Sample:
-    """For how much of the walk the threshold is one that the path holds, once it is not the initial one any more."""
+    """Share of the walk during which the path can hold the threshold, after its initial value."""
     column, first = "ssthresh_segments", 64.0
 
     def part(each: pl.Expr) -> pl.Expr:

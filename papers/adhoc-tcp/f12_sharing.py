@@ -91,7 +91,7 @@ def backoff(data: Data) -> Claim:
 
 
 def _gained(data: Data, name: str) -> Estimate:
-    """The gain of NewReno's share by a change."""
+    """Increase of NewReno's share by a change."""
     changed, whole = (part_of_newreno(data.causes.where(variant=variant)) for variant in (name, "whole"))
     return changed - whole
 

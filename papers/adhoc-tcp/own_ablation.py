@@ -107,7 +107,7 @@ def numbers(data: Data, name: str) -> Chart:
 
 
 def _against(data: Data, network: str, *names: str, under: str = "adhoc") -> dict[str, Estimate]:
-    """By label, what each of these variants carries over what another one carries."""
+    """Ratio of the throughput of each of these variants to that of another one, by label."""
     cells = data[network]
     base = carried(cells.where(variant=under))
     return {VARIANTS.labels[name]: carried(cells.where(variant=name)) / base for name in names}

@@ -61,7 +61,7 @@ def clocks(data: Data) -> Chart:
 
 
 def _against(data: Data, under: str, *names: str) -> dict[str, Estimate]:
-    """By label, the ratio of what is carried with a clock to what is carried with another, or by SACK."""
+    """Ratio of the throughput with a clock to that with another clock or of SACK, by label."""
     base = carried(data.way.where(variant=under))
     return {LABELS[name]: carried(data.way.where(variant=name)) / base for name in names}
 

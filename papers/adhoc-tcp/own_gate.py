@@ -81,7 +81,7 @@ W_MOST = 64
 
 
 def _gain(data: Data, name: str, over: str, delay: str) -> Estimate:
-    """The goodput of one variant over that of another."""
+    """Ratio of the goodput of one variant to that of another."""
     return carried(data.wires, variant=name, delay=delay) / carried(data.wires, variant=over, delay=delay)
 
 

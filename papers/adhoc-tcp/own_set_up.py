@@ -55,7 +55,7 @@ RTO_MAX = ("1s", "4s", "16s", "60s")
 """How far time-outs back off; the last is as usual. Ad hoc TCP probes instead."""
 
 PATIENT = {"tcp.persist_min": "5s"}
-"""4.4BSD waits so long before it asks whether a closed window has opened."""
+"""How long 4.4BSD waits before it probes a closed window."""
 
 RUNS, PATIENT_RUNS = 6, 24
 
@@ -76,7 +76,7 @@ study = Study(
 
 
 def _points(profile: Profile, transports: Sequence[str], speed: int = 30) -> dict[str, Scenario]:
-    """By timers and distance, the field with flows of these transports."""
+    """The field with flows of these transports, by timers and distance."""
     return {
         point(timers, apart): at_speed(field(profile, transports, apart), speed).with_(**keys)
         for timers, (_, keys) in TIMERS.items()
@@ -85,7 +85,7 @@ def _points(profile: Profile, transports: Sequence[str], speed: int = 30) -> dic
 
 
 def point(timers: str, apart: int) -> str:
-    """How checks name a set-up."""
+    """Name of a set-up in checks."""
     return f"{apart} m, {TIMERS[timers][0]}"
 
 

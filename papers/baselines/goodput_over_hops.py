@@ -70,7 +70,7 @@ def falls_to_four(data: Data) -> Claim:
 
 
 def over_newreno(data: Data, transport: str, least: int) -> dict[str, Estimate]:
-    """Ratio of goodput to that of NewReno on the chains of at least this number of hops."""
+    """Ratio of goodput to that of NewReno on chains of at least this number of hops."""
     hops = {n: data.chain.where(hops=n) for n in HOPS if n >= least}
     return {f"{n} hops": at.goodput(transport=transport) / at.goodput(transport="newreno") for n, at in hops.items()}
 

@@ -93,7 +93,7 @@ def string(
     times: tuple[str, str] = ("15s", "30s"),
     **keys: Any,
 ) -> Scenario:
-    """Figure 5: nodes 1 to 4 (0 to 3 here) in a string with a TCP flow; 5 and 6 across it, with UDP to each other."""
+    """Figure 5: nodes 1 to 4 (0 to 3 here) in a string with a TCP flow; 5 and 6 across it, with UDP between them."""
     flows: list[dict[str, Any]] = [{"name": "tcp", "from": 0, "to": 3, "transport": "newreno", "start": "0s"}]
     if udp is not None:
         start, stop = times
@@ -133,7 +133,7 @@ def mean_queue(cells: Cells, when: tuple[float, float] = CROSSED) -> Sample:
 
 
 def swings(cells: Cells) -> dict[str, Claim]:
-    """Whether the window that the newest measurements set changes by a fifth more than that of averaged ones."""
+    """Whether the window changes by a fifth more with the newest measurements than with averaged ones."""
 
     def step(name: str, when: tuple[float, float]) -> Sample:
         return cells.over_time(

@@ -99,7 +99,7 @@ def mean(data: Data, name: str, when: tuple[float, float]) -> Sample:
 
 
 def overflows(data: Data, name: str) -> Sample:
-    """Whether the queue is full at one of the samples with UDP: the share of the runs."""
+    """Share of the runs in which the queue is full at a sample during UDP."""
     return run_by_run(lambda packets: float(packets > FULL - 1), most(data, name, CROSSED))
 
 

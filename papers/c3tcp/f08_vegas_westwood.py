@@ -62,7 +62,7 @@ TIMES = {"alone": ALONE, "with UDP": CROSSED}
 
 
 def window(cells: Cells, when: tuple[float, float]) -> Sample:
-    """The mean window in segments: C3TCP's where there is one, else TCP's own."""
+    """Mean window in segments: C3TCP's if the flow has one, otherwise TCP's own."""
     window = cells.over_time("c3_window_bytes", "tcp", *when, of=lambda window: window.mean() / 1460)
     return cells.over_time("cwnd_segments", "tcp", *when) if any(map(math.isnan, window.values)) else window
 

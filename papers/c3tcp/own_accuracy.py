@@ -47,7 +47,7 @@ def estimated(profile: Profile) -> Sweep:
 
 @study.sweep
 def limited(profile: Profile) -> Sweep:
-    """The newest measurements of a flow that has no more than so many segments under way, without cross traffic."""
+    """The newest measurements of a flow with a fixed window in segments, without cross traffic."""
     base = VARIANTS.of(loaded(profile, 0), "c3-newest").with_(**{"flows[0].transport": "cwl"})
     return Sweep(base, {"tcp.limit": UNDER_WAY}, runs=10)
 
@@ -78,12 +78,12 @@ def delay_error(data: Data, name: str, load: int) -> Estimate:
 
 
 def excess(data: Data, name: str, load: int) -> Estimate:
-    """How far the estimated delay is above the true one, in s."""
+    """Excess of the estimated delay over the true one, in s."""
     return mean(data, name, load, "c3_delay_s") - mean(data, name, load, "c3_true_delay_s")
 
 
 def measured(data: Data, segments: int) -> Estimate:
-    """The bandwidth that links measure of a flow with so many segments under way, of what the path has to give."""
+    """Ratio of the bandwidth that links measure for a flow with this window in segments to the capacity of the path."""
     newest = data.limited.over_time("c3_bandwidth_bps", "tcp", *MEASURED, limit=segments)
     return ratio(newest, capacity(data, 0))
 

@@ -82,7 +82,7 @@ def fixed(profile: Profile) -> Sweep:
 
 
 def of_tcp(column: str, scale: float = 1.0, unit: str = "") -> Callable[[Cells], Sample]:
-    """A column of the table of flows, added up over those of TCP."""
+    """Sum of a column of the table of flows over the TCP flows."""
     return lambda cells: cells.measure(
         lambda run: scale * sum(flow[column] for flow in run.flows.values() if flow["transport"] != "udp"), unit
     )
@@ -131,7 +131,7 @@ def fewer(data: Data, name: str) -> Claim:
 
 
 def lost(cells: Cells, name: str) -> Estimate:
-    """The share of retransmissions in the segments sent, of that of standard TCP."""
+    """Share of retransmissions among the segments sent, relative to that of standard TCP."""
     ours, theirs = (
         run_by_run(lambda resent, all_: resent / all_, again(each), sent(each))
         for each in (cells.where(variant=of) for of in (name, "standard"))

@@ -92,13 +92,13 @@ def cells(data: Data, setup: str, name: str) -> Cells:
 
 
 def gains(data: Data, setup: str) -> dict[str, Claim]:
-    """How far C3TCP is ahead over the whole run."""
+    """C3TCP's lead over the whole run."""
     others = {LABELS[other]: about(gain(data, setup, other), paper, 0.05) for other, paper in OVER_THE_OTHERS.items()}
     return {LABELS["standard"]: about(gain(data, setup, "standard"), OVER_STANDARD), **others}
 
 
 def queues(data: Data, setup: str) -> dict[str, Claim]:
-    """Node 2: how far its queue is filled, alone and with UDP."""
+    """Length of node 2's queue, alone and with UDP."""
     standard, c3 = (cells(data, setup, name) for name in ("standard", "c3"))
     return {
         "overflow": above(longest(standard), 40),
@@ -109,7 +109,7 @@ def queues(data: Data, setup: str) -> dict[str, Claim]:
 
 
 def manner(data: Data, setup: str) -> dict[str, Claim]:
-    """All alike without UDP, and with it Vegas and Westwood silent at times, unlike C3TCP."""
+    """Whether all behave alike without UDP, and with UDP Vegas and Westwood fall silent at times, unlike C3TCP."""
     alone = {f"alone: {LABELS[other]}": gain(data, setup, other, ALONE) for other in OVER_THE_OTHERS}
     silent = {name: silence(cells(data, setup, name)) for name in ("c3", *OVER_THE_OTHERS)}
     more = {f"silent: {LABELS[other]}": silent[other] - silent["c3"] for other in OVER_THE_OTHERS}
@@ -117,7 +117,7 @@ def manner(data: Data, setup: str) -> dict[str, Claim]:
 
 
 def on_its_side(claims: Mapping[str, Claim]) -> int:
-    """How many hold, by their means."""
+    """Number of claims whose means hold."""
     return sum(claim.beyond < 0 for claim in claims.values())
 
 

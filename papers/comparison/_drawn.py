@@ -20,7 +20,7 @@ MCS_AND_SPACING = ((1, 60, 75), (3, 50, 60), (4, 38, 45))
 
 
 def draw(kind: str, number: int) -> Scenario:
-    """Network `number` of a class, with NewReno's flows. Every layout comes once in six numbers."""
+    """Network `number` of a class, with NewReno's flows. Six consecutive numbers have six layouts."""
     made = _network(kind, number)
     if "traffic" in made.resolved:
         return made.with_(**{"traffic.start": "50ms", "traffic.stagger": "20ms"})
@@ -54,7 +54,7 @@ def _network(kind: str, number: int) -> Scenario:
 
 
 def _today(kind: str, of: random.Random) -> tuple[dict[str, Any], float]:
-    """Sections of a mesh of 802.11n, and how far apart neighbours are in metres."""
+    """Sections of an 802.11n mesh, and the distance between neighbours in metres."""
     routes: dict[str, Any] = {"protocol": "static"}
     keys: dict[str, Any] = {"profile": "standard", "tcp": TCP, "duration": "16s", "warmup": "4s"}
     keys["link"] = {"queue": "fq-codel"}

@@ -98,7 +98,7 @@ NETWORKS = {
 
 
 def sections(step: str) -> dict[str, Any]:
-    """Everything of a scenario but topology, wires and flows."""
+    """All sections of a scenario but topology, wires and flows."""
     made: dict[str, Any] = {"profile": "standard"}
     for name, (_, changed) in STEPS.items():
         made |= changed
@@ -158,13 +158,13 @@ def _gateway(metres: Mapping[str, str], keys: Mapping[str, Any]) -> Scenario:
 
 
 def per_frame(run: Run) -> float:
-    """Packets in a frame of data."""
+    """Packets per data frame."""
     mac = run.counters["mac"]
     return mac["mpdus_sent"] / mac["data_sent"] if mac["data_sent"] else math.nan
 
 
 def together(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
-    """Ratio of the geometric means over several networks: each network counts the same, however much it carries."""
+    """Ratio of the geometric means over several networks: each has the same weight, whatever it carries."""
 
     def mean(*each: float) -> float:
         return math.prod(each) ** (1.0 / len(each))

@@ -16,7 +16,7 @@ from ._drawn import CLASSES, draw
 from ._worlds import KERNEL, MAC, TCP, N
 
 FIRST, NETWORKS = 1_000, 12
-"""The networks of a class: numbers from here on, so many. Numbers below a hundred were for tuning."""
+"""The networks of a class: first number and count. Numbers below 100 were for tuning."""
 
 RIVALS = {"cubic": "CUBIC", "bbr": "BBR", "vegas": "Vegas", "newreno": "NewReno", "tcp-ap": "TCP-AP"}
 LABELS = {"ap2": "AP2", **RIVALS}
@@ -66,7 +66,7 @@ def numbers() -> range:
 
 
 def drawn(kind: str, numbers: Iterable[int], each: Mapping[str, Mapping[str, Any]]) -> Sweep:
-    """Each of some ways to send, on networks of these numbers."""
+    """Each of several ways to send, on networks of these numbers."""
     made = {
         f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", **keys) for n in numbers for name, keys in each.items()
     }
@@ -80,7 +80,7 @@ def networks(_: Profile, kind: str) -> Sweep:
 
 @study.sweep_each({f"{kind}_windows": kind for kind in CLASSES})
 def windows(_: Profile, kind: str) -> Sweep:
-    """CUBIC that never has more than so many segments under way, on half of the networks."""
+    """CUBIC with a fixed window, on half of the networks."""
     return drawn(kind, some(), {str(n): {"transport": "cubic", **KERNEL, "tcp.window": n} for n in WINDOWS})
 
 
@@ -98,7 +98,7 @@ def parts(_: Profile, kind: str) -> Sweep:
 
 
 def wire(delay: str) -> Mapping[str, Any]:
-    """Two hosts on a wire, so long each way."""
+    """Two hosts on a wire with this delay in each direction."""
     return {
         "topology": {"kind": "chain", "hops": 1},
         "wired": {"gateways": [0], "nodes": ["a", "b"], "rate": "10Mbps", "delay": delay, "queue": 200},
@@ -174,7 +174,7 @@ def goodput(cells: Cells) -> float:
 
 
 def round_trip(cells: Cells) -> float:
-    """In seconds: of each flow the 95th percentile after the first quarter, and of these the mean."""
+    """Mean over the flows of the 95th percentile of each flow's round trip after the first quarter, in s."""
     import polars as pl
 
     series = cells.series()
@@ -189,7 +189,7 @@ def share_sent_again(cells: Cells) -> float:
 
 
 def over(one: float, other: float) -> float:
-    """Their ratio; unknown where nothing arrives, as in the shortest runs of `--quick`."""
+    """Their ratio; unknown if nothing arrives, as in the shortest runs of `--quick`."""
     return one / other if other > 0.0 else math.nan
 
 
@@ -211,7 +211,7 @@ def of_best(data: Data, kind: str, name: str) -> list[float]:
 
 
 def trips(data: Data, kind: str, name: str) -> list[float]:
-    """Round trip beside CUBIC's or TCP-AP's, network by network."""
+    """Round trip relative to CUBIC's or TCP-AP's, network by network."""
     other = BESIDE.get(kind, "cubic")
     return [over(round_trip(at(data, kind, n, name)), round_trip(at(data, kind, n, other))) for n in numbers()]
 
@@ -267,12 +267,12 @@ def worst(data: Data, kind: str) -> Claim:
 
 
 def one(value: float) -> Estimate:
-    """A single number, which is what it is."""
+    """A single number as an estimate; its interval has no width."""
     return Estimate(value, lambda _: (value, value), "", "one network")
 
 
 def beside_hull(data: Data, kind: str) -> list[float]:
-    """Goodput beside that of the best fixed window whose round trip is no longer, network by network."""
+    """Goodput relative to that of the best fixed window with no longer round trip, network by network."""
     found = []
     for n in some():
         ours = at(data, kind, n, "ap2")
@@ -283,7 +283,7 @@ def beside_hull(data: Data, kind: str) -> list[float]:
 
 
 def hull_at(trip: float, points: Sequence[tuple[float, float]]) -> float:
-    """The upper concave hull of `points`, which begin at the origin: its height at `trip`."""
+    """Height at `trip` of the upper concave hull of `points`, which begin at the origin."""
     best = max(height for _, height in points)
     between = [
         low[1] + (high[1] - low[1]) * (trip - low[0]) / (high[0] - low[0])
@@ -343,7 +343,7 @@ def helps_cubic(data: Data, kind: str) -> Claim:
 
 
 def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:
-    """AP2 without one of its parts, relative to the whole AP2."""
+    """AP2 without one of its parts, relative to complete AP2."""
     pairs = [
         (at(data, kind, n, part, "_parts"), at(data, kind, n, "ap2"))
         for kind in WHERE.get(part, RADIOS_OF_TODAY)

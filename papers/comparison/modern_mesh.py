@@ -121,7 +121,7 @@ def cell(data: Data, name: str, transport: str) -> Cells:
 
 
 def round_trip(cells: Cells, share: float) -> Sample:
-    """The smoothed round trip that is not exceeded for a share of the time: mean over the flows, in ms."""
+    """Quantile of the smoothed round trip over time: mean over the flows, in ms."""
     since_s = 2.0
     known = cells.series().filter((pl.col("time_s") > since_s) & pl.col("srtt_s").is_not_null())
     each = known.group_by("seed", "flow").agg(pl.col("srtt_s").quantile(share))
@@ -146,12 +146,12 @@ def dead(cells: Cells) -> Sample:
 
 
 def beside(data: Data, name: str, of: Callable[[Cells], Sample] = Cells.goodput) -> dict[str, Estimate]:
-    """On each of its networks, the ratio of a measure to the same with the CUBIC of kernels."""
+    """On each of its networks, the ratio of a measure to that of the kernel's CUBIC."""
     return {shown: of(cell(data, n, name)) / of(cell(data, n, BASE)) for n, shown in NETWORKS.items() if name in on(n)}
 
 
 def overall(data: Data, name: str, of: Callable[[Cells], Sample] = Cells.goodput) -> Estimate:
-    """The same over all of its networks together."""
+    """This ratio over all of its networks together."""
     there = [n for n in NETWORKS if name in on(n)]
     return together([of(cell(data, n, name)) for n in there], [of(cell(data, n, BASE)) for n in there])
 
@@ -300,7 +300,7 @@ FAIRER = {
 
 
 def indices(data: Data, name: str) -> Sample:
-    """Jain's index, the mean over the networks with several flows that the system is on."""
+    """Jain's index: mean over the system's networks with several flows."""
     several = [n for n in NETWORKS if n != "chain" and name in on(n)]
     return run_by_run(lambda *each: sum(each) / len(each), *(cell(data, n, name).fairness() for n in several))
 

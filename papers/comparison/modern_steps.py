@@ -115,12 +115,12 @@ def at(data: Data, name: str, step: str, transport: str) -> Cells:
 
 
 def gain(data: Data, name: str, step: str, transport: str) -> Estimate:
-    """Goodput beside that of the CUBIC of kernels at the same step."""
+    """Goodput relative to that of the kernel's CUBIC at the same step."""
     return at(data, name, step, transport).goodput() / at(data, name, step, BASE).goodput()
 
 
 def mean_round_trip(run: Run) -> float:
-    """Of all flows, in ms."""
+    """Mean round trip over all flows, in ms."""
     known = [flow["rtt_mean_s"] for flow in run.flows.values() if flow["rtt_mean_s"] is not None]
     return 1e3 * sum(known) / len(known) if known else float("nan")
 
@@ -242,7 +242,7 @@ for _because, _steps in {**BECAUSE, ("alone", "variation"): [TODAY]}.items():
 
 
 def beside(data: Data, name: str, step: str, transport: str) -> Sample:
-    """The same ratio in each run, so that steps can be compared by their seeds."""
+    """This ratio in each run, so that steps can be compared by their seeds."""
     return run_by_run(
         lambda ours, theirs: ours / theirs,
         at(data, name, step, transport).goodput(),

@@ -94,7 +94,7 @@ def beside(data: Data, name: str, other: str = "today") -> Estimate:
 
 
 def third(data: Data, name: str, place: int) -> Sample:
-    """Goodput of a third of the nodes by their hops, the nearest first, in kbit/s."""
+    """Goodput of a third of the nodes in order of their hops, in kbit/s."""
     cells = data.gateways.where(variant=name)
     hops = {flow: row["hops"] for flow, row in cells.runs[0].flows.items()}
     size = len(hops) // 3

@@ -60,7 +60,7 @@ GATEWAYS = ("ap", "ap-short")
 
 
 def on(network: str) -> list[str]:
-    """The transports of a network: the bounded queue concerns gateways alone."""
+    """The transports of a network; the bounded queue concerns only gateways."""
     return [name for name in TRANSPORTS if name != "ap-short" or network == "gateway"]
 
 
@@ -187,7 +187,7 @@ def cell(data: Data, network: str, name: str) -> Cells:
 
 
 def _over_flows(run: Run, column: str) -> float:
-    """Mean over the flows of a time, in ms; flows that have none do not count."""
+    """Mean of a time over the flows that have it, in ms."""
     known = [flow[column] for flow in run.flows.values() if flow[column] is not None]
     return 1e3 * sum(known) / len(known) if known else float("nan")
 

@@ -72,7 +72,7 @@ def network() -> community.Network:
 
 
 def lasting_s() -> float:
-    """Seconds of a transfer."""
+    """Duration of a transfer in s."""
     return 1.0 if study.quickly else 6.0
 
 
@@ -85,7 +85,7 @@ def transfers(
     of: community.Network | None = None,
     carried: float = CARRIED,
 ) -> Scenario:
-    """Transfers of some pairs at a time, one group after another."""
+    """Transfers between a few pairs at a time, one group after another."""
     groups = list(at_a_time)
     listed = [ends for group in groups for ends in group]
     options = community.Options(
@@ -103,7 +103,7 @@ def transfers(
 
 
 def by_source(carried: float = CARRIED) -> Sweep:
-    """Every pair, those of each source in one run."""
+    """Every pair; all pairs of a source share a run."""
     sources = dict.fromkeys(source for source, _ in measured())
     each = {source: [[ends] for ends in measured() if ends[0] == source] for source in sources}
     if study.quickly:
@@ -113,7 +113,7 @@ def by_source(carried: float = CARRIED) -> Sweep:
 
 
 def assumptions() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Those that are taken away."""
+    """The assumptions that are removed."""
     return dict(itertools.islice(ASSUMPTIONS.items(), 2)) if study.quickly else ASSUMPTIONS
 
 
@@ -181,17 +181,17 @@ def both(mbps: Rates, hops: int | None = None) -> Pairs:
 
 
 def off(pairs_: Pairs) -> float:
-    """The factor by which half of the predictions are off, either way."""
+    """Factor that the error of half of the predictions does not exceed, in either direction."""
     return statistics.median(math.exp(abs(math.log(max(x, 1e-3) / y))) for x, y in pairs_)
 
 
 def bias(pairs_: Pairs) -> float:
-    """Predicted over measured, in the median."""
+    """Median ratio of predicted to measured speed."""
     return statistics.median(x / y for x, y in pairs_)
 
 
 def alike(pairs_: Pairs) -> float:
-    """Spearman's correlation of ranks."""
+    """Spearman's rank correlation."""
     places = []
     for values in zip(*pairs_, strict=True):
         order = sorted(values)
@@ -201,7 +201,7 @@ def alike(pairs_: Pairs) -> float:
 
 
 def over_pairs(of: Callable[[list[T]], float], pairs_: list[T]) -> Estimate:
-    """With an interval by bootstrap over the pairs (Efron 1979), as another choice of them would have given another."""
+    """With a bootstrap interval over the pairs (Efron 1979), as another choice of pairs would give another result."""
     draw = random.Random(1)
     drawn = sorted(of(draw.choices(pairs_, k=len(pairs_))) for _ in range(DRAWS))
 
@@ -222,7 +222,7 @@ def levels(data: Data) -> list[Level]:
 
 
 def fitted(rows: list[Level]) -> float:
-    """The share with which half of the predictions are too low and half too high, between those that were tried."""
+    """The share at which half of the predictions are too low and half too high, interpolated between those tried."""
     shares = [math.log(share) for share in (LEVELS[0], CARRIED, LEVELS[1])]
     offs = [statistics.median(math.log(mbps[i] / was) for _, was, mbps in rows) for i in range(3)]
     # The line through the two levels on either side of none, or the nearest two.
@@ -232,7 +232,7 @@ def fitted(rows: list[Level]) -> float:
 
 
 def held_out(data: Data) -> list[float]:
-    """By how much predictions are off for pairs with a node, with the share fitted to all pairs without it."""
+    """Error of the predictions for the pairs of a node, with the share fitted to all pairs without it."""
     rows, logs = levels(data), []
     for node in dict.fromkeys(end for ends, _, _ in rows for end in ends):
         share = fitted([row for row in rows if node not in row[0]])

@@ -22,7 +22,7 @@ DELAYED_COSTS = (
 
 
 def one(cells: Cells) -> Run:
-    """The first run of the first cell, for values that are the same in all of them or where there is only one."""
+    """The first run of the first cell, for values that all runs share or that exist only once."""
     found: list[Run] = []
 
     def keep(run: Run) -> float:
@@ -34,7 +34,7 @@ def one(cells: Cells) -> Run:
 
 
 def over(cells: Cells, of: Of, unit: str = "", **keys: object) -> Sample:
-    """One value per network, where each cell is one network."""
+    """One value per network, if each cell is one network."""
     each = list(cells.where(**keys) if keys else cells)
     values = tuple(cell.measure(of).mean for cell in each)
     return Sample(values, tuple(range(len(each))), unit)

@@ -96,7 +96,7 @@ def on_parallel_chains(data: Data, name: str) -> Chart:
 
 
 def value(alpha: str) -> float:
-    """As a number."""
+    """The value as a number."""
     return quantity.parse(alpha).value / 100.0
 
 

@@ -80,7 +80,7 @@ def causes(profile: Profile) -> Sweep:
 
 
 def arriving(profile: Profile) -> dict[str, Scenario]:
-    """Each transport on the cross, its second flow 30 s after the first."""
+    """Each transport on the cross; the second flow starts 30 s after the first."""
     flows = [
         {"from": 0, "to": 4, "transport": "newreno", "start": "0s", "stop": "60s"},
         {"from": 5, "to": 8, "transport": "newreno", "start": "30s"},
@@ -136,12 +136,12 @@ def table_of_causes(data: Data) -> Chart:
 
 
 def used(data: Data, name: str) -> Estimate:
-    """Goodput of the second flow when it is alone, of what the first had alone."""
+    """Ratio of the goodput of the second flow when alone to that of the first when alone."""
     return ratio(rate(data, name, "flow-2", AFTER), rate(data, name, "flow-1", ALONE))
 
 
 def like_the_papers(data: Data, name: str) -> Sample:
-    """Is the second flow left with less than a fifth? 1 or 0 in each run."""
+    """1 for each run in which the second flow has less than a fifth, otherwise 0."""
     return run_by_run(lambda share: float(share < 0.2), second_share(data, name, TOGETHER))
 
 
@@ -220,7 +220,7 @@ def needs_long_time_outs(data: Data) -> Claim:
 
 
 def _started(shares: Sample) -> Sample:
-    """Without the runs in which the flow got next to nothing."""
+    """The runs in which the flow carried more than next to nothing."""
     kept = [(share, unit) for share, unit in zip(shares.values, shares.units, strict=True) if share > 0.02]
     return replace(shares, values=tuple(share for share, _ in kept), units=tuple(unit for _, unit in kept))
 

@@ -283,12 +283,12 @@ def vegas_falls_behind(data: Data) -> Claim:
 
 
 def newest_adds(data: Data, name: str, n: int) -> Estimate:
-    """The gain by delayed acknowledgements with the newest echo over so many hops."""
+    """Gain by delayed acknowledgements with the newest echo over this number of hops."""
     return data.newest.goodput(variant=f"{name}-da-newest", hops=n) / data.hops.goodput(variant=name, hops=n)
 
 
 def waited(data: Data, n: int, samples: str, wait: str) -> Estimate:
-    """How much more TCP-AP has with delayed acknowledgements that wait so long than without."""
+    """Gain of TCP-AP by delayed acknowledgements with this timer."""
     with_wait = data.delayed.goodput(hops=n, samples=samples, delayed_ack_timeout=wait)
     return with_wait / data.hops.goodput(variant="ap", hops=n)
 

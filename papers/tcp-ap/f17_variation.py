@@ -144,7 +144,7 @@ def _alike(data: Data, *variants: str) -> Claim:
 
 
 def _both(cells: Cells, when: tuple[float, float]) -> Sample:
-    """Mean of the two flows' variation from one time to another, in each run."""
+    """Mean of the two flows' variation between two times, in each run."""
     return run_by_run(lambda x, y: (x + y) / 2.0, *(cells.over_time("variation", flow, *when) for flow in FLOWS))
 
 

@@ -240,7 +240,7 @@ def code_costs(data: Data) -> Claim:
 
 
 def _in_some(data: Data, name: str, asked: Callable[[float], bool]) -> Sample:
-    """Is the number of starving flows as asked? 1 or 0 for each network."""
+    """1 for each network whose number of starving flows passes `asked`, otherwise 0."""
     return run_by_run(lambda count: float(asked(count)), over(data.alike, starving, variant=name))
 
 

@@ -66,7 +66,7 @@ study = Study(
 
 
 def _files(mean_pause: str = "1s", connection: str = "same") -> dict[str, Any]:
-    """Short files one after the other."""
+    """Short files, one after another."""
     return {"app": "files", "mean_pause": mean_pause, "connection": connection}
 
 

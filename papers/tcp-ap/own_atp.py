@@ -69,7 +69,7 @@ study = Study(
 
 
 def with_atp(base: Scenario) -> dict[str, Scenario]:
-    """NewReno, TCP-AP and ATP with both rises on the same network."""
+    """NewReno, TCP-AP and ATP with both kinds of increase on the same network."""
     aged = base.with_(**AGES)
     atp = aged.with_(**{"traffic.transport": ATP})
     return {**compared(aged, "newreno", "ap"), ATP: atp, SLOWER: atp.with_(**SLOWER_RISE)}
@@ -234,7 +234,7 @@ def leaves_room(data: Data) -> Claim:
 
 
 def ap_beside(atp: str, cells: Cells, measured: Callable[[Cells], Sample]) -> dict[str, Estimate]:
-    """TCP-AP as a multiple of ATP over long chains."""
+    """Ratio of TCP-AP to ATP over long chains."""
     at = {(name, n): measured(cells.where(variant=name, hops=n)) for name in ("ap", atp) for n in LONG}
     return {f"{n} hops": ratio(at["ap", n], at[atp, n]) for n in LONG}
 

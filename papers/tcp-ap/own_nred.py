@@ -113,7 +113,7 @@ def change_of_index(data: Data, routes: str, other: str = "newreno") -> dict[str
 
 
 def of_goodput(data: Data, name: str, other: str, routes: str) -> dict[str, Estimate]:
-    """Goodput with one as a multiple of that with the other."""
+    """Ratio of the goodput of one variant to that of the other."""
     cells = data.flows
     return {
         network: cells.goodput(variant=f"{name}, {network}, {routes}")

@@ -41,14 +41,14 @@ def pair(profile: Profile) -> Sweep:
 
 
 def newreno_part(data: Data, name: str) -> Sample:
-    """Share of the NewReno flow, which is the second one, in each run."""
+    """Share of the NewReno flow, the second one, in each run."""
     return data.pair.measure(
         lambda run: run.flows["flow-2"]["goodput_bps"] / run.columns["aggregate_goodput_bps"], variant=name
     )
 
 
 def larger_part(cells: Cells) -> Sample:
-    """Share of the flow that is ahead, over pieces of half a minute: the mean in each run."""
+    """Share of the leading flow over intervals of half a minute: the mean in each run."""
     import polars as pl
 
     bits = pl.col("goodput_bps")

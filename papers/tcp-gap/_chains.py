@@ -89,7 +89,7 @@ def gains(data: Data, lengths: tuple[int, ...], name: str = "gap-gc") -> dict[st
 
 
 def over_still(data: Data, lengths: tuple[int, ...]) -> dict[str, Estimate]:
-    """As `gains`, over routes that never break."""
+    """As `gains`, over static routes."""
     return {f"{n} hop{'s' if n > 1 else ''}": gain(data.still.where(hops=n)) for n in lengths}
 
 
@@ -99,7 +99,7 @@ def best(data: Data, name: str = "gap-gc") -> Estimate:
 
 
 def check_causes(study: Study, up_to: float) -> None:
-    """Register what explains a gain other than the paper's `up_to`, for either direction of the flow."""
+    """Register the causes of a gain other than the paper's `up_to`, for either direction of the flow."""
 
     @study.cause("with the arithmetic of the authors' code the gain over 4 to 8 hops is the paper's")
     def authors_arithmetic(data: Data) -> Claim:

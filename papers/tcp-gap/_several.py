@@ -21,7 +21,7 @@ ROUTES_HOLD = (
 
 
 def causes_of_routes(study: Study) -> None:
-    """Register causes that lie in routes, for a study with sweeps `up`, `down`, `mixed`, and `still_` before each."""
+    """Register causes due to routes, for a study with sweeps `up`, `down`, `mixed`, and each with `still_`."""
 
     @study.cause("over routes that never break TCP-GAP shares evenly: its index is above 0.99 upwards and downwards")
     def even_when_still(data: Data) -> Claim:

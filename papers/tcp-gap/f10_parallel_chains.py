@@ -232,10 +232,10 @@ def cheap_when_still(data: Data) -> Claim:
 
 
 def no_gain(cells: Cells) -> Claim:
-    """Whether control among all flows makes the index not larger by 0.05."""
+    """Whether control among all flows fails to raise the index by 0.05."""
     return below(fairer(cells, "gap", "gap-all"), 0.05)
 
 
 def first_share(cells: Cells, name: str) -> Sample:
-    """Share of FTP 1 in both, 0 to 1."""
+    """Share of FTP 1 in the goodput of both, 0 to 1."""
     return cells.measure(lambda run: run.flows["ftp-1"]["goodput_bps"] / sum(goodputs(run)), variant=name)

@@ -139,7 +139,7 @@ def newreno_starves(data: Data) -> Claim:
 
 
 def _extremes(part: Sample) -> Sample:
-    """1 for each run in which one flow has less than a quarter, else 0."""
+    """1 for each run in which one flow has less than a quarter, otherwise 0."""
     return run_by_run(lambda share: float(min(share, 1.0 - share) < 0.25), part)
 
 

@@ -95,7 +95,7 @@ def fair_when_narrow(data: Data, name: str) -> Claim:
 
 
 def _wide(data: Data, name: str) -> Sample:
-    """Goodput, mean over the rates above 5 Mbit/s; one value per seed."""
+    """Mean goodput over the rates above 5 Mbit/s; one value per seed."""
     each = [cells.goodput(variant=name) for cells in at(data, WIDE).values()]
     return run_by_run(lambda *row: sum(row) / len(row), *each, unit=each[0].unit)
 

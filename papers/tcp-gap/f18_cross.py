@@ -110,7 +110,7 @@ def share_of(cells: Cells, name: str, numbers: tuple[int, int]) -> Sample:
 
 
 def part(data: Data, name: str, numbers: tuple[int, int]) -> Sample:
-    """The same with both directions."""
+    """The same share with flows in both directions."""
     return share_of(data.mixed, name, numbers)
 
 

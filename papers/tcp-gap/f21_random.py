@@ -108,7 +108,7 @@ LONG, SHORT = 6, 3
 
 
 def _starving_among(lengths: range) -> Callable[[Run], float]:
-    """Share of the flows over so many hops that starve, 0 to 1; not a number without such flows."""
+    """Share of starving flows among those over this number of hops, 0 to 1; NaN without such flows."""
 
     def of(run: Run) -> float:
         rates = {name: flow["goodput_bps"] for name, flow in run.flows.items()}
@@ -120,7 +120,7 @@ def _starving_among(lengths: range) -> Callable[[Run], float]:
 
 
 def _known(sample: Sample) -> Sample:
-    """Without the networks that have no such flow."""
+    """The networks that have such a flow."""
     kept = [(value, unit) for value, unit in zip(sample.values, sample.units, strict=True) if not math.isnan(value)]
     return replace(sample, values=tuple(value for value, _ in kept), units=tuple(unit for _, unit in kept))
 

@@ -86,7 +86,7 @@ def of(data: Data, name: str, pause: str, sweep: str = "chains") -> Sample:
 
 
 def ratios(data: Data, name: str, over: str = "newreno") -> dict[str, Estimate]:
-    """Goodput over that of another variant, by pause."""
+    """Ratio of goodput to that of another variant, by pause."""
     return {pause: of(data, name, pause) / of(data, over, pause) for pause in PAUSES}
 
 

@@ -69,7 +69,7 @@ def goodput(data: Data, way: str) -> Chart:
 
 
 def first_share(cells: Cells, name: str) -> Sample:
-    """Share of FTP 1, which is the paced one, 0 to 1."""
+    """Share of FTP 1, the paced flow, 0 to 1."""
 
     def of(run: Run) -> float:
         return float(run.flows["ftp-1"]["goodput_bps"]) / sum(goodputs(run))

@@ -46,7 +46,7 @@ study = Study(
 
 
 def _two(profile: Profile) -> Scenario:
-    """The chains of figure 5 without the gateway between them: the last node of each is one."""
+    """The chains of figure 5 without their common gateway; the last node of each is one."""
     resolved: dict[str, Any] = parallel(profile, ("down", "up"), **LENGTH).resolved
     places = resolved["topology"]["positions"][: 2 * CHAIN_NODES]
     ends = [CHAIN_NODES - 1, 2 * CHAIN_NODES - 1]

@@ -137,6 +137,6 @@ def state_goes(data: Data) -> Claim:
 
 
 def _largest(sample: Sample) -> Sample:
-    """The largest value of all runs, as an exact number: a bound holds in every run or not at all."""
+    """The largest value of all runs, as an exact number: a bound applies in every run or not at all."""
     largest = max(sample.values)
     return Sample((largest,) * max(len(sample.values), 2), sample.units, sample.unit)

@@ -119,7 +119,7 @@ def goodput(data: Data) -> Chart:
 
 
 def unlike(data: Data, place: int) -> Claim:
-    """Drops towards the gateway on a link of the lower chain over those on the same link of the upper one."""
+    """Ratio of drops towards the gateway on a link of the lower chain to those on the same link of the upper one."""
     upper, lower = links(0)[place][1], links(1)[place][1]
     cells = data.mixed.where(variant=VARIANT)
     low, up = cells.measure(drops(lower)), cells.measure(drops(upper))

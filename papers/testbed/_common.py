@@ -152,7 +152,7 @@ def hallway(
 
 
 def walking(profile: Profile, hops: int, speed: float, transport: str = "reno", **keys: Any) -> Scenario:
-    """During the test, the client walks from the server to the last position of the chain, and stays there."""
+    """The client walks from the server to the last position of the chain during the test, and stays there."""
     far = hops * SPACING_M
     ways = [
         [hops, f"{START_S:g}s", f"{NEAR_M:g}m", "1m"],
@@ -172,6 +172,6 @@ def throughput(data: Data, name: str, hops: int) -> Sample:
 
 
 def throughputs(data: Data, labels: Mapping[str, str], lengths: Sequence[int]) -> Chart:
-    """The same by number of hops, one curve per name."""
+    """Throughput by number of hops, one curve per name."""
     points = {label: {n: throughput(data, name, n) for n in lengths} for name, label in labels.items()}
     return curves(points, "hops", "throughput (kbit/s)")

@@ -133,7 +133,7 @@ def distance(data: Data, exponent: float, rician_k: float) -> Sample:
 
 
 def adapting(data: Data, exponent: float) -> Sample:
-    """The distance of a hallway whose cards choose their rates."""
+    """The distance for a hallway whose cards choose their rates."""
     return _distance([data.others.goodput(variant=f"arf at {exponent:g}, {hops} hops") for hops in HOPS])
 
 
@@ -143,7 +143,7 @@ def in_range(data: Data, exponent: float) -> Sample:
 
 
 def allowed(data: Data) -> list[float]:
-    """The exponents that leave only neighbours in range."""
+    """The exponents at which only neighbours are in range."""
     return [n for n in EXPONENTS if in_range(data, n).mean < HEARD_KBPS]
 
 
@@ -154,7 +154,7 @@ def over_k(data: Data, exponent: float) -> Sample:
 
 
 def found(data: Data) -> float:
-    """The exponent with the least mean distance."""
+    """The exponent with the smallest mean distance."""
     return min(allowed(data), key=lambda exponent: over_k(data, exponent).mean)
 
 

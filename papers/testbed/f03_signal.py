@@ -98,7 +98,7 @@ def _off(data: Data, column: int, weight: float = 0.25) -> Sample:
 
 
 def _lag(data: Data) -> Sample:
-    """Difference of the average to the strength without fading on the way out in dB: if positive, it lags behind."""
+    """Difference between the average and the strength without fading on the way out, in dB; positive if it lags."""
     runs = _samples(data)
 
     def lag(run: Run) -> float:

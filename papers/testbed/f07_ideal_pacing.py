@@ -85,7 +85,7 @@ def ways(profile: Profile) -> Sweep:
 
 
 def by_way(data: Data, protocol: str, name: str) -> dict[str, Estimate]:
-    """How a variant compares with Reno: with that of 2003 where it has the timers of 2003."""
+    """Ratio of a variant to Reno, or to the Reno of 2003 if the variant has the timers of 2003."""
 
     def reno(hops: int) -> Sample:
         if name == "old":
@@ -146,7 +146,7 @@ def ahead(data: Data, protocol: str) -> Claim:
 
 
 def _no_way(data: Data, protocol: str) -> Claim:
-    """No variant that is paced is 10 % ahead at three quarters of the lengths from 3 hops on."""
+    """Claim that no paced variant leads by 10 % at three quarters of the lengths from 3 hops on."""
     paced = {WAYS[name][0]: by_way(data, protocol, name) for name in WAYS if name not in ("w4", "old-reno")}
     ahead_of = {
         label: most({hops: above(gain, 1.1) for hops, gain in gained.items() if hops != "2 hops"})

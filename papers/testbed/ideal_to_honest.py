@@ -178,7 +178,7 @@ def no_gain_at_the_end(data: Data) -> Claim:
 
 
 def ahead(data: Data, step: str, hops: int, transport: str) -> Sample:
-    """The same as one value per run."""
+    """This ratio as one value per run."""
     cells = data.steps.where(variant=step, hops=hops)
     ours, theirs = cells.goodput(transport=transport), cells.goodput(transport="newreno")
     return run_by_run(lambda x, y: x / y if y else float("nan"), ours, theirs)

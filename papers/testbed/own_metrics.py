@@ -88,7 +88,7 @@ MEASURES: Mapping[str, str] = {
 
 @study.chart
 def at_rest(data: Data) -> Chart:
-    """The client stands four hops from the server."""
+    """The client stays four hops from the server."""
     return table_by(data.standing, "variant", MEASURES, NAMES, heading="routing")
 
 
@@ -121,7 +121,7 @@ def definition_loses_nothing(data: Data) -> Claim:
 
 
 def more(data: Data, one: str, other: str) -> dict[str, Estimate]:
-    """How much more the one carries: a difference, as there are variants through which nothing comes."""
+    """Difference between the two; a ratio would fail for variants that deliver nothing."""
     return {
         "standing": data.standing.goodput(variant=one) - data.standing.goodput(variant=other),
         "walking": data.walks.goodput(variant=one) - data.walks.goodput(variant=other),

@@ -58,7 +58,7 @@ def searches(profile: Profile) -> Sweep:
 
 
 def times(data: Data, name: str, hops: int) -> list[float]:
-    """In ms, one value for each run; infinite where the search had not ended with the run."""
+    """Time of the search in ms, one value per run; infinite if the run ended first."""
     sample = data.searches.measure(
         lambda run: next(iter(run.flows.values()))["discovery_first_s"] or math.inf, variant=f"{name}, {hops} hops"
     )
@@ -86,7 +86,7 @@ def table_2(data: Data) -> Chart:
 
 
 def share_below(data: Data, name: str, hops: int, ms: float) -> Sample:
-    """Whether a search took less than this time: one value, 0 or 1, for each, ended or not."""
+    """1 for each search that took less than this time, otherwise 0, whether or not it ended."""
     found = times(data, name, hops)
     return Sample(tuple(float(x < ms) for x in found), tuple(range(len(found))), "", "replications")
 

@@ -52,7 +52,7 @@ def packets(data: Data, hops: int) -> Sample:
 
 
 def ratio(data: Data, hops: int) -> Sample:
-    """One value per run."""
+    """The ratio, one value per run."""
     return run_by_run(lambda sent, data: sent / data, control(data, hops), packets(data, hops))
 
 

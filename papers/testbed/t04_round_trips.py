@@ -54,7 +54,7 @@ def pings(profile: Profile) -> Sweep:
 
 
 def round_trip(data: Data, what: str, size: int, hops: int) -> Sample:
-    """In ms, one value per run."""
+    """The round trip in ms, one value per run."""
     seconds = data.pings.column(f"rtt_{what}_s", "test", variant=f"{size} bytes, {hops} hops")
     return run_by_run(lambda each: 1e3 * each, seconds, unit="ms")
 

@@ -25,7 +25,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const PACKET: Bytes = Bytes(1_500);
 const RUN: u64 = 60;
-/// Goodput after a step is counted in bins of so many ms.
+/// Size of the bins of goodput after a step, in ms.
 const BIN: u64 = 100;
 
 /// How the signal strength changes, in dB over noise.
@@ -34,7 +34,7 @@ enum Course {
     Steady(f64),
     /// From the first to the second value at half time.
     Step(f64, f64),
-    /// Around a mean, normal with a standard deviation of 5 dB, correlation exp(-t / so many seconds).
+    /// Around a mean, normal with a standard deviation of 5 dB, correlation exp(-t / this many seconds).
     Fading(f64, f64),
 }
 

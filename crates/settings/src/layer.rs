@@ -87,9 +87,9 @@ field_values! {
     Bytes as u64: field => Bytes(*field), key => key.get();
     Share as u32: field => Share::thousandths(*field), key => key.per_mille();
     Number as u32: field => Number::thousandths(*field), key => (key.0 * 1e3).round() as u32;
-    // A limit that is not there is the largest number.
+    // A missing limit is the largest number.
     Option<u32> as u32: field => Some(*field).filter(|&limit| limit < u32::MAX), key => key.unwrap_or(u32::MAX);
-    // A time that is not there is written as none at all.
+    // A missing time is not written.
     Dur as Option<Dur>: field => field.unwrap_or(Dur::ZERO), key => Some(*key).filter(|time| !time.is_zero());
     Option<bool> as bool: field => Some(*field), key => key.expect(GIVEN);
     Option<Watt> as Watt: field => Some(*field), key => key.expect(GIVEN);

@@ -113,7 +113,7 @@ def read_graph(root: Place) -> Network:
             continue
         source, target = (ids[number] for number in numbers)
         if source is None or target is None:
-            faults.note("links of a device that is no node", each.path)
+            faults.note("links of an unknown device", each.path)
         elif source != target:
             link = _link(each, source, target, faults, rates)
             if _word(each) == "other" and link.medium == "radio":

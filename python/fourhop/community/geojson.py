@@ -29,10 +29,10 @@ def read(root: Place) -> Network:
             continue
         node = _node(each, geometry, len(nodes), faults)
         if node.id in nodes:
-            faults.note("points with the name of an earlier one", node.name)
+            faults.note("points with a duplicate name", node.name)
         else:
             nodes[node.id] = node
-    many = count(others, "feature that is no point", "features that are no points")
+    many = count(others, "feature other than a point", "features other than points")
     notes = [Note("left out", many)] if others else []
     return Network(nodes, notes=(*notes, *faults.notes()))
 

@@ -79,7 +79,7 @@ def nodes_of(entries: Iterable[Place], read: Callable[[Place, Faults], Node], fa
     for each in entries:
         node = faults.tried("nodes without an id", each.path, partial(read, each, faults))
         if node is not None and node.id in nodes:
-            faults.note("entries of a node that is there already", node.name)
+            faults.note("entries repeated for a node", node.name)
         elif node is not None:
             nodes[node.id] = node
     return nodes

@@ -126,7 +126,7 @@ class Faults:
 
 
 def _one(what: str) -> str:
-    """The description in the singular: `link that is none` for `links that are none`."""
+    """The description in the singular: `name that is not text` for `names that are not text`."""
     first, mark, rest = what.replace(" that are ", " that is ").partition(" ")
     return (first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")) + mark + rest
 

@@ -82,7 +82,7 @@ class Course:
         try:
             claim = asked(question, data, few=True)
         except FourhopError as error:
-            # Perhaps so few runs have no interval; a mistake will show at the last look, too.
+            # With so few runs there may be no interval; a mistake shows again at the last look.
             claim = str(error)
         self._used[question] = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
         return claim

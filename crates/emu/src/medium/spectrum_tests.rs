@@ -12,13 +12,13 @@ fn chain() -> (Spectrum, Radios) {
     chain_with(&[])
 }
 
-/// The same with other keys in the scenario.
+/// As above, with other keys in the scenario.
 fn chain_with(keys: &[&str]) -> (Spectrum, Radios) {
     let (spectrum, radios, _) = network(keys, None);
     (spectrum, radios)
 }
 
-/// The same with its nodes, and with captures.
+/// As above, with its nodes and with captures.
 fn network(keys: &[&str], captures: Option<Captures>) -> (Spectrum, Radios, Vec<Member>) {
     let keys: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
     let scenario = load_toml(SCENARIO, "chain", &keys).unwrap();

@@ -62,7 +62,7 @@ struct Rate {
     weight: u64,
     /// Intervals since the last attempt.
     silent: u32,
-    /// Throughput in units of its own.
+    /// Throughput in internal units.
     throughput: u64,
 }
 

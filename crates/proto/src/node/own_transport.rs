@@ -81,7 +81,7 @@ macro_rules! transports {
                 match self { $(OwnEnd::$transport(_) => OwnTransport::$transport,)+ }
             }
 
-            /// Is this a packet of its transport?
+            /// Whether this is a packet of its transport.
             #[allow(unreachable_patterns, reason = "there may be one transport alone")]
             pub(super) fn speaks(&self, packet: &Segment) -> bool {
                 match (self, packet) {

@@ -191,7 +191,7 @@ impl Receiver {
         })
     }
 
-    /// Takes the copy from `src` that ends at `now` out of the slot, if it is there.
+    /// Empties the slot if it contains the copy from `src` that ends at `now`.
     #[inline(always)]
     pub fn take(&mut self, now: Time, src: NodeId) -> Option<Slot> {
         if self.slot.src == src && self.slot.end == now { self.take_ended(now) } else { None }

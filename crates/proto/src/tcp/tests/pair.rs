@@ -357,7 +357,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The same with C3TCP's modules below both ends, whatever the links claim, and whatever becomes of the options;
+    /// As above, with C3TCP's modules below both ends, whatever the links claim, and whatever happens to the options;
     /// half of them acknowledge by themselves, keep the stream and send it again.
     #[test]
     fn the_stream_arrives_whole_above_capacity_modules(

@@ -28,7 +28,7 @@ def test_a_list_of_rates_is_what_links_carry_in_each_direction(tmp_path: Path) -
     )
     # c to a was not measured: it is no better than via b, and no better than the other direction.
     assert rates[2, 0] == pytest.approx(CARRIED / (1 / 40 + 1 / 136.5), abs=0.02)
-    assert "other is no better than the best path that there is instead: a-c" in said(made, "missing")
+    assert "other is no better than the best path around it: a-c" in said(made, "missing")
     radio = document["radio"]
     assert (radio["phy"], radio["width"], radio["streams"]) == ("ht", "20MHz", 2)
     assert [(x.get("packet_cost"), x.get("forwards", True)) for x in document["nodes"]] == [

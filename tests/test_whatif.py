@@ -114,7 +114,7 @@ def test_what_is_tried_inside_a_mesh_and_out_of_it(mesh: Scenario) -> None:
     made = {each.name: each.scenario.resolved for each in tries(up).changes}
     assert made["tcp-ap"]["gateway"]["kind"] == "gap"
     busy = tries(mesh.flow("internet", 2, transport="cubic").flow("internet", 5, transport="cubic"))
-    assert "all nodes have traffic" in dict(busy.left_out)["other places for a gateway"]
+    assert "all nodes have their own traffic" in dict(busy.left_out)["other places for a gateway"]
     with pytest.raises(FourhopError, match="whatif: found no TCP flow"):
         tries(Scenario.chain(hops=2, transport="ping"))
 

@@ -368,7 +368,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
         subprocess.run(["mount", "-t", "bpf", "bpf", folder], check=True)
         try:
             (Path(folder) / "others").mkdir()
-            assert f"{folder}/others is there already" in cc("load", "--pin", f"{folder}/others").stderr
+            assert f"{folder}/others already exists" in cc("load", "--pin", f"{folder}/others").stderr
             assert (Path(folder) / "others").is_dir()
             process = load("--config", load.config(f"{net.id}-n0"), "--pin", f"{folder}/cc")
             assert process.wait(timeout=LONGEST) == 0

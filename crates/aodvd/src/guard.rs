@@ -26,7 +26,7 @@ macro_rules! refusals {
 
 refusals! {
     Malformed, "malformed", "No AODV message.";
-    Stranger, "stranger", "Its sender is no address of the mesh.";
+    Stranger, "stranger", "Its sender's address is not in the mesh.";
     OwnAddress, "own-address", "Somebody else sends from this node's address.";
     Impostor, "impostor", "A request that names this node as its originator, with a number that it has not reached.";
     ForeignTarget, "foreign-target", "About an address that is not of the mesh, nor behind gateways.";

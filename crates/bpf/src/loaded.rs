@@ -175,7 +175,7 @@ fn is_of_bpf(folder: &Path) -> bool {
 /// If it exists already, possibly with files of others, or is not in a BPF file system.
 pub fn pinnable(folder: &Path) -> Result<(), Error> {
     if folder.exists() {
-        return Err(Error::Refused(format!("{} is there already: pin elsewhere", folder.display())));
+        return Err(Error::Refused(format!("{} already exists: pin elsewhere", folder.display())));
     }
     let above = folder.parent().unwrap_or(folder);
     // Without systemd nobody has mounted it; its usual mount point has no other use.

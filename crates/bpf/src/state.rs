@@ -156,7 +156,7 @@ pub fn make_room() -> Result<Option<State>, Error> {
     }
     if let Some(name) = kernel::available().iter().find(|name| name.starts_with("fh_")) {
         return Err(Error::Refused(format!(
-            "a congestion control {name} is there already, from another program or pinned elsewhere than {}",
+            "a congestion control {name} already exists, from another program or pinned elsewhere than {}",
             loaded::PINS
         )));
     }

@@ -34,7 +34,7 @@ def command(
     seed: Annotated[int | None, Option(metavar="N", help="Seed of the simulated network.")] = None,
     pcap: Annotated[
         Path | None,
-        Option(metavar="DIR", help="Write packet captures into this folder, in one of its own for each channel."),
+        Option(metavar="DIR", help="Write packet captures into this folder, with a subfolder per channel."),
     ] = None,
     metrics: Annotated[
         str | None,

@@ -30,7 +30,10 @@ def command(
         Path | None, Option("--html", metavar="FILE", help="Write the page with its trace to one file and exit.")
     ] = None,
     live: Annotated[
-        bool, Option("--live", help="Follow the last minute of a running emulation; DIR: of the one that writes there.")
+        bool,
+        Option(
+            "--live", help="Follow the last minute of a running emulation; DIR: the one that writes its trace there."
+        ),
     ] = False,
     port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; default: a free one.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the page in your browser.")] = True,

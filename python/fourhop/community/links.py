@@ -192,7 +192,7 @@ def _notes(said: Mapping[str, list[str]], network: Network, carried: float) -> l
         "one way": ("missing", "measured in one direction; the other is assumed equal"),
         "instead": (
             "missing",
-            "measured in one direction; the other is no better than the best path that there is instead",
+            "measured in one direction; the other is no better than the best path around it",
         ),
         "uneven": ("assumed", "with directions that differ by more than 20 %"),
     }

@@ -146,7 +146,7 @@ def _places(
     made: list[Try] = []
     left_out = []
     if not free:
-        return [], [("other places for a gateway", "all nodes have traffic of their own or are gateways")]
+        return [], [("other places for a gateway", "all nodes have their own traffic or are gateways")]
     kinds = [("further gateway", here, "has an Internet connection, too")]
     if len(here) == 1:
         kinds.insert(0, ("gateway", [], "has the Internet connection instead of the present gateway"))
@@ -160,7 +160,7 @@ def _places(
             try:
                 moved = base.with_(**{"wired.gateways": [*kept, n]})
             except FourhopError:
-                left_out.append((f"{kind} at {name}", "the file has [[wires]] of its own"))
+                left_out.append((f"{kind} at {name}", "the file has its own [[wires]]"))
                 continue
             made.append(Try(f"{kind.replace(' ', '-')}-{n}", f"{kind} at {name}", f"{name} {what}", moved))
     return made, left_out

@@ -52,7 +52,7 @@ mod program {
         /// Name of the medium, by which `fourhop change --emulation` knows it among others.
         #[arg(long)]
         name: Option<String>,
-        /// Write packet captures into this folder, in one of its own for each channel.
+        /// Write packet captures into this folder, with a subfolder per channel.
         #[arg(long, value_name = "DIR")]
         pcap: Option<PathBuf>,
         /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9464.

@@ -96,7 +96,7 @@ impl fmt::Display for Report {
             writeln!(f, "  {:<8} {}{channel}, {} frames sent", radio.node, radio.radio, radio.sent)?;
         }
         for (radio, sent) in &self.strangers {
-            writeln!(f, "  {radio} is no node of the scenario: {sent} frames went nowhere; --map gives it one")?;
+            writeln!(f, "  {radio} has no node in the scenario: its {sent} frames were dropped; map it with --map")?;
         }
         for (radio, sent) in &self.gone {
             writeln!(f, "  {radio} has gone, {sent} frames sent")?;
